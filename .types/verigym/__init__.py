@@ -1,0 +1,1 @@
+../../verigym/__init__.py

@@ -1,0 +1,1 @@
+../../verigym/task.py

@@ -1,0 +1,40 @@
+# `make demo` and `make test` set up what they need; both may be run again and again.
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= auto
+
+.PHONY: demo test test-slow lint format bench clean setup
+
+setup: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	test -x "$(BIN)/python" || "$(PYTHON)" -m venv $(VENV)
+	"$(BIN)/python" -m pip install --quiet --upgrade pip
+	"$(BIN)/python" -m pip install --quiet --constraint constraints.txt --editable ".[server,train,dev]"
+	touch $@
+
+demo: setup  ## Teach a small model to play keydoor, then open the report it names
+	"$(BIN)/python" examples/demo.py
+
+test: setup  ## All tests but the slow tail
+	"$(BIN)/pytest" -n $(WORKERS) -m "not slow and not gpu and not net"
+
+test-slow: setup  ## The slow tail
+	"$(BIN)/pytest" -n $(WORKERS) -m "slow and not gpu and not net"
+
+lint: setup  ## Style, format and types
+	"$(BIN)/ruff" check .
+	"$(BIN)/ruff" format --check .
+	"$(BIN)/mypy"
+
+format: setup
+	"$(BIN)/ruff" check --fix .
+	"$(BIN)/ruff" format .
+
+bench: setup  ## The quick benchmarks; each writes JSON under results/
+	"$(BIN)/python" benchmarks/credit_speed.py
+
+clean:  ## Remove what the other targets made
+	rm -rf $(VENV) build dist results runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Turning rewards into advantages; one family of estimators a file."""

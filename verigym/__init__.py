@@ -1,0 +1,57 @@
+"""Verigym: verifiable text environments for training and evaluating language-model agents."""
+
+from __future__ import annotations
+
+from importlib.metadata import version as _version
+
+from verigym.canonical import JSON
+from verigym.env import SPLITS, Draft, Env, Snapshot, Transition
+from verigym.episode import Episode, Fault, Turn
+from verigym.errors import (
+    ConfigError,
+    PolicyError,
+    RequestError,
+    SandboxError,
+    TaskError,
+    VerifierFault,
+    VerigymError,
+)
+from verigym.registry import list_envs, list_verifiers, make, make_verifier, register_all
+from verigym.task import Task
+from verigym.verdict import Status, Verdict, fault, scored, unusable
+from verigym.verifier import Verifier
+
+__version__ = _version("verigym")
+
+__all__ = [
+    "JSON",
+    "SPLITS",
+    "ConfigError",
+    "Draft",
+    "Env",
+    "Episode",
+    "Fault",
+    "PolicyError",
+    "RequestError",
+    "SandboxError",
+    "Snapshot",
+    "Status",
+    "Task",
+    "TaskError",
+    "Transition",
+    "Turn",
+    "Verdict",
+    "Verifier",
+    "VerifierFault",
+    "VerigymError",
+    "__version__",
+    "fault",
+    "list_envs",
+    "list_verifiers",
+    "make",
+    "make_verifier",
+    "scored",
+    "unusable",
+]
+
+register_all()

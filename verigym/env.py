@@ -1,0 +1,348 @@
+"""`Env`: a `gymnasium.Env` of text over a functional core that an author writes.
+
+An author subclasses `Env[State]`, names `difficulties` and `max_turns`, and writes `generate`,
+`initial`, `observe`, `transition` and `solve`. States are immutable values; `Env` keeps the
+current one, so a step either happens whole or not at all, and snapshots cost nothing.
+"""
+
+from __future__ import annotations
+
+import string
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Text
+
+from verigym.canonical import JSON, digest
+from verigym.errors import RequestError, TaskError, VerifierFault, suggestion
+from verigym.task import Task
+from verigym.verdict import Verdict
+from verigym.verifier import Verifier
+
+State = TypeVar("State")
+
+SPLITS = ("train", "validation", "test")
+# Half of all content is training, a quarter each validation and test.
+_SPLIT_OF_BUCKET = ("train", "train", "validation", "test")
+_MAX_DRAWS = 1000
+
+CHARSET = frozenset(string.printable)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """What `generate` gives: a task without its name. `reference` is hidden plain data."""
+
+    prompt: str
+    reference: JSON
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transition(Generic[State]):
+    """What one action does. `submission`, where given, is judged, and its score is the reward.
+
+    `terminated` ends the episode by the rules of the task. `submission` is also asked for when the
+    turn limit ends the episode (`Env.submission`).
+    """
+
+    state: State
+    terminated: bool = False
+    valid: bool = True
+    submission: JSON = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot(Generic[State]):
+    """A point to return to with `Env.restore`; a value, safe to keep and to share."""
+
+    task: Task
+    state: State
+    turn: int
+    done: bool
+    rng: dict[str, Any]
+
+
+class Env(gymnasium.Env[str, str], Generic[State]):
+    """Base of every environment. Gymnasium 1.x: text in, text out, five-tuple steps.
+
+    `difficulty` and `split` choose among `difficulties` and `SPLITS`; `reset(options=...)` takes
+    both too, and `task` to play a given `Task`. `max_turns` None takes the task's own limit.
+    `verifier` is None (the environment's own, in process), a `Verifier`, or the URL of a service.
+    `info` always carries `task_id`, `state_key`, `valid_action` and `legal_actions` (None where they
+    cannot be listed), and `verdict` (None where there was none).
+    `step` raises VerifierFault where no score could be had; the state is then unchanged and the
+    same step may be repeated.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012 - Gymnasium's own name and type
+
+    id: ClassVar[str]
+    """Full id with version, as registered."""
+    verifier_id: ClassVar[str]
+    """Which verifier judges by default."""
+    difficulties: ClassVar[tuple[str, ...]]
+    """From easy to hard, at least three."""
+    max_observation_chars: ClassVar[int] = 8192
+    max_action_chars: ClassVar[int] = 4096
+    oracle_absent: ClassVar[str | None] = None
+    """A reason, where there is no solver."""
+
+    def __init__(
+        self,
+        *,
+        difficulty: str | None = None,
+        split: str = "train",
+        max_turns: int | None = None,
+        verifier: Verifier | str | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        if render_mode not in (None, "ansi"):
+            raise RequestError(f"render_mode must be None or 'ansi', got {render_mode!r}")
+        if max_turns is not None and max_turns < 1:
+            raise RequestError(f"max_turns must be at least 1, got {max_turns}")
+        self.render_mode = render_mode
+        self.difficulty = self._checked("difficulty", difficulty or self.difficulties[0])
+        self.split = self._checked("split", split)
+        self.max_turns = max_turns
+        self.verifier: Verifier = self._find_verifier(verifier)
+        self.observation_space = Text(self.max_observation_chars, min_length=0, charset=CHARSET)
+        self.action_space = Text(self.max_action_chars, min_length=0, charset=CHARSET)
+        self._task: Task | None = None
+        self._state: State | None = None
+        self._turn = 0
+        self._done = True
+
+    # What an author writes.
+
+    @abstractmethod
+    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+        """A problem drawn from `rng` alone. Called again until its content falls in the split."""
+
+    @abstractmethod
+    def initial(self, task: Task) -> State:
+        """The state in which `task` starts; immutable."""
+
+    @abstractmethod
+    def observe(self, state: State) -> str:
+        """What the policy sees of `state` beyond the prompt; may be empty."""
+
+    @abstractmethod
+    def transition(self, state: State, action: str) -> Transition[State]:
+        """What `action` does in `state`. Pure; any text is an action, most of it invalid."""
+
+    @abstractmethod
+    def solve(self, state: State) -> str:
+        """An action on a way to full marks from `state` (the oracle)."""
+
+    @abstractmethod
+    def turns_allowed(self, task: Task) -> int:
+        """How many turns `task` gives."""
+
+    def submission(self, state: State) -> JSON:
+        """What to judge when the turn limit ends the episode in `state`; None for nothing."""
+        return None
+
+    def key(self, state: State) -> JSON:
+        """All of `state` that decides what follows, without history; plain data."""
+        raise TaskError(f"{type(self).__name__} must define key(state)")
+
+    def legal_actions(self, state: State) -> list[str] | None:
+        """The valid actions in `state`, where they can be listed."""
+        return None
+
+    # What everyone calls.
+
+    @property
+    def task(self) -> Task:
+        """The task being played. Raises RequestError before the first `reset`."""
+        if self._task is None:
+            raise RequestError("call reset() first")
+        return self._task
+
+    @property
+    def state(self) -> State:
+        """The current state, a value. Raises RequestError before the first `reset`."""
+        if self._state is None:
+            raise RequestError("call reset() first")
+        return self._state
+
+    def view(self) -> str:
+        """The current observation without the prompt that `reset` puts before it."""
+        return self.observe(self.state)
+
+    def oracle(self) -> str:
+        """An action on a way to full marks from here. RequestError where there is no solver."""
+        if self.oracle_absent:
+            raise RequestError(f"{self.id} has no oracle: {self.oracle_absent}")
+        return self.solve(self.state)
+
+    def state_key(self) -> str:
+        """Digest of the true state and the task's content, without history; equal keys mean that the
+        same actions lead to the same future. 32 hex characters."""
+        return digest(self.id, self.task.content, self.key(self.state))[:32]
+
+    def sample_task(
+        self, seed: int, difficulty: str | None = None, split: str | None = None
+    ) -> Task:
+        """The task that `reset(seed=seed)` plays, without playing it."""
+        return self._draw(
+            np.random.Generator(np.random.PCG64(seed)),
+            seed,
+            self._checked("difficulty", difficulty or self.difficulty),
+            self._checked("split", split or self.split),
+        )
+
+    def split_of(self, draft: Draft) -> str:
+        """Which split the content of `draft` belongs to; content is in one split only."""
+        bucket = int(digest(draft.prompt, draft.reference)[:8], 16) % len(_SPLIT_OF_BUCKET)
+        return _SPLIT_OF_BUCKET[bucket]
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """Start a task; the same seed and options give the same one on any machine (law 2).
+
+        Without a seed the next one is drawn from `np_random`. `options` may hold `difficulty`,
+        `split` and `task` (a `Task` of this environment, played as it is).
+        """
+        options = dict(options or {})
+        for name in options:
+            if name not in ("difficulty", "split", "task"):
+                raise RequestError(
+                    f"unknown reset option {name!r}; {suggestion(name, ('difficulty', 'split', 'task'))}"
+                )
+        if "difficulty" in options:
+            self.difficulty = self._checked("difficulty", options["difficulty"])
+        if "split" in options:
+            self.split = self._checked("split", options["split"])
+        if seed is None:
+            seed = int(self.np_random.integers(2**31))
+        super().reset(seed=seed)
+        task = options.get("task")
+        if task is None:
+            task = self._draw(self.np_random, seed, self.difficulty, self.split)
+        elif not isinstance(task, Task) or task.env_id != self.id:
+            raise RequestError(f"options['task'] must be a Task of {self.id}, got {task!r}")
+        self._task = task
+        self._state = self.initial(task)
+        self._turn = 0
+        self._done = False
+        view = self.observe(self._state)
+        return f"{task.prompt}\n\n{view}" if view else task.prompt, self._info(True, None)
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Play one action. The reward is the verdict's score where something was judged, else 0.
+
+        Raises VerifierFault where no score could be had: nothing has changed, so repeat or give up.
+        """
+        task = self.task
+        if self._done:
+            raise RequestError("the episode is over; call reset()")
+        if not isinstance(action, str):
+            raise RequestError(f"an action is text, got {type(action).__name__}")
+        if len(action) > self.max_action_chars:
+            moved = Transition(state=self.state, valid=False)
+        else:
+            moved = self.transition(self.state, action)
+        limit = self.max_turns or self.turns_allowed(task)
+        truncated = not moved.terminated and self._turn + 1 >= limit
+        submission = moved.submission
+        if submission is None and truncated:
+            submission = self.submission(moved.state)
+        verdict = None
+        reward = 0.0
+        if submission is not None:
+            verdict = self.verifier.verify(task, submission)
+            if verdict.score is None:
+                raise VerifierFault(verdict)
+            reward = verdict.score
+        self._state = moved.state
+        self._turn += 1
+        self._done = moved.terminated or truncated
+        return (
+            self.observe(self._state),
+            reward,
+            moved.terminated,
+            truncated,
+            self._info(moved.valid, verdict),
+        )
+
+    def render(self) -> str | None:
+        """The current observation for a person, in mode `ansi`."""
+        return self.view() or self.task.prompt if self.render_mode == "ansi" else None
+
+    def snapshot(self) -> Snapshot[State]:
+        """This point of play, to `restore` any number of times, here or in another instance."""
+        return Snapshot(
+            task=self.task,
+            state=self.state,
+            turn=self._turn,
+            done=self._done,
+            rng=dict(self.np_random.bit_generator.state),
+        )
+
+    def restore(self, snapshot: Snapshot[State]) -> None:
+        """Continue from `snapshot` exactly as the instance that took it would have."""
+        self._task = snapshot.task
+        self._state = snapshot.state
+        self._turn = snapshot.turn
+        self._done = snapshot.done
+        self.np_random.bit_generator.state = snapshot.rng
+
+    # Internals.
+
+    def _draw(self, rng: np.random.Generator, seed: int, difficulty: str, split: str) -> Task:
+        for _ in range(_MAX_DRAWS):
+            draft = self.generate(rng, difficulty)
+            if self.split_of(draft) == split:
+                return Task(
+                    id=f"{self.id}:{split}:{difficulty}:{seed}",
+                    env_id=self.id,
+                    seed=seed,
+                    prompt=draft.prompt,
+                    difficulty=difficulty,
+                    split=split,
+                    tags=draft.tags,
+                    reference=draft.reference,
+                )
+        raise TaskError(
+            f"{self.id}: no task of split {split!r} in {_MAX_DRAWS} draws at difficulty "
+            f"{difficulty!r}; the environment has too few different tasks"
+        )
+
+    def _info(self, valid: bool, verdict: Verdict | None) -> dict[str, Any]:
+        return {
+            "task_id": self.task.id,
+            "state_key": self.state_key(),
+            "valid_action": valid,
+            "verdict": verdict,
+            "legal_actions": None if self._done else self.legal_actions(self.state),
+        }
+
+    def _checked(self, name: str, value: str) -> str:
+        known: Sequence[str] = SPLITS if name == "split" else self.difficulties
+        if value not in known:
+            raise RequestError(
+                f"{self.id} has no {name} {value!r}; {suggestion(str(value), known)}"
+            )
+        return value
+
+    def _find_verifier(self, verifier: Verifier | str | None) -> Verifier:
+        from verigym.registry import make_verifier  # registry imports Env
+
+        if verifier is None:
+            return make_verifier(self.verifier_id)
+        if isinstance(verifier, str):
+            from verigym.client import RemoteVerifier
+
+            return RemoteVerifier(verifier, self.verifier_id)
+        if verifier.id != self.verifier_id:
+            raise RequestError(
+                f"{self.id} is judged by {self.verifier_id!r}, got verifier {verifier.id!r}"
+            )
+        return verifier

@@ -1,0 +1,74 @@
+"""Every error that Verigym raises on purpose; the class says whose fault it is.
+
+    VerigymError
+    ├── RequestError     the caller's: a bad argument, an unknown id, a malformed body
+    │   └── ConfigError  a configuration file that cannot be used
+    ├── TaskError        the task author's: a task that breaks the contract
+    ├── SandboxError     the machine's: the sandbox could not run or judge a program
+    ├── PolicyError      the model server's: no completion could be had
+    └── VerifierFault    a verdict without a score (law 1); carries the verdict
+
+A wrong answer is none of these: it is a `Verdict` with score 0.0.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from verigym.verdict import Verdict
+
+
+class VerigymError(Exception):
+    """Base of all errors raised on purpose by Verigym."""
+
+
+class RequestError(VerigymError, ValueError):
+    """The caller asked for something that cannot be done; the message says what would do."""
+
+
+class ConfigError(RequestError):
+    """A configuration file has an unknown key, a wrong type or an impossible value."""
+
+
+class TaskError(VerigymError):
+    """An environment or a task breaks the contract; its author has to mend it."""
+
+
+class SandboxError(VerigymError):
+    """The machine could not run a program or tell what it did; says nothing about the program."""
+
+
+class PolicyError(VerigymError):
+    """The policy gave no completion: model server down, model folder broken, time limit passed."""
+
+
+class VerifierFault(VerigymError):
+    """A verifier gave no score. `verdict` says why; the environment's state is unchanged.
+
+    The same `Env.step` may be called again once the cause is gone.
+    """
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(
+            f"verifier {verdict.verifier or '(unknown)'} gave no score: "
+            f"{verdict.status.value}, {verdict.reason}: {verdict.evidence}"
+        )
+        self.verdict = verdict
+
+    def __reduce__(self) -> tuple[type, tuple[Verdict]]:
+        return VerifierFault, (self.verdict,)
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """A sentence that offers the known names closest to `name`, or lists a few of them."""
+    known = sorted(known)
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    if close:
+        return f"did you mean {' or '.join(repr(c) for c in close)}?"
+    if not known:
+        return "none is known here"
+    shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+    return f"known: {shown}"

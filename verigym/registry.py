@@ -1,0 +1,150 @@
+"""Finds environments and verifiers by id: ours and those of installed packages.
+
+A package publishes either through entry points, ours included:
+
+    [project.entry-points."verigym.envs"]
+    "games/keydoor-v0" = "verigym.envs.games.keydoor:KeyDoor"
+
+    [project.entry-points."verigym.verifiers"]
+    "games/keydoor" = "verigym.verifiers.games.keydoor:KeyDoorVerifier"
+
+The environment's full id is `verigym/` plus the entry point's name. Nothing is imported until it is
+made.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+import gymnasium
+from gymnasium.envs import registration
+
+from verigym.canonical import JSON
+from verigym.env import Env
+from verigym.errors import RequestError, TaskError, suggestion
+from verigym.verifier import Verifier
+
+_NAME = re.compile(r"(?P<family>[\w-]+)/(?P<short>[\w-]+)-v(?P<version>\d+)")
+
+# Gymnasium's ids have one slash at most; ours have two, verigym/<family>/<name>-v<N>. The wider
+# pattern accepts all that Gymnasium's accepts, and reads "verigym/<family>" as the namespace.
+_WIDE_ENV_ID = re.compile(
+    r"^(?:(?P<namespace>[\w:-]+(?:\/[\w:-]+)?)\/)?(?:(?P<name>[\w:.-]+?))(?:-v(?P<version>\d+))?$"
+)
+
+
+@dataclass(frozen=True)
+class EnvEntry:
+    """A registered environment, not imported yet."""
+
+    id: str
+    family: str
+    version: int
+    target: str
+
+
+@cache
+def list_envs() -> dict[str, EnvEntry]:
+    """Every registered environment by full id, sorted."""
+    found: dict[str, EnvEntry] = {}
+    for point in _points("verigym.envs"):
+        match = _NAME.fullmatch(point.name)
+        if match is None:
+            raise TaskError(
+                f"entry point {point.name!r} of group verigym.envs ({point.value}) must read "
+                "<family>/<name>-v<N>"
+            )
+        full = f"verigym/{point.name}"
+        found[full] = EnvEntry(full, match["family"], int(match["version"]), point.value)
+    return found
+
+
+@cache
+def list_verifiers() -> dict[str, str]:
+    """Every registered verifier by id, with the place it is imported from, sorted."""
+    return {point.name: point.value for point in _points("verigym.verifiers")}
+
+
+def register_all() -> None:
+    """Make every environment known to `gymnasium.make`; done once by `import verigym`."""
+    registration.ENV_ID_RE = _WIDE_ENV_ID
+    for entry in list_envs().values():
+        if entry.id not in registration.registry:
+            gymnasium.register(entry.id, entry_point=entry.target)
+
+
+def resolve(name: str) -> str:
+    """The full id for `name`, which may leave out `verigym/`, the family or the version.
+
+    Raises RequestError with suggestions for an unknown or ambiguous name.
+    """
+    known = list_envs()
+    full = name if name.startswith("verigym/") else f"verigym/{name}"
+    if full in known:
+        return full
+    candidates: dict[str, EnvEntry] = {}
+    for entry in known.values():
+        unversioned = entry.id.rpartition("-v")[0]
+        short = entry.id.rpartition("/")[2]
+        if name in (short, short.rpartition("-v")[0]) or full == unversioned:
+            best = candidates.get(unversioned)
+            if best is None or best.version < entry.version:
+                candidates[unversioned] = entry
+    if len(candidates) == 1:
+        return next(iter(candidates.values())).id
+    if candidates:
+        raise RequestError(
+            f"environment {name!r} is ambiguous: {', '.join(sorted(c.id for c in candidates.values()))}"
+        )
+    names = {key.removeprefix("verigym/") for key in known}
+    raise RequestError(
+        f"unknown environment {name!r}; {suggestion(name.removeprefix('verigym/'), names)}"
+    )
+
+
+def make(name: str, **kwargs: Any) -> Env[Any]:
+    """An environment by full or short id, without Gymnasium's wrappers.
+
+    Takes the same arguments as `gymnasium.make`, and gives the bare `Env`, with `oracle`,
+    `snapshot` and the rest at hand.
+    """
+    env = gymnasium.make(resolve(name), disable_env_checker=True, **kwargs)
+    bare = env.unwrapped
+    if not isinstance(bare, Env):
+        raise TaskError(f"{name} is not a verigym.Env but a {type(bare).__name__}")
+    return bare
+
+
+def make_verifier(name: str, **params: JSON) -> Verifier:
+    """A verifier by id. Raises RequestError with suggestions for an unknown one."""
+    return _load_verifier(name)(**params)
+
+
+@cache
+def _load_verifier(name: str) -> type[Verifier]:
+    for point in _points("verigym.verifiers"):
+        if point.name == name:
+            loaded = point.load()
+            if not (isinstance(loaded, type) and issubclass(loaded, Verifier)):
+                raise TaskError(f"verifier {name!r} ({point.value}) is not a verigym.Verifier")
+            if loaded.id != name:
+                raise TaskError(f"verifier {name!r} ({point.value}) calls itself {loaded.id!r}")
+            return loaded
+    raise RequestError(f"unknown verifier {name!r}; {suggestion(name, list_verifiers())}")
+
+
+@cache
+def _points(group: str) -> tuple[EntryPoint, ...]:
+    points: dict[str, EntryPoint] = {}
+    for point in entry_points(group=group):
+        other = points.setdefault(point.name, point)
+        if other.value != point.value:
+            raise TaskError(
+                f"two packages register {point.name!r} in {group}: {other.value} and {point.value}; "
+                "uninstall one"
+            )
+    return tuple(points[name] for name in sorted(points))

@@ -1,0 +1,54 @@
+"""`Task`: one problem instance, as plain data that survives JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import msgspec
+
+from verigym.canonical import JSON, digest, to_json
+from verigym.errors import RequestError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """One problem instance.
+
+    `prompt` is what the policy may read. `reference` is hidden: it goes to the verifier and never
+    into an observation, an `info` or a response to an agent. Both together are the content: two
+    tasks with equal content are the same problem, whatever their seeds.
+    """
+
+    id: str
+    env_id: str
+    seed: int
+    prompt: str
+    difficulty: str
+    split: str = "train"
+    tags: tuple[str, ...] = ()
+    reference: JSON = None
+
+    @cached_property
+    def content(self) -> str:
+        """Digest of prompt and reference, in hex; decides the split."""
+        return digest(self.prompt, self.reference)
+
+    def public(self) -> dict[str, Any]:
+        """All fields but the hidden reference."""
+        fields: dict[str, Any] = msgspec.to_builtins(self)
+        del fields["reference"]
+        return fields
+
+    def to_json(self) -> bytes:
+        """Canonical JSON, hidden reference included."""
+        return to_json(self)
+
+    @staticmethod
+    def from_json(data: bytes | str) -> Task:
+        """Inverse of `to_json`. Raises RequestError on malformed input."""
+        try:
+            return msgspec.json.decode(data, type=Task)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise RequestError(f"not a task: {error}") from error

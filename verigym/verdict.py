@@ -1,0 +1,110 @@
+"""`Verdict`: what a verifier found, with a typed status so that a fault is never a score (law 1)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from verigym.canonical import to_json
+from verigym.errors import RequestError
+
+
+class Status(StrEnum):
+    """Whose doing the verdict is. Only `ok` and `policy_fault` carry a score."""
+
+    OK = "ok"
+    """The submission was judged."""
+    POLICY_FAULT = "policy_fault"
+    """The submission was unusable (no answer, refused syntax, too slow); normally scored 0."""
+    VERIFIER_ERROR = "verifier_error"
+    """The verifier itself failed."""
+    TIMEOUT = "timeout"
+    """The verifier passed its own deadline. A time limit of the task is `policy_fault` instead."""
+    INFRA = "infra"
+    """The machine or the network failed."""
+    CANCELLED = "cancelled"
+    """The caller took the request back."""
+
+    @property
+    def scored(self) -> bool:
+        """Whether a verdict of this status carries a score."""
+        return self in (Status.OK, Status.POLICY_FAULT)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """A score in [0, 1], or None with a status that says why there is none.
+
+    `reason` is a short code for programs (`correct`, `wrong_value`), `evidence` a sentence for
+    people, `parts` named shares of the score. `verifier` is `id@version`; `digest` covers verifier,
+    parameters, task and submission (law 6). Raises ValueError where status and score disagree.
+    """
+
+    status: Status
+    score: float | None
+    reason: str
+    evidence: str = ""
+    parts: Mapping[str, float] = field(default_factory=dict)
+    verifier: str = ""
+    digest: str = ""
+
+    def __post_init__(self) -> None:
+        if self.status.scored:
+            if self.score is None or not (0.0 <= self.score <= 1.0):
+                raise ValueError(
+                    f"a verdict with status {self.status.value} needs a score in [0, 1], got {self.score}"
+                )
+        elif self.score is not None:
+            raise ValueError(
+                f"a verdict with status {self.status.value} carries no score, got {self.score}; "
+                "a fault is not a reward"
+            )
+        for name, value in self.parts.items():
+            if not math.isfinite(value):
+                raise ValueError(f"part {name!r} must be finite, got {value}")
+
+    @property
+    def fault(self) -> bool:
+        """True where there is no score: retry it, leave it out of statistics, never count it as 0."""
+        return not self.status.scored
+
+    def to_builtins(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        plain: dict[str, Any] = msgspec.to_builtins(self)
+        return plain
+
+    def to_json(self) -> bytes:
+        """Canonical JSON."""
+        return to_json(self)
+
+    @staticmethod
+    def from_json(data: bytes | str) -> Verdict:
+        """Inverse of `to_json`. Raises RequestError on malformed input."""
+        try:
+            return msgspec.json.decode(data, type=Verdict)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise RequestError(f"not a verdict: {error}") from error
+
+
+def scored(
+    score: float, reason: str, evidence: str = "", parts: Mapping[str, float] | None = None
+) -> Verdict:
+    """A verdict on a submission that could be judged."""
+    return Verdict(
+        status=Status.OK, score=score, reason=reason, evidence=evidence, parts=parts or {}
+    )
+
+
+def unusable(reason: str, evidence: str = "") -> Verdict:
+    """A verdict of 0 on a submission that could not be judged, by the policy's own fault."""
+    return Verdict(status=Status.POLICY_FAULT, score=0.0, reason=reason, evidence=evidence)
+
+
+def fault(status: Status, reason: str, evidence: str = "") -> Verdict:
+    """A verdict without a score; `status` must be one of the four faults."""
+    return Verdict(status=status, score=None, reason=reason, evidence=evidence)
