@@ -1,0 +1,157 @@
+"""Keydoor: fetch keys, open doors, reach the goal on a small text grid.
+
+The reward is sparse: 1 at the goal, 0 until then. Levels are chambers in a row, each behind a door,
+turned and mirrored at random; their shortest solutions take 8 to 30 moves, by difficulty.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.env import Draft, Env, Transition
+from verigym.errors import RequestError
+from verigym.task import Task
+from verigym.verifiers.games.keydoor import MOVES, Level, Place, parse_level, read_reference
+
+PROMPT = """\
+You walk on a grid. @ is you, * is the goal, # is a wall, . is floor.
+A small letter is a key: walk onto it to take it. A capital letter is a locked door: walk into it \
+with its key to open it.
+Reach the goal within {max_turns} moves. Answer with one move: up, down, left or right."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Chambers of `width` x `height` cells with a door between neighbours."""
+
+    chambers: int
+    width: int
+    height: int
+    shortest: range
+    max_turns: int
+
+
+SIZES = {
+    "easy": Size(chambers=2, width=2, height=4, shortest=range(8, 13), max_turns=20),
+    "medium": Size(chambers=2, width=4, height=4, shortest=range(12, 19), max_turns=30),
+    "hard": Size(chambers=3, width=3, height=5, shortest=range(18, 31), max_turns=50),
+}
+
+
+@dataclass(frozen=True)
+class Play:
+    """Where the walker is, and the moves that led there (for the verifier, not for the key)."""
+
+    level: Level
+    place: Place
+    moves: tuple[str, ...] = ()
+
+
+class KeyDoor(Env[Play]):
+    """The environment. An action is `up`, `down`, `left` or `right`."""
+
+    id: ClassVar[str] = "verigym/games/keydoor-v0"
+    verifier_id: ClassVar[str] = "games/keydoor"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    max_observation_chars: ClassVar[int] = 1024
+    max_action_chars: ClassVar[int] = 1024
+
+    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+        """A level whose shortest solution has a length in the range of `difficulty`."""
+        size = SIZES[difficulty]
+        while True:
+            rows = _draw(rng, size)
+            level = Level(rows)
+            path = level.shortest(level.start)
+            if path is not None and len(path) in size.shortest:
+                return Draft(
+                    prompt=PROMPT.format(max_turns=size.max_turns),
+                    reference={"rows": list(rows), "max_turns": size.max_turns},
+                    tags=("grid", f"shortest={len(path)}"),
+                )
+
+    def initial(self, task: Task) -> Play:
+        """At the start, with nothing held."""
+        level, _ = read_reference(task)
+        return Play(level, level.start)
+
+    def turns_allowed(self, task: Task) -> int:
+        """By difficulty: about twice the shortest solution."""
+        return read_reference(task)[1]
+
+    def observe(self, state: Play) -> str:
+        """The grid as it is now, and what is held."""
+        level, place = state.level, state.place
+        lines = []
+        for row, line in enumerate(level.rows):
+            cells = ["." if c == "@" or c in place.keys or c in place.opened else c for c in line]
+            if row == place.row:
+                cells[place.column] = "@"
+            lines.append("".join(cells))
+        return "\n".join(lines) + f"\nKeys: {' '.join(sorted(place.keys)) or 'none'}"
+
+    def transition(self, state: Play, action: str) -> Transition[Play]:
+        """One move. Unknown words and blocked moves change nothing and are invalid."""
+        direction = action.strip().lower()
+        if direction not in MOVES:
+            return Transition(state=state, valid=False)
+        place = state.level.move(state.place, direction)
+        moved = Play(state.level, place, (*state.moves, direction))
+        if state.level.at_goal(place):
+            return Transition(state=moved, terminated=True, submission=list(moved.moves))
+        return Transition(state=moved, valid=place != state.place)
+
+    def submission(self, state: Play) -> JSON:
+        """The moves so far, when the turn limit ends the play."""
+        return list(state.moves)
+
+    def key(self, state: Play) -> JSON:
+        """Position, keys and opened doors; the level is in the task's content."""
+        place = state.place
+        return [place.row, place.column, sorted(place.keys), sorted(place.opened)]
+
+    def legal_actions(self, state: Play) -> list[str]:
+        """Moves that are not blocked."""
+        return [m for m in MOVES if state.level.move(state.place, m) != state.place]
+
+    def solve(self, state: Play) -> str:
+        """First move of a shortest way to the goal."""
+        path = state.level.shortest(state.place)
+        if not path:
+            raise RequestError("the play is over; there is no next move")
+        return path[0]
+
+
+def _draw(rng: np.random.Generator, size: Size) -> tuple[str, ...]:
+    """Rows of a level: keys lie in the chambers before the door they open."""
+    columns = size.chambers * (size.width + 1) - 1
+    grid = [["."] * columns for _ in range(size.height)]
+    free: list[list[tuple[int, int]]] = []
+    for chamber in range(size.chambers):
+        left = chamber * (size.width + 1)
+        cells = [(r, left + c) for r in range(size.height) for c in range(size.width)]
+        free.append([cells[i] for i in rng.permutation(len(cells))])
+        if chamber:
+            for row in range(size.height):
+                grid[row][left - 1] = "#"
+    for door in range(size.chambers - 1):
+        name = chr(ord("A") + door)
+        row = int(rng.integers(size.height))
+        grid[row][(door + 1) * (size.width + 1) - 1] = name
+        key_row, key_column = free[int(rng.integers(door + 1))].pop()
+        grid[key_row][key_column] = name.lower()
+    for cell, chamber in (("@", 0), ("*", size.chambers - 1)):
+        row, column = free[chamber].pop()
+        grid[row][column] = cell
+    turned = np.array(grid)
+    if rng.integers(2):
+        turned = turned[:, ::-1]
+    if rng.integers(2):
+        turned = turned[::-1]
+    if rng.integers(2):
+        turned = turned.T
+    return tuple("".join(line) for line in turned)

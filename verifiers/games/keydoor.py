@@ -1,0 +1,147 @@
+"""Keydoor: the rules of the grid, and the verifier that replays moves under them.
+
+A level is rows of one width: `.` floor, `#` wall, `@` start, `*` goal, a small letter a key, the
+capital letter the door it opens. Walking onto a key takes it; walking into a door with its key
+opens the door and steps in. A move into a wall, a door without its key or the edge changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import ClassVar
+
+from verigym.canonical import JSON
+from verigym.errors import TaskError
+from verigym.task import Task
+from verigym.verdict import Verdict, scored, unusable
+from verigym.verifier import Verifier
+
+MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+_CELLS = frozenset(".#@*")
+
+
+@dataclass(frozen=True)
+class Place:
+    """What moves change: position, keys held, doors opened. All else is the level."""
+
+    row: int
+    column: int
+    keys: frozenset[str] = frozenset()
+    opened: frozenset[str] = frozenset()
+
+
+class Level:
+    """A parsed level. Raises TaskError where the rows are not a level."""
+
+    def __init__(self, rows: tuple[str, ...]) -> None:
+        if not rows or not rows[0] or len({len(row) for row in rows}) != 1:
+            raise TaskError(f"a keydoor level is rows of one width, got {rows!r}")
+        text = "".join(rows)
+        if text.count("@") != 1 or text.count("*") != 1:
+            raise TaskError("a keydoor level has one start '@' and one goal '*'")
+        for cell in set(text) - _CELLS:
+            if not (cell.isascii() and cell.isalpha()) or text.count(cell) != 1:
+                raise TaskError(f"cell {cell!r} must be a letter that stands once, or one of .#@*")
+        self.rows = rows
+        self.height = len(rows)
+        self.width = len(rows[0])
+        self.start = Place(*self.find("@"))
+        self.goal = self.find("*")
+
+    def find(self, cell: str) -> tuple[int, int]:
+        """Row and column of a cell that stands once."""
+        for row, line in enumerate(self.rows):
+            if cell in line:
+                return row, line.index(cell)
+        raise TaskError(f"cell {cell!r} is not in the level")
+
+    def at_goal(self, place: Place) -> bool:
+        """Whether the game is won."""
+        return (place.row, place.column) == self.goal
+
+    def move(self, place: Place, direction: str) -> Place:
+        """Where `direction` leads; `place` itself where the way is blocked."""
+        step = MOVES[direction]
+        row, column = place.row + step[0], place.column + step[1]
+        if not (0 <= row < self.height and 0 <= column < self.width):
+            return place
+        cell = self.rows[row][column]
+        if cell == "#":
+            return place
+        if cell.isupper() and cell not in place.opened:
+            if cell.lower() not in place.keys:
+                return place
+            return Place(row, column, place.keys, place.opened | {cell})
+        if cell.islower() and cell not in place.keys:
+            return Place(row, column, place.keys | {cell}, place.opened)
+        return replace(place, row=row, column=column)
+
+    def shortest(self, place: Place) -> list[str] | None:
+        """Fewest moves from `place` to the goal, by breadth-first search; None if there is no way."""
+        came: dict[Place, tuple[Place, str] | None] = {place: None}
+        queue = deque([place])
+        while queue:
+            here = queue.popleft()
+            if self.at_goal(here):
+                path: list[str] = []
+                link = came[here]
+                while link is not None:
+                    here, direction = link
+                    path.append(direction)
+                    link = came[here]
+                return path[::-1]
+            for direction in MOVES:
+                there = self.move(here, direction)
+                if there not in came:
+                    came[there] = (here, direction)
+                    queue.append(there)
+        return None
+
+
+@lru_cache(maxsize=4096)
+def parse_level(rows: tuple[str, ...]) -> Level:
+    """The level that `rows` draw; parsed once."""
+    return Level(rows)
+
+
+def read_reference(task: Task) -> tuple[Level, int]:
+    """Level and turn limit from a task's reference. Raises TaskError where they are not there."""
+    reference = task.reference
+    if not isinstance(reference, Mapping):
+        raise TaskError("a keydoor reference is an object with rows and max_turns")
+    rows, max_turns = reference.get("rows"), reference.get("max_turns")
+    if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
+        raise TaskError(f"reference.rows must be a list of strings, got {rows!r}")
+    if not isinstance(max_turns, int) or max_turns < 1:
+        raise TaskError(f"reference.max_turns must be a whole number above 0, got {max_turns!r}")
+    return parse_level(tuple(rows)), max_turns
+
+
+class KeyDoorVerifier(Verifier):
+    """1.0 where the submitted moves, replayed from the start, reach the goal in time; else 0.0."""
+
+    id: ClassVar[str] = "games/keydoor"
+    version: ClassVar[int] = 1
+    about: ClassVar[str] = "Replays moves (a list of up, down, left, right) in a key-and-door grid."
+
+    def judge(self, task: Task, submission: JSON) -> Verdict:
+        """`submission` is a list of move names, in order."""
+        level, max_turns = read_reference(task)
+        if not isinstance(submission, list | tuple):
+            return unusable("not_moves", "the submission must be a list of moves")
+        if len(submission) > max_turns:
+            return unusable("too_many_moves", f"{len(submission)} moves, {max_turns} allowed")
+        place = level.start
+        for number, direction in enumerate(submission):
+            if not isinstance(direction, str) or direction not in MOVES:
+                return unusable("unknown_move", f"move {number} is none of {', '.join(MOVES)}")
+            if level.at_goal(place):
+                return unusable("moves_after_goal", f"the goal was reached before move {number}")
+            place = level.move(place, direction)
+        if level.at_goal(place):
+            return scored(1.0, "goal_reached", f"in {len(submission)} moves")
+        where = f"row {place.row + 1}, column {place.column + 1}"
+        return scored(0.0, "goal_not_reached", f"ended at {where} after {len(submission)} moves")
