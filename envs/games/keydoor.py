@@ -15,7 +15,7 @@ from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
 from verigym.errors import RequestError
 from verigym.task import Task
-from verigym.verifiers.games.keydoor import MOVES, Level, Place, parse_level, read_reference
+from verigym.verifiers.games.keydoor import MOVES, Level, Place, read_reference
 
 PROMPT = """\
 You walk on a grid. @ is you, * is the goal, # is a wall, . is floor.
