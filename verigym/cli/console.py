@@ -1,0 +1,56 @@
+"""Where the command line writes: data on stdout, everything said to a person on stderr.
+
+Exit codes, the same for every command (docs/cli.md):
+
+    0    done
+    1    a bug in Verigym; a traceback is shown
+    2    the request: unknown id, bad option, bad configuration, missing extra
+    3    the machine: verifier or model server away, disk full, no episode could be scored
+    4    `verigym run --fail-below` was not reached
+    130  interrupted with Ctrl-C
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
+
+from verigym.canonical import JSON, to_json
+
+DONE: Final = 0
+REQUEST: Final = 2
+MACHINE: Final = 3
+BELOW: Final = 4
+INTERRUPTED: Final = 130
+
+
+def out() -> Console:
+    """For what a person asked to see. A new one each time, since tests swap `sys.stdout`."""
+    # Into a pipe nothing is cropped to eighty columns.
+    width = None if sys.stdout.isatty() else 240
+    return Console(file=sys.stdout, highlight=False, width=width)
+
+
+def err() -> Console:
+    """For progress, notes and errors."""
+    return Console(file=sys.stderr, highlight=False)
+
+
+def write_json(value: JSON) -> None:
+    """One line of JSON on stdout, sorted keys."""
+    sys.stdout.write(to_json(value).decode() + "\n")
+
+
+def complain(message: str) -> None:
+    """One red line on stderr. `message` may hold text of a model: it is never read as markup."""
+    line = " ".join(message.split())
+    err().print(Text.assemble(("error: ", "bold red"), (line, "red")), soft_wrap=True)
+
+
+def note(message: str) -> None:
+    """One dim line on stderr."""
+    err().print(f"[dim]{escape(message)}[/dim]", soft_wrap=True)

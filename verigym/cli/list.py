@@ -1,0 +1,57 @@
+"""`verigym list`: the registered environments. Imports none of them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from verigym.cli import console
+
+
+def list_(
+    family: Annotated[
+        str | None, typer.Argument(help="Only this family: games, math, code, ...")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A list of objects on stdout, nothing else.")
+    ] = False,
+) -> None:
+    """List the environments that are installed, plugins included."""
+    from verigym.errors import RequestError, suggestion
+    from verigym.registry import list_envs
+
+    entries = list(list_envs().values())
+    if family is not None:
+        families = {entry.family for entry in entries}
+        if family not in families:
+            raise RequestError(
+                f"no environment of family {family!r}; {suggestion(family, families)}"
+            )
+        entries = [entry for entry in entries if entry.family == family]
+    if as_json:
+        console.write_json(
+            [
+                {
+                    "id": entry.id,
+                    "family": entry.family,
+                    "version": entry.version,
+                    "target": entry.target,
+                }
+                for entry in entries
+            ]
+        )
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("id", "family", "version", "from"):
+        table.add_column(title, no_wrap=True)
+    for entry in entries:
+        table.add_row(
+            f"[cyan]{entry.id}[/cyan]",
+            entry.family,
+            str(entry.version),
+            f"[dim]{entry.target}[/dim]",
+        )
+    console.out().print(table)

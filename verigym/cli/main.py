@@ -1,0 +1,78 @@
+"""`verigym`: the entry of the command line. One command a file; exit codes in console.py."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from verigym.cli.group import Group
+from verigym.cli.list import list_
+from verigym.cli.play import play
+from verigym.cli.report import report
+from verigym.cli.train import train
+
+# \b keeps the line breaks of the paragraph that it opens.
+_EPILOG = """\
+\b
+[bold]Examples[/bold]
+  [cyan]verigym list[/cyan]                                      [dim]what there is[/dim]
+  [cyan]verigym play keydoor[/cyan]                              [dim]play it yourself[/dim]
+  [cyan]verigym run keydoor --policy oracle -n 5 --json[/cyan]   [dim]measure a policy[/dim]
+  [cyan]verigym train config.toml[/cyan]                         [dim]teach one[/dim]
+  [cyan]verigym report runs/keydoor --open[/cyan]                [dim]see what it learned[/dim]
+
+\b
+[bold]Exit codes[/bold]
+  0 done, 1 a bug of ours, 2 the request, 3 the machine or a service,
+  4 below --fail-below, 130 interrupted
+"""
+
+app = typer.Typer(
+    name="verigym",
+    help="Verifiable text environments for training and evaluating language-model agents.",
+    epilog=_EPILOG,
+    cls=Group,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from verigym import __version__
+
+        typer.echo(f"verigym {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    _show: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("list", epilog="[dim]verigym list --json | jq -r '.[].id'[/dim]")(list_)
+app.command("play", epilog="[dim]verigym play countdown --seed 7 --difficulty hard[/dim]")(play)
+app.command("train", epilog="[dim]verigym train config.toml --set seed=3 --out runs/three[/dim]")(
+    train
+)
+app.command("report", epilog="[dim]verigym report runs/one runs/two --out both.html --open[/dim]")(
+    report
+)
+if find_spec("verigym.cli.serve") is not None:
+    from verigym.cli.serve import serve
+
+    app.command("serve", epilog="[dim]verigym serve --port 8123[/dim]")(serve)
+
+
+def run() -> None:
+    """What the `verigym` script calls."""
+    app()

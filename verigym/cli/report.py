@@ -1,0 +1,33 @@
+"""`verigym report`: one HTML file about one run or several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verigym.cli import console
+
+
+def report(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN_DIR...",
+            help="Run folders, or folders of run folders; runs of one algorithm are averaged.",
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="HTML file to write; RUN_DIR/report.html if left out."),
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+) -> None:
+    """Write the report of a training run: one HTML file that needs no network."""
+    from verigym.trainers.report.build import build
+
+    path = build(runs if len(runs) > 1 else runs[0], out)
+    console.out().print(str(path), soft_wrap=True)
+    if open_:
+        typer.launch(path.resolve().as_uri())
