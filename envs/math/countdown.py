@@ -1,0 +1,233 @@
+"""Countdown: reach a target from given numbers with + - * / and parentheses; one turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.env import Draft, Env, Transition
+from verigym.errors import TaskError
+from verigym.task import Task
+from verigym.verifiers.math.countdown import Answer, read, reference_of
+
+Number: TypeAlias = int | Fraction
+
+_PROMPT = """\
+Numbers: {numbers}
+Target: {target}
+Write one arithmetic expression that equals the target. Use each number exactly once, with + - * / \
+and parentheses only. Intermediate results may be fractions.
+Think as long as you like, then put the expression alone in tags: <answer>expression</answer>"""
+
+
+@dataclass(frozen=True)
+class Level:
+    """How tasks of one difficulty are drawn: `count` numbers of 1..`largest`, target in a range."""
+
+    count: int
+    largest: int
+    target_min: int
+    target_max: int
+
+
+LEVELS = {
+    "easy": Level(3, 10, 10, 50),
+    "medium": Level(4, 25, 20, 100),
+    "hard": Level(6, 100, 100, 999),
+}
+
+
+@dataclass(frozen=True)
+class Board:
+    """The state: what is asked, and whether it has been answered. `numbers` ascend."""
+
+    numbers: tuple[int, ...]
+    target: int
+    answered: bool = False
+
+
+class Countdown(Env[Board]):
+    """Numbers and a target; the first action is the answer, judged by `math/countdown`.
+
+    Every task is drawn by combining its numbers at random, so that it has a solution whose
+    intermediate results are positive whole numbers. An action is valid if an answer can be read in
+    it. `max_turns` changes nothing: the first answer ends the episode.
+    """
+
+    id: ClassVar[str] = "verigym/math/countdown-v0"
+    verifier_id: ClassVar[str] = "math/countdown"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    max_observation_chars: ClassVar[int] = 1024
+    max_action_chars: ClassVar[int] = 1 << 16
+
+    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+        """See `Env`. A draw that leaves the target range is repeated."""
+        level = LEVELS[difficulty]
+        while True:
+            # One call for the whole draw: scalar draws would cost half the reset.
+            draws = rng.random(4 * level.count).tolist()
+            numbers = sorted(1 + int(u * level.largest) for u in draws[: level.count])
+            target = _combined(numbers, draws[level.count :])
+            if level.target_min <= target <= level.target_max:
+                return Draft(
+                    prompt=_PROMPT.format(numbers=", ".join(map(str, numbers)), target=target),
+                    reference={"numbers": numbers, "target": target},
+                )
+
+    def initial(self, task: Task) -> Board:
+        """See `Env`."""
+        numbers, target = reference_of(task)
+        return Board(tuple(sorted(numbers)), target)
+
+    def observe(self, state: Board) -> str:
+        """See `Env`. The prompt says it all."""
+        return ""
+
+    def transition(self, state: Board, action: str) -> Transition[Board]:
+        """See `Env`. Any action is the answer."""
+        return Transition(
+            state=replace(state, answered=True),
+            terminated=True,
+            valid=isinstance(read(action), Answer),
+            submission=action,
+        )
+
+    def submission(self, state: Board) -> JSON:
+        """See `Env`. Judged where an action was too long to be read: no answer."""
+        return ""
+
+    def turns_allowed(self, task: Task) -> int:
+        """See `Env`."""
+        return 1
+
+    def key(self, state: Board) -> JSON:
+        """See `Env`."""
+        return [state.numbers, state.target, state.answered]
+
+    def solve(self, state: Board) -> str:
+        """See `Env`. A search; tens of milliseconds at the hardest."""
+        return f"<answer>{solution(state.numbers, state.target)}</answer>"
+
+
+def _combined(numbers: list[int], draws: list[float]) -> int:
+    """The value of a random expression over `numbers` with positive whole intermediate results."""
+    pool = list(numbers)
+    draw = iter(draws)
+    while len(pool) > 1:
+        a = pool.pop(int(next(draw) * len(pool)))
+        b = pool.pop(int(next(draw) * len(pool)))
+        if a < b:
+            a, b = b, a
+        sign = int(next(draw) * 4)
+        if sign == 1 and a > b:
+            pool.append(a - b)
+        elif sign == 2:
+            pool.append(a * b)
+        elif sign == 3 and a % b == 0:
+            pool.append(a // b)
+        else:
+            pool.append(a + b)
+    return pool[0]
+
+
+def solution(numbers: tuple[int, ...], target: int) -> str:
+    """An expression that uses each number once and equals `target`.
+
+    Looks first among positive whole intermediate results, where every generated task has a
+    solution, then among fractions. Raises TaskError where there is none.
+    """
+    for whole in (True, False):
+        found = _Search(whole).find(numbers, target)
+        if found is not None:
+            return found
+    raise TaskError(f"no expression over {list(numbers)} equals {target}")
+
+
+class _Search:
+    """Works backwards from the target; sets of up to three numbers are tabulated forwards."""
+
+    def __init__(self, whole: bool) -> None:
+        self._whole = whole
+        self._table = cache(self._tabulate)
+        self._failed: set[tuple[tuple[int, ...], Number]] = set()
+
+    def find(self, numbers: tuple[int, ...], target: Number) -> str | None:
+        if len(numbers) <= 3:
+            return self._table(numbers).get(target)
+        if (numbers, target) in self._failed:
+            return None
+        for small, rest in _halves(numbers):
+            for value, text in self._table(small).items():
+                for needed, form in self._inverses(value, target):
+                    other = self.find(rest, needed)
+                    if other is not None:
+                        return form.format(text, other)
+        self._failed.add((numbers, target))
+        return None
+
+    def _tabulate(self, numbers: tuple[int, ...]) -> dict[Number, str]:
+        """Every value that `numbers` can make, each with an expression."""
+        if len(numbers) == 1:
+            return {numbers[0]: str(numbers[0])}
+        found: dict[Number, str] = {}
+        for small, rest in _halves(numbers):
+            for a, left in self._table(small).items():
+                for b, right in self._table(rest).items():
+                    high, low, first, second = (
+                        (a, b, left, right) if a >= b else (b, a, right, left)
+                    )
+                    found.setdefault(high + low, f"({first} + {second})")
+                    found.setdefault(high * low, f"({first} * {second})")
+                    if high > low or not self._whole:
+                        found.setdefault(high - low, f"({first} - {second})")
+                    for up, down, form in (
+                        (high, low, f"({first} / {second})"),
+                        (low, high, f"({second} / {first})"),
+                    ):
+                        quotient = self._quotient(up, down)
+                        if quotient is not None:
+                            found.setdefault(quotient, form)
+        return found
+
+    def _inverses(self, value: Number, target: Number) -> Iterator[tuple[Number, str]]:
+        """What the rest has to make so that, joined with `value`, it makes `target`."""
+        least = 1 if self._whole else 0
+        if target - value >= least:
+            yield target - value, "({0} + {1})"
+        yield target + value, "({1} - {0})"
+        if value - target >= least:
+            yield value - target, "({0} - {1})"
+        quotient = self._quotient(target, value)
+        if quotient is not None:
+            yield quotient, "({0} * {1})"
+        if value:
+            yield target * value, "({1} / {0})"
+        quotient = self._quotient(value, target)
+        if quotient:
+            yield quotient, "({0} / {1})"
+
+    def _quotient(self, up: Number, down: Number) -> Number | None:
+        if not down:
+            return None
+        if self._whole:
+            return up // down if up % down == 0 else None
+        return Fraction(up) / down
+
+
+def _halves(numbers: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Each way to part `numbers` in two, the smaller part first, equal parts once or twice."""
+    seen = set()
+    places = range(len(numbers))
+    for size in range(1, len(numbers) // 2 + 1):
+        for chosen in combinations(places, size):
+            small = tuple(numbers[i] for i in chosen)
+            if small not in seen:
+                seen.add(small)
+                yield small, tuple(numbers[i] for i in places if i not in chosen)
