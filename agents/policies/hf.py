@@ -1,0 +1,319 @@
+"""A transformers model as a policy: token ids in and out, sampled in our own loop.
+
+The loop is ours because `generate` hides what training needs: which ids were sampled, from which
+distribution, by which random numbers. Each request's uniforms come from its key, and a token is the
+first at which the cumulative probability passes its uniform; so a request samples the same tokens
+whoever shares its batch, up to floating-point ties.
+
+Heavy imports; reach it through `make_policy("hf:PATH")` or import this file where torch is at hand.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from verigym.agents.policy import Completion, Message, Request
+from verigym.agents.sampling import uniforms
+from verigym.errors import PolicyError, RequestError
+
+_TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
+# A bucket takes prompts up to this much longer than its shortest: padding costs arithmetic, one more
+# bucket costs a whole pass, which for small models is the dearer of the two.
+_BUCKET_RATIO = 1.5
+_BUCKET_SLACK = 32
+
+
+class HFPolicy:
+    """Samples from a causal language model of transformers.
+
+    `temperature` 0 is greedy, with log-probabilities of temperature 1. `top_p` below 1 cuts the tail,
+    and log-probabilities are then of the cut distribution. `chat_template_kwargs` go to the template
+    (`enable_thinking`, say). `version` is for the trainer to raise. The model is shared, not copied.
+    """
+
+    concurrency = 1
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        *,
+        max_new_tokens: int,
+        temperature: float = 1.0,
+        top_p: float = 1.0,
+        device: str | torch.device | None = None,
+        chat_template_kwargs: Mapping[str, Any] | None = None,
+        max_batch: int = 64,
+        stop_ids: Sequence[int] = (),
+        name: str = "hf",
+    ) -> None:
+        for label, value, fits in (
+            ("max_new_tokens", max_new_tokens, max_new_tokens >= 1),
+            ("temperature", temperature, temperature >= 0),
+            ("top_p", top_p, 0 < top_p <= 1),
+            ("max_batch", max_batch, max_batch >= 1),
+        ):
+            if not fits:
+                raise RequestError(f"{label} is out of range: {value}")
+        self.model = model if device is None else model.to(device)
+        self.tokenizer = tokenizer
+        self.max_new_tokens = max_new_tokens
+        self.temperature = temperature
+        self.top_p = top_p
+        self.max_batch = max_batch
+        self.name = name
+        self.version = 0
+        self.chat_template_kwargs = dict(chat_template_kwargs or {})
+        self.end_ids = frozenset(_end_ids(model, tokenizer)) | frozenset(stop_ids)
+        self.max_context = int(getattr(model.config, "max_position_embeddings", None) or 2**31)
+        self._pad_id = tokenizer.pad_token_id or 0
+        # Prefill needs one row of logits, not one a prompt token; older models lack the argument.
+        accepted = inspect.signature(model.forward).parameters
+        self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
+        n_embeddings = model.get_input_embeddings().num_embeddings
+        if len(tokenizer) > n_embeddings:
+            raise RequestError(
+                f"the tokenizer has {len(tokenizer)} tokens and the model {n_embeddings} embeddings; "
+                "they do not belong together"
+            )
+        if tokenizer.chat_template is None:
+            raise RequestError(
+                f"the tokenizer of {name} has no chat template; set tokenizer.chat_template or add "
+                "chat_template.jinja to the folder"
+            )
+
+    @staticmethod
+    def load(path: str | Path, *, dtype: str | torch.dtype = "auto", **options: Any) -> HFPolicy:
+        """From a local folder; nothing is downloaded. `options` as for the constructor.
+
+        RequestError for a folder that lacks what a policy needs.
+        """
+        folder = Path(path)
+        _check_folder(folder)
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            model = AutoModelForCausalLM.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True, dtype=dtype
+            )
+        except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
+            raise RequestError(f"model folder {folder} cannot be loaded: {error}") from error
+        return HFPolicy(model, tokenizer, **{"name": f"hf:{folder.name}", **options})
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The chat template's text, generation prompt included."""
+        text = self.tokenizer.apply_chat_template(
+            [dict(message) for message in messages],
+            tokenize=False,
+            add_generation_prompt=True,
+            **self.chat_template_kwargs,
+        )
+        return cast(str, text)
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of rendered text; special tokens in it are recognised, none is added."""
+        return cast(list[int], self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def tokenize(self, messages: Sequence[Message]) -> list[int]:
+        """Ids of the rendered messages; the same as `apply_chat_template(tokenize=True)`."""
+        return self.encode(self.render(messages))
+
+    def decode(self, response_ids: Sequence[int]) -> str:
+        """Text of a response without its end token and other special tokens."""
+        ids = list(response_ids)
+        if ids and ids[-1] in self.end_ids:
+            ids.pop()
+        text = self.tokenizer.decode(
+            ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return cast(str, text)
+
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Sample one response a request. Raises PolicyError where the model cannot."""
+        started = time.perf_counter()
+        prompts = [
+            list(self.tokenize(r.messages) if r.prompt_ids is None else r.prompt_ids)
+            for r in requests
+        ]
+        for prompt in prompts:
+            if not 0 < len(prompt) < self.max_context:
+                raise PolicyError(
+                    f"a prompt must have 1 to {self.max_context - 1} tokens, got {len(prompt)}"
+                )
+        draws = uniforms([r.key for r in requests], self.max_new_tokens if self.temperature else 0)
+        sampled: list[tuple[list[int], list[float]]] = [([], [])] * len(prompts)
+        training = self.model.training
+        self.model.eval()
+        try:
+            for rows in _buckets([len(p) for p in prompts], self.max_batch):
+                answers = self._sample([prompts[row] for row in rows], draws[rows])
+                for row, answer in zip(rows, answers, strict=True):
+                    sampled[row] = answer
+        except torch.OutOfMemoryError as error:
+            raise PolicyError(
+                f"out of device memory with max_batch={self.max_batch}; lower it: {error}"
+            ) from error
+        finally:
+            self.model.train(training)
+        share_s = (time.perf_counter() - started) / max(1, len(requests))
+        return [
+            Completion(
+                text=self.decode(ids),
+                prompt_ids=prompt,
+                response_ids=ids,
+                logprobs=logprobs,
+                mask=[1] * len(ids),
+                finish_reason="stop" if ids[-1] in self.end_ids else "length",
+                policy_version=self.version,
+                generate_s=share_s,
+            )
+            for prompt, (ids, logprobs) in zip(prompts, sampled, strict=True)
+        ]
+
+    @torch.inference_mode()
+    def _sample(
+        self, prompts: list[list[int]], draws_BN: np.ndarray[Any, np.dtype[np.float64]]
+    ) -> list[tuple[list[int], list[float]]]:
+        """Ids and log-probabilities for one bucket; prompts are left-padded to one length."""
+        device = self.model.device
+        lengths = np.array([len(p) for p in prompts])
+        n_rows, width = len(prompts), int(lengths.max())
+        room = np.minimum(self.max_new_tokens, self.max_context - lengths)
+        limit = int(room.max())
+        padded = np.full((n_rows, width), self._pad_id)
+        for row, prompt in enumerate(prompts):
+            padded[row, width - len(prompt) :] = prompt
+        ids_BT = torch.from_numpy(padded).to(device)
+        ragged = bool((lengths != width).any())
+        place: dict[str, Tensor] = {}
+        if ragged:
+            lengths_B1 = torch.from_numpy(lengths).to(device)[:, None]
+            spots = torch.arange(width + limit, device=device)
+            mask_BT = (spots >= width - lengths_B1).long()
+            at_BT = (spots - (width - lengths_B1)).clamp_min(0)
+            place = {"attention_mask": mask_BT[:, :width], "position_ids": at_BT[:, :width]}
+
+        draws = torch.from_numpy(draws_BN).to(device)
+        room_B = torch.from_numpy(room).to(device)
+        ends = torch.tensor(sorted(self.end_ids), device=device)
+        live = torch.arange(n_rows, device=device)
+        out_BN = torch.zeros(n_rows, limit, dtype=torch.long, device=device)
+        logp_BN = torch.zeros(n_rows, limit, device=device)
+        size_B = torch.zeros(n_rows, dtype=torch.long, device=device)
+        cache = None
+        for step in range(limit):
+            result = self.model(
+                input_ids=ids_BT, past_key_values=cache, use_cache=True, **place, **self._last_only
+            )
+            cache = result.past_key_values
+            token_B, logp_B = self._pick(
+                result.logits[:, -1], draws[live, step] if self.temperature else None
+            )
+            out_BN[live, step] = token_B
+            logp_BN[live, step] = logp_B
+            size_B[live] = step + 1
+            alive = ~torch.isin(token_B, ends) & (room_B[live] > step + 1)
+            kept = alive.nonzero()[:, 0]
+            if len(kept) == 0:
+                break
+            if len(kept) < len(live):
+                live, token_B = live[kept], token_B[kept]
+                cache.batch_select_indices(kept)
+                if ragged:
+                    mask_BT, at_BT = mask_BT[kept], at_BT[kept]
+            ids_BT = token_B[:, None]
+            if ragged:
+                end = width + step + 1
+                place = {
+                    "attention_mask": mask_BT[:, :end],
+                    "position_ids": at_BT[:, end - 1 : end],
+                }
+        if not bool(torch.isfinite(logp_BN).all()):
+            raise PolicyError(
+                f"{self.name} gave logits that are not finite; its weights are broken (version "
+                f"{self.version})"
+            )
+        return [
+            (ids[:size], logp[:size])
+            for ids, logp, size in zip(
+                out_BN.tolist(), logp_BN.tolist(), size_B.tolist(), strict=True
+            )
+        ]
+
+    def _pick(self, logits_BV: Tensor, draw_B: Tensor | None) -> tuple[Tensor, Tensor]:
+        """One token a row and its log-probability, float32."""
+        logits_BV = logits_BV.float()
+        if draw_B is None:
+            logp_BV = logits_BV.log_softmax(-1)
+            token_B = logp_BV.argmax(-1)
+        else:
+            logp_BV = (logits_BV / self.temperature).log_softmax(-1)
+            p_BV = logp_BV.double().exp()
+            if self.top_p < 1:
+                p_BV = _nucleus(p_BV, self.top_p)
+                logp_BV = p_BV.log().float()
+            cdf_BV = p_BV.cumsum(-1)
+            # Scaled by the true total, so that rounding in the sum never leaves a gap at the end;
+            # `right` skips tokens of probability 0.
+            target_B1 = draw_B[:, None] * cdf_BV[:, -1:]
+            token_B = torch.searchsorted(cdf_BV, target_B1, right=True)[:, 0]
+            token_B = token_B.clamp_max(logits_BV.shape[-1] - 1)
+        return token_B, logp_BV.gather(-1, token_B[:, None])[:, 0]
+
+
+def _nucleus(p_BV: Tensor, top_p: float) -> Tensor:
+    """The smallest set of likeliest tokens that reaches `top_p`, renormalised; the rest is 0."""
+    sorted_BV, order_BV = p_BV.sort(dim=-1, descending=True, stable=True)
+    keep_BV = sorted_BV.cumsum(-1) - sorted_BV < top_p
+    kept_BV = torch.zeros_like(p_BV).scatter(-1, order_BV, sorted_BV * keep_BV)
+    return kept_BV / kept_BV.sum(-1, keepdim=True)
+
+
+def _buckets(lengths: Sequence[int], max_batch: int) -> Iterator[list[int]]:
+    """Rows to run together, by length; a function of the lengths alone, so runs repeat exactly."""
+    order = sorted(range(len(lengths)), key=lambda row: lengths[row])
+    bucket: list[int] = []
+    for row in order:
+        if bucket and (
+            len(bucket) == max_batch
+            or lengths[row] > lengths[bucket[0]] * _BUCKET_RATIO + _BUCKET_SLACK
+        ):
+            yield bucket
+            bucket = []
+        bucket.append(row)
+    if bucket:
+        yield bucket
+
+
+def _end_ids(model: Any, tokenizer: Any) -> Iterator[int]:
+    config = getattr(model, "generation_config", None)
+    for found in (tokenizer.eos_token_id, getattr(config, "eos_token_id", None)):
+        if isinstance(found, int):
+            yield found
+        elif found is not None:
+            yield from found
+
+
+def _check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise RequestError(f"model folder {folder} does not exist; give the path of a local folder")
+    names = {path.name for path in folder.iterdir()}
+    missing = []
+    if "config.json" not in names:
+        missing.append("config.json (is it a model folder?)")
+    if not any(name.endswith(".safetensors") for name in names):
+        missing.append(
+            "weights as *.safetensors (save with model.save_pretrained; pickled .bin is refused)"
+        )
+    if not names.intersection(_TOKENIZER_FILES):
+        missing.append("a tokenizer, such as tokenizer.json (save with tokenizer.save_pretrained)")
+    if missing:
+        raise RequestError(f"model folder {folder} lacks {'; '.join(missing)}")
