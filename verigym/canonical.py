@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, TypeAlias
+import math
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
 from verigym.errors import RequestError
 
-JSON: TypeAlias = bool | int | float | str | list[Any] | tuple[Any, ...] | dict[str, Any] | None
+if TYPE_CHECKING:
+    JSON: TypeAlias = bool | int | float | str | list[Any] | tuple[Any, ...] | dict[str, Any] | None
+else:
+    JSON = Any  # msgspec refuses to decode into a union of two array types
 
 _encoder = msgspec.json.Encoder(order="deterministic")
 
@@ -17,14 +21,27 @@ _encoder = msgspec.json.Encoder(order="deterministic")
 def to_json(value: Any) -> bytes:
     """Canonical JSON of plain data, dataclasses included: sorted keys, no spaces, UTF-8.
 
-    Raises RequestError for what JSON cannot hold (other objects, text with lone surrogates).
+    Raises RequestError for what JSON cannot hold (other objects, text with lone surrogates, NaN and
+    infinities).
     """
     try:
-        return _encoder.encode(value)
+        encoded = _encoder.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise RequestError(f"value cannot be written as JSON: {error}") from error
+    # msgspec writes NaN and infinities as null, and NaN would then share the digest of None.
+    if b"null" in encoded and _has_nonfinite(msgspec.to_builtins(value)):
+        raise RequestError("value cannot be written as JSON: NaN and infinities are not JSON")
+    return encoded
 
 
 def digest(*values: Any) -> str:
     """SHA-256 in hex over the canonical JSON of `values`, 64 characters."""
     return hashlib.sha256(to_json(values)).hexdigest()
+
+
+def _has_nonfinite(value: Any) -> bool:
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, dict):
+        return any(_has_nonfinite(item) for item in value.values())
+    return isinstance(value, (list, tuple)) and any(_has_nonfinite(item) for item in value)
