@@ -8,6 +8,7 @@ import numpy as np
 
 from verigym.agents.policy import Completion, Request
 from verigym.agents.sampling import generator
+from verigym.env import CHARSET
 from verigym.errors import RequestError
 
 
@@ -31,6 +32,6 @@ class RandomPolicy:
             return legal[int(rng.integers(len(legal)))]
         # Gymnasium's space.sample() draws from the space's own generator, which two environments
         # with equal keys do not share; so draw the text here.
-        letters = np.array(sorted(env.action_space.character_set))
-        size = int(rng.integers(1, min(env.action_space.max_length, 32) + 1))
+        letters = np.array(sorted(CHARSET))
+        size = int(rng.integers(1, min(env.max_action_chars, 32) + 1))
         return "".join(letters[rng.integers(len(letters), size=size)])

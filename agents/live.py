@@ -1,0 +1,250 @@
+"""An episode under way: its data, and the calls that worker threads make on its environment."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from verigym import __version__
+from verigym.agents.chat import Conversation, Encoding, Prompt
+from verigym.agents.envpool import EnvPool
+from verigym.agents.plan import Plan
+from verigym.agents.policy import Completion, Policy, Request
+from verigym.env import Env
+from verigym.episode import Episode, Turn
+from verigym.errors import PolicyError, RequestError
+from verigym.verdict import Verdict
+
+
+@dataclass(eq=False, kw_only=True)
+class Trouble:
+    """A call that failed in a way that may pass."""
+
+    since: float
+    tries: int = 0
+
+
+@dataclass(eq=False, kw_only=True)
+class Live:
+    """An episode under way. `busy` while a worker thread has the environment."""
+
+    plan: Plan
+    index: int
+    cohort: Cohort
+    episode: Episode
+    env: Env[Any] | None = None
+    talk: Conversation = field(default_factory=lambda: Conversation(task_prompt=""))
+    shown: str = ""
+    """What the environment last said, as the record keeps it."""
+    state_key: str = ""
+    busy: bool = False
+    trouble: Trouble | None = None
+
+    @property
+    def resting_env(self) -> Env[Any]:
+        """The environment, once started."""
+        if self.env is None:
+            raise RuntimeError(f"episode {self.plan.id} has no environment yet")
+        return self.env
+
+
+@dataclass(eq=False, kw_only=True)
+class Cohort:
+    """Plans that share batches: those to come, those under way, those that await generation."""
+
+    todo: deque[Live] = field(default_factory=deque)
+    live: set[Live] = field(default_factory=set)
+    ready: list[Live] = field(default_factory=list)
+
+
+@dataclass(eq=False, kw_only=True)
+class Batch:
+    """Episodes that generate together, and do so again if the policy fails."""
+
+    members: list[Live]
+    trouble: Trouble | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    """What `start` found."""
+
+    env: Env[Any]
+    shown: str
+    view: str
+    info: dict[str, Any]
+    verifier: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stepped:
+    """What `step` found; `step_s` is the wall time of the call."""
+
+    shown: str
+    reward: float
+    terminated: bool
+    truncated: bool
+    info: dict[str, Any]
+    step_s: float
+
+
+def new_live(plan: Plan, index: int, cohort: Cohort, policy: Policy) -> Live:
+    """An episode that has not started."""
+    episode = Episode(
+        id=plan.id,
+        env_id=plan.env if isinstance(plan.env, str) else "",
+        task_id="",
+        seed=plan.seed,
+        group_id=plan.group_id or plan.id,
+        difficulty=plan.difficulty or "",
+        split=plan.split or "",
+        policy=policy.name,
+        versions={
+            "verigym": __version__,
+            "policy": policy.name,
+            "policy_version": str(getattr(policy, "version", 0)),
+        },
+    )
+    return Live(plan=plan, index=index, cohort=cohort, episode=episode)
+
+
+def start(plan: Plan, pool: EnvPool) -> Started:
+    """Reset an environment for `plan`. On an exception the instance is closed."""
+    env = pool.acquire(plan)
+    try:
+        options = {
+            name: value
+            for name, value in (("difficulty", plan.difficulty), ("split", plan.split))
+            if value is not None
+        }
+        shown, info = env.reset(seed=plan.seed, options=options)
+        return Started(env=env, shown=shown, view=env.view(), info=info, verifier=env.verifier.name)
+    except BaseException:
+        env.close()
+        raise
+
+
+def begin(live: Live, started: Started) -> None:
+    """Note what `start` found."""
+    env = started.env
+    live.env = env
+    live.shown = started.shown
+    live.state_key = started.info["state_key"]
+    live.talk = Conversation(
+        task_prompt=env.task.prompt,
+        observations=[started.view],
+        legal_actions=started.info["legal_actions"],
+    )
+    episode = live.episode
+    episode.env_id = env.id
+    episode.task_id = env.task.id
+    episode.difficulty = env.task.difficulty
+    episode.split = env.task.split
+    episode.versions.update(env=env.id, verifier=started.verifier)
+
+
+def step(env: Env[Any], action: str) -> Stepped:
+    """One timed step."""
+    began = time.perf_counter()
+    shown, reward, terminated, truncated, info = env.step(action)
+    return Stepped(
+        shown=shown,
+        reward=float(reward),
+        terminated=terminated,
+        truncated=truncated,
+        info=info,
+        step_s=time.perf_counter() - began,
+    )
+
+
+def advance(live: Live, stepped: Stepped) -> Turn:
+    """Note what `step` found, and give the finished turn."""
+    talk = live.talk
+    answer = talk.completions[-1]
+    verdict = stepped.info["verdict"]
+    turn = Turn(
+        observation=live.shown,
+        response=answer.text,
+        action=talk.actions[-1],
+        reward=stepped.reward,
+        state_key=live.state_key,
+        valid_action=bool(stepped.info["valid_action"]),
+        prompt_ids=answer.prompt_ids,
+        response_ids=answer.response_ids,
+        logprobs=answer.logprobs,
+        mask=answer.mask,
+        policy_version=answer.policy_version,
+        verdict=verdict if isinstance(verdict, Verdict) else None,
+        generate_s=answer.generate_s,
+        step_s=stepped.step_s,
+    )
+    live.episode.turns.append(turn)
+    live.shown = stepped.shown
+    live.state_key = stepped.info["state_key"]
+    talk.observations.append(stepped.shown)
+    talk.legal_actions = stepped.info["legal_actions"]
+    return turn
+
+
+def answered(live: Live, prompt: Prompt, answer: Completion, action: str) -> None:
+    """Note what the policy said and the action read from it."""
+    live.talk.prompts.append(prompt)
+    live.talk.completions.append(answer)
+    live.talk.actions.append(action)
+
+
+def generate(
+    members: list[Live], policy: Policy, encoding: Encoding
+) -> list[tuple[Prompt, Completion | None]]:
+    """A prompt and a completion for each member; None where the prompt leaves the policy no room.
+
+    RequestError if that happens at the first turn: then no episode could ever be played.
+    """
+    prompts = [encoding.prompt(live.talk, policy) for live in members]
+    limit = int(getattr(policy, "max_context", 2**31))
+    fits = []
+    for live, prompt in zip(members, prompts, strict=True):
+        size = len(prompt.ids or ())
+        fits.append(size < limit)
+        if size >= limit and not live.talk.actions:
+            raise RequestError(
+                f"the first prompt of {live.episode.task_id} has {size} tokens and policy "
+                f"{policy.name} reads at most {limit - 1}; take an easier task, a shorter encoding "
+                "or another model"
+            )
+    requests = [
+        Request(
+            messages=prompt.messages,
+            prompt_ids=prompt.ids,
+            env=live.env,
+            key=(*live.plan.key, len(live.talk.actions)),
+        )
+        for live, prompt, fit in zip(members, prompts, fits, strict=True)
+        if fit
+    ]
+    completions = policy.complete(requests) if requests else []
+    if len(completions) != len(requests):
+        raise PolicyError(
+            f"policy {policy.name} gave {len(completions)} completions for {len(requests)} requests"
+        )
+    answers = iter(completions)
+    return [
+        (prompt, _storable(next(answers)) if fit else None)
+        for prompt, fit in zip(prompts, fits, strict=True)
+    ]
+
+
+def _storable(answer: Completion) -> Completion:
+    """`answer` with lone surrogates replaced by U+FFFD.
+
+    JSON from a model server may hold them; no verifier could read them and no record keep them, and
+    a policy must not be able to turn its answer into a verifier's fault.
+    """
+    try:
+        answer.text.encode()
+    except UnicodeEncodeError:
+        text = answer.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return replace(answer, text=text)
+    return answer

@@ -1,0 +1,145 @@
+"""What the episode loop is asked to play, how, and what it cost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from verigym.env import Env
+from verigym.episode import Episode
+from verigym.errors import RequestError, VerigymError
+
+EnvFactory: TypeAlias = Callable[..., Env[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """One episode to play.
+
+    `env` is an id or a factory, called with `env_kwargs`. Plans of one `group_id` (the plan's own id
+    if empty) must ask for the same world. `key` and the turn decide what a policy samples; give each
+    member of a group its own.
+    """
+
+    id: str
+    env: str | EnvFactory
+    seed: int
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    difficulty: str | None = None
+    split: str | None = None
+    group_id: str = ""
+    key: tuple[int, ...] = ()
+
+    @property
+    def world(self) -> tuple[Any, ...]:
+        """Equal for plans that an environment instance may serve one after the other."""
+        kwargs = tuple(sorted((name, repr(value)) for name, value in self.env_kwargs.items()))
+        return (self.env, kwargs, self.difficulty, self.split)
+
+
+def plan_groups(
+    env: str | EnvFactory,
+    seeds: Iterable[int],
+    *,
+    members: int = 1,
+    run_key: tuple[int, ...] = (0,),
+    prefix: str = "",
+    env_kwargs: Mapping[str, Any] | None = None,
+    difficulty: str | None = None,
+    split: str | None = None,
+) -> list[Plan]:
+    """`members` plans for each seed, one group a seed; keys are `run_key` and the plan's index."""
+    if members < 1:
+        raise RequestError(f"members must be at least 1, got {members}")
+    plans: list[Plan] = []
+    for group, seed in enumerate(seeds):
+        for member in range(members):
+            plans.append(
+                Plan(
+                    id=f"{prefix}{group}.{member}",
+                    env=env,
+                    seed=seed,
+                    env_kwargs=dict(env_kwargs or {}),
+                    difficulty=difficulty,
+                    split=split,
+                    group_id=f"{prefix}{group}",
+                    key=(*run_key, len(plans)),
+                )
+            )
+    return plans
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How to play. Defaults suit a small model and a verifier on the same machine."""
+
+    batching: Literal["ready", "cohorts"] = "ready"
+    """`ready`: generate for whoever waits. `cohorts`: fixed sets in lockstep, so that what shares a
+    batch, and thus every rounding error, is the same in each run."""
+    n_cohorts: int = 2
+    """One generates while the environments of the others step."""
+    max_live: int = 256
+    """Episodes under way at once, over all cohorts."""
+    env_workers: int = 16
+    """Threads for environment steps and the verifier calls within."""
+    generate_deadline_s: float = 600.0
+    """For one batch; a policy that takes longer is abandoned and its episodes fault."""
+    step_deadline_s: float = 120.0
+    """For one environment step, verifier included, from when a thread takes it up."""
+    patience_s: float = 60.0
+    """How long one step waits for a verifier, or one batch for a model server, to come back."""
+    error_retries: int = 2
+    """Repeats after `verifier_error`, which is rarely a passing trouble."""
+    backoff_s: float = 0.25
+    """First pause before a repeat; it doubles, with jitter, up to `backoff_max_s`."""
+    backoff_max_s: float = 5.0
+    fault_limit: float = 0.5
+    """Share of faulted episodes above which `play` raises FaultLimit; 1.0 never does."""
+
+    def __post_init__(self) -> None:
+        if self.batching not in ("ready", "cohorts"):
+            raise RequestError(f"batching must be 'ready' or 'cohorts', got {self.batching!r}")
+        for name in ("n_cohorts", "max_live", "env_workers"):
+            if getattr(self, name) < 1:
+                raise RequestError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name in ("generate_deadline_s", "step_deadline_s", "backoff_s", "backoff_max_s"):
+            if not getattr(self, name) > 0:
+                raise RequestError(f"{name} must be above 0, got {getattr(self, name)}")
+        for name in ("patience_s", "error_retries", "fault_limit"):
+            if not getattr(self, name) >= 0:
+                raise RequestError(f"{name} must be 0 or more, got {getattr(self, name)}")
+
+
+@dataclass(kw_only=True)
+class Ledger:
+    """What playing cost; `play` adds to it. Seconds are of the wall unless said otherwise."""
+
+    wall_s: float = 0.0
+    generate_s: float = 0.0
+    """In the policy, encoding included; overlaps environment steps."""
+    step_s: float = 0.0
+    """In environment steps, summed over threads."""
+    idle_s: float = 0.0
+    """Waiting with no generation under way."""
+    turns: int = 0
+    batches: int = 0
+    verifier_retries: int = 0
+    policy_retries: int = 0
+    abandoned_threads: int = 0
+    """Threads left behind in a call that passed its deadline; Python cannot kill them."""
+
+
+class FaultLimit(VerigymError):
+    """Too many episodes have no outcome. `causes` counts them, `episodes` holds all that were played."""
+
+    def __init__(self, episodes: list[Episode], limit: float) -> None:
+        faults = [e.fault for e in episodes if e.fault is not None]
+        self.episodes = episodes
+        self.causes = Counter(f.cause for f in faults)
+        named = ", ".join(f"{cause} ({n})" for cause, n in self.causes.most_common())
+        super().__init__(
+            f"{len(faults)} of {len(episodes)} episodes faulted, above the limit of {limit:.0%}: "
+            f"{named}; the first: {faults[0].detail if faults else ''}"
+        )
