@@ -8,7 +8,7 @@ current one, so a step either happens whole or not at all, and snapshots cost no
 from __future__ import annotations
 
 import string
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
@@ -67,7 +67,7 @@ class Snapshot(Generic[State]):
     rng: dict[str, Any]
 
 
-class Env(gymnasium.Env[str, str], Generic[State]):
+class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     """Base of every environment. Gymnasium 1.x: text in, text out, five-tuple steps.
 
     `difficulty` and `split` choose among `difficulties` and `SPLITS`; `reset(options=...)` takes
@@ -216,18 +216,19 @@ class Env(gymnasium.Env[str, str], Generic[State]):
                 raise RequestError(
                     f"unknown reset option {name!r}; {suggestion(name, ('difficulty', 'split', 'task'))}"
                 )
-        if "difficulty" in options:
-            self.difficulty = self._checked("difficulty", options["difficulty"])
-        if "split" in options:
-            self.split = self._checked("split", options["split"])
+        # All is checked before anything changes.
+        difficulty = self._checked("difficulty", options.get("difficulty", self.difficulty))
+        split = self._checked("split", options.get("split", self.split))
+        task = options.get("task")
+        if task is not None and (not isinstance(task, Task) or task.env_id != self.id):
+            raise RequestError(f"options['task'] must be a Task of {self.id}, got {task!r}")
+        self.difficulty = difficulty
+        self.split = split
         if seed is None:
             seed = int(self.np_random.integers(2**31))
         super().reset(seed=seed)
-        task = options.get("task")
         if task is None:
             task = self._draw(self.np_random, seed, self.difficulty, self.split)
-        elif not isinstance(task, Task) or task.env_id != self.id:
-            raise RequestError(f"options['task'] must be a Task of {self.id}, got {task!r}")
         self._task = task
         self._state = self.initial(task)
         self._turn = 0
@@ -245,7 +246,7 @@ class Env(gymnasium.Env[str, str], Generic[State]):
             raise RequestError("the episode is over; call reset()")
         if not isinstance(action, str):
             raise RequestError(f"an action is text, got {type(action).__name__}")
-        if len(action) > self.max_action_chars:
+        if len(action) > self.max_action_chars or not _is_unicode(action):
             moved = Transition(state=self.state, valid=False)
         else:
             moved = self.transition(self.state, action)
@@ -346,3 +347,13 @@ class Env(gymnasium.Env[str, str], Generic[State]):
                 f"{self.id} is judged by {self.verifier_id!r}, got verifier {verifier.id!r}"
             )
         return verifier
+
+
+def _is_unicode(text: str) -> bool:
+    # A lone surrogate is text to Python but not to JSON: no verifier could be asked about it, and
+    # a policy that emits one must not get a fault, which would drop the episode, in place of a 0.
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
