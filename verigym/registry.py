@@ -112,10 +112,12 @@ def make(name: str, **kwargs: Any) -> Env[Any]:
     Takes the same arguments as `gymnasium.make`, and gives the bare `Env`, with `oracle`,
     `snapshot` and the rest at hand.
     """
-    env = gymnasium.make(resolve(name), disable_env_checker=True, **kwargs)
-    bare = env.unwrapped
+    full = resolve(name)
+    bare = gymnasium.make(full, disable_env_checker=True, **kwargs).unwrapped
     if not isinstance(bare, Env):
-        raise TaskError(f"{name} is not a verigym.Env but a {type(bare).__name__}")
+        raise TaskError(f"{full} is not a verigym.Env but a {type(bare).__name__}")
+    if bare.id != full:
+        raise TaskError(f"environment {full!r} calls itself {bare.id!r}")
     return bare
 
 

@@ -127,10 +127,7 @@ def test_only_the_exact_target_is_paid(tree, off):
     text, value, numbers, _ = tree
     if value is None or value.denominator != 1:
         target, expected = 7, 0.0
-        if value is None:
-            reason = "division_by_zero"
-        else:
-            reason = "wrong_value"
+        reason = "division_by_zero" if value is None else "wrong_value"
     else:
         target, expected = int(value) + off, float(off == 0)
         reason = "wrong_value" if off else "correct"

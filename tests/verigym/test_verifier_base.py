@@ -1,0 +1,123 @@
+"""What `Verifier` gives every verifier: stamps, digests, and faults instead of exceptions."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import verigym
+from verigym import Status, Verifier, fault, scored
+
+
+class Echo(Verifier):
+    """Score 1 where the submission equals the reference; `raise_` is raised first, where set."""
+
+    id = "tests/echo"
+    version = 2
+    defaults = {"fold": False, "limit": 3}  # noqa: RUF012
+    about = "Equality."
+    raise_ = None
+
+    def judge(self, task, submission):
+        if self.raise_ is not None:
+            raise self.raise_
+        return scored(float(submission == task.reference), "compared")
+
+
+def task(reference=1, **fields):
+    base = {"id": "t", "env_id": "e", "seed": 0, "prompt": "p", "difficulty": "d"}
+    return verigym.Task(**{**base, **fields}, reference=reference)
+
+
+PLAIN = st.one_of(st.none(), st.booleans(), st.integers(), st.text(), st.lists(st.integers()))
+
+
+@given(PLAIN, PLAIN)
+def test_verdicts_are_stamped(reference, submission):
+    verdict = Echo().verify(task(reference), submission)
+    assert verdict.verifier == "tests/echo@2"
+    assert verdict.digest == Echo().digest(task(reference), submission)
+    assert len(verdict.digest) == 64
+
+
+def test_the_digest_covers_everything_that_can_change_the_verdict():
+    class Newer(Echo):
+        version = 3
+
+    class Other(Echo):
+        id = "tests/other"
+
+    digests = {
+        Echo().digest(task(), 1),
+        Echo().digest(task(), 2),
+        Echo().digest(task(2), 1),
+        Echo().digest(task(prompt="q"), 1),
+        Echo(fold=True).digest(task(), 1),
+        Newer().digest(task(), 1),
+        Other().digest(task(), 1),
+    }
+    assert len(digests) == 7
+    assert Echo(limit=3).digest(task(), 1) == Echo().digest(task(), 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "reason"),
+    [
+        (verigym.SandboxError("x"), Status.INFRA, "sandbox_error"),
+        (verigym.TaskError("x"), Status.VERIFIER_ERROR, "bad_task"),
+        (ValueError("x"), Status.VERIFIER_ERROR, "crashed"),
+        (RecursionError("x"), Status.VERIFIER_ERROR, "crashed"),
+        (MemoryError("x"), Status.VERIFIER_ERROR, "crashed"),
+    ],
+)
+def test_a_failure_is_a_status_never_a_score(error, status, reason):
+    verifier = Echo()
+    verifier.raise_ = error
+    verdict = verifier.verify(task(), 1)
+    assert (verdict.status, verdict.reason, verdict.score) == (status, reason, None)
+    assert "x" in verdict.evidence
+    assert verdict.fault
+
+
+def test_being_stopped_is_not_a_verdict():
+    verifier = Echo()
+    verifier.raise_ = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        verifier.verify(task(), 1)
+
+
+@pytest.mark.parametrize("submission", [object(), float("nan"), {1: 2}])
+def test_a_submission_that_is_not_plain_data_gets_no_score(submission):
+    verdict = Echo().verify(task(), submission)
+    assert verdict.score is None
+    assert verdict.reason == "not_json"
+
+
+def test_batches_keep_their_order():
+    items = [(task(i), j) for i in range(3) for j in range(3)]
+    verdicts = Echo().verify_batch(iter(items))
+    assert [v.score for v in verdicts] == [float(t.reference == s) for t, s in items]
+
+
+def test_parameters():
+    assert Echo(limit=5).params == {"fold": False, "limit": 5}
+    assert Echo.defaults == {"fold": False, "limit": 3}
+    with pytest.raises(verigym.RequestError, match="no parameter 'limits'; did you mean 'limit'"):
+        Echo(limits=5)
+
+
+def test_describe():
+    described = Echo(limit=5).describe()
+    assert described == {
+        "id": "tests/echo",
+        "version": 2,
+        "params": {"fold": False, "limit": 5},
+        "about": "Equality.",
+    }
+
+
+def test_a_judge_may_give_a_fault_itself():
+    class Down(Echo):
+        def judge(self, task, submission):
+            return fault(Status.CANCELLED, "taken_back")
+
+    assert Down().verify(task(), 1).status is Status.CANCELLED
