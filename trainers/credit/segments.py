@@ -1,0 +1,111 @@
+"""Statistics over groups of rows, without a Python loop over the groups.
+
+The estimators of this folder are written with these few functions. Arrays are float64, `[N]` rows;
+`ids` are integers 0..K-1, one per row, made by `number`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+Bools = npt.NDArray[np.bool_]
+
+
+def floats(values: npt.ArrayLike, name: str) -> Floats:
+    """`values` as a float64 vector [N]; ValueError if it is not one-dimensional."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, got shape {array.shape}")
+    return array
+
+
+def same_length(length: int, **arrays: Sequence[object] | npt.NDArray[np.generic] | None) -> None:
+    """ValueError naming the argument whose length is not `length`; None is passed over."""
+    for name, array in arrays.items():
+        if array is not None and len(array) != length:
+            raise ValueError(f"{name} must hold one entry per row: got {len(array)}, want {length}")
+
+
+def kept(valid: npt.ArrayLike | None, length: int) -> Bools:
+    """`valid` as a boolean vector [N]; None means that every row counts."""
+    if valid is None:
+        return np.ones(length, dtype=np.bool_)
+    mask = np.asarray(valid, dtype=np.bool_)
+    if mask.shape != (length,):
+        raise ValueError(f"valid must have shape ({length},), got {mask.shape}")
+    return mask
+
+
+def finite(values: Floats, name: str) -> None:
+    """ValueError if a value that enters a statistic is NaN or infinite.
+
+    A reward that does not exist is a fault, and its row is left out with `valid`.
+    """
+    if not np.isfinite(values).all():
+        at = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise ValueError(
+            f"{name} must be finite, got {values[at]} among the rows that count (number {at}); "
+            "leave rows without an outcome out with valid="
+        )
+
+
+def number(keys: Iterable[Hashable], length: int) -> tuple[Ints, int]:
+    """Integer per key, numbered by first appearance, and how many there are. One dict pass."""
+    seen: dict[Hashable, int] = {}
+    ids = np.fromiter((seen.setdefault(key, len(seen)) for key in keys), np.intp, length)
+    return ids, len(seen)
+
+
+def sizes(ids: Ints, count: int) -> Ints:
+    """Rows per group, [K]."""
+    return np.bincount(ids, minlength=count).astype(np.intp, copy=False)
+
+
+def mean(x: Floats, ids: Ints, count: int, weights: Floats | None = None) -> Floats:
+    """Weighted mean of `x` per group, [K]; 0 for a group without rows or weight."""
+    if weights is None:
+        total, mass = np.bincount(ids, x, count), np.bincount(ids, minlength=count)
+    else:
+        total, mass = np.bincount(ids, x * weights, count), np.bincount(ids, weights, count)
+    return np.divide(total, mass, out=np.zeros(count), where=mass > 0)
+
+
+def std(x: Floats, ids: Ints, count: int, *, ddof: int, weights: Floats | None = None) -> Floats:
+    """Standard deviation per group, [K]; `weights` count rows, so n is their sum.
+
+    A group whose values are all equal gives exactly 0, also where rounding of the mean would leave
+    a speck that a tiny eps blows up to an advantage. So does one with n <= ddof.
+    """
+    centred = x - mean(x, ids, count, weights)[ids]
+    square = centred * centred
+    if weights is None:
+        total, mass = np.bincount(ids, square, count), np.bincount(ids, minlength=count)
+    else:
+        total, mass = np.bincount(ids, square * weights, count), np.bincount(ids, weights, count)
+    out: Floats = np.zeros(count)
+    np.divide(total, mass - ddof, out=out, where=mass > ddof)
+    out[constant(x, ids, count)] = 0.0
+    return np.sqrt(out)
+
+
+def constant(x: Floats, ids: Ints, count: int) -> Bools:
+    """Whether all values of a group are equal, [K]; True for a group without rows."""
+    flat = np.ones(count, dtype=np.bool_)
+    if len(x) == 0:
+        return flat
+    order = np.lexsort((x, ids))
+    sorted_ids = ids[order]
+    first = np.flatnonzero(np.diff(sorted_ids, prepend=-1))
+    last = np.append(first[1:], len(x)) - 1
+    flat[sorted_ids[first]] = x[order[first]] == x[order[last]]
+    return flat
+
+
+def normalise(centred: Floats, scale: Floats, eps: float) -> Floats:
+    """`centred / (scale + eps)`, and 0 where `scale` is 0: zero variance carries no signal."""
+    return np.divide(centred, scale + eps, out=np.zeros_like(centred), where=scale > 0)
