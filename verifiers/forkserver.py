@@ -1,0 +1,225 @@
+"""A clean, single-threaded process that forks the pool's workers.
+
+The pool's own process may have threads, locks and a CUDA context, none of which survives a fork.
+This one starts from a fresh interpreter, imports the verifiers once, and forks: a new worker costs
+milliseconds and shares its modules' memory with the others.
+
+Lives: it ends when the pool's end of the control socket closes or the pool's process dies, and takes
+with it all workers and whatever they left running. A worker dies with it by the kernel's hand. A
+process whose parent was a worker and is gone is killed, so a verifier that wants a helper process
+must keep it as its child.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import random
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from types import FrameType
+from typing import NoReturn
+
+from verigym.verifiers import lifeline
+
+_BOOT = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
+    "from verigym.verifiers.forkserver import main; main(int(sys.argv[1]), sys.argv[3:])"
+)
+_WATCH_S = 1.0
+"""How often the server looks whether its parent still lives, beside watching the socket."""
+_START_S = 60.0
+"""Longest wait for a worker, imports of the preloaded verifiers included."""
+_STOP_S = 5.0
+
+
+class ForkServer:
+    """The pool's handle on the process; safe in many threads."""
+
+    def __init__(self, preload: Sequence[str] = ()) -> None:
+        self._lock = threading.Lock()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control.settimeout(_START_S)
+        # One thread each: there are as many workers as the machine should run at once.
+        env = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ}
+        with theirs:
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-P", "-c", _BOOT),
+                    *(str(theirs.fileno()), json.dumps(sys.path), *preload),
+                ],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+                env=env,
+                start_new_session=True,  # Ctrl-C in the terminal is for the pool's owner alone
+            )
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def fork(self) -> tuple[int, socket.socket]:
+        """A new worker: its pid and our end of the connection. Raises OSError where none starts."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        with theirs:
+            try:
+                with self._lock:
+                    socket.send_fds(self._control, [b"fork"], [theirs.fileno()])
+                    answer = self._control.recv(32)
+                if not answer:
+                    raise ConnectionError("the fork server is gone")
+                if answer == b"failed":
+                    raise OSError("no new process could be forked")
+            except OSError:
+                ours.close()
+                raise
+        return int(answer), ours
+
+    def kill(self, pid: int) -> None:
+        """SIGKILL the worker `pid`; nothing if it is dead already.
+
+        Goes through the server because only a parent can tell a pid from a later reuse of it.
+        """
+        # A server that is gone took its workers with it.
+        with self._lock, contextlib.suppress(OSError):
+            self._control.send(b"kill %d" % pid)
+
+    def close(self) -> None:
+        """End the server and all below it; returns when they are gone."""
+        with contextlib.suppress(OSError):
+            self._control.shutdown(socket.SHUT_RDWR)  # wakes a thread that waits in fork()
+        try:
+            self._process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        with self._lock:
+            self._control.close()
+
+
+def main(control_fd: int, preload: Sequence[str]) -> NoReturn:
+    """Body of the server process."""
+    parent = os.getppid()
+    # Functions instead of SIG_IGN: programs that a verifier starts must not inherit the deafness.
+    # The end of the socket is the only way to stop this process short of SIGKILL.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
+        signal.signal(number, _do_nothing)
+    os.dup2(2, 1)  # what a verifier prints must not enter the pool owner's output
+    lifeline.adopt_orphans()
+    control = socket.socket(fileno=control_fd)
+    _import_verifiers(preload)
+    gc.freeze()  # keep the collector from touching, and so copying, the shared pages
+    woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    workers: set[int] = set()
+    try:
+        while os.getppid() == parent:
+            ready, _, _ = select.select([control.fileno(), woken], [], [], _WATCH_S)
+            if woken in ready:
+                with contextlib.suppress(BlockingIOError):
+                    os.read(woken, 4096)
+            if control.fileno() in ready and not _obey(control, workers):
+                break
+            _reap(workers)
+    except BaseException:  # noqa: BLE001
+        sys.excepthook(*sys.exc_info())  # to stderr; the pool sees the end and starts another
+    finally:
+        _end_all()
+        os._exit(0)
+
+
+def _obey(control: socket.socket, workers: set[int]) -> bool:
+    """Carry out one command; False when there will be no more."""
+    order, fds, _, _ = socket.recv_fds(control, 64, 1)
+    if order == b"fork" and fds:
+        server = os.getpid()
+        try:
+            pid = os.fork()
+        except OSError:
+            os.close(fds[0])
+            control.send(b"failed")
+            return True
+        if pid == 0:
+            _become_worker(server, control, fds[0])
+        os.close(fds[0])
+        workers.add(pid)
+        control.send(b"%d" % pid)
+    elif order.startswith(b"kill ") and int(order[5:]) in workers:
+        os.kill(int(order[5:]), signal.SIGKILL)
+    return bool(order)
+
+
+def _become_worker(server: int, control: socket.socket, fd: int) -> NoReturn:
+    code = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        lifeline.die_with_parent(server)
+        control.close()
+        _reseed()
+        from verigym.verifiers.worker import work
+
+        with socket.socket(fileno=fd) as sock:
+            work(sock)
+        code = 0
+    except OSError:
+        code = 0  # the pool closed the connection while we answered
+    except BaseException:  # noqa: BLE001
+        sys.excepthook(*sys.exc_info())  # to stderr; the pool sees the death
+    finally:
+        os._exit(code)
+
+
+def _reseed() -> None:
+    """Without this every worker would draw the same numbers from the global generators."""
+    random.seed()
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed()
+
+
+def _import_verifiers(names: Sequence[str]) -> None:
+    from verigym.registry import make_verifier
+
+    for name in names:
+        # One that cannot be loaded is reported by the worker that is asked for it.
+        with contextlib.suppress(Exception):
+            make_verifier(name)
+
+
+def _reap(workers: set[int]) -> None:
+    """Collect the dead, and kill orphans that came to us."""
+    for pid in lifeline.children():
+        if pid not in workers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        workers.discard(pid)
+
+
+def _end_all() -> None:
+    """Kill and collect children until there are none; new orphans arrive as their parents die."""
+    while True:
+        for pid in lifeline.children():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def _do_nothing(number: int, frame: FrameType | None) -> None:
+    pass

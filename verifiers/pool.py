@@ -1,0 +1,473 @@
+"""A pool of worker processes that judge, each call under a deadline that kills (law 5).
+
+    with VerifierPool(workers=2) as pool:
+        verdict = pool.verify("math/countdown", task, reply, timeout_s=5.0)
+
+Verdicts and digests are those of an in-process call. What can only happen here:
+
+- no verdict within `timeout_s`: the worker is killed, status `timeout`
+- a worker that dies while it judges: one more try on a fresh worker, then status `infra`
+- a full queue for longer than `wait_s`: PoolBusy, nothing was judged
+- the pool is closed meanwhile: status `cancelled`
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import logging
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from verigym.canonical import JSON, digest, to_json
+from verigym.errors import RequestError, VerigymError
+from verigym.task import Task
+from verigym.verdict import Status, Verdict, fault
+from verigym.verifiers.forkserver import ForkServer
+from verigym.verifiers.wire import Broken, Channel, Item, Judged, Ready, Refused, SentAsk
+
+_log = logging.getLogger(__name__)
+
+
+class PoolBusy(VerigymError):
+    """The queue of a pool stayed full; nothing was judged, so try again later."""
+
+
+@dataclass
+class _Call:
+    task: Task
+    submission: JSON
+    raw: bytes = b""
+    verdict: Verdict | None = None
+    deaths: int = 0
+
+
+@dataclass
+class _Parcel:
+    """Calls of one verifier that go to one worker together; `calls` may be empty to describe."""
+
+    verifier: str
+    params: dict[str, JSON]
+    key: bytes
+    calls: list[_Call]
+    timeout_s: float
+    done: Future[list[Verdict]] = field(default_factory=Future)
+
+
+class VerifierPool:
+    """`workers` processes (None: one a core) that judge for any number of threads and event loops.
+
+    `timeout_s` bounds the judging of one submission unless a call says otherwise, `load_timeout_s`
+    the first import and making of a verifier. At most `max_queue` calls wait for a worker; callers
+    beyond that wait in turn (`wait_s`). Verifiers named in `preload` are imported ahead, once for all
+    workers. Not usable in a process forked from the one that made it.
+    """
+
+    def __init__(
+        self,
+        workers: int | None = None,
+        *,
+        timeout_s: float = 30.0,
+        load_timeout_s: float = 60.0,
+        max_queue: int = 1024,
+        preload: Sequence[str] = (),
+    ) -> None:
+        workers = workers if workers is not None else os.cpu_count() or 1
+        for name, value in (
+            ("workers", workers),
+            ("timeout_s", timeout_s),
+            ("load_timeout_s", load_timeout_s),
+            ("max_queue", max_queue),
+        ):
+            if not value > 0:
+                raise RequestError(f"{name} must be above 0, got {value}")
+        self.timeout_s = timeout_s
+        self.load_timeout_s = load_timeout_s
+        self.max_queue = max_queue
+        self.workers = workers
+        self._owner = os.getpid()
+        self._lock = threading.Lock()
+        self._work = threading.Condition(self._lock)
+        self._room = threading.Condition(self._lock)
+        self._queue: deque[_Parcel] = deque()
+        self._waiting = 0
+        self._closed = False
+        self._known: dict[bytes, Ready] = {}
+        self._forks = _Forks(preload)
+        self._seats = [_Seat(self._forks) for _ in range(workers)]
+        self._threads = [
+            threading.Thread(target=self._serve, args=(seat,), name=f"pool-{i}", daemon=True)
+            for i, seat in enumerate(self._seats)
+        ]
+        for thread in self._threads:
+            thread.start()
+        atexit.register(self.close)
+
+    # What everyone calls.
+
+    def verify(
+        self,
+        verifier: str,
+        task: Task,
+        submission: JSON,
+        *,
+        params: Mapping[str, JSON] | None = None,
+        timeout_s: float | None = None,
+        wait_s: float | None = None,
+    ) -> Verdict:
+        """The verdict on one submission; blocks. RequestError for an unknown id or parameter."""
+        items = [(task, submission)]
+        return self.verify_batch(
+            verifier, items, params=params, timeout_s=timeout_s, wait_s=wait_s
+        )[0]
+
+    def verify_batch(
+        self,
+        verifier: str,
+        items: Sequence[tuple[Task, JSON]],
+        *,
+        params: Mapping[str, JSON] | None = None,
+        timeout_s: float | None = None,
+        wait_s: float | None = None,
+    ) -> list[Verdict]:
+        """Verdicts on `items` in order, judged by all workers; blocks.
+
+        `timeout_s` bounds each item. `wait_s` bounds the wait for room in the queue, None for ever.
+        """
+        futures = self.submit(verifier, items, params=params, timeout_s=timeout_s, wait_s=wait_s)
+        return [verdict for future in futures for verdict in future.result()]
+
+    async def verify_async(
+        self,
+        verifier: str,
+        task: Task,
+        submission: JSON,
+        *,
+        params: Mapping[str, JSON] | None = None,
+        timeout_s: float | None = None,
+        wait_s: float | None = None,
+    ) -> Verdict:
+        """`verify` that leaves the event loop free. Cancelling it frees its place in the queue."""
+        items = [(task, submission)]
+        verdicts = await self.verify_batch_async(
+            verifier, items, params=params, timeout_s=timeout_s, wait_s=wait_s
+        )
+        return verdicts[0]
+
+    async def verify_batch_async(
+        self,
+        verifier: str,
+        items: Sequence[tuple[Task, JSON]],
+        *,
+        params: Mapping[str, JSON] | None = None,
+        timeout_s: float | None = None,
+        wait_s: float | None = None,
+    ) -> list[Verdict]:
+        """`verify_batch` that leaves the event loop free."""
+        try:
+            futures = self.submit(verifier, items, params=params, timeout_s=timeout_s, wait_s=0.0)
+        except PoolBusy:
+            if wait_s is not None and wait_s <= 0:
+                raise
+            futures = await asyncio.to_thread(
+                self.submit, verifier, items, params=params, timeout_s=timeout_s, wait_s=wait_s
+            )
+        answers = await asyncio.gather(*map(asyncio.wrap_future, futures))
+        return [verdict for verdicts in answers for verdict in verdicts]
+
+    def submit(
+        self,
+        verifier: str,
+        items: Sequence[tuple[Task, JSON]],
+        *,
+        params: Mapping[str, JSON] | None = None,
+        timeout_s: float | None = None,
+        wait_s: float | None = None,
+    ) -> list[Future[list[Verdict]]]:
+        """Put `items` in the queue; their verdicts, in order, are those of the futures in order."""
+        timeout_s = self.timeout_s if timeout_s is None else timeout_s
+        if not timeout_s > 0:
+            raise RequestError(f"timeout_s must be above 0, got {timeout_s}")
+        if len(items) > self.max_queue:
+            raise RequestError(
+                f"{len(items)} items are above the queue's limit of {self.max_queue}"
+            )
+        plain = dict(params or {})
+        key = to_json([verifier, plain])
+        calls = [_call(task, submission) for task, submission in items]
+        # Two parcels a worker: few round trips, and a slow parcel delays half a share at most.
+        size = max(1, -(-len(calls) // (2 * self.workers)))
+        parcels = [
+            _Parcel(verifier, plain, key, calls[start : start + size], timeout_s)
+            for start in range(0, len(calls), size)
+        ]
+        self._enqueue(parcels, len(calls), wait_s)
+        return [parcel.done for parcel in parcels]
+
+    def describe(self, verifier: str, params: Mapping[str, JSON] | None = None) -> dict[str, Any]:
+        """What `Verifier.describe` gives, asked of a worker. RequestError if it cannot be made."""
+        plain = dict(params or {})
+        key = to_json([verifier, plain])
+        if key not in self._known:
+            parcel = _Parcel(verifier, plain, key, [], self.timeout_s)
+            self._enqueue([parcel], 0, None)
+            parcel.done.result()
+        ready = self._known.get(key)
+        if ready is None:
+            raise RequestError(f"verifier {verifier!r} could not be loaded; see the log")
+        return {
+            "id": ready.id,
+            "version": ready.version,
+            "params": dict(ready.params),
+            "about": ready.about,
+        }
+
+    @property
+    def waiting(self) -> int:
+        """Calls in the queue that no worker has taken yet."""
+        return self._waiting
+
+    def worker_pids(self) -> list[int]:
+        """Pids of the workers that run now; fewer than `workers` where one is not started yet."""
+        return [seat.pid for seat in self._seats if seat.pid]
+
+    def close(self) -> None:
+        """Stop; calls under way end as `cancelled`. No process is left when this returns."""
+        if os.getpid() != self._owner:
+            return  # a forked copy owns none of the processes
+        with self._lock:
+            self._closed = True
+            left = list(self._queue)
+            self._queue.clear()
+            self._waiting = 0
+            self._work.notify_all()
+            self._room.notify_all()
+        for parcel in left:
+            if parcel.done.set_running_or_notify_cancel():
+                _set_all(parcel.calls, _cancelled())
+                self._finish(parcel)
+        self._forks.close()
+        for thread in self._threads:
+            thread.join()
+        atexit.unregister(self.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # The queue.
+
+    def _enqueue(self, parcels: list[_Parcel], n_calls: int, wait_s: float | None) -> None:
+        if os.getpid() != self._owner:
+            raise RequestError("this pool belongs to the process before the fork; make another")
+        with self._room:
+            has_room = self._room.wait_for(
+                lambda: self._closed or self._waiting + n_calls <= self.max_queue, wait_s
+            )
+            if self._closed:
+                raise RequestError("the pool is closed")
+            if not has_room:
+                raise PoolBusy(f"{self._waiting} calls are waiting, the limit is {self.max_queue}")
+            self._queue.extend(parcels)
+            self._waiting += n_calls
+            self._work.notify(len(parcels))
+
+    def _next(self) -> _Parcel | None:
+        """The next parcel that somebody still waits for; None when the pool closes."""
+        while True:
+            with self._work:
+                self._work.wait_for(lambda: self._closed or bool(self._queue))
+                if self._closed:
+                    return None
+                parcel = self._queue.popleft()
+                self._waiting -= len(parcel.calls)
+                self._room.notify_all()
+            if parcel.done.set_running_or_notify_cancel():
+                return parcel
+
+    # One thread for each worker.
+
+    def _serve(self, seat: _Seat) -> None:
+        while (parcel := self._next()) is not None:
+            try:
+                self._judge(seat, parcel)
+            except Exception as error:  # noqa: BLE001
+                # RequestError is the caller's; anything else a bug here. The caller gets either:
+                # a thread that died of it would leave callers waiting for ever.
+                seat.kill()
+                parcel.done.set_exception(error)
+            else:
+                self._finish(parcel)
+        seat.kill()
+
+    def _judge(self, seat: _Seat, parcel: _Parcel) -> None:
+        """Give every call a verdict, on as many workers as it takes."""
+        todo = deque(call for call in parcel.calls if call.verdict is None)
+        lost_early = 0
+        while todo or parcel.key not in self._known:
+            try:
+                if self._ask(seat, parcel, todo):
+                    return
+            except TimeoutError:
+                seat.kill()
+                if parcel.key not in seat.ready:
+                    why = f"not loaded in {self.load_timeout_s:g} s; the worker was killed"
+                    _set_all(todo, fault(Status.TIMEOUT, "load_timeout", why))
+                    return
+                why = f"no verdict in {parcel.timeout_s:g} s; the worker was killed"
+                todo.popleft().verdict = fault(Status.TIMEOUT, "deadline", why)
+            except (OSError, EOFError, msgspec.DecodeError) as error:
+                seat.kill()
+                if self._closed:
+                    _set_all(todo, _cancelled())
+                    return
+                _log.warning("a worker of verifier %s died: %s", parcel.verifier, error)
+                if parcel.key not in seat.ready:
+                    lost_early += 1
+                    if lost_early == 2:
+                        why = "two workers died before the verifier was loaded"
+                        _set_all(todo, fault(Status.INFRA, "worker_died", why))
+                        return
+                    continue
+                todo[0].deaths += 1
+                if todo[0].deaths == 2:
+                    why = "two workers died on this call"
+                    todo.popleft().verdict = fault(Status.INFRA, "worker_died", why)
+
+    def _ask(self, seat: _Seat, parcel: _Parcel, todo: deque[_Call]) -> bool:
+        """Have the worker judge `todo`, taking off what is judged; True when that settles all."""
+        channel = seat.channel()
+        loaded = parcel.key in seat.ready
+        deadline = time.monotonic() + (parcel.timeout_s if loaded else self.load_timeout_s)
+        raws = [msgspec.Raw(call.raw) for call in todo]
+        channel.send(SentAsk(parcel.verifier, parcel.params, raws), deadline)
+        while True:
+            answer = channel.receive_answer(deadline)
+            deadline = time.monotonic() + parcel.timeout_s
+            if isinstance(answer, Judged):
+                todo.popleft().verdict = answer.verdict
+            elif isinstance(answer, Ready):
+                seat.ready.add(parcel.key)
+                self._known[parcel.key] = answer
+            elif isinstance(answer, Refused):
+                raise RequestError(answer.message)
+            elif isinstance(answer, Broken):
+                _log.error("verifier %s cannot be loaded: %s", parcel.verifier, answer.message)
+                _set_all(todo, fault(Status.VERIFIER_ERROR, "cannot_load", answer.message))
+                return True
+            if not todo:
+                return True
+
+    def _finish(self, parcel: _Parcel) -> None:
+        """Stamp the faults that were found here as the verifier would have, and hand all over."""
+        ready = self._known.get(parcel.key)
+        verdicts = []
+        for call in parcel.calls:
+            verdict = call.verdict
+            assert verdict is not None
+            if not verdict.verifier:
+                name, identity = parcel.verifier, ""
+                if ready is not None:
+                    name = f"{ready.id}@{ready.version}"
+                    if call.raw:
+                        identity = digest(
+                            ready.id, ready.version, ready.params, call.task, call.submission
+                        )
+                verdict = replace(verdict, verifier=name, digest=identity)
+            verdicts.append(verdict)
+        parcel.done.set_result(verdicts)
+
+
+class _Forks:
+    """The fork server, started when first needed and again if it dies."""
+
+    def __init__(self, preload: Sequence[str]) -> None:
+        self._lock = threading.Lock()
+        self._preload = preload
+        self._server: ForkServer | None = None
+        self._closed = False
+
+    def fork(self) -> tuple[ForkServer, int, Channel]:
+        with self._lock:
+            if self._closed:
+                raise OSError("the pool is closed")
+            if self._server is None:
+                self._server = ForkServer(self._preload)
+            server = self._server
+        try:
+            pid, sock = server.fork()
+        except OSError:
+            with self._lock:
+                if self._server is server:
+                    self._server = None
+                    # Perhaps an import ended or hung it: the next one lets the workers import.
+                    self._preload = ()
+            server.close()
+            raise
+        return server, pid, Channel(sock)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            server, self._server = self._server, None
+        if server is not None:
+            server.close()
+
+
+class _Seat:
+    """The place of one worker process; used by one thread."""
+
+    def __init__(self, forks: _Forks) -> None:
+        self._forks = forks
+        self._server: ForkServer | None = None
+        self._channel: Channel | None = None
+        self.pid = 0
+        self.ready: set[bytes] = set()
+
+    def channel(self) -> Channel:
+        """The connection to the worker, which is started if there is none. Raises OSError."""
+        if self._channel is None:
+            self.ready = set()
+            self._server, self.pid, self._channel = self._forks.fork()
+        return self._channel
+
+    def kill(self) -> None:
+        """End the worker; the next `channel` starts another. `ready` stays until then."""
+        if self._channel is not None and self._server is not None:
+            self._server.kill(self.pid)
+            self._channel.close()
+        self._channel = None
+        self.pid = 0
+
+
+def _call(task: Task, submission: JSON) -> _Call:
+    try:
+        return _Call(task, submission, to_json(Item(task, submission)))
+    except RequestError as error:  # the verdict that `Verifier.verify` gives for it
+        return _Call(task, submission, verdict=fault(Status.VERIFIER_ERROR, "not_json", str(error)))
+
+
+def _cancelled() -> Verdict:
+    return fault(Status.CANCELLED, "pool_closed", "the pool was closed before there was a verdict")
+
+
+def _set_all(calls: Sequence[_Call] | deque[_Call], verdict: Verdict) -> None:
+    for call in calls:
+        if call.verdict is None:
+            call.verdict = verdict

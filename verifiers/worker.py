@@ -1,0 +1,58 @@
+"""What one worker process does: make verifiers by id and judge, one item after the other."""
+
+from __future__ import annotations
+
+import socket
+from collections import OrderedDict
+
+import msgspec
+
+from verigym.canonical import to_json
+from verigym.errors import RequestError
+from verigym.registry import make_verifier
+from verigym.verifier import Verifier
+from verigym.verifiers.wire import Ask, Broken, Channel, Judged, Ready, Refused
+
+_MAX_KEPT = 64
+"""Verifiers with their parameters that a worker keeps; the least recently used goes first."""
+
+
+def work(sock: socket.socket) -> None:
+    """Answer on `sock` until the pool closes it."""
+    channel = Channel(sock)
+    kept: OrderedDict[bytes, Verifier] = OrderedDict()
+    while True:
+        try:
+            ask = channel.receive_ask()
+        except EOFError:
+            return
+        except (msgspec.DecodeError, RecursionError) as error:
+            # The pool wrote it, so it is JSON; but writing and reading differ in how deep they go.
+            channel.send(Refused(f"task or submission cannot be read: {error}"))
+            continue
+        _answer(channel, ask, kept)
+
+
+def _answer(channel: Channel, ask: Ask, kept: OrderedDict[bytes, Verifier]) -> None:
+    key = to_json([ask.verifier, ask.params])
+    verifier = kept.get(key)
+    fresh = verifier is None
+    if verifier is None:
+        try:
+            verifier = make_verifier(ask.verifier, **ask.params)
+        except RequestError as error:
+            channel.send(Refused(str(error)))
+            return
+        except Exception as error:  # noqa: BLE001
+            # A verifier that cannot be imported or made is its author's fault, and becomes the
+            # status verifier_error in the pool; the worker goes on serving the others.
+            channel.send(Broken(f"{type(error).__name__}: {error}"))
+            return
+        kept[key] = verifier
+        if len(kept) > _MAX_KEPT:
+            kept.popitem(last=False)
+    kept.move_to_end(key)
+    if fresh or not ask.items:
+        channel.send(Ready(verifier.id, verifier.version, verifier.params, verifier.about))
+    for item in ask.items:
+        channel.send(Judged(verifier.verify(item.task, item.submission)))
