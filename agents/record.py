@@ -1,0 +1,133 @@
+"""Episodes on disk, one JSON object a line, and what they amount to."""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from verigym.episode import Episode
+from verigym.errors import RequestError
+
+_log = logging.getLogger(__name__)
+
+
+def append_episodes(path: str | Path, episodes: Iterable[Episode]) -> None:
+    """Append to `path`, all or nothing; the folder is made if need be.
+
+    A last line that an earlier crash left torn is cut off first. Where the disk fills up, the file is
+    brought back to what it was and OSError is raised. One writer at a time.
+    """
+    path = Path(path)
+    data = b"".join(episode.to_json() + b"\n" for episode in episodes)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab+", buffering=0) as file:
+        size = _whole(file.fileno(), path)
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[file.write(left) :]
+            os.fsync(file.fileno())
+        except OSError:
+            os.ftruncate(file.fileno(), size)
+            raise
+
+
+def _whole(fd: int, path: Path) -> int:
+    """Cut a torn last line off the file, and give its size then, in bytes."""
+    size = os.fstat(fd).st_size
+    end = size
+    while end > 0:
+        first = max(0, end - 65536)
+        found = os.pread(fd, end - first, first).rfind(b"\n")
+        if found >= 0:
+            end = first + found + 1
+            break
+        end = first
+    if end < size:
+        _log.warning("%s: cutting off a torn last line of %d bytes", path, size - end)
+        os.ftruncate(fd, end)
+    return end
+
+
+def read_episodes(path: str | Path) -> list[Episode]:
+    """All episodes in `path`.
+
+    A torn last line, as a crash in the middle of writing leaves it, is left out with a logged
+    warning. Raises RequestError for any other line that is not an episode.
+    """
+    path = Path(path)
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise RequestError(f"episodes cannot be read from {path}: {error}") from error
+    last = lines.pop()
+    episodes = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            episodes.append(Episode.from_json(line))
+        except (RequestError, ValueError) as error:
+            raise RequestError(f"{path}, line {number}: {error}") from error
+    if last:
+        _log.warning(
+            "%s: the last line (%d, %d bytes) is torn, left out", path, len(lines) + 1, len(last)
+        )
+    return episodes
+
+
+def summarise(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """Success rate and the like, plain data for JSON.
+
+    Faulted episodes are counted in `episodes` and `faults` and left out of everything else; rates
+    and means are None where no episode is left. `success_interval` is Wilson's, 95 %.
+    """
+    played = [episode for episode in episodes if episode.status != "fault"]
+    causes = Counter(e.fault.cause for e in episodes if e.fault is not None)
+    by_difficulty: dict[str, list[Episode]] = {}
+    for episode in played:
+        by_difficulty.setdefault(episode.difficulty, []).append(episode)
+    return {
+        **_rates(played),
+        "episodes": len(episodes),
+        "faults": len(episodes) - len(played),
+        "faults_by_cause": dict(causes.most_common()),
+        "truncated": sum(e.status == "truncated" for e in played),
+        "turns_mean": _mean([len(e.turns) for e in played]),
+        "valid_action_rate": _mean([float(t.valid_action) for e in played for t in e.turns]),
+        "retries": sum(e.retries for e in episodes),
+        "by_difficulty": {
+            difficulty: {**_rates(group), "episodes": len(group)}
+            for difficulty, group in sorted(by_difficulty.items())
+        },
+    }
+
+
+def wilson(successes: int, n: int, z: float = 1.959964) -> tuple[float, float]:
+    """Wilson's interval for a proportion; z is the normal quantile, 95 % by default.
+
+    Source: E. B. Wilson 1927, "Probable inference, the law of succession, and statistical inference".
+    """
+    if not 0 <= successes <= n or n == 0:
+        raise ValueError(f"need 0 <= successes <= n and n > 0, got {successes} of {n}")
+    p = successes / n
+    centre = p + z * z / (2 * n)
+    spread = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
+    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+
+
+def _rates(played: Sequence[Episode]) -> dict[str, Any]:
+    successes = sum(e.success for e in played)
+    return {
+        "success_rate": successes / len(played) if played else None,
+        "success_interval": list(wilson(successes, len(played))) if played else None,
+        "mean_return": _mean([e.return_ for e in played]),
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
