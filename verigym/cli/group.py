@@ -38,7 +38,10 @@ class Group(TyperGroup):
         except (SandboxError, PolicyError, VerifierFault) as error:
             raise _stop(str(error), console.MACHINE) from error
         except VerigymError as error:
-            raise _stop(str(error), console.REQUEST) from error
+            from verigym.agents.plan import FaultLimit  # only known to be needed now
+
+            code = console.MACHINE if isinstance(error, FaultLimit) else console.REQUEST
+            raise _stop(str(error), code) from error
         except ModuleNotFoundError as error:
             extra = _EXTRA_OF.get((error.name or "").partition(".")[0])
             if extra is None:

@@ -11,6 +11,7 @@ from verigym.cli.group import Group
 from verigym.cli.list import list_
 from verigym.cli.play import play
 from verigym.cli.report import report
+from verigym.cli.run import run as run_
 from verigym.cli.train import train
 
 # \b keeps the line breaks of the paragraph that it opens.
@@ -61,6 +62,10 @@ def _main(
 
 app.command("list", epilog="[dim]verigym list --json | jq -r '.[].id'[/dim]")(list_)
 app.command("play", epilog="[dim]verigym play countdown --seed 7 --difficulty hard[/dim]")(play)
+app.command(
+    "run",
+    epilog="[dim]verigym run keydoor --policy oracle -n 5 --json | jq .success_rate[/dim]",
+)(run_)
 app.command("train", epilog="[dim]verigym train config.toml --set seed=3 --out runs/three[/dim]")(
     train
 )
