@@ -79,7 +79,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     same step may be repeated.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"]}  # noqa: RUF012 - Gymnasium's own name and type
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's own name and type
 
     id: ClassVar[str]
     """Full id with version, as registered."""

@@ -34,7 +34,7 @@ class Place:
 
 
 class Level:
-    """A parsed level. Raises TaskError where the rows are not a level."""
+    """A parsed level, a value: equal rows are equal levels. TaskError where they are not a level."""
 
     def __init__(self, rows: tuple[str, ...]) -> None:
         if not rows or not rows[0] or len({len(row) for row in rows}) != 1:
@@ -50,6 +50,12 @@ class Level:
         self.width = len(rows[0])
         self.start = Place(*self.find("@"))
         self.goal = self.find("*")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Level) and self.rows == other.rows
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
 
     def find(self, cell: str) -> tuple[int, int]:
         """Row and column of a cell that stands once."""
