@@ -1,0 +1,147 @@
+"""The root folders as one package: pyproject's list, the links for type checkers, sdist and wheel."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+
+import verigym
+
+ROOT = Path(__file__).parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PACKAGE_DIR = PYPROJECT["tool"]["setuptools"]["package-dir"]
+ROOMS = {name: ROOT / folder for name, folder in PACKAGE_DIR.items()}
+
+
+def modules():
+    """Every Python file of ours: its place in the wheel and its place here."""
+    for name, folder in ROOMS.items():
+        for path in sorted(folder.rglob("*.py")):
+            inner = path.relative_to(folder).as_posix()
+            yield f"{name.replace('.', '/')}/{inner}", path
+
+
+def test_the_package_list_equals_the_folders():
+    # A folder that is not listed is absent from the wheel without a message.
+    folders = {Path(place).parent.as_posix().replace("/", ".") for place, _ in modules()}
+    assert sorted(PYPROJECT["tool"]["setuptools"]["packages"]) == sorted(folders)
+    for _, path in modules():
+        assert (path.parent / "__init__.py").exists(), f"{path.parent} has no __init__.py"
+
+
+def test_every_root_folder_with_code_is_mapped():
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert packages == {folder.name for folder in ROOMS.values()}
+
+
+def test_the_links_for_type_checkers_are_complete():
+    links = ROOT / ".types" / "verigym"
+    wanted = {
+        path.name
+        for path in (ROOT / "verigym").iterdir()
+        if path.suffix == ".py" or path.name == "py.typed" or (path / "__init__.py").exists()
+    }
+    wanted |= {name.partition(".")[2] for name in ROOMS if name != "verigym"}
+    assert {path.name for path in links.iterdir()} == wanted
+    for link in links.iterdir():
+        assert link.is_symlink(), f"{link} must be a link"
+        assert not os.path.isabs(os.readlink(link)), f"{link} must be relative"
+        target = PACKAGE_DIR.get(f"verigym.{link.name}", f"verigym/{link.name}")
+        assert link.resolve() == (ROOT / target).resolve()
+
+
+def test_the_installed_metadata_is_that_of_pyproject():
+    installed = distribution("verigym")
+    assert verigym.__version__ == installed.version == PYPROJECT["project"]["version"], (
+        "the installation is stale; run `make setup` again"
+    )
+    for group, points in PYPROJECT["project"]["entry-points"].items():
+        found = {p.name: p.value for p in installed.entry_points if p.group == group}
+        assert found == points, "the installation is stale; run `pip install -e .` again"
+
+
+def test_every_entry_point_loads_and_bears_its_name():
+    for group in ("verigym.envs", "verigym.verifiers"):
+        for point in distribution("verigym").entry_points.select(group=group):
+            loaded = point.load()
+            prefix = "verigym/" if group == "verigym.envs" else ""
+            assert loaded.id == f"{prefix}{point.name}"
+
+
+def run(*command, cwd, **env):
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def copy_of_the_sources(folder):
+    """What a release is built from, without what lies around in a checkout."""
+    folder.mkdir()
+    ignored = shutil.ignore_patterns("__pycache__", "*.pyc", "results", "runs")
+    for path in ROOT.iterdir():
+        if path.is_file() and not path.name.startswith("."):
+            shutil.copy2(path, folder)
+    for name in [*PACKAGE_DIR.values(), "docs", "examples", "tests", "benchmarks", "deploy"]:
+        if (ROOT / name).exists():
+            shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=ignored)
+    return folder
+
+
+@pytest.mark.slow
+def test_sdist_and_wheel_hold_every_module_and_the_wheel_works(tmp_path):
+    source = copy_of_the_sources(tmp_path / "a source")
+    # Without --sdist or --wheel the wheel is built from the sdist: a round trip.
+    run(sys.executable, "-m", "build", "--no-isolation", ".", cwd=source)
+    version = PYPROJECT["project"]["version"]
+    wheel = source / "dist" / f"verigym-{version}-py3-none-any.whl"
+    sdist = source / "dist" / f"verigym-{version}.tar.gz"
+
+    with zipfile.ZipFile(wheel) as archive:
+        held = set(archive.namelist())
+    expected = {place for place, _ in modules()}
+    assert {name for name in held if name.endswith(".py")} == expected
+    assert "verigym/py.typed" in held
+    data = {
+        f"verigym/trainers/report/{path.name}"
+        for path in (ROOT / "trainers" / "report").iterdir()
+        if path.suffix in (".html", ".css", ".js")
+    }
+    assert data <= held
+    assert any(name.endswith("licenses/LICENSE") for name in held)
+    top = {name.partition("/")[0] for name in held}
+    assert top == {"verigym", f"verigym-{version}.dist-info"}, "nothing else in site-packages"
+
+    with tarfile.open(sdist) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    for _, path in modules():
+        assert path.relative_to(ROOT).as_posix() in held
+    assert {"verigym/py.typed", "LICENSE", "README.md", "pyproject.toml", "Makefile"} <= held
+    assert "tests/test_packaging.py" in held
+
+    target = tmp_path / "site"
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install")
+    run(*pip, "--no-deps", "--no-index", "--target", str(target), str(wheel), cwd=tmp_path)
+    program = (
+        "import json, verigym, verigym.envs.math.countdown as module;"
+        "env = verigym.make('countdown'); env.reset(seed=1);"
+        "print(json.dumps([module.__file__, env.step(env.oracle())[1], verigym.__version__]))"
+    )
+    printed = run(sys.executable, "-c", program, cwd=tmp_path, PYTHONPATH=str(target))
+    place, reward, installed_version = json.loads(printed)
+    assert Path(place) == target / "verigym" / "envs" / "math" / "countdown.py"
+    assert (reward, installed_version) == (1.0, version)
