@@ -38,7 +38,7 @@ def tensor(values: Any, *, grad: bool = False) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64, requires_grad=grad)
 
 
-def group_adv(*, rewards: Any, group: Any, norm: str, weights: Any = None, **rest: Any) -> Outputs:
+def group_adv(*, rewards: Any, group: Any, norm: Any, weights: Any = None, **rest: Any) -> Outputs:
     norm = NORMS.get(norm, norm)
     out = {"advantage": credit.group_advantage(rewards, group, norm=norm, weights=weights, **rest)}
     if weights is not None:

@@ -89,7 +89,7 @@ def reinforce_pp_baseline(
     segments.same_length(len(centred), mask=mask)
     mask[~segments.kept(valid, len(centred))] = False
     if per_row:
-        live = mask.any(axis=1)[:, None]
+        live = mask.any(axis=1, keepdims=True)
         return np.where(mask, whiten(centred[:, None], live), 0.0)
     return whiten(np.broadcast_to(centred[:, None], mask.shape), mask)
 
