@@ -30,6 +30,8 @@ _TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.tx
 # bucket costs a whole pass, which for small models is the dearer of the two.
 _BUCKET_RATIO = 1.5
 _BUCKET_SLACK = 32
+# A common beginning is read apart if that spares at least so many tokens; it costs one more pass.
+_SHARING_PAYS_TOKENS = 256
 
 
 class HFPolicy:
@@ -182,60 +184,77 @@ class HFPolicy:
     def _sample(
         self, prompts: list[list[int]], draws_BN: np.ndarray[Any, np.dtype[np.float64]]
     ) -> list[tuple[list[int], list[float]]]:
-        """Ids and log-probabilities for one bucket; prompts are left-padded to one length."""
+        """Ids and log-probabilities for one bucket.
+
+        Equal prompts (members of a group) and a beginning common to all (the task's rules) are read
+        once. After that beginning, prompts are left-padded to one length.
+        """
         device = self.model.device
-        lengths = np.array([len(p) for p in prompts])
-        n_rows, width = len(prompts), int(lengths.max())
-        room = np.minimum(self.max_new_tokens, self.max_context - lengths)
+        numbers: dict[tuple[int, ...], int] = {}
+        owner = [numbers.setdefault(tuple(prompt), len(numbers)) for prompt in prompts]
+        unique = list(numbers)
+        lengths = np.array([len(p) for p in unique])
+        n_unique, width = len(unique), int(lengths.max())
+        shared = _common_prefix(unique)
+        if shared * (n_unique - 1) < _SHARING_PAYS_TOKENS:
+            shared = 0
+        room = np.minimum(self.max_new_tokens, self.max_context - lengths)[owner]
         limit = int(room.max())
-        padded = np.full((n_rows, width), self._pad_id)
-        for row, prompt in enumerate(prompts):
-            padded[row, width - len(prompt) :] = prompt
+        padded = np.full((n_unique, width - shared), self._pad_id)
+        for row, prompt in enumerate(unique):
+            padded[row, width - len(prompt) :] = prompt[shared:]
         ids_BT = torch.from_numpy(padded).to(device)
         ragged = bool((lengths != width).any())
         place: dict[str, Tensor] = {}
         if ragged:
-            lengths_B1 = torch.from_numpy(lengths).to(device)[:, None]
+            gap_B1 = torch.from_numpy(width - lengths).to(device)[:, None]
             spots = torch.arange(width + limit, device=device)
-            mask_BT = (spots >= width - lengths_B1).long()
-            at_BT = (spots - (width - lengths_B1)).clamp_min(0)
-            place = {"attention_mask": mask_BT[:, :width], "position_ids": at_BT[:, :width]}
+            mask_BT = ((spots < shared) | (spots >= shared + gap_B1)).long()
+            at_BT = (spots - gap_B1).clamp_min(0)
+            place = {"attention_mask": mask_BT[:, :width], "position_ids": at_BT[:, shared:width]}
+        cache = None
+        if shared:
+            cache = self._forward(torch.tensor([unique[0][:shared]], device=device)).past_key_values
+            cache.batch_repeat_interleave(n_unique)
+        result = self._forward(ids_BT, cache, **place)
+        cache = result.past_key_values
+        logits_BV = result.logits[:, -1]
+        if n_unique < len(prompts):
+            rows = torch.tensor(owner, device=device)
+            logits_BV = logits_BV[rows]
+            cache.batch_select_indices(rows)
+            if ragged:
+                mask_BT, at_BT = mask_BT[rows], at_BT[rows]
 
         draws = torch.from_numpy(draws_BN).to(device)
         room_B = torch.from_numpy(room).to(device)
         ends = torch.tensor(sorted(self.end_ids), device=device)
-        live = torch.arange(n_rows, device=device)
-        out_BN = torch.zeros(n_rows, limit, dtype=torch.long, device=device)
-        logp_BN = torch.zeros(n_rows, limit, device=device)
-        size_B = torch.zeros(n_rows, dtype=torch.long, device=device)
-        cache = None
+        live = torch.arange(len(prompts), device=device)
+        out_BN = torch.zeros(len(prompts), limit, dtype=torch.long, device=device)
+        logp_BN = torch.zeros(len(prompts), limit, device=device)
+        size_B = torch.zeros(len(prompts), dtype=torch.long, device=device)
         for step in range(limit):
-            result = self.model(
-                input_ids=ids_BT, past_key_values=cache, use_cache=True, **place, **self._last_only
-            )
-            cache = result.past_key_values
-            token_B, logp_B = self._pick(
-                result.logits[:, -1], draws[live, step] if self.temperature else None
-            )
+            draw_B = draws[live, step] if self.temperature else None
+            token_B, logp_B = self._pick(logits_BV, draw_B)
             out_BN[live, step] = token_B
             logp_BN[live, step] = logp_B
             size_B[live] = step + 1
             alive = ~torch.isin(token_B, ends) & (room_B[live] > step + 1)
             kept = alive.nonzero()[:, 0]
-            if len(kept) == 0:
+            if len(kept) == 0 or step + 1 == limit:
                 break
             if len(kept) < len(live):
                 live, token_B = live[kept], token_B[kept]
                 cache.batch_select_indices(kept)
                 if ragged:
                     mask_BT, at_BT = mask_BT[kept], at_BT[kept]
-            ids_BT = token_B[:, None]
             if ragged:
                 end = width + step + 1
                 place = {
                     "attention_mask": mask_BT[:, :end],
                     "position_ids": at_BT[:, end - 1 : end],
                 }
+            logits_BV = self._forward(token_B[:, None], cache, **place).logits[:, -1]
         if not bool(torch.isfinite(logp_BN).all()):
             raise PolicyError(
                 f"{self.name} gave logits that are not finite; its weights are broken (version "
@@ -247,6 +266,11 @@ class HFPolicy:
                 out_BN.tolist(), logp_BN.tolist(), size_B.tolist(), strict=True
             )
         ]
+
+    def _forward(self, ids_BT: Tensor, cache: Any = None, **place: Tensor) -> Any:
+        return self.model(
+            input_ids=ids_BT, past_key_values=cache, use_cache=True, **place, **self._last_only
+        )
 
     def _pick(self, logits_BV: Tensor, draw_B: Tensor | None) -> tuple[Tensor, Tensor]:
         """One token a row and its log-probability, float32."""
@@ -275,6 +299,14 @@ def _nucleus(p_BV: Tensor, top_p: float) -> Tensor:
     keep_BV = sorted_BV.cumsum(-1) - sorted_BV < top_p
     kept_BV = torch.zeros_like(p_BV).scatter(-1, order_BV, sorted_BV * keep_BV)
     return kept_BV / kept_BV.sum(-1, keepdim=True)
+
+
+def _common_prefix(prompts: Sequence[Sequence[int]]) -> int:
+    """How many tokens all begin with, leaving at least one to each."""
+    shortest = min(len(p) for p in prompts) - 1
+    heads = np.array([p[:shortest] for p in prompts])
+    differs = (heads != heads[0]).any(axis=0)
+    return int(differs.argmax()) if differs.any() else shortest
 
 
 def _buckets(lengths: Sequence[int], max_batch: int) -> Iterator[list[int]]:
