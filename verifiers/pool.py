@@ -42,6 +42,10 @@ class PoolBusy(VerigymError):
     """The queue of a pool stayed full; nothing was judged, so try again later."""
 
 
+class PoolClosed(RequestError):
+    """The pool was asked after `close`."""
+
+
 @dataclass
 class _Call:
     task: Task
@@ -281,7 +285,7 @@ class VerifierPool:
                 lambda: self._closed or self._waiting + n_calls <= self.max_queue, wait_s
             )
             if self._closed:
-                raise RequestError("the pool is closed")
+                raise PoolClosed("the pool is closed")
             if not has_room:
                 raise PoolBusy(f"{self._waiting} calls are waiting, the limit is {self.max_queue}")
             self._queue.extend(parcels)

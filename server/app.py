@@ -1,0 +1,217 @@
+"""The verifier service as an ASGI application.
+
+    app = create_app(Settings(verifiers=("math",)))
+
+Judging happens in the worker processes of `verigym.verifiers.pool`, never on the event loop. A
+verifier's own failure is a verdict with a status, HTTP 200; only requests that cannot be understood
+or admitted get another answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+from fastapi import FastAPI, Request, Response
+
+from verigym import __version__
+from verigym.canonical import to_json
+from verigym.errors import RequestError, suggestion
+from verigym.server import openapi, refusals
+from verigym.server.body import BatchBody, VerifyBody, read
+from verigym.server.guard import Guard
+from verigym.server.refusals import Refusal
+from verigym.server.settings import Settings
+from verigym.verdict import Verdict
+from verigym.verifiers.pool import PoolBusy, PoolClosed, VerifierPool
+
+_log = logging.getLogger(__name__)
+
+_verify_decoder = msgspec.json.Decoder(VerifyBody)
+_batch_decoder = msgspec.json.Decoder(BatchBody)
+
+_POOL_REASONS = frozenset({"deadline", "load_timeout", "worker_died", "pool_closed"})
+"""Reasons whose evidence the pool wrote; it holds nothing of a verifier or a task."""
+
+
+@dataclass
+class _Service:
+    """What the routes share while the application runs."""
+
+    settings: Settings
+    pool: VerifierPool
+    cards: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By verifier id, what `Verifier.describe` gives."""
+
+    def check(self, ask: VerifyBody, where: str) -> None:
+        if ask.verifier not in self.cards:
+            message = f"unknown verifier; {suggestion(ask.verifier, self.cards)}"
+            raise Refusal(404, "unknown_verifier", message, f"{where}.verifier")
+        limit = self.settings.max_timeout_s
+        if ask.timeout_s is not None and not 0 < ask.timeout_s <= limit:
+            message = f"timeout_s must be above 0 and at most {limit:g}"
+            raise Refusal(422, "invalid_request", message, f"{where}.timeout_s")
+
+    async def judge(self, asks: Sequence[VerifyBody], where: str) -> list[Verdict]:
+        """Verdicts on `asks` in order; `where` is a pattern for the place of the i-th.
+
+        Raises Refusal, and what was not judged yet is then taken back.
+        """
+        groups: dict[bytes, list[int]] = {}
+        for i, ask in enumerate(asks):
+            self.check(ask, where.format(i))
+            key = to_json([ask.verifier, ask.params, ask.timeout_s])
+            groups.setdefault(key, []).append(i)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                judged = [
+                    tasks.create_task(self._judge_alike([asks[i] for i in group], where, group[0]))
+                    for group in groups.values()
+                ]
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None  # the first to fail had the others cancelled
+        by_place = {
+            i: verdict
+            for group, task in zip(groups.values(), judged, strict=True)
+            for i, verdict in zip(group, task.result(), strict=True)
+        }
+        return [_presentable(by_place[i]) for i in range(len(asks))]
+
+    async def _judge_alike(
+        self, asks: Sequence[VerifyBody], where: str, first: int
+    ) -> list[Verdict]:
+        """Verdicts on `asks`, which differ in task and submission only."""
+        try:
+            return await self.pool.verify_batch_async(
+                asks[0].verifier,
+                [(ask.to_task(), ask.submission) for ask in asks],
+                params=asks[0].params,
+                timeout_s=asks[0].timeout_s or self.settings.timeout_s,
+                wait_s=0.0,
+            )
+        except PoolBusy as error:
+            message = "the queue is full; try again later"
+            raise Refusal(429, "busy", message, headers={"Retry-After": "1"}) from error
+        except PoolClosed as error:
+            raise Refusal(503, "stopping", "the service is stopping") from error
+        except RequestError as error:
+            place = f"{where.format(first)}.params"
+            raise Refusal(422, "bad_params", str(error), place) from error
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application; its worker processes start and stop with its lifespan.
+
+    Raises ConfigError where `settings.verifiers` chooses nothing.
+    """
+    ids = settings.verifier_ids()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        service = await asyncio.to_thread(_start, settings, ids)
+        app.state.service = service
+        try:
+            yield
+        finally:
+            await asyncio.to_thread(service.pool.close)
+
+    app = FastAPI(
+        title="Verigym verifiers",
+        version=__version__,
+        description="Judges submissions of language-model agents. A fault is a status, not a score.",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+    )
+    app.add_middleware(Guard, settings=settings)
+    refusals.install(app)
+    openapi.install(app)
+
+    @app.get("/healthz", summary="Whether the service is up", openapi_extra=openapi.HEALTH)
+    async def health() -> Response:
+        pool = _service(app).pool
+        return _json(
+            {
+                "status": "ok",
+                "version": __version__,
+                "workers": pool.workers,
+                "waiting": pool.waiting,
+            }
+        )
+
+    @app.get(
+        "/v1/verifiers",
+        summary="The verifiers with their versions and parameters",
+        openapi_extra=openapi.VERIFIERS,
+    )
+    async def verifiers() -> Response:
+        return _json({"verifiers": list(_service(app).cards.values())})
+
+    @app.post("/v1/verify", summary="Judge one submission", openapi_extra=openapi.VERIFY)
+    async def verify(request: Request) -> Response:
+        ask = await read(request, _verify_decoder, settings)
+        (verdict,) = await _service(app).judge([ask], "$")
+        return _json(verdict)
+
+    @app.post(
+        "/v1/verify/batch",
+        summary="Judge several submissions; verdicts come in the same order",
+        openapi_extra=openapi.BATCH,
+    )
+    async def verify_batch(request: Request) -> Response:
+        batch = await read(request, _batch_decoder, settings)
+        if len(batch.items) > settings.max_batch:
+            message = f"a batch holds at most {settings.max_batch} items, got {len(batch.items)}"
+            raise Refusal(413, "batch_too_large", message, "$.items")
+        verdicts = await _service(app).judge(batch.items, "$.items[{}]")
+        return _json({"verdicts": verdicts})
+
+    return app
+
+
+def _start(settings: Settings, ids: Sequence[str]) -> _Service:
+    pool = VerifierPool(
+        settings.workers,
+        timeout_s=settings.timeout_s,
+        max_queue=settings.max_queue,
+        preload=ids,
+    )
+    service = _Service(settings, pool)
+    for name in ids:
+        try:
+            service.cards[name] = pool.describe(name)
+        except RequestError as error:
+            # One broken plugin must not keep the others from being served.
+            _log.error("verifier %s is left out: %s", name, error)
+    return service
+
+
+def _service(app: FastAPI) -> _Service:
+    service: _Service = app.state.service
+    return service
+
+
+def _json(value: Any) -> Response:
+    return Response(to_json(value), media_type="application/json")
+
+
+def _presentable(verdict: Verdict) -> Verdict:
+    """`verdict` as a caller may see it.
+
+    The evidence of a fault quotes whatever the verifier raised: paths, or the hidden reference. It
+    goes to the log instead. Evidence of scored verdicts is written for callers and stays.
+    """
+    if not verdict.fault or verdict.reason in _POOL_REASONS:
+        return verdict
+    _log.warning(
+        "%s: %s, %s: %s (digest %s)",
+        *(verdict.verifier, verdict.status.value, verdict.reason),
+        *(verdict.evidence, verdict.digest),
+    )
+    return replace(verdict, evidence="details are in the service's log, under this digest")

@@ -1,0 +1,128 @@
+"""Reads request bodies: bounded in size, time and depth, decoded into typed requests.
+
+Every refusal says where in the body it is, and none repeats what the body holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import MISSING, fields
+from typing import Any, TypeVar, get_type_hints
+
+import msgspec
+from fastapi import Request
+from starlette.requests import ClientDisconnect
+
+from verigym.server.refusals import Refusal
+from verigym.server.settings import Settings
+from verigym.task import Task
+
+Body = TypeVar("Body")
+
+_WHERE = re.compile(r"^(?P<what>.*?)(?: - at `(?P<where>[^`]*)`)?$", re.DOTALL)
+_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
+_DRAIN_FACTOR = 8
+"""A body this many times too large is still read to its end, so that the refusal is heard."""
+
+
+def _task_fields() -> list[Any]:
+    hints = get_type_hints(Task)
+    return [
+        (f.name, hints[f.name]) if f.default is MISSING else (f.name, hints[f.name], f.default)
+        for f in fields(Task)
+    ]
+
+
+# As Task, but a misspelt field is refused: without `reference` a task would judge differently.
+TaskBody = msgspec.defstruct(
+    "TaskBody", _task_fields(), kw_only=True, forbid_unknown_fields=True, rename=None
+)
+
+
+class VerifyBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """One submission for one verifier."""
+
+    verifier: str
+    task: TaskBody  # type: ignore[valid-type]
+    submission: Any
+    params: dict[str, Any] = {}
+    timeout_s: float | None = None
+
+    def to_task(self) -> Task:
+        return Task(**msgspec.structs.asdict(self.task))
+
+
+class BatchBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Submissions for any verifiers; the verdicts come in the same order."""
+
+    items: list[VerifyBody]
+
+
+async def read(request: Request, decoder: msgspec.json.Decoder[Body], settings: Settings) -> Body:
+    """The body as `decoder` reads it. Raises Refusal."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    # Also keeps web pages out: a browser sends this type to another origin only if that agrees.
+    if kind != "application/json":
+        message = "the body must be sent as application/json"
+        raise Refusal(415, "unsupported_media_type", message, "Content-Type")
+    try:
+        async with asyncio.timeout(settings.body_timeout_s):
+            data = await _collect(request, settings.max_body_bytes)
+    except TimeoutError:
+        message = f"the body did not arrive in {settings.body_timeout_s:g} s"
+        raise Refusal(408, "slow_body", message, headers={"Connection": "close"}) from None
+    except ClientDisconnect:
+        raise Refusal(400, "disconnected", "the client left") from None
+    return decode(data, decoder, settings.max_depth)
+
+
+def decode(data: bytes, decoder: msgspec.json.Decoder[Body], max_depth: int) -> Body:
+    """`data` as `decoder` reads it. Raises Refusal."""
+    if deeper_than(data, max_depth):
+        message = f"arrays and objects may be nested {max_depth} deep"
+        raise Refusal(422, "too_deep", message, "$")
+    try:
+        return decoder.decode(data)
+    except msgspec.ValidationError as error:
+        match = _WHERE.match(str(error))
+        assert match is not None  # the pattern matches any text
+        raise Refusal(422, "invalid_request", match["what"], match["where"] or "$") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        what = str(error) if isinstance(error, msgspec.DecodeError) else "the text is not UTF-8"
+        raise Refusal(400, "malformed_json", f"not JSON: {what}", "$") from None
+
+
+def deeper_than(data: bytes, limit: int) -> bool:
+    """Whether arrays and objects in the JSON text `data` nest more than `limit` deep; linear."""
+    if data.count(b"[") + data.count(b"{") <= limit:
+        return False
+    depth = 0
+    for match in _STRUCTURE.finditer(data):
+        first = data[match.start()]
+        if first in b"[{":
+            depth += 1
+            if depth > limit:
+                return True
+        elif first in b"]}":
+            depth -= 1
+    return False
+
+
+async def _collect(request: Request, limit: int) -> bytes:
+    length = request.headers.get("content-length", "")
+    drain = limit * _DRAIN_FACTOR if not length.isdecimal() else int(length)
+    chunks: list[bytes] = []
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size <= limit:
+            chunks.append(chunk)
+        else:
+            chunks.clear()
+            if drain > limit * _DRAIN_FACTOR or size > limit * _DRAIN_FACTOR:
+                break
+    if size > limit:
+        message = f"the body is above the limit of {limit} bytes"
+        raise Refusal(413, "too_large", message, headers={"Connection": "close"})
+    return b"".join(chunks)

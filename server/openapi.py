@@ -1,0 +1,219 @@
+"""The OpenAPI document, from the types that requests are decoded into, and a page that shows it.
+
+The page is plain HTML, made here: FastAPI's own loads scripts from a CDN.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import Any
+
+import msgspec
+from fastapi import FastAPI, Request, Response
+from fastapi.openapi.utils import get_openapi
+
+from verigym.server.body import BatchBody, VerifyBody
+from verigym.verdict import Verdict
+
+
+class Health(msgspec.Struct):
+    """`waiting`: submissions that no worker has taken yet."""
+
+    status: str
+    version: str
+    workers: int
+    waiting: int
+
+
+class VerifierCard(msgspec.Struct):
+    """`params` are the parameters with their defaults, `about` a line for people."""
+
+    id: str
+    version: int
+    params: dict[str, Any]
+    about: str
+
+
+class VerifierList(msgspec.Struct):
+    verifiers: list[VerifierCard]
+
+
+class VerdictList(msgspec.Struct):
+    """In the order of the request's items."""
+
+    verdicts: list[Verdict]
+
+
+class ErrorDetail(msgspec.Struct):
+    """`code` is for programs, `where` a JSON path into the body, a header's name or empty."""
+
+    code: str
+    message: str
+    where: str
+
+
+class Error(msgspec.Struct):
+    error: ErrorDetail
+
+
+_TYPES = (Health, VerifierList, VerifyBody, BatchBody, Verdict, VerdictList, Error)
+_SCHEMAS, _COMPONENTS = msgspec.json.schema_components(
+    _TYPES, ref_template="#/components/schemas/{name}"
+)
+_SCHEMA_OF = dict(zip(_TYPES, _SCHEMAS, strict=True))
+
+_MEANING = {
+    400: "The body is not JSON",
+    401: "The key is missing or wrong",
+    403: "The Host is not one that this service answers to",
+    404: "Unknown verifier",
+    408: "The body came too slowly",
+    413: "The body or the batch is too large",
+    415: "The body is not sent as application/json",
+    422: "The body does not fit the schema, or a parameter is refused",
+    429: "The queue is full; try again after Retry-After seconds",
+    500: "The service failed",
+    503: "The service is stopping or has too many connections",
+}
+
+
+def _content(kind: type) -> dict[str, Any]:
+    return {"application/json": {"schema": _SCHEMA_OF[kind]}}
+
+
+def _operation(answer: type, body: type | None, refusals: tuple[int, ...]) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "responses": {
+            "200": {"description": "Done", "content": _content(answer)},
+            **{
+                str(status): {"description": _MEANING[status], "content": _content(Error)}
+                for status in refusals
+            },
+        }
+    }
+    if body is not None:
+        operation["requestBody"] = {"required": True, "content": _content(body)}
+    return operation
+
+
+_ON_BODIES = (400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503)
+HEALTH = _operation(Health, None, (403, 500, 503))
+VERIFIERS = _operation(VerifierList, None, (401, 403, 500, 503))
+VERIFY = _operation(Verdict, VerifyBody, _ON_BODIES)
+BATCH = _operation(VerdictList, BatchBody, _ON_BODIES)
+
+
+def install(app: FastAPI) -> None:
+    """Complete the application's document and serve it as a page at /docs."""
+
+    def document() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            schema = get_openapi(
+                title=app.title,
+                version=app.version,
+                description=app.description,
+                routes=app.routes,
+            )
+            components = schema.setdefault("components", {})
+            components.setdefault("schemas", {}).update(_COMPONENTS)
+            components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+            schema["security"] = [{"key": []}, {}]
+            app.openapi_schema = schema
+        return app.openapi_schema
+
+    app.openapi = document  # type: ignore[method-assign]  # as FastAPI's manual says
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs(request: Request) -> Response:
+        return Response(
+            page(app.openapi()),
+            media_type="text/html",
+            headers={"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"},
+        )
+
+
+def page(document: dict[str, Any]) -> str:
+    """The document for people: one section a route, one a type. No script, nothing to fetch."""
+    info = document["info"]
+    routes = [
+        _route(method, path, operation)
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+    ]
+    types = [
+        f'<section id="{escape(name)}"><h3>{escape(name)}</h3>'
+        f"<p>{escape(schema.get('description', ''))}</p>{_fields(schema)}</section>"
+        for name, schema in sorted(document["components"]["schemas"].items())
+    ]
+    return _PAGE.format(
+        title=escape(info["title"]),
+        version=escape(info["version"]),
+        about=escape(info["description"]),
+        routes="".join(routes),
+        types="".join(types),
+    )
+
+
+def _route(method: str, path: str, operation: dict[str, Any]) -> str:
+    body = ""
+    if "requestBody" in operation:
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        body = f"<p>Body: {_kind(schema)}</p>"
+    answers = "".join(
+        f"<tr><td><code>{escape(status)}</code></td><td>{escape(answer['description'])}</td><td>"
+        + _kind(answer.get("content", {}).get("application/json", {}).get("schema", {}))
+        + "</td></tr>"
+        for status, answer in sorted(operation["responses"].items())
+    )
+    return (
+        f"<section><h3><b>{escape(method.upper())}</b> <code>{escape(path)}</code></h3>"
+        f"<p>{escape(operation.get('summary', ''))}</p>{body}<table>{answers}</table></section>"
+    )
+
+
+def _fields(schema: dict[str, Any]) -> str:
+    required = schema.get("required", ())
+    rows = "".join(
+        f"<tr><td><code>{escape(name)}</code></td><td>{_kind(kind)}</td><td>"
+        + ("required" if name in required else f"default {_default(kind)}")
+        + "</td></tr>"
+        for name, kind in schema.get("properties", {}).items()
+    )
+    if "enum" in schema:
+        return " ".join(f"<code>{escape(str(value))}</code>" for value in schema["enum"])
+    return f"<table>{rows}</table>"
+
+
+def _kind(schema: dict[str, Any]) -> str:
+    if "$ref" in schema:
+        name = escape(schema["$ref"].rpartition("/")[2])
+        return f'<a href="#{name}">{name}</a>'
+    if "anyOf" in schema:
+        return " or ".join(_kind(choice) for choice in schema["anyOf"])
+    if schema.get("type") == "array" and isinstance(schema.get("items"), dict):
+        return f"list of {_kind(schema['items'])}"
+    return escape(str(schema.get("type", "any JSON")))
+
+
+def _default(schema: dict[str, Any]) -> str:
+    return f"<code>{escape(json.dumps(schema['default']))}</code>" if "default" in schema else "-"
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title} {version}</title>
+<style>
+:root {{ color-scheme: light dark }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem }}
+section {{ border-top: 1px solid #8886; padding: .2rem 0 1rem }}
+table {{ border-collapse: collapse }}
+td {{ padding: .1rem 1.2rem .1rem 0; vertical-align: top }}
+</style></head><body>
+<h1>{title} <small>{version}</small></h1>
+<p>{about} The same as JSON: <a href="/openapi.json">/openapi.json</a>.</p>
+<h2>Routes</h2>{routes}
+<h2>Types</h2>{types}
+</body></html>
+"""

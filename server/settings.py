@@ -1,0 +1,88 @@
+"""What a verifier service is told when it starts."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from verigym.errors import ConfigError, suggestion
+from verigym.registry import list_verifiers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Raises ConfigError where the values cannot be used together."""
+
+    host: str = "127.0.0.1"
+    """Address to bind. Any but a loopback address needs `key`."""
+    port: int = 8080
+    """0 takes any free port."""
+    key: str | None = field(default=None, repr=False)
+    """Bearer key that every request must carry; None for none."""
+    workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    """Worker processes."""
+    verifiers: tuple[str, ...] = ("*",)
+    """Globs over verifier ids; only those that match are served."""
+    timeout_s: float = 30.0
+    """Judging time of one submission where the request does not say."""
+    max_timeout_s: float = 300.0
+    max_queue: int = 1024
+    """Submissions that may wait for a worker; beyond it requests are refused with 429."""
+    max_batch: int = 256
+    max_body_bytes: int = 8 << 20
+    max_depth: int = 64
+    """Nesting of arrays and objects in a request body."""
+    body_timeout_s: float = 10.0
+    """Longest wait for a request's body."""
+    drain_s: float = 10.0
+    """How long requests under way may take after a stop was asked for."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise ConfigError(f"port must be from 0 to 65535, got {self.port}")
+        for name in (
+            *("workers", "timeout_s", "max_timeout_s", "max_queue", "max_batch"),
+            *("max_body_bytes", "max_depth", "body_timeout_s", "drain_s"),
+        ):
+            value = getattr(self, name)
+            if not value > 0:
+                raise ConfigError(f"{name} must be above 0, got {value}")
+        if self.timeout_s > self.max_timeout_s:
+            raise ConfigError(
+                f"timeout_s {self.timeout_s:g} is above max_timeout_s {self.max_timeout_s:g}"
+            )
+        if self.max_batch > self.max_queue:
+            raise ConfigError(f"max_batch {self.max_batch} is above max_queue {self.max_queue}")
+        if self.key is not None and (not self.key.isascii() or len(self.key.split()) != 1):
+            raise ConfigError("the key must be ASCII text without spaces, and not empty")
+        if self.key is None and not is_loopback(self.host):
+            raise ConfigError(
+                f"{self.host} can be reached by other machines, so a key is needed: put one into an "
+                "environment variable and name it with --key-env, or bind to 127.0.0.1"
+            )
+
+    def verifier_ids(self) -> list[str]:
+        """Registered verifiers that `verifiers` chooses, sorted. ConfigError if a glob has none."""
+        known = list_verifiers()
+        chosen: set[str] = set()
+        for glob in self.verifiers:
+            # `math` alone means the family.
+            found = {
+                name for name in known if fnmatchcase(name, glob) or name.startswith(f"{glob}/")
+            }
+            if not found:
+                raise ConfigError(f"no verifier matches {glob!r}; {suggestion(glob, known)}")
+            chosen |= found
+        return sorted(chosen)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches `host`. Names other than localhost count as reachable."""
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,71 @@
+"""`verigym serve`: the verifier service."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from verigym.cli import console
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option(help="Address to bind; any but loopback needs --key-env.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="0 takes any free port.")] = 8080,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that judge; by default one a core.")
+    ] = None,
+    verifiers: Annotated[
+        list[str] | None,
+        typer.Option(help="Globs over verifier ids, or families, with commas; by default all."),
+    ] = None,
+    timeout_s: Annotated[
+        float, typer.Option(help="Seconds to judge one submission where a request does not say.")
+    ] = 30.0,
+    key_env: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Environment variable with the key callers must send."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help='Say {"url": ...} on stdout when it listens.')
+    ] = False,
+    until_stdin_closes: Annotated[
+        bool, typer.Option(help="Stop when standard input ends or the parent dies.", hidden=True)
+    ] = False,
+) -> None:
+    """Serve verifiers over HTTP until Ctrl-C or SIGTERM; see /docs on the service."""
+    import os
+
+    from verigym.errors import ConfigError
+    from verigym.server.run import run
+    from verigym.server.settings import Settings
+
+    key = None
+    if key_env is not None:
+        key = os.environ.get(key_env)
+        if key is None:
+            raise ConfigError(f"the environment variable {key_env} named by --key-env is not set")
+    globs = [glob.strip() for text in verifiers or ["*"] for glob in text.split(",")]
+    settings = Settings(
+        host=host,
+        port=port,
+        key=key,
+        workers=workers if workers is not None else os.cpu_count() or 1,
+        verifiers=tuple(glob for glob in globs if glob),
+        timeout_s=timeout_s,
+        max_timeout_s=max(timeout_s, Settings.max_timeout_s),
+    )
+
+    def say(url: str) -> None:
+        if as_json:
+            console.write_json({"url": url, "pid": os.getpid()})
+        else:
+            console.out().print(f"Serving verifiers on {url} (docs at {url}/docs)", soft_wrap=True)
+        # The reader at the other end of a pipe waits for this line.
+        import sys
+
+        sys.stdout.flush()
+
+    run(settings, say, until_stdin_closes=until_stdin_closes)
