@@ -58,13 +58,14 @@ class StepRows:
     """A fresh prompt each turn: the task, the last `history` turns, the current observation.
 
     `system` puts the task's prompt into a system message, for templates that have one; otherwise it
-    opens the user message. `show_legal` lists the legal actions where the environment can.
-    Only parsed actions are remembered, not the reasoning before them.
+    opens the user message. `show_task` False leaves it out, for a policy trained on one task alone.
+    `show_legal` lists the legal actions where the environment can. Only parsed actions are remembered, not the reasoning before them.
     """
 
     history: int = 2
     show_legal: bool = True
     system: bool = True
+    show_task: bool = True
 
     def __post_init__(self) -> None:
         if self.history < 0:
@@ -81,6 +82,8 @@ class StepRows:
         body = self._body(talk)
         if not body:
             return [{"role": "user", "content": talk.task_prompt}]
+        if not self.show_task:
+            return [{"role": "user", "content": body}]
         if self.system:
             return [
                 {"role": "system", "content": talk.task_prompt},

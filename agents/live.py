@@ -80,7 +80,7 @@ class Started:
 
 @dataclass(frozen=True, kw_only=True)
 class Stepped:
-    """What `step` found; `step_s` is the wall time of the call."""
+    """What `step` found; `step_s` is the wall time of the call, `verify_s` the verifier's part."""
 
     shown: str
     reward: float
@@ -88,6 +88,7 @@ class Stepped:
     truncated: bool
     info: dict[str, Any]
     step_s: float
+    verify_s: float
 
 
 def new_live(plan: Plan, index: int, cohort: Cohort, policy: Policy) -> Live:
@@ -156,6 +157,7 @@ def step(env: Env[Any], action: str) -> Stepped:
         truncated=truncated,
         info=info,
         step_s=time.perf_counter() - began,
+        verify_s=env.verify_s,
     )
 
 
@@ -179,6 +181,7 @@ def advance(live: Live, stepped: Stepped) -> Turn:
         verdict=verdict if isinstance(verdict, Verdict) else None,
         generate_s=answer.generate_s,
         step_s=stepped.step_s,
+        verify_s=stepped.verify_s,
     )
     live.episode.turns.append(turn)
     live.shown = stepped.shown

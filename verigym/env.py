@@ -8,6 +8,7 @@ current one, so a step either happens whole or not at all, and snapshots cost no
 from __future__ import annotations
 
 import string
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -116,6 +117,8 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self._state: State | None = None
         self._turn = 0
         self._done = True
+        self.verify_s = 0.0
+        """Seconds that the last step spent in its verifier; for ledgers, never part of the play."""
 
     # What an author writes.
 
@@ -257,8 +260,11 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             submission = self.submission(moved.state)
         verdict = None
         reward = 0.0
+        self.verify_s = 0.0
         if submission is not None:
+            began = time.perf_counter()
             verdict = self.verifier.verify(task, submission)
+            self.verify_s = time.perf_counter() - began
             if verdict.score is None:
                 raise VerifierFault(verdict)
             reward = verdict.score

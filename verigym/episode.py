@@ -19,7 +19,8 @@ class Turn:
     `prompt_ids` [P] went to the engine, `response_ids` [L] came out of it, with `logprobs` [L] in
     nats under the sampling distribution and `mask` [L], 1 where the policy sampled the token and 0
     where it was forced. Policies without tokens leave the four empty. `state_key` and `observation`
-    are of the state in which the action was chosen.
+    are of the state in which the action was chosen. `verify_s` is the part of `step_s` that the
+    verifier took.
     """
 
     observation: str
@@ -36,6 +37,7 @@ class Turn:
     verdict: Verdict | None = None
     generate_s: float = 0.0
     step_s: float = 0.0
+    verify_s: float = 0.0
 
     def __post_init__(self) -> None:
         if not len(self.response_ids) == len(self.logprobs) == len(self.mask):
