@@ -25,7 +25,7 @@ def report(
     open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
     """Write the report of a training run: one HTML file that needs no network."""
-    from verigym.trainers.report.build import build
+    from verigym.trainers.report import build
 
     path = build(runs if len(runs) > 1 else runs[0], out)
     console.out().print(str(path), soft_wrap=True)

@@ -1,0 +1,168 @@
+"""Chooses transcripts within a size, and packs them for the page's script.
+
+Model text is hostile: it only ever reaches the page as JSON in a data block, with `<`, `>` and `&`
+escaped, and the script writes it with `textContent`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from verigym.episode import Turn
+from verigym.trainers.report.read import Run, Transcript, TurnCredit, read_transcripts
+from verigym.trainers.report.stats import thin
+
+_MAX_FILES = 60
+_MAX_TEXT = 20_000
+_MAX_TOKENS = 4_000
+_MAX_TURNS = 200
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The packed transcripts in order of step, how many were left out, and which splits were played."""
+
+    packed: list[dict[str, Any]]
+    left_out: int
+    splits: tuple[str, ...]
+
+
+def embed(value: Any) -> str:
+    """JSON that is safe inside a `<script type="application/json">` element."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def choose(runs: Sequence[Run], max_bytes: int, notes: list[str]) -> Chosen:
+    """As many transcripts as fit in `max_bytes` of JSON, spread over the run, good ones and bad.
+
+    Files are taken from the ends inwards; of each file the first success, the first failure, and
+    so on, one a round.
+    """
+    files = [(run, file) for run in runs for file in run.episode_files]
+    kept = set(thin(len(files), _MAX_FILES))
+    left_out = sum(_count_lines(file) for i, (_, file) in enumerate(files) if i not in kept)
+    queues: list[list[tuple[str, Transcript]]] = []
+    for run, file in (files[i] for i in _from_the_ends(len(files)) if i in kept):
+        label = f"{run.label} seed {run.header.seed}" if len(runs) > 1 else ""
+        found = read_transcripts(file, notes)
+        queues.append([(label, transcript) for transcript in _alternating(found)])
+    packed: list[dict[str, Any]] = []
+    splits: set[str] = set()
+    room = max_bytes
+    for label, transcript in _round_robin(queues):
+        if transcript.credit:
+            splits.add(transcript.episode.split)
+        item = pack(transcript, label)
+        size = len(embed(item)) + 1
+        if size > room:
+            left_out += 1
+            continue
+        room -= size
+        packed.append(item)
+    packed.sort(key=lambda item: (item["step"], item["run"], item["id"]))
+    return Chosen(packed, left_out, tuple(sorted(splits)))
+
+
+def pack(transcript: Transcript, label: str = "") -> dict[str, Any]:
+    """One transcript as page.js reads it; long texts are cut, and say so."""
+    episode = transcript.episode
+    turns = episode.turns[:_MAX_TURNS]
+    verdict = episode.verdict
+    return {
+        "run": label,
+        "step": transcript.step,
+        "id": episode.id,
+        "task": episode.task_id,
+        "group": episode.group_id,
+        "seed": episode.seed,
+        "difficulty": episode.difficulty,
+        "split": episode.split,
+        "status": episode.status,
+        "success": episode.success,
+        "return": _round(episode.return_),
+        "retries": episode.retries,
+        "policy": episode.policy,
+        "fault": f"{episode.fault.cause}: {episode.fault.detail}" if episode.fault else "",
+        "verdict": f"{verdict.reason}: {verdict.evidence}" if verdict else "",
+        "turns_left_out": len(episode.turns) - len(turns),
+        "turns": [_pack_turn(transcript, i, turn) for i, turn in enumerate(turns)],
+    }
+
+
+def _pack_turn(transcript: Transcript, i: int, turn: Turn) -> dict[str, Any]:
+    credit = transcript.credit[i] if i < len(transcript.credit) else TurnCredit()
+    texts = transcript.tokens[i] if i < len(transcript.tokens) else []
+    trained = transcript.train_logprobs[i] if i < len(transcript.train_logprobs) else []
+    n = min(len(turn.response_ids), _MAX_TOKENS)
+    return {
+        "observation": _cut(turn.observation),
+        "response": _cut(turn.response),
+        "action": _cut(turn.action),
+        "reward": _round(turn.reward),
+        "key": turn.state_key,
+        "valid": turn.valid_action,
+        "episode_advantage": _round(credit.episode_advantage),
+        "step_advantage": _round(credit.step_advantage),
+        "advantage": _round(credit.advantage),
+        "group_size": credit.step_group_size,
+        "generate_s": _round(turn.generate_s),
+        "step_s": _round(turn.step_s),
+        "n_prompt": len(turn.prompt_ids),
+        "version": turn.policy_version,
+        "tokens_left_out": len(turn.response_ids) - n,
+        "ids": turn.response_ids[:n],
+        "mask": turn.mask[:n],
+        "logprobs": [_round(value) for value in turn.logprobs[:n]],
+        "trained": [_round(value) for value in trained[:n]],
+        "texts": [_cut(text) for text in texts[:n]],
+    }
+
+
+def _round(value: float | None) -> float | None:
+    return None if value is None else round(value, 5)
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _MAX_TEXT:
+        return text
+    return f"{text[:_MAX_TEXT]}\n[{len(text) - _MAX_TEXT} characters left out]"
+
+
+def _count_lines(file: Path) -> int:
+    try:
+        with file.open("rb") as stream:
+            return sum(chunk.count(b"\n") for chunk in iter(lambda: stream.read(1 << 20), b""))
+    except OSError:
+        return 0  # one that is kept is named in the notes when it is read
+
+
+def _from_the_ends(n: int) -> Iterator[int]:
+    """0, n-1, then the middles of ever smaller parts: any beginning of it covers the range."""
+    seen: set[int] = set()
+    parts = 1
+    while len(seen) < n:
+        for k in range(parts + 1):
+            i = round(k * (n - 1) / parts)
+            if i not in seen:
+                seen.add(i)
+                yield i
+        parts *= 2
+
+
+def _alternating(found: Sequence[Transcript]) -> Iterator[Transcript]:
+    """Successes and the others in turn, each in the order of the file."""
+    good = [t for t in found if t.episode.success]
+    bad = [t for t in found if not t.episode.success]
+    return _round_robin([good, bad])
+
+
+def _round_robin(queues: Sequence[Sequence[Any]]) -> Iterator[Any]:
+    for i in range(max((len(queue) for queue in queues), default=0)):
+        for queue in queues:
+            if i < len(queue):
+                yield queue[i]
