@@ -1,0 +1,208 @@
+"""What a verifier service and its clients say to each other, without the sending.
+
+Bodies, answers, and which of the answers may be asked for again; `verigym.client` does the rest.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from verigym.canonical import JSON, to_json
+from verigym.errors import RequestError
+from verigym.task import Task
+from verigym.verdict import Status, Verdict, fault
+
+ATTEMPTS = 4
+"""How often a request is sent at most; one that found the service busy, until the time is up."""
+
+_FIRST_PAUSE_S = 0.1
+_LONGEST_PAUSE_S = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifierInfo:
+    """A verifier as the service lists it; `params` are the parameters with their defaults."""
+
+    id: str
+    version: int
+    params: dict[str, Any]
+    about: str = ""
+
+
+class _Verifiers(msgspec.Struct):
+    verifiers: list[VerifierInfo]
+
+
+class _Verdicts(msgspec.Struct):
+    verdicts: list[Verdict]
+
+
+class _ErrorDetail(msgspec.Struct):
+    message: str
+    where: str = ""
+
+
+class _Error(msgspec.Struct):
+    error: _ErrorDetail
+
+
+class Failed(Exception):
+    """One attempt gave no usable answer. `again`: sending it once more may help; `busy`: surely."""
+
+    def __init__(
+        self,
+        status: Status,
+        reason: str,
+        evidence: str,
+        *,
+        again: bool = False,
+        busy: bool = False,
+        pause_s: float = 0.0,
+    ) -> None:
+        super().__init__(evidence)
+        self.verdict = fault(status, reason, evidence)
+        self._again = again
+        self._busy = busy
+        self._pause_s = pause_s
+
+    def pause(self, attempt: int, left_s: float) -> float | None:
+        """Seconds to wait before attempt number `attempt` + 1; None where there should be none."""
+        if not (self._busy or (self._again and attempt < ATTEMPTS)):
+            return None
+        backoff_s = min(_FIRST_PAUSE_S * 2.0 ** min(attempt - 1, 10), _LONGEST_PAUSE_S)
+        # Jitter: clients that failed together must not come back together. Not the task's
+        # randomness, so law 2 is not concerned.
+        pause_s = max(self._pause_s, backoff_s) * random.uniform(0.5, 1.5)
+        return pause_s if pause_s < left_s else None
+
+
+def bad_answer(what: str) -> Failed:
+    """The answer is not one of a verifier service."""
+    evidence = f"the address does not answer like a verifier service: {what}"
+    return Failed(Status.INFRA, "bad_answer", evidence)
+
+
+def judging_time(timeout_s: float) -> float:
+    """What the service may take of `timeout_s`, so that its own verdict `timeout` still arrives."""
+    return timeout_s - min(1.0, 0.1 * timeout_s)
+
+
+@dataclass
+class Batch:
+    """Submissions for one verifier and their verdicts; those that are not JSON are judged here."""
+
+    verifier: str
+    bodies: list[msgspec.Raw] = field(default_factory=list)
+    verdicts: list[Verdict | None] = field(default_factory=list)
+
+    @staticmethod
+    def of(
+        verifier: str,
+        items: Iterable[tuple[Task, JSON]],
+        params: Mapping[str, JSON] | None,
+        timeout_s: float,
+    ) -> Batch:
+        """Raises RequestError for params that are not JSON."""
+        batch = Batch(verifier)
+        fixed = {"verifier": verifier, "timeout_s": judging_time(timeout_s)}
+        if params:
+            fixed["params"] = msgspec.Raw(to_json(params))
+        for task, submission in items:
+            try:
+                body = to_json({**fixed, "task": task, "submission": submission})
+            except RequestError as error:  # the verdict that `Verifier.verify` gives for it
+                verdict = fault(Status.VERIFIER_ERROR, "not_json", str(error))
+                batch.verdicts.append(verdict)
+            else:
+                batch.bodies.append(msgspec.Raw(body))
+                batch.verdicts.append(None)
+        return batch
+
+    def body(self) -> bytes:
+        """For POST /v1/verify/batch."""
+        return msgspec.json.encode({"items": self.bodies})
+
+    def fill(self, answers: Sequence[Verdict]) -> list[Verdict]:
+        """All verdicts in order, `answers` in the places of the bodies."""
+        left = iter(answers)
+        return [verdict if verdict is not None else next(left) for verdict in self.verdicts]
+
+    def fail(self, failed: Failed) -> list[Verdict]:
+        """All verdicts, one fault for every body."""
+        return self.fill([failed.verdict] * len(self.bodies))
+
+
+def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> bytes:
+    """`body` of a good answer. Raises RequestError for what the caller did wrong, else Failed."""
+    if 200 <= status < 300:
+        return body
+    try:
+        detail = msgspec.json.decode(body, type=_Error).error
+        said = f"{detail.message} (at {detail.where})" if detail.where else detail.message
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        said = ""
+    if status in (408, 429) or status >= 500:
+        evidence = f"the service answered {status}: {said}".rstrip(": ")
+        raise Failed(
+            Status.INFRA,
+            f"http_{status}",
+            evidence,
+            again=True,
+            busy=status == 429,
+            pause_s=_seconds(headers.get("retry-after", "")),
+        )
+    if 400 <= status < 500 and said:
+        raise RequestError(f"the verifier service refused the request: {said}")
+    raise bad_answer(f"status {status}")
+
+
+def read_verdict(answer: bytes, verifier: str) -> Verdict:
+    """The answer of POST /v1/verify. Raises Failed if it is not a verdict of `verifier`."""
+    try:
+        verdict = msgspec.json.decode(answer, type=Verdict)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise bad_answer(str(error)) from error
+    return _checked(verdict, verifier)
+
+
+def read_verdicts(answer: bytes, verifier: str, count: int) -> list[Verdict]:
+    """The answer of POST /v1/verify/batch. Raises Failed if it is not `count` verdicts."""
+    try:
+        verdicts = msgspec.json.decode(answer, type=_Verdicts).verdicts
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise bad_answer(str(error)) from error
+    if len(verdicts) != count:
+        raise bad_answer(f"{len(verdicts)} verdicts for {count} submissions")
+    return [_checked(verdict, verifier) for verdict in verdicts]
+
+
+def read_infos(answer: bytes) -> list[VerifierInfo]:
+    """The answer of GET /v1/verifiers. Raises Failed."""
+    try:
+        return msgspec.json.decode(answer, type=_Verifiers).verifiers
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise bad_answer(str(error)) from error
+
+
+def read_health(answer: bytes) -> dict[str, Any]:
+    """The answer of GET /healthz. Raises Failed."""
+    try:
+        return msgspec.json.decode(answer, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise bad_answer(str(error)) from error
+
+
+def _checked(verdict: Verdict, verifier: str) -> Verdict:
+    if verdict.verifier.partition("@")[0] != verifier:
+        raise bad_answer(f"a verdict of {verdict.verifier!r} for {verifier!r}")
+    return verdict
+
+
+def _seconds(text: str) -> float:
+    """Retry-After as seconds; 0 for none and for its other form, a date."""
+    return float(text) if text.isascii() and text.isdecimal() and len(text) < 5 else 0.0
