@@ -346,6 +346,27 @@ def test_a_vector_of_environments(env_id):
 
 
 @each_env
+def test_a_vector_of_processes(env_id):
+    # Through shared memory Gymnasium reads text once, when it is made (its issue 1164).
+    envs = gymnasium.make_vec(
+        env_id,
+        num_envs=2,
+        vectorization_mode="async",
+        vector_kwargs={"shared_memory": False},
+    )
+    try:
+        observations, _ = envs.reset(seed=[1, 2])
+        alone = [verigym.make(env_id) for _ in range(2)]
+        for env, seed, observation in zip(alone, (1, 2), observations, strict=True):
+            assert env.reset(seed=seed)[0] == observation
+        actions = [env.oracle() for env in alone]
+        rewards = envs.step(actions)[1]
+        assert list(rewards) == [e.step(a)[1] for e, a in zip(alone, actions, strict=True)]
+    finally:
+        envs.close()
+
+
+@each_env
 def test_it_renders_as_text(env_id):
     env = gymnasium.make(env_id, render_mode="ansi")
     env.reset(seed=1)

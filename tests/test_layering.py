@@ -82,7 +82,7 @@ def test_imports_follow_the_arrows(path):
                 wrong.append(f"line {line}: the command line imports {module} before it runs")
         elif target not in MAY_IMPORT[room]:
             wrong.append(f"line {line}: {room} must not import {module}")
-        elif f"{module}.".startswith("verigym.cli."):
+        elif f"{module}.".startswith("verigym.cli.") and path.name != "__main__.py":
             wrong.append(f"line {line}: nothing imports the command line")
     assert not wrong, f"{path.relative_to(ROOT)}: " + "; ".join(wrong)
 

@@ -1,5 +1,7 @@
 """What only countdown promises; the common contract is in tests/test_all_envs.py."""
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,6 +26,25 @@ def test_tasks_keep_to_their_level_and_are_solvable(difficulty):
         _, reward, terminated, truncated, info = env.step(env.oracle())
         assert (reward, terminated, truncated) == (1.0, True, False)
         assert info["verdict"].reason == "correct"
+
+
+def test_a_baseline_ranks_the_difficulties():
+    # The baseline joins the shuffled numbers with random signs, from left to right.
+    solved = {}
+    for difficulty in LEVELS:
+        env = verigym.make("countdown", difficulty=difficulty)
+        dice = random.Random(0)
+        solved[difficulty] = 0
+        for seed in range(1500):
+            env.reset(seed=seed)
+            numbers = list(env.state.numbers)
+            dice.shuffle(numbers)
+            text = str(numbers[0])
+            for number in numbers[1:]:
+                text = f"({text} {dice.choice('+-*/')} {number})"
+            solved[difficulty] += env.step(f"<answer>{text}</answer>")[1]
+    assert solved["easy"] > 2 * solved["medium"]
+    assert solved["medium"] > 2 * solved["hard"]
 
 
 def test_the_first_answer_ends_the_episode_even_where_more_turns_are_allowed():
