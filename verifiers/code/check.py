@@ -1,0 +1,47 @@
+"""Compares what a program printed with what was wanted; pure functions on bytes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+# Plain decimal only: float() also reads "nan", "infinity" and "1_000".
+_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+
+
+def same_tokens(printed: bytes, wanted: bytes, tolerance: float) -> bool:
+    """Whether both hold the same words; the amount and kind of white space do not matter."""
+    return printed.split() == wanted.split()
+
+
+def same_bytes(printed: bytes, wanted: bytes, tolerance: float) -> bool:
+    """Whether both are the same, line ends at the very end aside."""
+    return printed.rstrip(b"\r\n") == wanted.rstrip(b"\r\n")
+
+
+def close_floats(printed: bytes, wanted: bytes, tolerance: float) -> bool:
+    """As `same_tokens`, but numbers may differ by `tolerance`, absolute or relative to the wanted
+    one, whichever is more. NaN and infinities are close to nothing."""
+    ours, theirs = wanted.split(), printed.split()
+    return len(ours) == len(theirs) and all(
+        _close(their, our, tolerance) for their, our in zip(theirs, ours, strict=True)
+    )
+
+
+def _close(printed: bytes, wanted: bytes, tolerance: float) -> bool:
+    if printed == wanted:
+        return True
+    if not (_NUMBER.fullmatch(printed) and _NUMBER.fullmatch(wanted)):
+        return False
+    got, want = float(printed), float(wanted)
+    if not (math.isfinite(got) and math.isfinite(want)):
+        return False
+    return abs(got - want) <= tolerance * max(1.0, abs(want))
+
+
+CHECKERS: dict[str, Callable[[bytes, bytes, float], bool]] = {
+    "exact": same_bytes,
+    "floats": close_floats,
+    "tokens": same_tokens,
+}
