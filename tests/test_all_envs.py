@@ -304,14 +304,19 @@ def test_state_keys_have_no_history(env_id):
     rng = random.Random(5)
     env.reset(seed=5)
     start = env.snapshot()
-    futures, turns = {}, {}
+    futures, lengths = {}, {}
     for _ in range(few(env_id, 12)):
         env.restore(start)
-        for turn, _ in enumerate(wander(env, rng, 25)):
+        moves, before = 0, env.state_key()
+        for _ in wander(env, rng, 25):
             if env.snapshot().done:
                 break
             key, here = env.state_key(), env.snapshot()
-            turns.setdefault(key, set()).add(turn)
+            # Only moves that change the key count: a key with the moves so far in it would be met
+            # after one number of them only.
+            moves += key != before
+            before = key
+            lengths.setdefault(key, set()).add(moves)
             legal = env.legal_actions(env.state)
             future = [env.view(), legal]
             for action in legal or ["help"]:
@@ -322,7 +327,7 @@ def test_state_keys_have_no_history(env_id):
     env.reset(seed=6)
     assert env.state_key() not in futures, "the key must cover the task"
     if env.reset(seed=5)[1]["legal_actions"]:
-        assert any(len(met) > 1 for met in turns.values()), "no state was met by two paths"
+        assert any(len(met) > 1 for met in lengths.values()), "no state was met by two paths"
 
 
 @each_env
