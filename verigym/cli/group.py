@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from verigym.cli import console
-from verigym.errors import PolicyError, SandboxError, VerifierFault, VerigymError
+from verigym.errors import RequestError, TaskError, VerigymError
 
 # Which extra brings a library that a command imports when it runs.
 _EXTRA_OF = {
@@ -35,13 +35,10 @@ class Group(TyperGroup):
         """Run the chosen command. Raises typer.Exit with the code, never a VerigymError."""
         try:
             return super().invoke(ctx)
-        except (SandboxError, PolicyError, VerifierFault) as error:
-            raise _stop(str(error), console.MACHINE) from error
+        except (RequestError, TaskError) as error:
+            raise _stop(str(error), console.REQUEST) from error
         except VerigymError as error:
-            from verigym.agents.plan import FaultLimit  # only known to be needed now
-
-            code = console.MACHINE if isinstance(error, FaultLimit) else console.REQUEST
-            raise _stop(str(error), code) from error
+            raise _stop(str(error), console.MACHINE) from error
         except ModuleNotFoundError as error:
             extra = _EXTRA_OF.get((error.name or "").partition(".")[0])
             if extra is None:
@@ -49,7 +46,7 @@ class Group(TyperGroup):
             message = f"this command needs {error.name}; pip install 'verigym[{extra}]'"
             raise _stop(message, console.REQUEST) from error
         except KeyboardInterrupt as error:
-            raise _stop("interrupted", console.INTERRUPTED) from error
+            raise _stop(str(error) or "interrupted", console.INTERRUPTED) from error
         except BrokenPipeError as error:
             # The reader has gone (`verigym list | head -1`). Python would complain again when it
             # flushes stdout at exit, so stdout is pointed at nothing first.

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Progress as RichProgress
 
 from verigym.cli import console
 from verigym.errors import RequestError
+
+if TYPE_CHECKING:
+    from verigym.trainers.run import Progress
 
 
 def train(
@@ -33,9 +38,51 @@ def train(
     overrides = _overrides(settings or [])
     from verigym.trainers.run import train_from_config
 
-    train_from_config(config, overrides, resume, out)
-    if out is not None:
-        console.note(f"run folder: {out}")
+    with Screen() as screen:
+        folder = train_from_config(config, overrides, resume, out, listen=screen.hear)
+    console.note(f"run folder: {folder}; draw it with: verigym report {folder}")
+
+
+class Screen:
+    """Shows a training run on stderr: a bar for the stage under way, a line for what ended."""
+
+    def __init__(self) -> None:
+        self._console = console.err()
+        self._bar = RichProgress(
+            TextColumn("{task.description:<14}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[text]}", markup=False),
+            console=self._console,
+            transient=True,
+        )
+        self._stage = self._bar.add_task("starting", total=None, text="")
+
+    def __enter__(self) -> Screen:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._bar.stop()
+
+    def hear(self, progress: Progress) -> None:
+        """Take one piece of news; evaluations and waiting also leave a line."""
+        self._bar.update(
+            self._stage,
+            description=progress.stage,
+            completed=progress.done,
+            total=progress.total,
+            text=progress.text,
+        )
+        evaluated = progress.stage == "evaluation" and progress.line is not None
+        # Without a terminal there is no bar, so every step is a line.
+        if evaluated or progress.stage == "waiting" or self._says_each(progress):
+            said = f"{progress.stage:<14} step {progress.done}/{progress.total}  {progress.text}"
+            self._console.print(said, markup=False, highlight=False, soft_wrap=True)
+
+    def _says_each(self, progress: Progress) -> bool:
+        return progress.line is not None and not self._console.is_terminal
 
 
 def _overrides(settings: list[str]) -> dict[str, Any]:

@@ -1,0 +1,104 @@
+"""Checkpoints that are whole or not there: written aside, synced, then renamed.
+
+A checkpoint is a folder `step-000012` with `model.pt`, `optimizer.pt` and `state.json`. Nothing
+else decides how a run goes on: every draw of the run is a function of its seed and the step.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from verigym.errors import RequestError, VerigymError
+
+_FOLDER = re.compile(r"step-(\d{6,})")
+
+
+class CheckpointError(VerigymError):
+    """A checkpoint could not be written; what had been saved before is untouched."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainState:
+    """Where a run stands after `step` training steps. `config_digest` guards against a mix-up."""
+
+    step: int
+    env_steps: int
+    optimizer_steps: int
+    wall_s: float
+    policy_version: int
+    config_digest: str
+    versions: dict[str, str] = field(default_factory=dict)
+
+
+def save(folder: Path, state: TrainState, model: dict[str, Any], optimizer: dict[str, Any]) -> Path:
+    """Write a checkpoint below `folder`. Raises CheckpointError on a full disk and the like."""
+    final = folder / f"step-{state.step:06d}"
+    aside = folder / f".writing-{final.name}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(aside, ignore_errors=True)
+        aside.mkdir()
+        torch.save(model, aside / "model.pt")
+        torch.save(optimizer, aside / "optimizer.pt")
+        (aside / "state.json").write_bytes(msgspec.json.encode(asdict(state)))
+        for path in [*aside.iterdir(), aside]:
+            _sync(path)
+        if final.exists():
+            shutil.rmtree(final)
+        aside.rename(final)
+        _sync(folder)
+    except (OSError, RuntimeError) as error:
+        # torch.save reports a full disk as RuntimeError from its C++ writer.
+        shutil.rmtree(aside, ignore_errors=True)
+        raise CheckpointError(
+            f"checkpoint {final} could not be written: {error}; "
+            f"{_last(folder)}; free some space and resume"
+        ) from error
+    return final
+
+
+def prune(folder: Path, keep: int) -> None:
+    """Remove all but the newest `keep` checkpoints, and what an interrupted save left."""
+    for path in find(folder)[:-keep]:
+        shutil.rmtree(path)
+    for path in folder.glob(".writing-step-*"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def find(folder: Path) -> list[Path]:
+    """Whole checkpoints below `folder`, oldest first."""
+    if not folder.is_dir():
+        return []
+    return sorted(p for p in folder.iterdir() if _FOLDER.fullmatch(p.name))
+
+
+def load(path: Path) -> tuple[TrainState, dict[str, Any], dict[str, Any]]:
+    """State, model and optimiser from a checkpoint. Raises RequestError where it cannot be read."""
+    try:
+        state = msgspec.json.decode((path / "state.json").read_bytes(), type=TrainState)
+        model = torch.load(path / "model.pt", weights_only=True)
+        optimizer = torch.load(path / "optimizer.pt", weights_only=True)
+    except (OSError, msgspec.DecodeError, RuntimeError, EOFError) as error:
+        raise RequestError(f"checkpoint {path} cannot be read: {error}") from error
+    return state, model, optimizer
+
+
+def _last(folder: Path) -> str:
+    found = find(folder)
+    return f"the last whole one is {found[-1]}" if found else "there is none before it"
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

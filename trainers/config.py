@@ -1,0 +1,198 @@
+"""The configuration of a training run: one typed tree, read from TOML.
+
+An unknown key is refused with the nearest known one; so is a value out of range.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from verigym.errors import ConfigError, suggestion
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class EnvSection(_Section):
+    """What is played."""
+
+    id: str
+    """Full or short id of the environment."""
+    difficulty: str | None = None
+    """None: the environment's first."""
+    max_turns: int | None = Field(default=None, ge=1)
+    """None: the task's own limit."""
+    verifier: str | None = None
+    """None: in process. Otherwise the URL of a service (`verigym serve`)."""
+
+
+class PolicySection(_Section):
+    """The model and how it is asked."""
+
+    model: str = "tiny"
+    """A transformers folder, or `tiny` for a small model made on the spot."""
+    max_new_tokens: int = Field(default=16, ge=1)
+    temperature: float = Field(default=1.0, gt=0)
+    encoding: Literal["steps", "transcript"] = "steps"
+    """`steps`: one prompt a turn of bounded length. `transcript`: one growing conversation."""
+    history: int = Field(default=0, ge=0)
+    """With `steps`: how many earlier turns a prompt repeats."""
+    show_task: bool = True
+    """Whether prompts carry the task's text besides the observation."""
+    device: str = "cpu"
+    dtype: Literal["float32", "bfloat16"] = "float32"
+
+
+class WarmUpSection(_Section):
+    """Supervised learning on the oracle's play before reinforcement; 0 episodes for none."""
+
+    episodes: int = Field(default=0, ge=0)
+    noise: float = Field(default=0.0, ge=0, le=1)
+    """Share of the demonstrator's moves that are random legal ones."""
+    epochs: int = Field(default=4, ge=1)
+    lr: float = Field(default=1e-3, gt=0)
+    """Reached after a twentieth of the way, then falling in a line to a tenth."""
+    batch_rows: int = Field(default=64, ge=1)
+
+
+class AlgorithmSection(_Section):
+    """How returns become advantages and advantages a loss. Defaults: GiGPO, arXiv 2505.10978."""
+
+    name: Literal["gigpo", "grpo"] = "gigpo"
+    semantics: Literal["paper", "verl_agent"] = "paper"
+    norm: Literal["mean_std", "mean"] = "mean_std"
+    gamma: float = Field(default=0.95, gt=0, le=1)
+    omega: float = Field(default=1.0, ge=0)
+    invalid_penalty: float = Field(default=0.1, ge=0)
+    """Taken off the reward of a turn with an invalid action."""
+    clip_low: float = Field(default=0.2, gt=0)
+    clip_high: float = Field(default=0.2, gt=0)
+    dual_clip: float | None = Field(default=None, gt=1)
+    kl_coef: float = Field(default=0.0, ge=0)
+    """Weight of the k3 KL term to the model that reinforcement starts from; 0 keeps no copy of it."""
+    aggregation: Literal[
+        "token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "trajectory-mean"
+    ] = "token-mean"
+
+
+class TrainSection(_Section):
+    """Sizes and the optimiser (AdamW)."""
+
+    steps: int = Field(default=100, ge=1)
+    groups: int = Field(default=8, ge=1)
+    """Tasks a step."""
+    group_size: int = Field(default=8, ge=1)
+    """Episodes a task; they start in the identical state."""
+    lr: float = Field(default=1e-6, gt=0)
+    lr_warmup_steps: int = Field(default=0, ge=0)
+    weight_decay: float = Field(default=0.0, ge=0)
+    max_grad_norm: float = Field(default=1.0, gt=0)
+    minibatch_rows: int = Field(default=256, ge=1)
+    """Rows an optimiser step."""
+    microbatch_tokens: int = Field(default=16384, ge=1)
+    """Padded tokens a forward pass; changes memory, not the gradient."""
+    epochs: int = Field(default=1, ge=1)
+    time_limit_s: float | None = Field(default=None, gt=0)
+    """Stop after the step in which this much time has passed."""
+    threads: int | None = Field(default=None, ge=1)
+    """CPU threads of torch; None leaves torch's choice."""
+
+
+class EvalSection(_Section):
+    """Play on a split that is never trained on."""
+
+    every: int = Field(default=10, ge=1)
+    episodes: int = Field(default=128, ge=1)
+    split: Literal["validation", "test"] = "test"
+    temperature: float = Field(default=1.0, ge=0)
+    stop_at: float | None = Field(default=None, gt=0, le=1)
+    """Stop once the success rate reaches this; None for never."""
+
+
+class LimitsSection(_Section):
+    """When to wait and when to give up."""
+
+    patience_s: float = Field(default=120.0, ge=0)
+    """How long one step waits for a verifier that does not answer."""
+    step_timeout_s: float = Field(default=60.0, gt=0)
+    """Deadline of one environment step."""
+    fault_share: float = Field(default=0.25, ge=0, le=1)
+    """A step with a larger share of faulted episodes stops the run."""
+
+
+class CheckpointSection(_Section):
+    """What is kept on disk."""
+
+    every: int = Field(default=10, ge=1)
+    keep: int = Field(default=2, ge=1)
+    transcripts: int = Field(default=2, ge=0)
+    """Groups a step whose first episodes are written out with their credit."""
+
+
+class Config(_Section):
+    """A whole run."""
+
+    name: str = "run"
+    seed: int = Field(default=0, ge=0)
+    env: EnvSection
+    policy: PolicySection = PolicySection()
+    warmup: WarmUpSection = WarmUpSection()
+    algorithm: AlgorithmSection = AlgorithmSection()
+    train: TrainSection = TrainSection()
+    eval: EvalSection = EvalSection()
+    limits: LimitsSection = LimitsSection()
+    checkpoint: CheckpointSection = CheckpointSection()
+
+
+def read_config(path: Path, overrides: Mapping[str, Any] | None = None) -> Config:
+    """The configuration in the TOML file at `path`; `overrides` maps `section.key` to a value.
+
+    Raises ConfigError that names the file, the key and what would do.
+    """
+    try:
+        tree = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"no configuration at {path}") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read as TOML: {error}") from error
+    for name, value in (overrides or {}).items():
+        _override(tree, name, value)
+    return parse_config(tree, str(path))
+
+
+def parse_config(tree: Mapping[str, Any], where: str = "configuration") -> Config:
+    """The configuration in a plain tree. Raises ConfigError with one line a problem."""
+    try:
+        return Config.model_validate(tree)
+    except ValidationError as error:
+        problems = [_explain(problem) for problem in error.errors()]
+        raise ConfigError(f"{where}: " + "; ".join(problems)) from None
+
+
+def _override(tree: dict[str, Any], name: str, value: Any) -> None:
+    *sections, key = name.split(".")
+    for section in sections:
+        tree = tree.setdefault(section, {})
+        if not isinstance(tree, dict):
+            raise ConfigError(f"override {name}: {section} is not a section")
+    tree[key] = value
+
+
+def _explain(problem: Any) -> str:
+    place = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        section: type[BaseModel] = Config
+        for part in problem["loc"][:-1]:
+            inner = section.model_fields[str(part)].annotation
+            assert isinstance(inner, type)
+            section = inner
+        return f"unknown key {place}; {suggestion(str(problem['loc'][-1]), section.model_fields)}"
+    if problem["type"] == "missing":
+        return f"{place} is missing"
+    return f"{place}: {problem['msg']}, got {problem['input']!r}"

@@ -1,0 +1,516 @@
+"""The training loop: play groups, assign credit, update, evaluate, keep.
+
+Every draw is a function of the run's seed and the step, and batches are formed in lockstep, so a
+run that is stopped and resumed ends in the weights of one that was not (on CPU, to the bit).
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+
+import verigym
+from verigym.agents.chat import Encoding, StepRows, Transcript
+from verigym.agents.envpool import EnvPool
+from verigym.agents.loop import play
+from verigym.agents.plan import FaultLimit, Plan, Settings
+from verigym.agents.policies.hf import HFPolicy
+from verigym.agents.record import summarise
+from verigym.canonical import digest
+from verigym.episode import Episode
+from verigym.errors import RequestError, VerigymError
+from verigym.registry import resolve
+from verigym.trainers import checkpoint, tiny
+from verigym.trainers.batch import Row, TurnCredit, assign_credit, make_rows
+from verigym.trainers.config import Config, read_config
+from verigym.trainers.engine import Engine, StepStats
+from verigym.trainers.run_folder import RunFolder
+from verigym.trainers.warmup import Demonstrator, demonstrate, warm_up
+
+# Streams of seeds that never meet: warm-up, training, evaluation.
+_WARM_UP, _TRAIN, _EVAL = 1, 2, 3
+
+
+class Interrupted(VerigymError):
+    """The run stopped before its end and can be resumed; the message says why and how."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """What a listener hears: the `stage`, how far it is, and a sentence for people."""
+
+    stage: str
+    done: int
+    total: int
+    text: str
+    line: Mapping[str, Any] | None = None
+
+
+Listener = Callable[[Progress], None]
+
+
+def train_from_config(
+    path: Path,
+    overrides: Mapping[str, Any] | None = None,
+    resume: bool = False,
+    out: Path | None = None,
+    listen: Listener | None = None,
+) -> Path:
+    """Train as the TOML file at `path` says, into `out` or `runs/<name>`; gives the run folder.
+
+    Raises ConfigError or RequestError for the caller's mistakes, Interrupted where the run stopped
+    early and can be resumed.
+    """
+    config = read_config(path, overrides)
+    folder = out if out is not None else Path("runs") / config.name
+    return train(config, folder, resume=resume, listen=listen)
+
+
+def train(
+    config: Config, folder: Path, *, resume: bool = False, listen: Listener | None = None
+) -> Path:
+    """Run `config` in `folder`. See `train_from_config`."""
+    saved = checkpoint.find(folder / "checkpoints")
+    if not resume and (saved or (folder / "run.json").exists()):
+        raise RequestError(
+            f"{folder} holds a run already; resume it with --resume or choose another with --out"
+        )
+    transformers.utils.logging.disable_progress_bar()
+    if config.train.threads is not None:
+        torch.set_num_threads(config.train.threads)
+    run = _Run(config, folder, listen or (lambda progress: None))
+    try:
+        run.start(saved[-1] if resume and saved else None)
+        run.loop()
+    except (FaultLimit, KeyboardInterrupt) as error:
+        run.keep()
+        why = str(error) or "interrupted"
+        after = (
+            f"{why}. The run in {folder} stopped after step {run.step}; nothing was scored for the "
+            "step under way and all before it is saved; go on with --resume"
+        )
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(after) from error
+        raise Interrupted(after) from error
+    finally:
+        run.close()
+    return folder
+
+
+class _Run:
+    """One run: model, engine, folder and counters."""
+
+    def __init__(self, config: Config, folder: Path, listen: Listener) -> None:
+        self.config = config
+        self.listen = listen
+        self.env_id = resolve(config.env.id)
+        self.digest = _identity(config)
+        self.folder_path = folder
+        policy = config.policy
+        path = folder / "model" if policy.model == "tiny" else Path(policy.model)
+        if policy.model == "tiny" and not (path / "config.json").exists():
+            tiny.build(path, seed=config.seed)
+        self.policy = HFPolicy.load(
+            path,
+            max_new_tokens=policy.max_new_tokens,
+            temperature=policy.temperature,
+            device=policy.device,
+            dtype=policy.dtype,
+            max_batch=config.train.groups * config.train.group_size,
+        )
+        self.judge = self.policy
+        if config.eval.temperature != policy.temperature:
+            self.judge = HFPolicy(
+                self.policy.model,
+                self.policy.tokenizer,
+                max_new_tokens=policy.max_new_tokens,
+                temperature=config.eval.temperature,
+                max_batch=self.policy.max_batch,
+            )
+        self.engine = Engine(
+            self.policy.model,
+            pad_id=self.policy.tokenizer.pad_token_id or 0,
+            temperature=policy.temperature,
+            train=config.train,
+            algorithm=config.algorithm,
+        )
+        self.encoding: Encoding = (
+            StepRows(history=policy.history, show_task=policy.show_task, show_legal=False)
+            if policy.encoding == "steps"
+            else Transcript()
+        )
+        self.settings = Settings(
+            batching="cohorts",
+            n_cohorts=2,
+            patience_s=config.limits.patience_s,
+            step_deadline_s=config.limits.step_timeout_s,
+            fault_limit=config.limits.fault_share,
+        )
+        self.envs = EnvPool()
+        self.folder: RunFolder | None = None
+        self.step = 0
+        self.env_steps = 0
+        self.optimizer_steps = 0
+        self.wall_s = 0.0
+        self.stages: list[dict[str, Any]] = []
+        self.ready = False
+
+    # Beginning and end.
+
+    def start(self, saved: Path | None) -> None:
+        """Load the checkpoint `saved`, or warm up and keep step 0."""
+        if saved is not None:
+            self._load(saved)
+        self.folder = RunFolder(self.folder_path, self.step if saved is not None else None)
+        facts = self.folder.read_run() if saved is not None else {}
+        self.stages = list(facts.get("stages", ()))
+        self.started = facts.get("started") or datetime.now(UTC).isoformat(timespec="seconds")
+        self._write_facts()
+        if saved is None:
+            if self.config.warmup.episodes:
+                self._warm_up()
+            self.engine.start_reinforcement()
+            self.ready = True
+            self._evaluate("warm-up" if self.config.warmup.episodes else "start")
+            self.keep()
+
+    def close(self) -> None:
+        """Close environments and files."""
+        self.envs.close()
+        if self.folder is not None:
+            self.folder.close()
+
+    def keep(self) -> None:
+        """Write a checkpoint of the last whole step, unless it is there."""
+        if not self.ready or self.folder is None:
+            return
+        state = checkpoint.TrainState(
+            step=self.step,
+            env_steps=self.env_steps,
+            optimizer_steps=self.optimizer_steps,
+            wall_s=self.wall_s,
+            policy_version=self.policy.version,
+            config_digest=self.digest,
+            versions=_versions(),
+        )
+        folder = self.folder.checkpoints
+        if not any(path.name == f"step-{self.step:06d}" for path in checkpoint.find(folder)):
+            model = {"model": self.policy.model.state_dict()}
+            if self.engine.reference is not None:
+                model["reference"] = self.engine.reference.state_dict()
+            checkpoint.save(folder, state, model, self.engine.optimizer.state_dict())
+        checkpoint.prune(folder, self.config.checkpoint.keep)
+
+    def _load(self, saved: Path) -> None:
+        state, model, optimizer = checkpoint.load(saved)
+        if state.config_digest != self.digest:
+            raise RequestError(
+                f"{saved} was written by a run with another configuration; only the number of steps, "
+                "the time limit, limits, checkpoints and the verifier's address may change on resume"
+            )
+        self.policy.model.load_state_dict(model["model"])
+        self.engine.start_reinforcement()
+        if self.engine.reference is not None:
+            self.engine.reference.load_state_dict(model["reference"])
+        self.engine.optimizer.load_state_dict(optimizer)
+        self.step, self.env_steps = state.step, state.env_steps
+        self.optimizer_steps, self.wall_s = state.optimizer_steps, state.wall_s
+        self.policy.version = state.policy_version
+        self.ready = True
+
+    def _write_facts(self) -> None:
+        assert self.folder is not None
+        self.folder.write_run(
+            {
+                "name": self.config.name,
+                "algorithm": self.config.algorithm.name,
+                "env_id": self.env_id,
+                "started": self.started,
+                "seed": self.config.seed,
+                "config": self.config.model_dump(mode="json"),
+                "versions": _versions(),
+                "n_parameters": sum(p.numel() for p in self.policy.model.parameters()),
+                "stages": self.stages,
+            }
+        )
+
+    # Stages.
+
+    def _warm_up(self) -> None:
+        config = self.config.warmup
+        began = time.perf_counter()
+        plans = self._plans(_WARM_UP, 0, config.episodes, 1, "train")
+        rows = demonstrate(
+            plans, Demonstrator(self.policy, config.noise), self.encoding, self.settings
+        )
+
+        def on_batch(done: int, total: int, loss: float) -> None:
+            self.listen(Progress(stage="warm-up", done=done, total=total, text=f"loss {loss:.3f}"))
+
+        warm_up(self.engine, rows, config, self.config.seed, on_batch)
+        self.wall_s += time.perf_counter() - began
+
+    def loop(self) -> None:
+        """Train until the configured end."""
+        config = self.config
+        while self.step < config.train.steps:
+            began = time.perf_counter()
+            self._train_step()
+            self.wall_s += time.perf_counter() - began
+            last = self.step == config.train.steps or (
+                config.train.time_limit_s is not None and self.wall_s >= config.train.time_limit_s
+            )
+            if last or self.step % config.eval.every == 0:
+                success = self._evaluate("reinforcement")
+                if config.eval.stop_at is not None and (success or 0.0) >= config.eval.stop_at:
+                    last = True
+            if last or self.step % config.checkpoint.every == 0:
+                self.keep()
+            if last:
+                return
+
+    def _train_step(self) -> None:
+        assert self.folder is not None
+        config, number = self.config, self.step + 1
+        clock = [time.perf_counter()]
+        plans = self._plans(_TRAIN, number, config.train.groups, config.train.group_size, "train")
+        episodes = play(
+            plans,
+            self.policy,
+            self.encoding,
+            self.settings,
+            envs=self.envs,
+            on_wait=lambda text: self._say("waiting", text),
+        )
+        clock.append(time.perf_counter())
+        credit = assign_credit(episodes, config.algorithm)
+        rows = make_rows(episodes, credit)
+        gaps = self._transcripts(number, episodes, credit)
+        stats = self._update(number, rows)
+        clock.append(time.perf_counter())
+        self.step = number
+        self.env_steps += sum(len(episode.turns) for episode in episodes)
+        self.optimizer_steps += len(stats)
+        self.policy.version += 1
+        line = {
+            "step": number,
+            "env_steps": self.env_steps,
+            "wall_s": self.wall_s + clock[-1] - clock[0],
+            **_outcome(episodes),
+            **_signal(episodes, credit),
+            **_optimisation(stats),
+            **gaps,
+            "time": {
+                "generation_s": _total(episodes, "generate_s"),
+                "environment_s": _total(episodes, "step_s") - _total(episodes, "verify_s"),
+                "verifier_s": _total(episodes, "verify_s"),
+                "update_s": clock[2] - clock[1],
+                "play_s": clock[1] - clock[0],
+            },
+        }
+        self.folder.metrics(line)
+        self.listen(
+            Progress(
+                stage="reinforcement",
+                done=number,
+                total=config.train.steps,
+                text=f"success {line['success_rate'] or 0:.0%} over {line['episodes']} episodes",
+                line=line,
+            )
+        )
+
+    def _update(self, number: int, rows: Sequence[Row]) -> list[StepStats]:
+        """Optimiser steps over shuffled mini-batches; none where nothing was played."""
+        train = self.config.train
+        if train.lr_warmup_steps:
+            self.engine.set_lr(train.lr * min(1.0, number / train.lr_warmup_steps))
+        stats = []
+        for epoch in range(train.epochs):
+            order = np.random.default_rng((self.config.seed, number, epoch)).permutation(len(rows))
+            for start in range(0, len(rows), train.minibatch_rows):
+                part = [rows[i] for i in order[start : start + train.minibatch_rows]]
+                stats.append(self.engine.reinforce(part))
+        return stats
+
+    def _transcripts(
+        self,
+        number: int,
+        episodes: Sequence[Episode],
+        credit: Sequence[Sequence[TurnCredit]],
+    ) -> dict[str, float]:
+        """Write a few episodes, and give the gap between sampled and recomputed log-probabilities."""
+        assert self.folder is not None
+        size = self.config.train.group_size
+        heads = range(0, len(episodes), size)[: self.config.checkpoint.transcripts]
+        chosen = [i for i in heads if episodes[i].status != "fault"]
+        shown, earned = [episodes[i] for i in chosen], [credit[i] for i in chosen]
+        per_episode = []
+        gaps = [0.0]
+        for episode, turns in zip(shown, earned, strict=True):
+            rows = make_rows([episode], [turns])
+            found = []
+            for row, logprobs in zip(rows, self.engine.logprobs(rows), strict=True):
+                found += [p for p, on in zip(logprobs, row.mask, strict=True) if on]
+                gaps += [
+                    abs(p - q)
+                    for p, q, on in zip(logprobs, row.logprobs, row.mask, strict=True)
+                    if on
+                ]
+            tokens = iter(found)
+            per_episode.append(
+                [[next(tokens) if on else 0.0 for on in turn.mask] for turn in episode.turns]
+            )
+        if shown:
+            self.folder.transcripts(number, shown, earned, per_episode, self.policy)
+        return {"logp_gap_mean": float(np.mean(gaps)), "logp_gap_max": float(np.max(gaps))}
+
+    def _evaluate(self, stage: str) -> float | None:
+        """Play the held-out split; the same tasks and draws each time."""
+        assert self.folder is not None
+        config = self.config.eval
+        self._say("evaluation", f"{config.episodes} episodes of the {config.split} split")
+        plans = self._plans(_EVAL, 0, config.episodes, 1, config.split)
+        episodes = play(plans, self.judge, self.encoding, self.settings, envs=self.envs)
+        found = summarise(episodes)
+        line = {
+            "step": self.step,
+            "env_steps": self.env_steps,
+            "split": config.split,
+            "episodes": len(episodes),
+            "success_rate": found["success_rate"],
+            "interval": found["success_interval"],
+            "faults": found["faults_by_cause"],
+            "by_difficulty": _by_difficulty(found),
+        }
+        self.folder.evaluation(line)
+        self.stages = [s for s in self.stages if s["name"] != stage]
+        self.stages.append({"name": stage, "step": self.step, **_pick(line)})
+        self._write_facts()
+        self.listen(
+            Progress(
+                stage="evaluation",
+                done=self.step,
+                total=self.config.train.steps,
+                text=f"{config.split} success {found['success_rate'] or 0:.1%}",
+                line=line,
+            )
+        )
+        rate: float | None = found["success_rate"]
+        return rate
+
+    def _plans(self, stream: int, step: int, groups: int, members: int, split: str) -> list[Plan]:
+        env = self.config.env
+        kwargs: dict[str, Any] = {}
+        if env.max_turns is not None:
+            kwargs["max_turns"] = env.max_turns
+        if env.verifier is not None:
+            kwargs["verifier"] = env.verifier
+        rng = np.random.default_rng((self.config.seed, stream, step))
+        plans = []
+        for group, seed in enumerate(rng.integers(2**31, size=groups)):
+            for member in range(members):
+                plans.append(
+                    Plan(
+                        id=f"{stream}.{step}.{group}.{member}",
+                        env=self.env_id,
+                        seed=int(seed),
+                        env_kwargs=kwargs,
+                        difficulty=env.difficulty,
+                        split=split,
+                        group_id=f"{stream}.{step}.{group}",
+                        key=(self.config.seed, stream, step, group, member),
+                    )
+                )
+        return plans
+
+    def _say(self, stage: str, text: str) -> None:
+        self.listen(Progress(stage=stage, done=self.step, total=self.config.train.steps, text=text))
+
+
+def _identity(config: Config) -> str:
+    """Digest of all that decides the weights; what may change on resume is left out."""
+    tree = config.model_dump(mode="json")
+    for section in ("limits", "checkpoint", "eval"):
+        del tree[section]
+    for name in ("steps", "time_limit_s", "microbatch_tokens", "threads"):
+        del tree["train"][name]
+    del tree["env"]["verifier"]
+    del tree["name"]
+    return digest(tree)
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "verigym": verigym.__version__,
+        "torch": str(torch.__version__),
+        "transformers": transformers.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def _total(episodes: Sequence[Episode], field: str) -> float:
+    return float(sum(getattr(turn, field) for episode in episodes for turn in episode.turns))
+
+
+def _by_difficulty(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
+        name: {"n": part["episodes"], "success_rate": part["success_rate"]}
+        for name, part in found["by_difficulty"].items()
+    }
+
+
+def _pick(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: line[name] for name in ("split", "episodes", "success_rate", "interval")}
+
+
+def _outcome(episodes: Sequence[Episode]) -> dict[str, Any]:
+    found = summarise(episodes)
+    return {
+        "episodes": len(episodes),
+        "success_rate": found["success_rate"],
+        "return_mean": found["mean_return"],
+        "turns_mean": found["turns_mean"],
+        "faults": found["faults_by_cause"],
+        "by_difficulty": _by_difficulty(found),
+    }
+
+
+def _signal(episodes: Sequence[Episode], credit: Sequence[Sequence[TurnCredit]]) -> dict[str, Any]:
+    """Groups that teach nothing, and how many visits the states had that were compared."""
+    teaches: dict[str, bool] = {}
+    rows_in: Counter[int] = Counter()
+    for episode, earned in zip(episodes, credit, strict=True):
+        found = any(turn.advantage != 0.0 for turn in earned)
+        teaches[episode.group_id] = teaches.get(episode.group_id, False) or found
+        rows_in.update(turn.step_group_size for turn in earned if turn.step_group_size)
+    return {
+        "groups": len(teaches),
+        "groups_without_signal": sum(not taught for taught in teaches.values()),
+        # `size` rows share a group, so rows over size is the number of groups.
+        "step_group_sizes": {str(size): n // size for size, n in sorted(rows_in.items())},
+    }
+
+
+def _optimisation(stats: Sequence[StepStats]) -> dict[str, Any]:
+    if not stats:
+        return {"optimizer_steps": 0, "n_tokens": 0}
+    weights = [s.n_tokens for s in stats]
+    return {
+        "optimizer_steps": len(stats),
+        "n_tokens": sum(weights),
+        "grad_norm": float(np.mean([s.grad_norm for s in stats])),
+        **{
+            name: float(np.average([getattr(s, name) for s in stats], weights=weights))
+            for name in ("loss", "kl", "clip_share", "entropy")
+        },
+    }

@@ -1,0 +1,146 @@
+"""What a run leaves on disk: facts about it, one line a step, transcripts, TensorBoard.
+
+RUN/run.json        what was run, with which versions, and how its stages ended
+RUN/metrics.jsonl   one line a training step
+RUN/eval.jsonl      one line an evaluation
+RUN/episodes/       a few episodes a step, with their credit
+RUN/checkpoints/    see checkpoint.py
+RUN/tensorboard/    the same figures
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from torch.utils.tensorboard import SummaryWriter
+
+from verigym.agents.policies.hf import HFPolicy
+from verigym.episode import Episode
+from verigym.errors import VerigymError
+from verigym.trainers.batch import TurnCredit
+
+
+class RecordError(VerigymError):
+    """The run folder cannot be written, a full disk say; checkpoints so far are untouched."""
+
+
+class RunFolder:
+    """The writing side. Open it after a resume with the step that the checkpoint holds."""
+
+    def __init__(self, path: Path, resumed_step: int | None) -> None:
+        self.path = path
+        self.checkpoints = path / "checkpoints"
+        path.mkdir(parents=True, exist_ok=True)
+        if resumed_step is not None:
+            self._forget_after(resumed_step)
+        self._board = SummaryWriter(
+            str(path / "tensorboard"), purge_step=None if resumed_step is None else resumed_step + 1
+        )
+
+    def write_run(self, facts: dict[str, Any]) -> None:
+        """Replace run.json, whole or not at all."""
+        aside = self.path / "run.json.part"
+        self._guard(lambda: aside.write_bytes(msgspec.json.format(msgspec.json.encode(facts))))
+        aside.replace(self.path / "run.json")
+
+    def read_run(self) -> dict[str, Any]:
+        """What `write_run` wrote; empty where there is none."""
+        try:
+            facts: dict[str, Any] = msgspec.json.decode((self.path / "run.json").read_bytes())
+        except FileNotFoundError:
+            return {}
+        return facts
+
+    def metrics(self, line: dict[str, Any]) -> None:
+        """Add a training step."""
+        self._append("metrics.jsonl", line)
+        self._scalars("train", line)
+
+    def evaluation(self, line: dict[str, Any]) -> None:
+        """Add an evaluation."""
+        self._append("eval.jsonl", line)
+        self._scalars(f"eval_{line['split']}", line)
+
+    def transcripts(
+        self,
+        step: int,
+        episodes: Sequence[Episode],
+        credit: Sequence[Sequence[TurnCredit]],
+        train_logprobs: Sequence[Sequence[Sequence[float]]],
+        policy: HFPolicy,
+    ) -> None:
+        """Write the episodes of a step: per turn its credit, per token its recomputed
+        log-probability and its text."""
+        lines = []
+        for episode, earned, logprobs in zip(episodes, credit, train_logprobs, strict=True):
+            tokens = [
+                [policy.tokenizer.decode([i]) for i in turn.response_ids] for turn in episode.turns
+            ]
+            lines.append(
+                {
+                    "step": step,
+                    "episode": episode,
+                    "credit": earned,
+                    "train_logprobs": logprobs,
+                    "tokens": tokens,
+                }
+            )
+        path = self.path / "episodes" / f"step-{step:06d}.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        data = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+        self._guard(lambda: path.write_bytes(data))
+
+    def close(self) -> None:
+        """Flush and close."""
+        self._board.close()
+
+    def _append(self, name: str, line: dict[str, Any]) -> None:
+        def write() -> None:
+            with (self.path / name).open("ab") as file:
+                file.write(msgspec.json.encode(line) + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+
+        self._guard(write)
+
+    def _scalars(self, prefix: str, line: dict[str, Any]) -> None:
+        for name, value in line.items():
+            if isinstance(value, int | float) and name != "step":
+                self._board.add_scalar(f"{prefix}/{name}", value, line["step"])
+            elif name == "time":
+                for part, seconds in value.items():
+                    self._board.add_scalar(f"{prefix}/time/{part}", seconds, line["step"])
+        self._board.flush()
+
+    def _guard(self, write: Any) -> None:
+        try:
+            write()
+        except OSError as error:
+            raise RecordError(
+                f"{self.path} cannot be written: {error}; free some space and resume"
+            ) from error
+
+    def _forget_after(self, step: int) -> None:
+        """Drop lines of steps that the checkpoint does not hold, and torn ones: they are done again."""
+        for name in ("metrics.jsonl", "eval.jsonl"):
+            path = self.path / name
+            if not path.exists():
+                continue
+            kept = []
+            for raw in path.read_bytes().splitlines(keepends=True):
+                try:
+                    line = msgspec.json.decode(raw)
+                except msgspec.DecodeError:
+                    continue
+                if raw.endswith(b"\n") and line["step"] <= step:
+                    kept.append(raw)
+            aside = path.with_suffix(".part")
+            aside.write_bytes(b"".join(kept))
+            aside.replace(path)
+        for path in (self.path / "episodes").glob("step-*.jsonl"):
+            if int(path.stem.removeprefix("step-")) > step:
+                path.unlink()

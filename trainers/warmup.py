@@ -1,0 +1,118 @@
+"""Warm-up: supervised learning on the oracle's play, so that reinforcement has something to find.
+
+The demonstrator is a policy like any other: its episodes are played by the same loop, in the same
+prompts, and give training rows in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from verigym.agents.chat import Encoding
+from verigym.agents.loop import play
+from verigym.agents.plan import Plan, Settings
+from verigym.agents.policies.hf import HFPolicy
+from verigym.agents.policy import Completion, Message, Request
+from verigym.agents.rows import token_rows
+from verigym.agents.sampling import generator
+from verigym.errors import RequestError
+from verigym.trainers.batch import Row
+from verigym.trainers.config import WarmUpSection
+from verigym.trainers.engine import Engine
+
+
+class Demonstrator:
+    """Plays the oracle's move, or with probability `noise` a random legal one, in `reader`'s tokens."""
+
+    name = "demonstrator"
+    max_batch = 1024
+
+    def __init__(self, reader: HFPolicy, noise: float) -> None:
+        self.reader = reader
+        self.noise = noise
+        self.end_id = reader.tokenizer.eos_token_id
+        if self.end_id is None:
+            raise RequestError("the tokenizer has no end token (eos_token), so answers cannot end")
+
+    def tokenize(self, messages: Sequence[Message]) -> list[int]:
+        """As the model will read them."""
+        return self.reader.tokenize(messages)
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """As the model's chat template does."""
+        return self.reader.render(messages)
+
+    def encode(self, text: str) -> list[int]:
+        """As the model's tokenizer does."""
+        return self.reader.encode(text)
+
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """One move a request, as if the model had said it with certainty."""
+        return [self._move(request) for request in requests]
+
+    def _move(self, request: Request) -> Completion:
+        env = request.env
+        if env is None:
+            raise RequestError("a demonstration needs the live environment")
+        rng = generator(request.key)
+        legal = env.legal_actions(env.state)
+        text = env.oracle()
+        if legal and rng.random() < self.noise:
+            text = legal[int(rng.integers(len(legal)))]
+        ids = [*self.encode(text), self.end_id]
+        prompt = request.prompt_ids
+        return Completion(
+            text=text,
+            prompt_ids=self.tokenize(request.messages) if prompt is None else prompt,
+            response_ids=ids,
+            logprobs=[0.0] * len(ids),
+            mask=[1] * len(ids),
+        )
+
+
+def demonstrate(
+    plans: Sequence[Plan],
+    demonstrator: Demonstrator,
+    encoding: Encoding,
+    settings: Settings,
+) -> list[Row]:
+    """Training rows of the demonstrator's play; episodes that fault give none."""
+    rows = []
+    for number, episode in enumerate(play(plans, demonstrator, encoding, settings)):
+        if episode.status == "fault":
+            continue
+        for row in token_rows(episode.turns):
+            rows.append(
+                Row(
+                    ids=row.ids,
+                    mask=row.mask,
+                    logprobs=row.logprobs,
+                    advantage=[0.0] * len(row.ids),
+                    trajectory=number,
+                )
+            )
+    return rows
+
+
+def warm_up(
+    engine: Engine,
+    rows: Sequence[Row],
+    config: WarmUpSection,
+    seed: int,
+    on_batch: Callable[[int, int, float], None],
+) -> None:
+    """Imitate `rows` for `config.epochs`; `on_batch` hears batch, batches and loss in nats."""
+    rng = np.random.default_rng((seed, 1))
+    per_epoch = -(-len(rows) // config.batch_rows)
+    total = per_epoch * config.epochs
+    done = 0
+    for _ in range(config.epochs):
+        order = rng.permutation(len(rows))
+        for start in range(0, len(rows), config.batch_rows):
+            share = done / total
+            engine.set_lr(config.lr * min(1.0, 0.05 + 20 * share) * (1 - 0.9 * share))
+            loss = engine.imitate([rows[i] for i in order[start : start + config.batch_rows]])
+            done += 1
+            on_batch(done, total, loss)
