@@ -59,7 +59,8 @@ class StepRows:
 
     `system` puts the task's prompt into a system message, for templates that have one; otherwise it
     opens the user message. `show_task` False leaves it out, for a policy trained on one task alone.
-    `show_legal` lists the legal actions where the environment can. Only parsed actions are remembered, not the reasoning before them.
+    `show_legal` lists the legal actions where the environment can. Only parsed actions are
+    remembered, not the reasoning before them.
     """
 
     history: int = 2

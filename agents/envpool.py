@@ -4,34 +4,49 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 from verigym.agents.plan import Plan
+from verigym.client import RemoteVerifier
 from verigym.env import Env
+from verigym.errors import RequestError
 from verigym.registry import make
+from verigym.verifier import Verifier
 
 
 class EnvPool:
     """Hands out environments, one owner at a time; safe to use from threads. Close it, or use `with`.
 
-    Give one pool to several `play` calls to keep instances, and their connections, between them.
+    Give one pool to several `play` calls to keep instances between them. Where plans name a verifier
+    service by URL, all instances of a world share one client of it, which closes with the pool.
     """
 
     def __init__(self) -> None:
         self._idle: defaultdict[tuple[Any, ...], list[Env[Any]]] = defaultdict(list)
+        self._remote: dict[tuple[Any, ...], Verifier] = {}
         self._lock = threading.Lock()
         self._closed = False
 
     def acquire(self, plan: Plan) -> Env[Any]:
-        """An idle instance that fits `plan`, or a new one. It must be reset."""
+        """An idle instance that fits `plan`, or a new one. It must be reset.
+
+        Raises RequestError for an unknown id or arguments that the environment does not take.
+        """
         with self._lock:
             idle = self._idle[plan.world]
             if idle:
                 return idle.pop()
-        if callable(plan.env):
-            return plan.env(**plan.env_kwargs)
-        return make(plan.env, **plan.env_kwargs)
+            if isinstance(plan.env_kwargs.get("verifier"), str):
+                # A client for each of hundreds of environments would open as many connections.
+                verifier = self._remote.get(plan.world)
+                if verifier is None:
+                    env = _new(plan, plan.env_kwargs)
+                    self._remote[plan.world] = env.verifier
+                    return env
+                return _new(plan, {**plan.env_kwargs, "verifier": verifier})
+        return _new(plan, plan.env_kwargs)
 
     def release(self, plan: Plan, env: Env[Any]) -> None:
         """Take `env` back, at rest and unharmed."""
@@ -47,8 +62,13 @@ class EnvPool:
             self._closed = True
             idle = [env for envs in self._idle.values() for env in envs]
             self._idle.clear()
+            remote = list(self._remote.values())
+            self._remote.clear()
         for env in idle:
             env.close()
+        for verifier in remote:
+            if isinstance(verifier, RemoteVerifier):
+                verifier.close()
 
     def __enter__(self) -> EnvPool:
         return self
@@ -60,3 +80,13 @@ class EnvPool:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _new(plan: Plan, kwargs: Mapping[str, Any]) -> Env[Any]:
+    try:
+        return plan.env(**kwargs) if callable(plan.env) else make(plan.env, **kwargs)
+    except TypeError as error:
+        names = ", ".join(sorted(kwargs)) or "none"
+        raise RequestError(
+            f"environment {plan.env} cannot be made with the arguments given ({names}): {error}"
+        ) from error

@@ -48,6 +48,8 @@ __all__ = ["EnvPool", "FaultLimit", "Ledger", "Plan", "Settings", "plan_groups",
 # How long a call that is under way may go on once the loop is interrupted.
 _STOP_S = 2.0
 _TELL_EVERY_S = 1.0
+# A verifier's client may itself repeat a call for a while before it gives up; say so meanwhile.
+_SLOW_STEP_S = 3.0
 
 
 def play(
@@ -201,6 +203,11 @@ class _Game:
                 timeout=1.0 if wait_s is None else min(1.0, max(0.0, wait_s - time.monotonic()))
             )
         except Empty:
+            waited_s = self.steppers.oldest_s()
+            if waited_s > _SLOW_STEP_S:
+                self._tell(
+                    f"an environment step, with its verifier, under way for {waited_s:.0f} s"
+                )
             return
         finally:
             if not self.generating:
@@ -289,7 +296,7 @@ class _Game:
         error = job.error
         if isinstance(error, VerifierFault):
             verdict = error.verdict
-            live.trouble = trouble = live.trouble or Trouble(since=time.monotonic())
+            live.trouble = trouble = live.trouble or Trouble(since=job.began)
             hopeless = (
                 verdict.status is Status.VERIFIER_ERROR
                 and trouble.tries >= self.settings.error_retries
@@ -358,7 +365,7 @@ class _Game:
                 live.env = None
                 self._fault(live, "policy_timeout", f"a completion took more than {limit_s:g} s")
         elif isinstance(error, PolicyError):
-            batch.trouble = trouble = batch.trouble or Trouble(since=time.monotonic())
+            batch.trouble = trouble = batch.trouble or Trouble(since=job.began)
             detail = f"policy {self.policy.name}: {error}"
             again = partial(self.batches.append, batch)
             if not isinstance(error, PolicyRefusal) and self._retry(trouble, detail, again):
@@ -390,11 +397,15 @@ class _Game:
         trouble.tries += 1
         # The last try falls on the end of patience, not a whole pause before it.
         self._later(min(left_s, pause_s * self.jitter.uniform(0.5, 1.0)), again)
+        waited_s = now - trouble.since
+        self._tell(f"{detail} ({waited_s:.0f} s of {self.settings.patience_s:g})")
+        return True
+
+    def _tell(self, what: str) -> None:
+        now = time.monotonic()
         if now - self.told >= _TELL_EVERY_S:
             self.told = now
-            waited_s = now - trouble.since
-            self.on_wait(f"waiting for {detail} ({waited_s:.0f} s of {self.settings.patience_s:g})")
-        return True
+            self.on_wait(f"waiting for {what}")
 
     def _fault(self, live: Live, cause: str, detail: str) -> None:
         live.episode.fault = Fault(cause=cause, detail=detail)

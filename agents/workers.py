@@ -31,6 +31,7 @@ class Job:
     result: Any = None
     error: BaseException | None = None
     overdue: bool = False
+    began: float = 0.0
     ends: float = 0.0
 
     def drop(self) -> None:
@@ -75,6 +76,12 @@ class Workers:
         with self._lock:
             return min((job.ends for job in self._running), default=None)
 
+    def oldest_s(self) -> float:
+        """How long the call that has run longest has been under way; 0 if there is none."""
+        now = time.monotonic()
+        with self._lock:
+            return max((now - job.began for job in self._running), default=0.0)
+
     def close(self, wait_s: float = 0.0) -> None:
         """End the idle threads, drop queued jobs, and give running calls `wait_s` to return.
 
@@ -111,7 +118,8 @@ class Workers:
         while (job := self._jobs.get()) is not None:
             with self._lock:
                 self._waiting -= 1
-                job.ends = time.monotonic() + job.deadline_s
+                job.began = time.monotonic()
+                job.ends = job.began + job.deadline_s
                 self._running[job] = threading.current_thread()
             try:
                 job.result = job.run()
