@@ -117,7 +117,8 @@ def wilson(successes: int, n: int, z: float = 1.959964) -> tuple[float, float]:
     centre = p + z * z / (2 * n)
     spread = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    # Rounding must not push the rate itself out of its interval.
+    return min(p, max(0.0, (centre - spread) / scale)), max(p, min(1.0, (centre + spread) / scale))
 
 
 def _rates(played: Sequence[Episode]) -> dict[str, Any]:
