@@ -115,8 +115,8 @@ def normalised(
     stats = {}
     for key, values in lists.items():
         x = torch.stack(values)
-        mean = torch.tensor(0.0) if raw_alone and len(values) == 1 else x.mean()
-        stats[key] = (mean, x.std() if len(values) > 1 else torch.tensor(1.0))
+        mean = torch.zeros_like(x[0]) if raw_alone and len(values) == 1 else x.mean()
+        stats[key] = (mean, x.std() if len(values) > 1 else torch.ones_like(mean))
     out = score.clone()
     for i in range(len(score)):
         mean, std = stats[ids[i]]

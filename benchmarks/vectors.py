@@ -19,6 +19,7 @@ import json
 import math
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ import torch
 
 from verigym.trainers import credit, curriculum, loss, staleness
 from verigym.trainers.credit.disco import difficulty_weight, domain_weight
-from verigym.trainers.loss import Denominators, aggregate
+from verigym.trainers.loss import Denominators, aggregate, trajectory_tokens
 
 Outputs = dict[str, Any]
 NORMS = {"batch": "batch_std", "mean_batch_std": "batch_std", "group_mean_batch_std": "batch_std"}
@@ -40,6 +41,8 @@ def tensor(values: Any, *, grad: bool = False) -> torch.Tensor:
 
 def group_adv(*, rewards: Any, group: Any, norm: Any, weights: Any = None, **rest: Any) -> Outputs:
     norm = NORMS.get(norm, norm)
+    # A reward that no function gave is null, and its entry leaves the statistics, as in TRL.
+    rest.setdefault("valid", [reward is not None for reward in rewards])
     out = {"advantage": credit.group_advantage(rewards, group, norm=norm, weights=weights, **rest)}
     if weights is not None:
         out["unweighted"] = credit.group_advantage(rewards, group, norm=norm, **rest)
@@ -82,6 +85,7 @@ def gigpo_rows(*, rows: list[dict[str, Any]], **options: Any) -> Outputs:
 def pkpo_all(*, rewards: Any, k: int) -> Outputs:
     n, best = len(rewards), credit.max_at_k(rewards, k)
     out: Outputs = {"max_at_k": best, "s": credit.pkpo(rewards, k)}
+    out.update(s_loo=None, s_loo_minus_1=None)
     if set(rewards) <= {0, 1}:
         out["pass_at_k"] = best
     if k < n:
@@ -105,14 +109,19 @@ def ppo(
     L: int | None = None,
     modes: Any = MODES,
     delta: float | None = None,
+    trajectory: Any = None,
     **options: Any,
 ) -> Outputs:
     logp, mask = tensor(logp, grad=True), tensor(mask)
     policy = loss.ppo_clip(
         logp, tensor(old_logp), tensor(advantage), mask, ratio_cap=delta, **options
     )
-    whole = Denominators.of(mask, max_tokens=L)
-    totals = {m: aggregate(policy.loss_BT, mask, m, denominators=whole) for m in modes}
+    whole = Denominators.of(mask, max_tokens=L, trajectory=trajectory)
+    own = None if trajectory is None else trajectory_tokens(mask, trajectory)
+    totals = {
+        mode: aggregate(policy.loss_BT, mask, mode, denominators=whole, trajectory_tokens_B=own)
+        for mode in modes
+    }
     mean = aggregate(policy.loss_BT, mask, "token-mean")
     return {
         "ratio": policy.ratio_BT,
@@ -125,6 +134,8 @@ def ppo(
 
 def aggregated(**inputs: Any) -> Outputs:
     modes = COUNTED_MODES if inputs.get("L") is None else MODES
+    if inputs.get("trajectory") is not None:
+        modes = (*modes, "trajectory-mean")
     out: Outputs = ppo(**{"modes": modes, **inputs})["aggregated"]
     return out
 
@@ -261,6 +272,7 @@ FUNCTIONS: dict[str, Callable[..., Outputs]] = {
     "gae_turns": gae_turns,
     "gigpo": gigpo_rows,
     "group_adv": group_adv,
+    "group_mean_batch_std": partial(group_adv, norm="batch_std"),
     "gspo": gspo,
     "kl_terms": kl_terms,
     "mismatch_weight": mismatch_weight,

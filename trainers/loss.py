@@ -45,7 +45,7 @@ MAX_LOG_RATIO = 20.0
 MAX_K3 = 10.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PolicyLoss:
     """`loss_BT` per token; `ratio_BT` the importance ratio, or the weight that multiplied the
     gradient, detached; `clipped_BT` where clipping (or dropping) is in force."""
@@ -55,7 +55,7 @@ class PolicyLoss:
     clipped_BT: Tensor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SequenceLoss:
     """`loss_B`, `ratio_B`, `clipped_B` per row; a row without unmasked tokens has ratio 1, loss 0.
 

@@ -128,9 +128,10 @@ def test_an_anchor_in_two_groups_never_merges(batch):
     assert len(owner) == len(set(zip(batch["group"], batch["anchor"], strict=True)))
 
 
-@given(batches(min_members=2), st.floats(0.5, 100.0), SEMANTICS)
+@given(batches(min_members=2), st.integers(-6, 9), SEMANTICS)
 def test_scale_of_rewards_does_not_matter_with_deviations(batch, scale, semantics):
-    scaled = {**batch, "reward": [scale * r for r in batch["reward"]]}
+    # Powers of two, so that returns that are equal stay equal to the last bit.
+    scaled = {**batch, "reward": [2.0**scale * r for r in batch["reward"]]}
     a, b = (gigpo(**x, semantics=semantics, eps=1e-12) for x in (batch, scaled))
     raw_return = np.asarray([batch["group"].count(g) == 1 for g in batch["group"]])
     np.testing.assert_allclose(a.advantage[~raw_return], b.advantage[~raw_return], atol=1e-6)

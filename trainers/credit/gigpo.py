@@ -23,7 +23,7 @@ from verigym.trainers.credit.rows import Semantics
 from verigym.trainers.credit.segments import Floats, Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GigpoCredit:
     """Per row [N]. Rows left out with `valid` hold 0, and -1 as their step group.
 

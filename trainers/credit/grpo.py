@@ -14,7 +14,7 @@ from verigym.trainers.credit.rows import Rows, Semantics
 from verigym.trainers.credit.segments import Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GrpoCredit:
     """Per row [N]; rows left out with `valid` hold 0. `advantage` is what the loss takes."""
 

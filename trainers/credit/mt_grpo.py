@@ -13,7 +13,7 @@ from verigym.trainers.credit.group import group_advantage
 from verigym.trainers.credit.segments import Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TwoSegments:
     """Advantage [N] of the tokens before a trajectory's first tool result, and of those after."""
 

@@ -26,7 +26,7 @@ def check_semantics(semantics: str) -> None:
         raise ValueError(f"semantics must be paper or verl_agent, got {semantics!r}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rows:
     """Rows that count. All arrays have one entry per counted row but those named `_of_`.
 

@@ -34,7 +34,7 @@ def spa_reward(
     return alpha * c + beta * g
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchReward:
     """Per search turn [K]; `reward` = scale * (gain - redundancy)."""
 
