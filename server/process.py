@@ -20,6 +20,7 @@ import msgspec
 from verigym.errors import SandboxError
 
 _STOP_S = 15.0
+_KEY_ENV = "VERIGYM_SERVER_KEY"
 
 
 class ServerProcess:
@@ -28,9 +29,9 @@ class ServerProcess:
         with ServerProcess(verifiers=["games"]) as server:
             env = verigym.make("keydoor", verifier=server.url)
 
-    The child stops when this process ends, even by SIGKILL. `start_s` bounds every start; `env` adds
-    to the child's environment. Its log goes to `log`, else to this process's standard error.
-    Raises SandboxError where it does not come up.
+    The child stops when this process ends, even by SIGKILL. `start_s` bounds every start, `key` is
+    the bearer key to ask for, `env` adds to the child's environment. Its log goes to `log`, else to
+    this process's standard error. Raises SandboxError where it does not come up.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class ServerProcess:
         workers: int | None = None,
         port: int = 0,
         timeout_s: float = 30.0,
+        key: str | None = None,
         start_s: float = 60.0,
         env: Mapping[str, str] | None = None,
         log: IO[bytes] | None = None,
@@ -50,6 +52,9 @@ class ServerProcess:
         self._port = port
         self._start_s = start_s
         self._env = {**os.environ, **(env or {})}
+        if key is not None:
+            self._env[_KEY_ENV] = key
+            self._options += ["--key-env", _KEY_ENV]
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
         self._url = ""
