@@ -21,9 +21,9 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from verigym.agents.policy import Completion, Message, Request
+from verigym.agents.policy import Completion, Message, PolicyRefusal, Request
 from verigym.agents.sampling import uniforms
-from verigym.errors import PolicyError, RequestError
+from verigym.errors import RequestError
 
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
 # A bucket takes prompts up to this much longer than its shortest: padding costs arithmetic, one more
@@ -139,7 +139,11 @@ class HFPolicy:
         return cast(str, text)
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Sample one response a request. Raises PolicyError where the model cannot."""
+        """Sample one response a request.
+
+        Raises PolicyRefusal for a prompt without room, a full device, or broken weights: nothing that
+        asking again would change.
+        """
         started = time.perf_counter()
         prompts = [
             list(self.tokenize(r.messages) if r.prompt_ids is None else r.prompt_ids)
@@ -147,7 +151,7 @@ class HFPolicy:
         ]
         for prompt in prompts:
             if not 0 < len(prompt) < self.max_context:
-                raise PolicyError(
+                raise PolicyRefusal(
                     f"a prompt must have 1 to {self.max_context - 1} tokens, got {len(prompt)}"
                 )
         draws = uniforms([r.key for r in requests], self.max_new_tokens if self.temperature else 0)
@@ -160,7 +164,7 @@ class HFPolicy:
                 for row, answer in zip(rows, answers, strict=True):
                     sampled[row] = answer
         except torch.OutOfMemoryError as error:
-            raise PolicyError(
+            raise PolicyRefusal(
                 f"out of device memory with max_batch={self.max_batch}; lower it: {error}"
             ) from error
         finally:
@@ -256,7 +260,7 @@ class HFPolicy:
                 }
             logits_BV = self._forward(token_B[:, None], cache, **place).logits[:, -1]
         if not bool(torch.isfinite(logp_BN).all()):
-            raise PolicyError(
+            raise PolicyRefusal(
                 f"{self.name} gave logits that are not finite; its weights are broken (version "
                 f"{self.version})"
             )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import random
+import time
 from itertools import chain, pairwise
 
 import pytest
@@ -217,6 +219,30 @@ def test_rows_have_the_log_probabilities_of_the_sampler(
             for at, (token, mask) in enumerate(zip(row.ids, row.mask, strict=True)):
                 if mask:
                     assert logp[at - 1, token].item() == pytest.approx(row.logprobs[at], abs=2e-4)
+
+
+def test_cohorts_repeat_to_the_last_bit(model, tokenizer, counter, make_verifier):
+    """Ids and log-probabilities are equal, not close, though steps finish in any order."""
+
+    def jittery(self, state, action):
+        time.sleep(random.random() * 0.003)  # the test's own trouble, not synchronisation
+        return type(self).__mro__[1].transition(self, state, action)
+
+    made = counter(transition=jittery)
+    played = [
+        play(
+            plan_groups(made, range(5), members=3, env_kwargs={"verifier": make_verifier()}),
+            HFPolicy(model, tokenizer, max_new_tokens=4),
+            StepRows(history=1),
+            Settings(batching="cohorts", n_cohorts=2, max_live=8, env_workers=workers),
+        )
+        for workers in (1, 7)
+    ]
+    first, second = (
+        [(t.prompt_ids, t.response_ids, t.logprobs) for e in p for t in e.turns] for p in played
+    )
+    assert first == second
+    assert len(first) > 15
 
 
 def talk(turns: int) -> Conversation:
