@@ -70,8 +70,8 @@ def render(runs: Sequence[Run], max_transcript_bytes: int) -> str:
         _card(
             "signal",
             "Groups without signal",
-            '<p class="about">A group whose members all earned the same teaches nothing by its '
-            "episode advantage.</p>" + signal.without_signal(runs),
+            '<p class="about">A group in which no turn has an advantage teaches nothing: its '
+            "members all earned the same.</p>" + signal.without_signal(runs),
         ),
         _each(runs, "step-groups", "Step groups", signal.step_groups),
         _card("faults", "Faults by cause", ledger.faults(runs)),

@@ -84,18 +84,14 @@ def tiles(runs: Sequence[Run]) -> str:
             _tile(
                 f"Success on {last.split}",
                 percent(last.success_rate),
-                f"{low_high}{last.episodes} episodes at step {last.step}",
+                f"{low_high}{last.scored} episodes at step {last.step}",
                 "s1",
             )
         )
-    for stage in run.header.stages:
-        if stage.success_rate is not None:
-            about = (
-                f"{stage.episodes} episodes before training"
-                if stage.episodes
-                else "before training"
-            )
-            found.append(_tile(f"After {stage.name}", percent(stage.success_rate), about))
+    for stage, rate in run.beginnings:
+        about = f"{stage.episodes} episodes before step 1" if stage.episodes else "before step 1"
+        name = "At the start" if stage.name == "start" else f"After {stage.name}"
+        found.append(_tile(name, percent(rate), about))
     curve = train_curve(run)
     if curve:
         found.append(

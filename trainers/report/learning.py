@@ -26,7 +26,7 @@ def by_label(runs: Sequence[Run]) -> dict[str, list[Run]]:
 
 def train_curve(run: Run) -> list[Pooled]:
     """Training success pooled over the last steps, by step."""
-    points = [(float(s.step), s.success_rate, s.episodes) for s in run.steps]
+    points = [(float(s.step), s.success_rate, s.scored) for s in run.steps]
     return pool(points, window_for(len(points)))
 
 
@@ -44,14 +44,13 @@ def evaluation_text(e: Evaluation) -> str:
     rate = "no valid episode" if e.success_rate is None else percent(e.success_rate)
     interval = f" ({percent(e.interval[0])} to {percent(e.interval[1])})" if e.interval else ""
     faults = f", {sum(e.faults.values())} faulted" if sum(e.faults.values()) else ""
-    return f"step {e.step}, split {e.split}: {rate}{interval}, {e.episodes} episodes{faults}"
+    return f"step {e.step}, split {e.split}: {rate}{interval}, {e.scored} episodes{faults}"
 
 
 def one_run(run: Run) -> str:
     """Legend and curve of a single run."""
     curve = train_curve(run)
     window = window_for(len(run.steps))
-    stages = [s for s in run.header.stages if s.success_rate is not None]
     evals = [e for e in run.evals if e.success_rate is not None]
     xs = [s.step for s in run.steps] + [e.step for e in evals]
     if not xs:
@@ -75,9 +74,8 @@ def one_run(run: Run) -> str:
             plot.dots(
                 [(s.step, s.success_rate) for s in raw if s.success_rate is not None], "s1 faint"
             )
-        for stage in stages:
-            if stage.success_rate is not None:
-                plot.level(stage.success_rate, "", f"{stage.name} {percent(stage.success_rate)}")
+        for stage, rate in run.beginnings:
+            plot.level(rate, "", f"{stage.name} {percent(rate)}")
         plot.line([(p.x, p.rate) for p in kept], "s1")
         plot.columns(
             [
@@ -104,7 +102,7 @@ def one_run(run: Run) -> str:
         entries.append(
             ("diamond", EVAL_STYLE.get(split, "s4"), f"evaluation on {split}, 95 % interval")
         )
-    if stages:
+    if run.beginnings:
         entries.append(("dash", "", "before training"))
     return legend(entries) + responsive(draw, WIDTHS)
 

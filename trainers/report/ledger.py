@@ -114,8 +114,8 @@ def faults(runs: Sequence[Run]) -> str:
             _add(training, step.faults)
         for row in run.evals:
             _add(evaluation, row.faults)
-    scored = sum(s.episodes for run in runs for s in run.steps)
-    scored += sum(e.episodes for run in runs for e in run.evals)
+    scored = sum(s.scored for run in runs for s in run.steps)
+    scored += sum(e.scored for run in runs for e in run.evals)
     causes = sorted(set(training) | set(evaluation), key=lambda c: -training.get(c, 0))
     if not causes:
         return (

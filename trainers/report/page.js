@@ -85,7 +85,7 @@
     const sampled = turn.logprobs[i];
     const trained = turn.trained[i];
     const masked = turn.mask[i] === 0;
-    const gap = known(sampled) && known(trained) ? trained - sampled : null;
+    const gap = !masked && known(sampled) && known(trained) ? trained - sampled : null;
     const text = known(turn.texts[i]) ? turn.texts[i] : `⟨${id}⟩`;
     const token = make("span", `token g${level(gap)}${masked ? " masked" : ""}`);
     // A line break is shown as a sign too, so that it can be pointed at.
@@ -94,9 +94,11 @@
       `token ${id}`,
       masked ? "mask 0: forced, not trained" : "mask 1: sampled, trained",
       known(sampled) ? `sampled ${sampled.toFixed(4)} nats` : "sampled unknown",
-      known(trained) ? `recomputed ${trained.toFixed(4)} nats` : "recomputed unknown",
-      known(gap) ? `gap ${signed(gap, 5)}` : "gap unknown",
     ];
+    if (!masked) {
+      lines.push(known(trained) ? `recomputed ${trained.toFixed(4)} nats` : "recomputed unknown");
+      lines.push(known(gap) ? `gap ${signed(gap, 5)} nats` : "gap unknown");
+    }
     token.dataset.tip = lines.join("\n");
     token.dataset.mask = String(turn.mask[i]);
     if (known(gap)) token.dataset.gap = gap.toFixed(5);

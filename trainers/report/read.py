@@ -26,9 +26,10 @@ _SPELLING = {"gigpo": "GiGPO", "grpo": "GRPO", "rloo": "RLOO", "ppo": "PPO", "dr
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """A measurement outside the loop, such as the one after warm-up."""
+    """The last measurement of a stage; those at step 0 say where training began."""
 
     name: str
+    step: int = 0
     success_rate: float | None = None
     interval: tuple[float, float] | None = None
     episodes: int = 0
@@ -68,7 +69,8 @@ class Seconds:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A line of metrics.jsonl. Rates are None where no episode was valid."""
+    """A line of metrics.jsonl. `episodes` counts all, `success_rate` is over those without a fault
+    and None where there is none."""
 
     step: int
     env_steps: int = 0
@@ -92,10 +94,15 @@ class Step:
     turns_mean: float | None = None
     by_difficulty: dict[str, Level] = field(default_factory=dict)
 
+    @property
+    def scored(self) -> int:
+        """Episodes without a fault."""
+        return max(0, self.episodes - sum(self.faults.values()))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """A line of eval.jsonl; `interval` is Wilson's at 95 %."""
+    """A line of eval.jsonl, counted like `Step`; `interval` is Wilson's at 95 %."""
 
     step: int
     env_steps: int = 0
@@ -105,6 +112,11 @@ class Evaluation:
     interval: tuple[float, float] | None = None
     faults: dict[str, int] = field(default_factory=dict)
     by_difficulty: dict[str, Level] = field(default_factory=dict)
+
+    @property
+    def scored(self) -> int:
+        """Episodes without a fault."""
+        return max(0, self.episodes - sum(self.faults.values()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +131,8 @@ class TurnCredit:
 
 @dataclass(frozen=True, kw_only=True)
 class Transcript:
-    """A line of an episodes file. Lists are per turn; they may be shorter than the episode."""
+    """A line of an episodes file. Lists are per turn; they may be shorter than the episode.
+    `train_logprobs` is not looked at where the mask is 0."""
 
     step: int
     episode: Episode
@@ -138,6 +151,15 @@ class Run:
     evals: list[Evaluation]
     episode_files: list[Path]
     notes: list[str]
+
+    @property
+    def beginnings(self) -> list[tuple[Stage, float]]:
+        """The stages before the first step, with their success rates."""
+        return [
+            (stage, stage.success_rate)
+            for stage in self.header.stages
+            if stage.step == 0 and stage.success_rate is not None
+        ]
 
     @property
     def label(self) -> str:

@@ -4,8 +4,8 @@ Exit codes, the same for every command (docs/cli.md):
 
     0    done
     1    a bug in Verigym; a traceback is shown
-    2    the request: unknown id, bad option, bad configuration, missing extra
-    3    the machine: verifier or model server away, disk full, no episode could be scored
+    2    the request or a task: unknown id, bad option, bad configuration, missing extra
+    3    the machine or a service: verifier or model server away, disk full, too many faults
     4    `verigym run --fail-below` was not reached
     130  interrupted with Ctrl-C
 """
@@ -16,7 +16,6 @@ import sys
 from typing import Final
 
 from rich.console import Console
-from rich.markup import escape
 from rich.text import Text
 
 from verigym.canonical import JSON, to_json
@@ -53,4 +52,4 @@ def complain(message: str) -> None:
 
 def note(message: str) -> None:
     """One dim line on stderr."""
-    err().print(f"[dim]{escape(message)}[/dim]", soft_wrap=True)
+    err().print(Text(message, style="dim"), soft_wrap=True)

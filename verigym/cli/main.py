@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -12,6 +11,7 @@ from verigym.cli.list import list_
 from verigym.cli.play import play
 from verigym.cli.report import report
 from verigym.cli.run import run as run_
+from verigym.cli.serve import serve
 from verigym.cli.train import train
 
 # \b keeps the line breaks of the paragraph that it opens.
@@ -66,18 +66,15 @@ app.command(
     "run",
     epilog="[dim]verigym run keydoor --policy oracle -n 5 --json | jq .success_rate[/dim]",
 )(run_)
+app.command("serve", epilog="[dim]verigym serve --port 8123 --verifiers games,math[/dim]")(serve)
 app.command("train", epilog="[dim]verigym train config.toml --set seed=3 --out runs/three[/dim]")(
     train
 )
 app.command("report", epilog="[dim]verigym report runs/one runs/two --out both.html --open[/dim]")(
     report
 )
-if find_spec("verigym.cli.serve") is not None:
-    from verigym.cli.serve import serve
-
-    app.command("serve", epilog="[dim]verigym serve --port 8123[/dim]")(serve)
 
 
 def run() -> None:
     """What the `verigym` script calls."""
-    app()
+    app(prog_name="verigym")

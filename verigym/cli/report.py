@@ -28,6 +28,6 @@ def report(
     from verigym.trainers.report import build
 
     path = build(runs if len(runs) > 1 else runs[0], out)
-    console.out().print(str(path), soft_wrap=True)
+    console.out().print(str(path), soft_wrap=True, markup=False)
     if open_:
         typer.launch(path.resolve().as_uri())

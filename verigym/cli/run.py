@@ -100,7 +100,11 @@ def run(
 
         def on_episode(episode: Episode) -> None:
             if out is not None:
-                append_episodes(out, [episode])
+                try:
+                    append_episodes(out, [episode])
+                except OSError as error:
+                    # Writing to an open file does not name it.
+                    raise OSError(error.errno, error.strerror, str(out)) from error
             bar.count(episode)
 
         played = play(

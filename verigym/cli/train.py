@@ -32,7 +32,7 @@ def train(
         ),
     ] = None,
 ) -> None:
-    """Train a policy as a TOML file says, and write a run folder with a report."""
+    """Train a policy as a TOML file says, into a run folder that `verigym report` draws."""
     if not config.is_file():
         raise RequestError(f"{config} is not a file; the first argument is a TOML configuration")
     overrides = _overrides(settings or [])

@@ -191,10 +191,9 @@ _COUNTS = st.dictionaries(st.sampled_from(["easy", "1", "-4", "<b>", "33"]), _NU
 _ROW = st.fixed_dictionaries(
     {"step": st.integers(-2, 40) | _NUMBERS},
     optional={
-        **{
-            name: _NUMBERS
-            for name in ("env_steps", "wall_s", "success_rate", "episodes", "groups", "kl", "loss")
-        },
+        **dict.fromkeys(
+            ("env_steps", "wall_s", "success_rate", "episodes", "groups", "kl", "loss"), _NUMBERS
+        ),
         "groups_without_signal": _NUMBERS,
         "step_group_sizes": _COUNTS,
         "faults": _COUNTS,

@@ -132,9 +132,13 @@ def test_transcript_shows_credit_and_token_gaps(
         assert f"{credit[name]:+.3f}" in head, name
     tokens = shown.locator(".token")
     assert tokens.count() == len(turn["response_ids"])
-    gaps = [float(gap) for gap in tokens.evaluate_all("all => all.map(t => t.dataset.gap)")]
-    expected = [a - b for a, b in zip(line["train_logprobs"][0], turn["logprobs"], strict=True)]
-    assert gaps == pytest.approx(expected, abs=3e-5)
+    gaps = tokens.evaluate_all("all => all.map(t => t.dataset.gap ?? null)")
+    for gap, mask, now, then in zip(
+        gaps, turn["mask"], line["train_logprobs"][0], turn["logprobs"], strict=True
+    ):
+        # A token that was forced was not sampled, so it has no gap.
+        assert (gap is None) == (mask == 0)
+        assert gap is None or float(gap) == pytest.approx(now - then, abs=3e-5)
     assert tokens.evaluate_all("all => all.map(t => +t.dataset.mask)") == turn["mask"]
     tokens.nth(1).hover()
     text = page.locator("#tip").inner_text()

@@ -1,0 +1,1 @@
+../../verigym/__main__.py
