@@ -109,9 +109,10 @@ class Batch:
     ) -> Batch:
         """Raises RequestError for params that are not JSON."""
         batch = Batch(verifier)
-        fixed = {"verifier": verifier, "timeout_s": judging_time(timeout_s)}
+        fixed: dict[str, Any] = {"verifier": verifier, "timeout_s": judging_time(timeout_s)}
         if params:
-            fixed["params"] = msgspec.Raw(to_json(params))
+            to_json(params)  # refuses what JSON cannot hold, which is no fault of a submission
+            fixed["params"] = params
         for task, submission in items:
             try:
                 body = to_json({**fixed, "task": task, "submission": submission})
