@@ -34,7 +34,7 @@ def build(
     *,
     max_transcript_bytes: int = 6_000_000,
 ) -> Path:
-    """Write the report of `run_dir` and give its path, `RUN_DIR/report.html` unless `out` says else.
+    """Write the report of `run_dir` and give its path, `run_dir/report.html` unless `out` says else.
 
     `run_dir` is a run folder, a folder of run folders, or several of either; runs of one algorithm
     are averaged. Raises RequestError where nothing can be reported; what is missing or torn in a run
@@ -44,6 +44,8 @@ def build(
     if not places:
         raise RequestError("build needs at least one run folder")
     runs = [read_run(path) for path in find_runs([Path(place) for place in places])]
+    if out is None and len(places) > 1:
+        raise RequestError("say with out where to write the report of several places")
     target = Path(out) if out is not None else Path(places[0]) / "report.html"
     if target.is_dir():
         raise RequestError(f"{target} is a folder; out must name an HTML file")

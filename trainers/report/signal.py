@@ -14,11 +14,11 @@ from verigym.trainers.report.svg import Plot, percent, responsive, short
 _BINS: tuple[tuple[int, float], ...] = (
     (1, 1),
     (2, 2),
-    (3, 3),
-    (4, 4),
+    (3, 4),
     (5, 8),
     (9, 16),
-    (17, float("inf")),
+    (17, 32),
+    (33, float("inf")),
 )
 
 # Which figure, its title, its unit.

@@ -30,16 +30,26 @@ def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
     return [i * step for i in range(first, last + 1)]
 
 
-def short(value: float) -> str:
-    """A number in few characters: 12, 0.034, 1.2k, 3.4M, 1.2e-5."""
+def short(value: float, digits: int = 3) -> str:
+    """A number in at most `digits` figures: 12, 0.034, 1.2k, 3.4M, 1.2e-5."""
     size = abs(value)
     if size >= 1e12 or (size and size < 1e-3):
         power = math.floor(math.log10(size))
-        return f"{value / 10.0**power:.2g}e{power}"
+        return f"{value / 10.0**power:.{digits - 1}g}e{power}"
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if size >= limit:
-            return f"{value / limit:.3g}{unit}"
-    return f"{value:.3g}"
+            return f"{value / limit:.{digits}g}{unit}"
+    return f"{value:.{digits}g}"
+
+
+def labels(values: Sequence[float], write: Callable[[float], str]) -> list[str]:
+    """Tick labels; numbers that look alike in three figures get more, up to eight."""
+    found = [write(value) for value in values]
+    for digits in range(4, 9):
+        if write is not short or len(set(found)) == len(values):
+            break
+        found = [short(value, digits) for value in values]
+    return found
 
 
 def percent(value: float) -> str:
@@ -179,28 +189,30 @@ class Plot:
         )
 
     def render(self) -> str:
-        """The SVG element, `title` as its accessible name."""
+        """The SVG element, `title` as its accessible name; ticks across stand at whole numbers."""
         floor = self.height - self.bottom
         parts = [
             f'<svg viewBox="0 0 {self.width} {self.height}" role="img" '
             f'aria-label="{escape(self.title)}" class="w{self.width}">'
         ]
-        for value in (
-            self.y_ticks
-            if self.y_ticks is not None
-            else ticks(*self.y_range, 2 if self.width < 200 else 4)
-        ):
+        small = self.width < 200
+        at_y = self.y_ticks if self.y_ticks is not None else ticks(*self.y_range, 2 if small else 4)
+        for value, label in zip(at_y, labels(at_y, self.y_format), strict=True):
             py = self.y(value)
             parts.append(
                 f'<path class="grid" d="M{self.left} {py:.1f}H{self.width - self.right}"/>'
                 f'<text class="tick" x="{self.left - 8}" y="{py + 4:.1f}" '
-                f'text-anchor="end">{escape(self.y_format(value))}</text>'
+                f'text-anchor="end">{escape(label)}</text>'
             )
-        wanted = 2 if self.width < 200 else 4 if self.width < 400 else 8
-        for value in self.x_ticks if self.x_ticks is not None else ticks(*self.x_range, wanted):
+        at_x = self.x_ticks
+        if at_x is None:
+            # Steps are whole.
+            wanted = 2 if small else 4 if self.width < 400 else 8
+            at_x = [value for value in ticks(*self.x_range, wanted) if value == round(value)]
+        for value, label in zip(at_x, labels(at_x, self.x_format), strict=True):
             parts.append(
                 f'<text class="tick" x="{self.x(value):.1f}" y="{floor + 17}" '
-                f'text-anchor="middle">{escape(self.x_format(value))}</text>'
+                f'text-anchor="middle">{escape(label)}</text>'
             )
         parts.append(
             f'<path class="axis" d="M{self.left} {floor}H{self.width - self.right}"/>'

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from verigym.cli import console
+from verigym.errors import RequestError
 
 
 def report(
@@ -20,11 +21,15 @@ def report(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="HTML file to write; RUN_DIR/report.html if left out."),
+        typer.Option(
+            "--out", "-o", help="HTML file to write; RUN_DIR/report.html for a single RUN_DIR."
+        ),
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
     """Write the report of a training run: one HTML file that needs no network."""
+    if out is None and len(runs) > 1:
+        raise RequestError("several folders were named; say with --out where to write their report")
     from verigym.trainers.report import build
 
     path = build(runs if len(runs) > 1 else runs[0], out)

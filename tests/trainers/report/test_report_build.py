@@ -19,7 +19,7 @@ from verigym.trainers.report.build import build
 from verigym.trainers.report.difficulty import difficulty_order
 from verigym.trainers.report.read import read_run
 from verigym.trainers.report.stats import interval, pool, spread, thin
-from verigym.trainers.report.svg import seconds, short, ticks
+from verigym.trainers.report.svg import labels, seconds, short, ticks
 from verigym.trainers.report.transcripts import choose, embed
 
 MakeRun = Callable[..., Path]
@@ -111,6 +111,8 @@ def test_no_run_folder_is_the_callers_mistake(tmp_path: Path, make_run: MakeRun)
         build(run, tmp_path / "absent" / "report.html")
     with pytest.raises(RequestError, match="is a folder"):
         build(run, tmp_path)
+    with pytest.raises(RequestError, match="several places"):
+        build([run, run])
 
 
 def test_unexpected_header_still_gives_a_report(tmp_path: Path, make_run: MakeRun) -> None:
@@ -277,3 +279,5 @@ def test_words_and_numbers() -> None:
         "2 h 5 min",
     ]
     assert interval(0.5, 0) == (0.0, 1.0)
+    assert labels([19.9, 19.95, 20.0], short) == ["19.9", "19.95", "20"]
+    assert labels([19.998, 20.0], short) == ["19.998", "20"]

@@ -158,6 +158,9 @@ def test_report_prints_its_path_and_opens(tmp_path: Path, monkeypatch: pytest.Mo
     assert path == tmp_path / "report.html"
     assert opened == [path.as_uri()]
     assert "a run" in path.read_text()
+    several = run("report", str(tmp_path), str(tmp_path))
+    assert several.exit_code == 2
+    assert "--out" in several.stderr
 
 
 NO_SCORE = VerifierFault(fault(Status.INFRA, "unreachable", "[red]gone[/x]"))
