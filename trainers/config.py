@@ -57,8 +57,13 @@ class WarmUpSection(_Section):
     """Share of the demonstrator's moves that are random legal ones."""
     epochs: int = Field(default=4, ge=1)
     lr: float = Field(default=1e-3, gt=0)
-    """Reached after a twentieth of the way, then falling in a line to a tenth."""
+    """Reached in the first ten batches."""
     batch_rows: int = Field(default=64, ge=1)
+    stop_at: float | None = Field(default=None, gt=0, le=1)
+    """Stop once this share of validation episodes succeeds, so that there is something left to
+    learn; None goes through all epochs."""
+    check_every: int = Field(default=8, ge=1)
+    """Batches between two looks at the validation split."""
 
 
 class AlgorithmSection(_Section):
@@ -98,6 +103,8 @@ class TrainSection(_Section):
     microbatch_tokens: int = Field(default=16384, ge=1)
     """Padded tokens a forward pass; changes memory, not the gradient."""
     epochs: int = Field(default=1, ge=1)
+    max_env_steps: int | None = Field(default=None, ge=1)
+    """Stop after the step in which this many environment steps have been played."""
     time_limit_s: float | None = Field(default=None, gt=0)
     """Stop after the step in which this much time has passed."""
     threads: int | None = Field(default=None, ge=1)

@@ -35,10 +35,13 @@ from verigym.trainers.batch import Row, TurnCredit, assign_credit, make_rows
 from verigym.trainers.config import Config, read_config
 from verigym.trainers.engine import Engine, StepStats
 from verigym.trainers.run_folder import RunFolder
+from verigym.trainers.stop import StopRequest
 from verigym.trainers.warmup import Demonstrator, demonstrate, warm_up
 
 # Streams of seeds that never meet: warm-up, training, evaluation.
 _WARM_UP, _TRAIN, _EVAL = 1, 2, 3
+# Validation episodes in one look at how far warm-up is.
+_LOOK = 64
 
 
 class Interrupted(VerigymError):
@@ -88,31 +91,28 @@ def train(
     transformers.utils.logging.disable_progress_bar()
     if config.train.threads is not None:
         torch.set_num_threads(config.train.threads)
-    run = _Run(config, folder, listen or (lambda progress: None))
-    try:
-        run.start(saved[-1] if resume and saved else None)
-        run.loop()
-    except (FaultLimit, KeyboardInterrupt) as error:
-        run.keep()
-        why = str(error) or "interrupted"
-        after = (
-            f"{why}. The run in {folder} stopped after step {run.step}; nothing was scored for the "
-            "step under way and all before it is saved; go on with --resume"
-        )
-        if isinstance(error, KeyboardInterrupt):
-            raise KeyboardInterrupt(after) from error
-        raise Interrupted(after) from error
-    finally:
-        run.close()
+    with StopRequest() as stop:
+        run = _Run(config, folder, listen or (lambda progress: None), stop)
+        try:
+            run.start(saved[-1] if resume and saved else None)
+            run.loop()
+        except (FaultLimit, KeyboardInterrupt) as error:
+            after = f"{str(error) or 'interrupted'}. {run.keep_what_there_is()}"
+            if isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt(after) from error
+            raise Interrupted(after) from error
+        finally:
+            run.close()
     return folder
 
 
 class _Run:
     """One run: model, engine, folder and counters."""
 
-    def __init__(self, config: Config, folder: Path, listen: Listener) -> None:
+    def __init__(self, config: Config, folder: Path, listen: Listener, stop: StopRequest) -> None:
         self.config = config
         self.listen = listen
+        self.stop = stop
         self.env_id = resolve(config.env.id)
         self.digest = _identity(config)
         self.folder_path = folder
@@ -163,7 +163,10 @@ class _Run:
         self.optimizer_steps = 0
         self.wall_s = 0.0
         self.stages: list[dict[str, Any]] = []
-        self.ready = False
+        self.success: float | None = None
+        # Whether the weights are those of `step`: not in warm-up, nor in the middle of an update.
+        self.whole = False
+        self.finished = False
 
     # Beginning and end.
 
@@ -180,7 +183,7 @@ class _Run:
             if self.config.warmup.episodes:
                 self._warm_up()
             self.engine.start_reinforcement()
-            self.ready = True
+            self.whole = True
             self._evaluate("warm-up" if self.config.warmup.episodes else "start")
             self.keep()
 
@@ -190,10 +193,20 @@ class _Run:
         if self.folder is not None:
             self.folder.close()
 
+    def keep_what_there_is(self) -> str:
+        """Save the last whole step where the weights are its own, and say what can be gone on from."""
+        if self.whole:
+            self.keep()
+        if not checkpoint.find(self.folder_path / "checkpoints"):
+            return f"Nothing was saved yet; remove {self.folder_path} and start again"
+        return (
+            f"The run in {self.folder_path} stopped after step {self.step}; nothing was scored for "
+            "the step under way, and it is done again with --resume"
+        )
+
     def keep(self) -> None:
         """Write a checkpoint of the last whole step, unless it is there."""
-        if not self.ready or self.folder is None:
-            return
+        assert self.folder is not None
         state = checkpoint.TrainState(
             step=self.step,
             env_steps=self.env_steps,
@@ -226,7 +239,7 @@ class _Run:
         self.step, self.env_steps = state.step, state.env_steps
         self.optimizer_steps, self.wall_s = state.optimizer_steps, state.wall_s
         self.policy.version = state.policy_version
-        self.ready = True
+        self.whole = True
 
     def _write_facts(self) -> None:
         assert self.folder is not None
@@ -241,6 +254,7 @@ class _Run:
                 "versions": _versions(),
                 "n_parameters": sum(p.numel() for p in self.policy.model.parameters()),
                 "stages": self.stages,
+                "finished": self.finished,
             }
         )
 
@@ -254,30 +268,45 @@ class _Run:
             plans, Demonstrator(self.policy, config.noise), self.encoding, self.settings
         )
 
-        def on_batch(done: int, total: int, loss: float) -> None:
+        def on_batch(done: int, total: int, loss: float) -> bool:
+            self.stop.check()
             self.listen(Progress(stage="warm-up", done=done, total=total, text=f"loss {loss:.3f}"))
+            if config.stop_at is None or done % config.check_every:
+                return False
+            episodes = play(
+                self._plans(_WARM_UP, 1, _LOOK, 1, "validation"),
+                self.policy,
+                self.encoding,
+                self.settings,
+                envs=self.envs,
+            )
+            return (summarise(episodes)["success_rate"] or 0.0) >= config.stop_at
 
         warm_up(self.engine, rows, config, self.config.seed, on_batch)
         self.wall_s += time.perf_counter() - began
 
     def loop(self) -> None:
-        """Train until the configured end."""
+        """Train until the configured end, then note that the run is whole."""
         config = self.config
-        while self.step < config.train.steps:
+        while not self._ended():
             began = time.perf_counter()
             self._train_step()
             self.wall_s += time.perf_counter() - began
-            last = self.step == config.train.steps or (
-                config.train.time_limit_s is not None and self.wall_s >= config.train.time_limit_s
-            )
-            if last or self.step % config.eval.every == 0:
-                success = self._evaluate("reinforcement")
-                if config.eval.stop_at is not None and (success or 0.0) >= config.eval.stop_at:
-                    last = True
-            if last or self.step % config.checkpoint.every == 0:
+            if self._ended() or self.step % config.eval.every == 0:
+                self.success = self._evaluate("reinforcement")
+            if self._ended() or self.step % config.checkpoint.every == 0:
                 self.keep()
-            if last:
-                return
+        self.finished = True
+        self._write_facts()
+
+    def _ended(self) -> bool:
+        train, target = self.config.train, self.config.eval.stop_at
+        return (
+            self.step >= train.steps
+            or (train.max_env_steps is not None and self.env_steps >= train.max_env_steps)
+            or (train.time_limit_s is not None and self.wall_s >= train.time_limit_s)
+            or (target is not None and self.success is not None and self.success >= target)
+        )
 
     def _train_step(self) -> None:
         assert self.folder is not None
@@ -290,18 +319,21 @@ class _Run:
             self.encoding,
             self.settings,
             envs=self.envs,
-            on_wait=lambda text: self._say("waiting", text),
+            on_turn=lambda episode, turn: self.stop.check(),
+            on_wait=self._wait,
         )
         clock.append(time.perf_counter())
         credit = assign_credit(episodes, config.algorithm)
         rows = make_rows(episodes, credit)
         gaps = self._transcripts(number, episodes, credit)
+        self.whole = False
         stats = self._update(number, rows)
         clock.append(time.perf_counter())
         self.step = number
         self.env_steps += sum(len(episode.turns) for episode in episodes)
         self.optimizer_steps += len(stats)
         self.policy.version += 1
+        self.whole = True
         line = {
             "step": number,
             "env_steps": self.env_steps,
@@ -380,7 +412,15 @@ class _Run:
         config = self.config.eval
         self._say("evaluation", f"{config.episodes} episodes of the {config.split} split")
         plans = self._plans(_EVAL, 0, config.episodes, 1, config.split)
-        episodes = play(plans, self.judge, self.encoding, self.settings, envs=self.envs)
+        episodes = play(
+            plans,
+            self.judge,
+            self.encoding,
+            self.settings,
+            envs=self.envs,
+            on_turn=lambda episode, turn: self.stop.check(),
+            on_wait=self._wait,
+        )
         found = summarise(episodes)
         line = {
             "step": self.step,
@@ -433,6 +473,10 @@ class _Run:
                 )
         return plans
 
+    def _wait(self, text: str) -> None:
+        self.stop.check()
+        self._say("waiting", text)
+
     def _say(self, stage: str, text: str) -> None:
         self.listen(Progress(stage=stage, done=self.step, total=self.config.train.steps, text=text))
 
@@ -442,7 +486,7 @@ def _identity(config: Config) -> str:
     tree = config.model_dump(mode="json")
     for section in ("limits", "checkpoint", "eval"):
         del tree[section]
-    for name in ("steps", "time_limit_s", "microbatch_tokens", "threads"):
+    for name in ("steps", "max_env_steps", "time_limit_s", "microbatch_tokens", "threads"):
         del tree["train"][name]
     del tree["env"]["verifier"]
     del tree["name"]

@@ -101,18 +101,18 @@ def warm_up(
     rows: Sequence[Row],
     config: WarmUpSection,
     seed: int,
-    on_batch: Callable[[int, int, float], None],
+    on_batch: Callable[[int, int, float], bool],
 ) -> None:
-    """Imitate `rows` for `config.epochs`; `on_batch` hears batch, batches and loss in nats."""
+    """Imitate `rows` for `config.epochs`. `on_batch` hears batch, batches and loss in nats, and
+    stops it by returning True."""
     rng = np.random.default_rng((seed, 1))
-    per_epoch = -(-len(rows) // config.batch_rows)
-    total = per_epoch * config.epochs
+    total = -(-len(rows) // config.batch_rows) * config.epochs
     done = 0
     for _ in range(config.epochs):
         order = rng.permutation(len(rows))
         for start in range(0, len(rows), config.batch_rows):
-            share = done / total
-            engine.set_lr(config.lr * min(1.0, 0.05 + 20 * share) * (1 - 0.9 * share))
-            loss = engine.imitate([rows[i] for i in order[start : start + config.batch_rows]])
             done += 1
-            on_batch(done, total, loss)
+            engine.set_lr(config.lr * min(1.0, done / 10))
+            loss = engine.imitate([rows[i] for i in order[start : start + config.batch_rows]])
+            if on_batch(done, total, loss):
+                return

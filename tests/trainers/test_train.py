@@ -1,0 +1,243 @@
+"""The training loop end to end, with real processes for what goes wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from verigym import RequestError
+from verigym.server.process import ServerProcess
+from verigym.trainers import checkpoint
+from verigym.trainers.config import Config, parse_config
+from verigym.trainers.run import Interrupted, Progress, train
+
+
+def tiny_config(**sections: dict[str, object]) -> Config:
+    """A run of seconds: few, short episodes and a barely warmed model."""
+    tree: dict[str, object] = {
+        "name": "test",
+        "seed": 3,
+        "env": {"id": "games/keydoor", "max_turns": 6},
+        "policy": {"max_new_tokens": 2, "show_task": False},
+        "warmup": {"episodes": 6, "epochs": 1, "batch_rows": 16},
+        "train": {
+            "steps": 4,
+            "groups": 2,
+            "group_size": 3,
+            "lr": 1e-3,
+            "minibatch_rows": 16,
+            "threads": 1,
+        },
+        "eval": {"every": 4, "episodes": 4},
+        "checkpoint": {"every": 2, "transcripts": 1},
+    }
+    for name, section in sections.items():
+        tree[name] = {**tree.get(name, {}), **section}  # type: ignore[dict-item]
+    return parse_config(tree)
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    """Of the last checkpoint."""
+    _, model, _ = checkpoint.load(checkpoint.find(folder / "checkpoints")[-1])
+    return model["model"]
+
+
+def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of four steps at once."""
+    return train(tiny_config(), tmp_path_factory.mktemp("whole") / "run")
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(raw) for raw in path.read_text().splitlines()]
+
+
+def test_a_run_leaves_what_the_report_needs(whole: Path) -> None:
+    facts = json.loads((whole / "run.json").read_text())
+    assert facts["finished"]
+    assert [stage["name"] for stage in facts["stages"]] == ["warm-up", "reinforcement"]
+    metrics = lines(whole / "metrics.jsonl")
+    assert [line["step"] for line in metrics] == [1, 2, 3, 4]
+    assert all(line["logp_gap_max"] < 1e-4 for line in metrics)
+    assert {line["split"] for line in lines(whole / "eval.jsonl")} == {"test"}
+    shown = lines(whole / "episodes" / "step-000004.jsonl")[0]
+    for turn, credit, logprobs, tokens in zip(
+        shown["episode"]["turns"],
+        shown["credit"],
+        shown["train_logprobs"],
+        shown["tokens"],
+        strict=True,
+    ):
+        assert set(credit) == {
+            "episode_advantage",
+            "step_advantage",
+            "advantage",
+            "step_group_size",
+        }
+        assert len(logprobs) == len(tokens) == len(turn["response_ids"])
+        assert logprobs == pytest.approx(turn["logprobs"], abs=1e-4)
+    assert list((whole / "tensorboard").iterdir())
+
+
+def test_the_same_run_again_ends_in_the_same_weights(whole: Path, tmp_path: Path) -> None:
+    again = train(tiny_config(), tmp_path / "run")
+    assert same(weights(whole), weights(again))
+
+
+def test_micro_batches_do_not_change_the_gradient(whole: Path, tmp_path: Path) -> None:
+    small = train(tiny_config(train={"microbatch_tokens": 64, "steps": 1}), tmp_path / "small")
+    large = train(tiny_config(train={"steps": 1}), tmp_path / "large")
+    for name, tensor in weights(small).items():
+        torch.testing.assert_close(tensor, weights(large)[name], atol=1e-4, rtol=1e-3)
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from verigym.trainers.config import parse_config
+from verigym.trainers.run import train
+def listen(progress):
+    if progress.stage == "reinforcement" and progress.done == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+train(parse_config(__import__("json").loads(sys.argv[1])), Path(sys.argv[2]), listen=listen)
+"""
+
+
+def test_kill_9_and_resume_end_in_bit_identical_weights(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    child = subprocess.run(
+        [sys.executable, "-P", "-c", _KILLED, tiny_config().model_dump_json(), str(folder)],
+        check=False,
+        capture_output=True,
+    )
+    assert child.returncode == -signal.SIGKILL, child.stderr.decode()
+    assert checkpoint.find(folder / "checkpoints")[-1].name == "step-000002"
+    assert len(lines(folder / "metrics.jsonl")) == 3
+    train(tiny_config(), folder, resume=True)
+    assert same(weights(whole), weights(folder))
+    assert [line["step"] for line in lines(folder / "metrics.jsonl")] == [1, 2, 3, 4]
+
+
+def test_ctrl_c_saves_the_last_whole_step(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+
+    def listen(progress: Progress) -> None:
+        if progress.stage == "reinforcement" and progress.done == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt, match="--resume"):
+        train(tiny_config(), folder, listen=listen)
+    assert checkpoint.find(folder / "checkpoints")[-1].name == "step-000001"
+    train(tiny_config(), folder, resume=True)
+    assert same(weights(whole), weights(folder))
+
+
+def test_a_verifier_that_dies_is_waited_for_and_costs_nothing(whole: Path, tmp_path: Path) -> None:
+    heard: list[Progress] = []
+    with ServerProcess(verifiers=["games"], workers=1) as server:
+
+        def listen(progress: Progress) -> None:
+            heard.append(progress)
+            if progress.stage == "reinforcement" and progress.done == 1:
+                server.kill()
+            if progress.stage == "waiting":
+                server.start()
+
+        folder = train(tiny_config(env={"verifier": server.url}), tmp_path / "run", listen=listen)
+    assert any(progress.stage == "waiting" for progress in heard)
+    assert all(not line["faults"] for line in lines(folder / "metrics.jsonl"))
+    # The outage left no trace in what was learned.
+    assert same(weights(whole), weights(folder))
+
+
+def test_a_verifier_that_stays_away_stops_the_run_which_resumes(
+    whole: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    limits = {"patience_s": 1.0}
+    with ServerProcess(verifiers=["games"], workers=1) as server:
+
+        def listen(progress: Progress) -> None:
+            if progress.stage == "reinforcement" and progress.done == 1:
+                server.kill()
+
+        with pytest.raises(Interrupted, match=r"verifier:infra.*--resume"):
+            train(tiny_config(env={"verifier": server.url}, limits=limits), folder, listen=listen)
+    assert len(lines(folder / "metrics.jsonl")) == 1
+    train(tiny_config(), folder, resume=True)
+    assert same(weights(whole), weights(folder))
+
+
+def test_a_run_is_never_overwritten_nor_mixed(whole: Path) -> None:
+    with pytest.raises(RequestError, match="--resume"):
+        train(tiny_config(), whole)
+    with pytest.raises(RequestError, match="another configuration"):
+        train(tiny_config(algorithm={"gamma": 0.5}), whole, resume=True)
+
+
+def test_a_full_disk_at_a_checkpoint_keeps_the_one_before(whole: Path, tmp_path: Path) -> None:
+    saved = checkpoint.find(whole / "checkpoints")[-1]
+    state, model, optimizer = checkpoint.load(saved)
+    folder = tmp_path / "checkpoints"
+    before = checkpoint.save(folder, state, model, optimizer)
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    # A cap on file sizes fails writes in the same place as a full disk does, with EFBIG.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limit[1]))
+    try:
+        later = checkpoint.TrainState(**{**vars(state), "step": state.step + 1})
+        with pytest.raises(checkpoint.CheckpointError, match=before.name):
+            checkpoint.save(folder, later, model, optimizer)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, ignored)
+    assert [path.name for path in folder.iterdir()] == [before.name]
+    assert checkpoint.load(before)[0] == state
+
+
+def test_a_damaged_checkpoint_is_named(whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "step-000001"
+    folder.mkdir()
+    (folder / "state.json").write_text("{}")
+    with pytest.raises(RequestError, match="step-000001 cannot be read"):
+        checkpoint.load(folder)
+
+
+def test_grpo_and_a_kl_term_run_and_resume(tmp_path: Path) -> None:
+    sections = {"algorithm": {"name": "grpo", "kl_coef": 0.1, "aggregation": "trajectory-mean"}}
+    whole = train(tiny_config(**sections, train={"steps": 2}), tmp_path / "whole")
+    assert lines(whole / "metrics.jsonl")[-1]["kl"] > 0
+    parted = tmp_path / "parted"
+    train(tiny_config(**sections, train={"steps": 1}), parted)
+    train(tiny_config(**sections, train={"steps": 2}), parted, resume=True)
+    assert same(weights(whole), weights(parted))
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    """No thread, no child and no descriptor outlives a run."""
+    config = tiny_config(train={"steps": 1})
+    train(config, tmp_path / "first")
+    before = threading.active_count(), len(os.listdir("/proc/self/fd"))
+    train(config, tmp_path / "second")
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        after = threading.active_count(), len(os.listdir("/proc/self/fd"))
+        if after <= before:
+            break
+        threading.Event().wait(0.05)
+    assert after[0] <= before[0]
+    assert after[1] <= before[1]
