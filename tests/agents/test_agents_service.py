@@ -55,7 +55,7 @@ def test_environments_of_a_pool_share_one_client(service):
 
 
 def test_a_service_killed_in_the_middle_is_waited_for(service):
-    verifier = RemoteVerifier(service.url, "games/keydoor", timeout_s=0.5)
+    verifier = RemoteVerifier(service.url, "games/keydoor", timeout_s=2.0)
     told, turns = [], []
 
     def kill_once(episode, turn):
@@ -84,18 +84,20 @@ def test_a_service_killed_in_the_middle_is_waited_for(service):
 
 
 def test_a_service_that_stays_away_ends_the_play_with_its_name(service):
-    verifier = RemoteVerifier(service.url, "games/keydoor", timeout_s=0.1)
+    verifier = RemoteVerifier(service.url, "games/keydoor", timeout_s=2.0)
     assert verifier.name  # known before the service goes, so that episodes start
     service.kill()
     try:
-        with pytest.raises(FaultLimit, match="cannot be reached") as caught:
+        with pytest.raises(FaultLimit, match="games/keydoor") as caught:
             play(
                 plans(verifier=verifier), OraclePolicy(), settings=replace(SETTINGS, patience_s=0.2)
             )
     finally:
         verifier.close()
         service.start()
-    assert caught.value.causes == {"verifier:infra:unreachable": 8}
+    # Mostly `unreachable`; on a busy machine an attempt may run into its time limit instead.
+    assert sum(caught.value.causes.values()) == 8
+    assert all(c.startswith(("verifier:infra:", "verifier:timeout:")) for c in caught.value.causes)
     for episode in caught.value.episodes:
         assert episode.turns  # what was played is there
         assert all(t.verdict is None for t in episode.turns)
