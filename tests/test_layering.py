@@ -33,6 +33,8 @@ def imports(path):
         id(inner)
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        # What stands under `if TYPE_CHECKING:` is never run.
+        or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
         for inner in ast.walk(node)
     }
     for node in ast.walk(tree):
