@@ -1,7 +1,7 @@
 """Keydoor: fetch keys, open doors, reach the goal on a small text grid.
 
 The reward is sparse: 1 at the goal, 0 until then. Levels are chambers in a row, each behind a door,
-turned and mirrored at random; their shortest solutions take 8 to 30 moves, by difficulty.
+turned and mirrored at random; their shortest solutions take 5 to 30 moves, by difficulty.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ class Size:
 
 
 SIZES = {
+    "tiny": Size(chambers=2, width=2, height=3, shortest=range(5, 9), max_turns=14),
     "easy": Size(chambers=2, width=2, height=4, shortest=range(8, 13), max_turns=20),
     "medium": Size(chambers=2, width=4, height=4, shortest=range(12, 19), max_turns=30),
     "hard": Size(chambers=3, width=3, height=5, shortest=range(18, 31), max_turns=50),
