@@ -146,6 +146,13 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     def turns_allowed(self, task: Task) -> int:
         """How many turns `task` gives."""
 
+    def judged(self, moved: Transition[State], verdict: Verdict) -> Transition[State]:
+        """What becomes of `moved` once its submission has been judged; by default nothing.
+
+        Where the policy hears of the verdict, the new state carries it; `terminated` may be set. Pure.
+        """
+        return moved
+
     def submission(self, state: State) -> JSON:
         """What to judge when the turn limit ends the episode in `state`; None for nothing."""
         return None
@@ -268,6 +275,8 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             if verdict.score is None:
                 raise VerifierFault(verdict)
             reward = verdict.score
+            moved = self.judged(moved, verdict)
+            truncated = truncated and not moved.terminated
         self._state = moved.state
         self._turn += 1
         self._done = moved.terminated or truncated

@@ -1,0 +1,246 @@
+"""Easy families: one pass over a short input."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from verigym.envs.code.family import (
+    LISTED,
+    Family,
+    Params,
+    letters,
+    listed,
+    one_of,
+    read_listed,
+    whole,
+    wholes,
+)
+
+_LOWER = "abcdefghijklmnopqrstuvwxyz"
+
+
+class SumPicked(Family):
+    """Add the numbers that meet a condition."""
+
+    name: ClassVar[str] = "sum-picked"
+    body: ClassVar[str] = """
+def picked(x):
+    if RULE == "divisible":
+        return x % K == 0
+    if RULE == "not divisible":
+        return x % K != 0
+    return x > K if RULE == "greater" else x < K
+
+input()
+print(sum(x for x in map(int, input().split()) if picked(x)))
+"""
+    _RULES: ClassVar[dict[str, str]] = {
+        "divisible": "divisible by {k}",
+        "not divisible": "not divisible by {k}",
+        "greater": "greater than {k}",
+        "less": "less than {k}",
+    }
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        return {"rule": one_of(rng, tuple(self._RULES)), "k": whole(rng, 2, 12)}
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        picked = self._RULES[str(p["rule"])].format(k=p["k"])
+        return f"{LISTED} Print the sum of those that are {picked} (0 if there are none)."
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        return listed(wholes(rng, size, -30, 60))
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`."""
+        rule, k = p["rule"], int(p["k"])
+        total = 0
+        for number in read_listed(stdin):
+            fits = {
+                "divisible": number % k == 0,
+                "not divisible": number % k != 0,
+                "greater": number > k,
+                "less": number < k,
+            }
+            total += number if fits[str(rule)] else 0
+        return str(total)
+
+
+class MapEach(Family):
+    """Apply one formula to every number."""
+
+    name: ClassVar[str] = "map-each"
+    body: ClassVar[str] = """
+input()
+print(*[(A * x + B) % M for x in map(int, input().split())])
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        return {"a": whole(rng, 2, 9), "b": whole(rng, 1, 9), "m": whole(rng, 7, 31)}
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        return (
+            f"{LISTED} For each x of them, in order, print the remainder of {p['a']} * x + {p['b']} "
+            f"divided by {p['m']}. No x is negative. Separate the results by spaces, on one line."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        return listed(wholes(rng, size, 0, 99))
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`."""
+        a, b, m = int(p["a"]), int(p["b"]), int(p["m"])
+        return " ".join(str((a * number + b) % m) for number in read_listed(stdin))
+
+
+class CountWords(Family):
+    """Count the words of a line that meet a condition."""
+
+    name: ClassVar[str] = "count-words"
+    body: ClassVar[str] = """
+count = 0
+for word in input().split():
+    if RULE == "contain":
+        count += LETTER in word
+    elif RULE == "start":
+        count += word.startswith(LETTER)
+    elif RULE == "end":
+        count += word.endswith(LETTER)
+    else:
+        count += len(word) >= LENGTH and LETTER not in word
+print(count)
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        rule = one_of(rng, ("contain", "start", "end", "long without"))
+        return {"rule": rule, "letter": one_of(rng, "abcdef"), "length": whole(rng, 3, 5)}
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        letter = p["letter"]
+        what = {
+            "contain": f"contain the letter {letter}",
+            "start": f"start with the letter {letter}",
+            "end": f"end with the letter {letter}",
+            "long without": f"have at least {p['length']} letters and do not contain {letter}",
+        }[str(p["rule"])]
+        return (
+            "The input is one line of words in lower-case letters, separated by spaces. "
+            f"Print how many of the words {what}."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        return " ".join(letters(rng, whole(rng, 1, 6), "abcdefg") for _ in range(size)) + "\n"
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`."""
+        rule, letter = p["rule"], str(p["letter"])
+        count = 0
+        for word in stdin.split():
+            if rule == "long without":
+                count += len(word) >= int(p["length"]) and letter not in word
+            else:
+                place = {"contain": word, "start": word[0], "end": word[-1]}[str(rule)]
+                count += letter in place
+        return str(count)
+
+
+class ShiftLetters(Family):
+    """Move letters along the alphabet."""
+
+    name: ClassVar[str] = "shift-letters"
+    body: ClassVar[str] = """
+out = []
+for c in input():
+    if c == " " or c == KEEP:
+        out.append(c)
+    else:
+        out.append(chr((ord(c) - 97 + K) % 26 + 97))
+print("".join(out))
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        return {"k": whole(rng, 1, 25), "keep": one_of(rng, "aeiou")}
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        return (
+            "The input is one line of lower-case letters and spaces. Replace every letter by the one "
+            f"{p['k']} places later in the alphabet, going on with a after z, but leave every letter "
+            f"{p['keep']} of the input and every space as it is. Print the result."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        return " ".join(letters(rng, whole(rng, 1, 6), _LOWER) for _ in range(size)) + "\n"
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`."""
+        k = int(p["k"])
+        moved = dict(zip(_LOWER, _LOWER[k:] + _LOWER[:k], strict=True))
+        moved[str(p["keep"])] = str(p["keep"])
+        return "".join(moved.get(letter, letter) for letter in stdin.rstrip("\n"))
+
+
+class RankedPick(Family):
+    """Find the k-th largest or smallest."""
+
+    name: ClassVar[str] = "ranked-pick"
+    body: ClassVar[str] = """
+input()
+numbers = list(map(int, input().split()))
+if REPEATS == "once":
+    numbers = list(set(numbers))
+numbers.sort(reverse=END == "largest")
+print(numbers[K - 1] if len(numbers) >= K else "none")
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        return {
+            "end": one_of(rng, ("largest", "smallest")),
+            "repeats": one_of(rng, ("once", "each time")),
+            "k": whole(rng, 2, 6),
+        }
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        return (
+            f"{LISTED} Order them so that the {p['end']} comes first; a number that occurs several "
+            f"times counts {p['repeats']}. Print number {p['k']} in that order, or none if there are "
+            f"fewer than {p['k']}."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        return listed(wholes(rng, size + 2, -9, max(9, size)))
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`."""
+        numbers: list[int] = sorted(read_listed(stdin))
+        if p["repeats"] == "once":
+            numbers = sorted(dict.fromkeys(numbers))
+        k = int(p["k"])
+        if len(numbers) < k:
+            return "none"
+        return str(numbers[-k] if p["end"] == "largest" else numbers[k - 1])
+
+
+FAMILIES: tuple[Family, ...] = (
+    SumPicked(),
+    MapEach(),
+    CountWords(),
+    ShiftLetters(),
+    RankedPick(),
+)

@@ -1,0 +1,75 @@
+"""`Family`: problems that differ in their parameters; `envs/code/{easy,medium,hard}.py` hold them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar, TypeAlias
+
+import numpy as np
+
+Params: TypeAlias = dict[str, int | str]
+
+
+class Family(ABC):
+    """One kind of problem. Everything is a pure function of its arguments.
+
+    `answer` is what hidden tests are made with, here in this process; `body` is a program that solves
+    the problem, run in the sandbox alone, where the parameters stand before it as upper-case names.
+    """
+
+    name: ClassVar[str]
+    body: ClassVar[str]
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> Params:
+        """Parameters of one problem."""
+
+    @abstractmethod
+    def statement(self, p: Params) -> str:
+        """What to write, and what input and output look like; ASCII."""
+
+    @abstractmethod
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """An input with about `size` items, 1 or more."""
+
+    @abstractmethod
+    def answer(self, p: Params, stdin: str) -> str:
+        """The right output for an input that `write` made, without a final line end."""
+
+    def source(self, p: Params) -> str:
+        """A Python program that solves the problem."""
+        constants = "".join(f"{name.upper()} = {value!r}\n" for name, value in p.items())
+        return f"{constants}\n{self.body.strip()}\n"
+
+
+def whole(rng: np.random.Generator, low: int, high: int) -> int:
+    """A number from `low` to `high`, both included."""
+    return int(rng.integers(low, high + 1))
+
+
+def wholes(rng: np.random.Generator, count: int, low: int, high: int) -> list[int]:
+    """`count` numbers from `low` to `high`, both included."""
+    return [int(n) for n in rng.integers(low, high + 1, count)]
+
+
+def one_of(rng: np.random.Generator, choices: str | tuple[str, ...]) -> str:
+    """One of `choices`."""
+    return choices[whole(rng, 0, len(choices) - 1)]
+
+
+def letters(rng: np.random.Generator, count: int, alphabet: str) -> str:
+    """A word of `count` letters."""
+    return "".join(one_of(rng, alphabet) for _ in range(count))
+
+
+def listed(numbers: list[int]) -> str:
+    """An input of a count and that many numbers, on two lines."""
+    return f"{len(numbers)}\n{' '.join(map(str, numbers))}\n"
+
+
+def read_listed(stdin: str) -> list[int]:
+    """Inverse of `listed`."""
+    return [int(word) for word in stdin.split()[1:]]
+
+
+LISTED = "The first line holds n, the second n integers."

@@ -1,0 +1,397 @@
+"""Hard families: search and dynamic programming."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+
+from verigym.envs.code.family import (
+    LISTED,
+    Family,
+    Params,
+    letters,
+    listed,
+    one_of,
+    read_listed,
+    whole,
+    wholes,
+)
+
+_MOVES = {
+    "rook": [(0, 1), (1, 0), (0, -1), (-1, 0)],
+    "king": [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j],
+    "knight": [(1, 2), (2, 1), (1, -2), (2, -1), (-1, 2), (-2, 1), (-1, -2), (-2, -1)],
+}
+
+
+class GridWalk(Family):
+    """Shortest way through a grid, breaking a few walls."""
+
+    name: ClassVar[str] = "grid-walk"
+    body: ClassVar[str] = """
+from collections import deque
+
+h, w, r, c = map(int, input().split())
+goal = (r - 1, c - 1)
+grid = [input() for _ in range(h)]
+moves = {
+    "rook": [(0, 1), (1, 0), (0, -1), (-1, 0)],
+    "king": [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j],
+    "knight": [(1, 2), (2, 1), (1, -2), (2, -1), (-1, 2), (-2, 1), (-1, -2), (-2, -1)],
+}[MOVES]
+start = (0, 0, 0)
+dist = {start: 0}
+queue = deque([start])
+best = -1
+while queue:
+    r, c, broken = queue.popleft()
+    if (r, c) == goal:
+        best = dist[r, c, broken]
+        break
+    for dr, dc in moves:
+        y, x = r + dr, c + dc
+        if EDGE == "wraps":
+            y, x = y % h, x % w
+        if 0 <= y < h and 0 <= x < w:
+            state = (y, x, broken + (grid[y][x] == "#"))
+            if state[2] <= BREAKS and state not in dist:
+                dist[state] = dist[r, c, broken] + 1
+                queue.append(state)
+print(best)
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        return {
+            "moves": one_of(rng, tuple(_MOVES)),
+            "edge": one_of(rng, ("ends", "wraps")),
+            "breaks": whole(rng, 0, 4),
+        }
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        moves = {
+            "rook": "to one of the 4 cells beside it",
+            "king": "to one of the 8 cells around it",
+            "knight": "as a knight of chess does (two cells along one axis and one along the other)",
+        }[str(p["moves"])]
+        edge = (
+            "The grid wraps around: beyond the last row comes the first again, and so with columns. "
+            if p["edge"] == "wraps"
+            else "No move may leave the grid. "
+        )
+        return (
+            "The first line holds h, w, r and c, then come h lines of w cells: . is free, # is a "
+            f"wall. You stand in the top left cell, which is free, and move {moves}. {edge}In all you "
+            f"may enter at most {p['breaks']} walls (entering one twice counts twice). Print the "
+            "least number of moves to the cell in row r and column c, both counted from 1, or -1 if "
+            "it cannot be reached."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        side = min(4 + size // 4, 14)
+        h, w = whole(rng, 3, side), whole(rng, 3, side)
+        share = 0.25 + 0.1 * int(p["breaks"])
+        cells = np.where(rng.random((h, w)) < share, "#", ".")
+        cells[0, 0] = "."
+        head = f"{h} {w} {whole(rng, 1, h)} {whole(rng, 1, w)}"
+        return "\n".join([head, *("".join(row) for row in cells)]) + "\n"
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`. Layer by layer, sets of cell and walls entered."""
+        head, *grid = stdin.split("\n")[:-1]
+        h, w, r, c = map(int, head.split())
+        layer = met = {(0, 0, 0)}
+        steps = 0
+        while layer:
+            if any((row, column) == (r - 1, c - 1) for row, column, _ in layer):
+                return str(steps)
+            following = set()
+            for row, column, entered in layer:
+                for down, right in _MOVES[str(p["moves"])]:
+                    y, x = row + down, column + right
+                    if p["edge"] == "wraps":
+                        y, x = y % h, x % w
+                    if not (0 <= y < h and 0 <= x < w):
+                        continue
+                    count = entered + (grid[y][x] == "#")
+                    if count <= int(p["breaks"]):
+                        following.add((y, x, count))
+            layer = following - met
+            met = met | layer
+            steps += 1
+        return "-1"
+
+
+class CoinWays(Family):
+    """Count the ways to pay."""
+
+    name: ClassVar[str] = "coin-ways"
+    body: ClassVar[str] = """
+coins = list(map(int, COINS.split()))
+amounts = list(map(int, input().split()))
+top = max(amounts)
+ways = [1] + [0] * top
+if ORDER == "matters":
+    for x in range(1, top + 1):
+        ways[x] = sum(ways[x - c] for c in coins if c <= x) % MODULUS
+else:
+    for c in coins:
+        for x in range(c, top + 1):
+            ways[x] = (ways[x] + ways[x - c]) % MODULUS
+print(*[ways[x] for x in amounts])
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        coins = sorted(
+            int(c) for c in rng.choice(np.arange(1, 13), whole(rng, 3, 5), replace=False)
+        )
+        return {
+            "coins": " ".join(map(str, coins)),
+            "order": one_of(rng, ("matters", "does not matter")),
+            "modulus": (97, 997, 9973, 99991)[whole(rng, 0, 3)],
+        }
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        order = (
+            "two ways that differ in the order of the coins are different"
+            if p["order"] == "matters"
+            else "the order of the coins does not matter"
+        )
+        return (
+            f"There are coins of {', '.join(str(p['coins']).split())}, as many as you like of each. "
+            "The input is one line of amounts, separated by spaces. For each amount, in order, print "
+            f"in how many ways coins add up to it exactly, where {order}; print the remainder of that "
+            f"number divided by {p['modulus']}. Separate the results by spaces. An amount of 0 has "
+            "one way."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        return " ".join(map(str, wholes(rng, min(size, 12), 0, 20 + 4 * size))) + "\n"
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`. By recursion on what is left and which coins are still allowed."""
+        coins = tuple(map(int, str(p["coins"]).split()))
+
+        @cache
+        def ways(amount: int, allowed: int) -> int:
+            if amount == 0:
+                return 1
+            if p["order"] == "matters":
+                return sum(ways(amount - c, allowed) for c in coins if c <= amount)
+            if allowed == 0:
+                return 0
+            last = coins[allowed - 1]
+            more = ways(amount - last, allowed) if last <= amount else 0
+            return ways(amount, allowed - 1) + more
+
+        amounts = list(map(int, stdin.split()))
+        for amount in range(max(amounts)):  # so that no recursion goes deep
+            ways(amount, len(coins))
+        return " ".join(str(ways(amount, len(coins)) % int(p["modulus"])) for amount in amounts)
+
+
+class SpacedChoice(Family):
+    """Choose numbers that are not too near to each other."""
+
+    name: ClassVar[str] = "spaced-choice"
+    body: ClassVar[str] = """
+n = int(input())
+a = list(map(int, input().split()))
+best = [0] * (n + 1)
+for i in range(1, n + 1):
+    best[i] = max(best[i - 1], best[max(0, i - 1 - GAP)] + a[i - 1] - COST)
+print(best[n])
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        return {"gap": whole(rng, 1, 5), "cost": whole(rng, 0, 8)}
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        return (
+            f"{LISTED} Choose some of them, perhaps none, so that between two chosen ones there are "
+            f"always at least {p['gap']} that are not chosen. Each choice earns the number and costs "
+            f"{p['cost']}. Print the most that can be earned in all."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        return listed(wholes(rng, size, -5, 30))
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`. From the right: what the numbers from each place on can earn."""
+        numbers, gap = read_listed(stdin), int(p["gap"])
+        earns = [0] * (len(numbers) + gap + 1)
+        for place in reversed(range(len(numbers))):
+            taken = numbers[place] - int(p["cost"]) + earns[place + gap + 1]
+            earns[place] = max(taken, earns[place + 1])
+        return str(earns[0])
+
+
+class StackMachine(Family):
+    """Run a small stack machine."""
+
+    name: ClassVar[str] = "stack-machine"
+    body: ClassVar[str] = """
+import sys
+
+lines = sys.stdin.read().split("\\n")
+stack = []
+for number in range(1, int(lines[0]) + 1):
+    word, *rest = lines[number].split()
+    need = {"push": 0, "dup": 1, "pop": 1}.get(word, 2)
+    if len(stack) < need:
+        print("error", number)
+        break
+    if word == "push":
+        stack.append(int(rest[0]) % M)
+    elif word == "dup":
+        stack.append(stack[-1])
+    elif word == "pop":
+        stack.pop()
+    else:
+        top, below = stack.pop(), stack.pop()
+        if word == "swap":
+            stack += [top, below]
+        elif word == "add":
+            stack.append((below + top) % M)
+        elif word == "mul":
+            stack.append((below * top) % M)
+        else:
+            stack.append((below - top if SUB == "below minus top" else top - below) % M)
+else:
+    print(*stack if stack else ["empty"])
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        return {
+            "m": whole(rng, 5, 99),
+            "sub": one_of(rng, ("below minus top", "top minus below")),
+        }
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        return (
+            "The first line holds n, each of the next n lines one command of a stack machine, whose "
+            "stack is empty at first: push X puts X on top; pop takes the top off; dup puts a copy of "
+            "the top on top; swap exchanges the top and the one below; add, mul and sub take the top "
+            f"and the one below off and put on the sum, the product, or {p['sub']}. Every number is "
+            f"kept as its remainder from 0 to {int(p['m']) - 1} divided by {p['m']}. Print the stack "
+            "at the end from bottom to top, separated by spaces, or empty. But at the first command "
+            "that finds too few numbers, stop and print only error and the number of that command, "
+            "counted from 1."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        commands, height = [], 0
+        for _ in range(size + 2):
+            if height < 2 or rng.random() < 0.4:
+                word = "push" if height == 0 or rng.random() < 0.8 else "dup"
+            else:
+                word = one_of(rng, ("add", "mul", "sub", "sub", "swap", "pop"))
+            if rng.random() < 0.1 / size:
+                word = "add"
+            commands.append(f"push {whole(rng, 0, 120)}" if word == "push" else word)
+            height += {"push": 1, "dup": 1, "swap": 0}.get(word, -1)
+        return "\n".join([str(len(commands)), *commands]) + "\n"
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`."""
+        m, sign = int(p["m"]), 1 if p["sub"] == "below minus top" else -1
+        stack: list[int] = []
+        for number, command in enumerate(stdin.split("\n")[1:-1], 1):
+            word, _, argument = command.partition(" ")
+            if word == "push":
+                stack.append(int(argument) % m)
+                continue
+            if len(stack) < (1 if word in ("dup", "pop") else 2):
+                return f"error {number}"
+            top = stack.pop()
+            if word == "dup":
+                stack += [top, top]
+            elif word == "swap":
+                stack.insert(len(stack) - 1, top)
+            elif word == "add":
+                stack[-1] = (stack[-1] + top) % m
+            elif word == "mul":
+                stack[-1] = stack[-1] * top % m
+            elif word == "sub":
+                stack[-1] = sign * (stack[-1] - top) % m
+        return " ".join(map(str, stack)) or "empty"
+
+
+class EditCost(Family):
+    """Turn one word into another at least cost."""
+
+    name: ClassVar[str] = "edit-cost"
+    body: ClassVar[str] = """
+a, b = input(), input()
+row = [j * INSERT for j in range(len(b) + 1)]
+for i in range(1, len(a) + 1):
+    previous, row = row, [i * DELETE]
+    for j in range(1, len(b) + 1):
+        change = 0 if a[i - 1] == b[j - 1] else CHANGE
+        row.append(min(previous[j - 1] + change, previous[j] + DELETE, row[j - 1] + INSERT))
+print(row[-1])
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        return {
+            "insert": whole(rng, 1, 6),
+            "delete": whole(rng, 1, 6),
+            "change": whole(rng, 1, 9),
+        }
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        return (
+            "The input is two lines, a word of lower-case letters on each. The first word is turned "
+            f"into the second. To insert a letter costs {p['insert']}, to delete one {p['delete']}, "
+            f"to change one into another {p['change']}. Print the least total cost."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        long = min(size + 2, 40)
+        one, two = (letters(rng, whole(rng, 1, long), "abcd") for _ in range(2))
+        return f"{one}\n{two}\n"
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`. By recursion on the ends of both words."""
+        one, two = stdin.split()
+
+        @cache
+        def cost(i: int, j: int) -> int:
+            if i == len(one):
+                return (len(two) - j) * int(p["insert"])
+            if j == len(two):
+                return (len(one) - i) * int(p["delete"])
+            if one[i] == two[j]:
+                return cost(i + 1, j + 1)
+            return min(
+                cost(i + 1, j) + int(p["delete"]),
+                cost(i, j + 1) + int(p["insert"]),
+                cost(i + 1, j + 1) + int(p["change"]),
+            )
+
+        return str(cost(0, 0))
+
+
+FAMILIES: tuple[Family, ...] = (
+    GridWalk(),
+    CoinWays(),
+    SpacedChoice(),
+    StackMachine(),
+    EditCost(),
+)

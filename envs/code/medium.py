@@ -1,0 +1,366 @@
+"""Medium families: a small algorithm or a careful format."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import ClassVar
+
+import numpy as np
+
+from verigym.envs.code.family import (
+    LISTED,
+    Family,
+    Params,
+    listed,
+    one_of,
+    read_listed,
+    whole,
+    wholes,
+)
+
+
+class Windows(Family):
+    """Describe every run of neighbours."""
+
+    name: ClassVar[str] = "windows"
+    body: ClassVar[str] = """
+n = int(input())
+a = list(map(int, input().split()))
+f = {"largest": max, "smallest": min, "sum": sum, "spread": lambda w: max(w) - min(w)}[WHAT]
+print(*[f(a[i:i + W]) for i in range(n - W + 1)] if n >= W else ["none"])
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        return {
+            "w": whole(rng, 2, 6),
+            "what": one_of(rng, ("largest", "smallest", "sum", "spread")),
+        }
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        what = {
+            "largest": "the largest of them",
+            "smallest": "the smallest of them",
+            "sum": "their sum",
+            "spread": "the difference of the largest and the smallest of them",
+        }[str(p["what"])]
+        return (
+            f"{LISTED} For every {p['w']} neighbours, from left to right, print {what}; separate the "
+            f"results by spaces, on one line. Print none if n is less than {p['w']}."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        return listed(wholes(rng, size + 2, -20, 20))
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`."""
+        numbers, width = read_listed(stdin), int(p["w"])
+        results = []
+        for end in range(width, len(numbers) + 1):
+            ordered = sorted(numbers[end - width : end])
+            results.append(
+                {
+                    "largest": ordered[-1],
+                    "smallest": ordered[0],
+                    "sum": sum(ordered),
+                    "spread": ordered[-1] - ordered[0],
+                }[str(p["what"])]
+            )
+        return " ".join(map(str, results)) or "none"
+
+
+class RunLengths(Family):
+    """Shorten runs of equal letters."""
+
+    name: ClassVar[str] = "run-lengths"
+    body: ClassVar[str] = """
+s = input()
+out = []
+i = 0
+while i < len(s):
+    j = i
+    while j < len(s) and s[j] == s[i] and j - i < MOST:
+        j += 1
+    out.append(s[i] + str(j - i) if ORDER == "letter" else str(j - i) + s[i])
+    i = j
+print("".join(out))
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        return {"order": one_of(rng, ("letter", "number")), "most": whole(rng, 2, 9)}
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        first, second = ("letter", "number") if p["order"] == "letter" else ("number", "letter")
+        return (
+            "The input is one line of lower-case letters. From left to right, replace each run of "
+            f"equal letters by its {first} and then its {second}, where the number is the length of "
+            f"the run. A piece may be no longer than {p['most']}: break a longer run into pieces of "
+            f"{p['most']} and a shorter last one if needed. Print the result."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        return "".join(one_of(rng, "abc") * whole(rng, 1, 12) for _ in range(size)) + "\n"
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`."""
+        most, pieces = int(p["most"]), []
+        for letter, run in groupby(stdin.strip()):
+            whole_ones, rest = divmod(len(list(run)), most)
+            for length in [most] * whole_ones + ([rest] if rest else []):
+                pieces.append(
+                    f"{letter}{length}" if p["order"] == "letter" else f"{length}{letter}"
+                )
+        return "".join(pieces)
+
+
+class Bases(Family):
+    """Write numbers in another base."""
+
+    name: ClassVar[str] = "bases"
+    body: ClassVar[str] = """
+out = []
+for word in input().split():
+    x = int(word, FROM)
+    digits = ""
+    while x:
+        digits = "0123456789abcdef"[x % TO] + digits
+        x //= TO
+    out.append(digits or "0")
+print(*out)
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        source, target = whole(rng, 2, 16), whole(rng, 2, 15)
+        return {"from": source, "to": target + (target >= source)}
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        return (
+            f"The input is one line of whole numbers in base {p['from']}, separated by spaces. Print "
+            f"them in base {p['to']}, in the same order, separated by spaces. Digits above 9 are the "
+            "lower-case letters a to f. There are no leading zeros, in input or output."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        return " ".join(_in_base(n, int(p["from"])) for n in wholes(rng, size, 0, 3000)) + "\n"
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`."""
+        return " ".join(_in_base(int(word, int(p["from"])), int(p["to"])) for word in stdin.split())
+
+
+def _in_base(number: int, base: int) -> str:
+    """`number`, not negative, in `base`."""
+    higher = _in_base(number // base, base) if number >= base else ""
+    return higher + "0123456789abcdef"[number % base]
+
+
+class Brackets(Family):
+    """Check how brackets nest."""
+
+    name: ClassVar[str] = "brackets"
+    body: ClassVar[str] = """
+close = dict(zip(PAIRS[1::2], PAIRS[::2]))
+stack = []
+deepest = 0
+bad = 0
+for i, c in enumerate(input(), 1):
+    if c in close:
+        if not stack or stack.pop() != close[c]:
+            bad = i
+            break
+    else:
+        stack.append(c)
+        deepest = max(deepest, len(stack))
+if WANT == "depth":
+    print(-1 if bad or stack else deepest)
+else:
+    print(bad)
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        pairs = ["()", "[]", "{}", "<>"]
+        order = rng.permutation(4)
+        count = whole(rng, 2, 4)
+        chosen = "".join(pairs[int(i)] for i in sorted(order[:count]))
+        return {"pairs": chosen, "want": one_of(rng, ("depth", "place"))}
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        start = f"The input is one line of brackets of the kinds {' '.join(str(p['pairs']))}. "
+        if p["want"] == "depth":
+            return (
+                start + "If every bracket is closed by one of its own kind and they nest properly, "
+                "print how deep they nest at the deepest, else print -1."
+            )
+        return (
+            start + "Read from left to right. Print the position, counted from 1, of the first "
+            "closing bracket that does not close the last one still open, or 0 if there is no such "
+            "bracket (whether or not some stay open at the end)."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        pairs = str(p["pairs"])
+        text = ""
+        stack: list[str] = []
+        while len(text) + len(stack) < 2 * size:
+            if stack and rng.random() < 0.45:
+                text += stack.pop()
+            else:
+                kind = 2 * whole(rng, 0, len(pairs) // 2 - 1)
+                text += pairs[kind]
+                stack.append(pairs[kind + 1])
+        text += "".join(reversed(stack))
+        if rng.random() < 0.5:
+            place = whole(rng, 0, len(text) - 1)
+            text = text[:place] + one_of(rng, pairs) + text[place + 1 :]
+        return text + "\n"
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`."""
+        pairs, text = str(p["pairs"]), stdin.strip()
+        wanted: list[str] = []
+        deepest = 0
+        for place, bracket in enumerate(text, 1):
+            kind = pairs.index(bracket)
+            if kind % 2 == 0:
+                wanted.append(pairs[kind + 1])
+                deepest = max(deepest, len(wanted))
+            elif not wanted or wanted.pop() != bracket:
+                return "-1" if p["want"] == "depth" else str(place)
+        if p["want"] == "place":
+            return "0"
+        return "-1" if wanted else str(deepest)
+
+
+class Orbit(Family):
+    """Follow a rule until a number comes back."""
+
+    name: ClassVar[str] = "orbit"
+    body: ClassVar[str] = """
+for word in input().split():
+    x = int(word)
+    seen = {}
+    while x not in seen:
+        seen[x] = len(seen)
+        x = (A * x + C) % M
+    print(seen[x], len(seen) - seen[x])
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        return {"a": whole(rng, 2, 12), "c": whole(rng, 1, 20), "m": whole(rng, 20, 99)}
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        return (
+            f"The rule x -> ({p['a']} * x + {p['c']}) mod {p['m']} is applied again and again, until "
+            "a number comes back. The input is one line of starting numbers, separated by spaces. "
+            "For each, print a line of two numbers: how many numbers come before the first one that "
+            "will be met again (the start is the first number), and how many different numbers the "
+            "cycle has."
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        return " ".join(map(str, wholes(rng, min(size, 20), 0, 200))) + "\n"
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`."""
+        lines = []
+        for word in stdin.split():
+            path = [int(word)]
+            while True:
+                following = (int(p["a"]) * path[-1] + int(p["c"])) % int(p["m"])
+                if following in path:
+                    break
+                path.append(following)
+            tail = path.index(following)
+            lines.append(f"{tail} {len(path) - tail}")
+        return "\n".join(lines)
+
+
+class Spans(Family):
+    """Merge spans that touch or nearly touch."""
+
+    name: ClassVar[str] = "spans"
+    body: ClassVar[str] = """
+n = int(input())
+spans = sorted(tuple(map(int, input().split())) for _ in range(n))
+merged = []
+for a, b in spans:
+    if merged and a - merged[-1][1] <= GAP:
+        merged[-1][1] = max(merged[-1][1], b)
+    else:
+        merged.append([a, b])
+if WANT == "list":
+    for a, b in merged:
+        print(a, b)
+elif WANT == "count":
+    print(len(merged))
+else:
+    print(max(b - a for a, b in merged))
+"""
+
+    def draw(self, rng: np.random.Generator) -> Params:
+        """See `Family`."""
+        return {"gap": whole(rng, 0, 7), "want": one_of(rng, ("list", "count", "longest"))}
+
+    def statement(self, p: Params) -> str:
+        """See `Family`."""
+        want = {
+            "list": "Print the spans that are left in ascending order, start and end, one a line.",
+            "count": "Print how many spans are left.",
+            "longest": "Print the largest length, end minus start, of the spans that are left.",
+        }[str(p["want"])]
+        return (
+            "The first line holds n, each of the next n lines the start and the end of a span, two "
+            "integers, the start not after the end. Two spans that overlap, or between which the gap "
+            f"(the later start minus the earlier end) is at most {p['gap']}, become one that covers "
+            f"both; go on until no two can be joined. {want}"
+        )
+
+    def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
+        """See `Family`."""
+        starts = wholes(rng, size, 0, 12 * size)
+        lengths = wholes(rng, size, 0, 9)
+        rows = [f"{a} {a + length}" for a, length in zip(starts, lengths, strict=True)]
+        return "\n".join([str(size), *rows]) + "\n"
+
+    def answer(self, p: Params, stdin: str) -> str:
+        """See `Family`."""
+        numbers, gap = read_listed(stdin), int(p["gap"])
+        covered: set[int] = set()
+        for start, end in zip(numbers[::2], numbers[1::2], strict=True):
+            # A span reaches half a gap further at both ends; doubled, to stay with whole numbers.
+            covered.update(range(2 * start, 2 * end + 2 * gap + 1))
+        spans = []
+        for place in sorted(covered):
+            if place - 1 not in covered:
+                first = place
+            if place + 1 not in covered:
+                spans.append((first // 2, (place - 2 * gap) // 2))
+        if p["want"] == "count":
+            return str(len(spans))
+        if p["want"] == "longest":
+            return str(max(end - start for start, end in spans))
+        return "\n".join(f"{start} {end}" for start, end in spans)
+
+
+FAMILIES: tuple[Family, ...] = (
+    Windows(),
+    RunLengths(),
+    Bases(),
+    Brackets(),
+    Orbit(),
+    Spans(),
+)
