@@ -309,7 +309,10 @@ def _run_in_namespaces(job: dict[str, Any]) -> None:
     os.close(alive_fd)
     if _stopping:
         os.kill(pid, signal.SIGKILL)
-    # Returns only when every process of the pid namespace is gone.
+    # Returns only when every process of the pid namespace is gone. Until it is reaped the pid cannot
+    # be another's, so that `_on_term` may signal it.
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    _child = 0
     if os.waitpid(pid, 0)[1] and not _stopping:
         _report("died")
 
