@@ -4,6 +4,7 @@ Run as a program (`python -P tests/test_all_envs.py ID SEEDS`) it prints the dig
 the tests compare processes.
 """
 
+import itertools
 import json
 import os
 import pickle
@@ -24,9 +25,33 @@ IDS = sorted(verigym.list_envs())
 JUNK = ("", "help", "up", "down", "print(1)", "<answer>1</answer>", "\U0001f600 ×", "{}", "0")
 
 
+def slow(env_id):
+    """Whether every verdict means running programs."""
+    return env_id.startswith("verigym/code/")
+
+
 def few(env_id, many):
-    """How many seeds a test takes: fewer where every step runs a program."""
-    return max(2, many // 6) if env_id.startswith("verigym/code/") else many
+    """How many seeds a test takes."""
+    return 1 if slow(env_id) else many
+
+
+class Instant:
+    """Stands in for a verifier that runs programs, where a test is about the environment."""
+
+    def __init__(self, env):
+        self.env = env
+
+    def verify(self, task, submission):
+        right = float(submission == self.env.oracle())
+        return verigym.scored(right, "instant", evidence=digest(submission)[:8])
+
+
+def quick(env_id, **kwargs):
+    """The environment, with an instant verifier where its own is slow."""
+    env = verigym.make(env_id, **kwargs)
+    if slow(env_id):
+        env.verifier = Instant(env)
+    return env
 
 
 def plan(env):
@@ -54,9 +79,9 @@ def wander(env, rng, steps):
 def transcript(env_id, seeds):
     """A digest of tasks, observations, rewards, verdicts and state keys of some plays."""
     record = []
+    env = verigym.make(env_id)
     for seed in range(seeds):
-        for difficulty in verigym.make(env_id).difficulties:
-            env = verigym.make(env_id)
+        for difficulty in env.difficulties[: few(env_id, 3)]:
             record.append(env.reset(seed=seed, options={"difficulty": difficulty}))
             record.append(env.task)
             record.extend(wander(env, random.Random(seed), 30))
@@ -91,8 +116,8 @@ def test_it_plays_through_gymnasium_s_wrappers(env_id):
 
 @each_env
 def test_info_always_has_its_keys(env_id):
-    env = verigym.make(env_id)
-    for seed in range(few(env_id, 6)):
+    env = quick(env_id)
+    for seed in range(6):
         _, info = env.reset(seed=seed)
         infos = [info, *(step[4] for _, step in wander(env, random.Random(seed), 5))]
         for info in infos:
@@ -118,7 +143,7 @@ def test_another_process_with_another_hash_seed_plays_the_same(env_id):
 
 @each_env
 def test_the_same_seed_gives_the_same_task_and_global_generators_do_not_matter(env_id):
-    for seed in range(few(env_id, 12)):
+    for seed in range(12):
         random.seed(seed)
         one = verigym.make(env_id)
         first = one.reset(seed=seed)
@@ -162,14 +187,16 @@ def test_the_oracle_earns_full_marks_within_the_turns_allowed(env_id):
     if env.oracle_absent:
         assert len(env.oracle_absent) > 20, "say why there is no oracle"
         return
-    for difficulty in env.difficulties:
-        for split in verigym.SPLITS:
-            for seed in range(few(env_id, 12)):
-                env.reset(seed=seed, options={"difficulty": difficulty, "split": split})
-                actions, total = plan(env)
-                assert total == 1.0, f"{env.task.id}: {actions}"
-                assert len(actions) <= env.turns_allowed(env.task)
-                assert all(env.action_space.contains(action) for action in actions)
+    kinds = [*itertools.product(env.difficulties, verigym.SPLITS)]
+    if slow(env_id):
+        kinds = [*zip(env.difficulties, verigym.SPLITS, strict=False)]
+    for difficulty, split in kinds:
+        for seed in range(few(env_id, 12)):
+            env.reset(seed=seed, options={"difficulty": difficulty, "split": split})
+            actions, total = plan(env)
+            assert total == 1.0, f"{env.task.id}: {actions}"
+            assert len(actions) <= env.turns_allowed(env.task)
+            assert all(env.action_space.contains(action) for action in actions)
 
 
 @each_env
@@ -237,9 +264,9 @@ def squeezed(text):
 
 @each_env
 def test_neither_prompt_nor_info_holds_the_reference_or_the_answer(env_id):
-    env = verigym.make(env_id)
+    env = quick(env_id)
     for difficulty in env.difficulties:
-        for seed in range(few(env_id, 8)):
+        for seed in range(8):
             observation, info = env.reset(seed=seed, options={"difficulty": difficulty})
             reference = json.dumps(env.task.reference, sort_keys=True)
             shown = [observation, repr(info), repr(env.task.public())]
@@ -258,8 +285,8 @@ def test_neither_prompt_nor_info_holds_the_reference_or_the_answer(env_id):
 
 @each_env
 def test_snapshots_continue_identically_here_in_a_clone_and_in_a_pickle(env_id):
-    for seed in range(few(env_id, 6)):
-        env = verigym.make(env_id)
+    for seed in range(6):
+        env = quick(env_id)
         env.reset(seed=seed)
         rng = random.Random(seed)
         for _ in range(3):
@@ -269,7 +296,7 @@ def test_snapshots_continue_identically_here_in_a_clone_and_in_a_pickle(env_id):
         point = env.snapshot()
         state = rng.getstate()
         expected = [*wander(env, rng, 8), env.reset(), env.task]
-        for other in (env, verigym.make(env_id)):
+        for other in (env, quick(env_id)):
             for start in (point, pickle.loads(pickle.dumps(point))):
                 other.restore(start)
                 assert other.snapshot() == point
@@ -300,12 +327,12 @@ def test_a_failed_step_can_be_repeated(env_id):
 
 @each_env
 def test_state_keys_have_no_history(env_id):
-    env = verigym.make(env_id, max_turns=10_000)
+    env = quick(env_id, max_turns=10_000)
     rng = random.Random(5)
     env.reset(seed=5)
     start = env.snapshot()
     futures, lengths = {}, {}
-    for _ in range(few(env_id, 12)):
+    for _ in range(12):
         env.restore(start)
         moves, before = 0, env.state_key()
         for _ in wander(env, rng, 25):
@@ -340,7 +367,7 @@ def test_a_vector_of_environments(env_id):
     ):
         assert env.reset(seed=seed)[0] == observation
         assert env.state_key() == key
-    actions = [env.oracle() for env in alone]
+    actions = [env.oracle() if not slow(env_id) else "help" for env in alone]
     observations, rewards, _, _, infos = envs.step(actions)
     for i, env in enumerate(alone):
         observation, reward, _, _, info = env.step(actions[i])
@@ -364,7 +391,7 @@ def test_a_vector_of_processes(env_id):
         alone = [verigym.make(env_id) for _ in range(2)]
         for env, seed, observation in zip(alone, (1, 2), observations, strict=True):
             assert env.reset(seed=seed)[0] == observation
-        actions = [env.oracle() for env in alone]
+        actions = [env.oracle() if not slow(env_id) else "help" for env in alone]
         rewards = envs.step(actions)[1]
         assert list(rewards) == [e.step(a)[1] for e, a in zip(alone, actions, strict=True)]
     finally:
@@ -383,7 +410,7 @@ def test_it_renders_as_text(env_id):
 
 @each_env
 def test_it_prints_nothing(env_id, capfd):
-    env = verigym.make(env_id)
+    env = quick(env_id)
     env.reset(seed=1)
     list(wander(env, random.Random(1), 5))
     assert capfd.readouterr() == ("", "")
