@@ -33,7 +33,7 @@ def config_for(algorithm: str, seed: int, arguments: argparse.Namespace) -> Conf
             "seed": seed,
             "env": {"id": "games/keydoor", "difficulty": arguments.difficulty},
             "policy": {"model": "tiny", "max_new_tokens": 2, "show_task": False},
-            "warmup": {"episodes": 400, "epochs": 6, "lr": 1.5e-3, "stop_at": 0.2},
+            "warmup": {"episodes": 600, "epochs": 2, "lr": 1.5e-3, "smoothing": 0.4},
             "algorithm": {"name": algorithm, "invalid_penalty": 0.0},
             "train": {
                 "steps": 100_000,

@@ -44,7 +44,9 @@ class PolicySection(_Section):
     history: int = Field(default=0, ge=0)
     """With `steps`: how many earlier turns a prompt repeats."""
     show_task: bool = True
-    """Whether prompts carry the task's text besides the observation."""
+    """With `steps`: whether prompts carry the task's text besides the observation."""
+    show_legal: bool = True
+    """Whether prompts list the legal actions, where the environment can."""
     device: str = "cpu"
     dtype: Literal["float32", "bfloat16"] = "float32"
 
@@ -57,13 +59,11 @@ class WarmUpSection(_Section):
     """Share of the demonstrator's moves that are random legal ones."""
     epochs: int = Field(default=4, ge=1)
     lr: float = Field(default=1e-3, gt=0)
-    """Reached in the first ten batches."""
+    """Reached after ten batches, then falling in a line to a tenth."""
     batch_rows: int = Field(default=64, ge=1)
-    stop_at: float | None = Field(default=None, gt=0, le=1)
-    """Stop once this share of validation episodes succeeds, so that there is something left to
-    learn; None goes through all epochs."""
-    check_every: int = Field(default=8, ge=1)
-    """Batches between two looks at the validation split."""
+    smoothing: float = Field(default=0.0, ge=0, lt=1)
+    """Label smoothing over the tokens that demonstrations use: the policy learns what to do and
+    stays unsure, which leaves reinforcement something to do."""
 
 
 class AlgorithmSection(_Section):

@@ -140,15 +140,27 @@ class Engine:
             n_tokens=denominators.tokens,
         )
 
-    def imitate(self, rows: Sequence[Row]) -> float:
-        """One optimiser step of supervised learning on the masked tokens; mean loss in nats."""
+    def imitate(self, rows: Sequence[Row], smoothing: float, used_ids: Sequence[int]) -> float:
+        """One optimiser step of supervised learning on the masked tokens; mean loss in nats.
+
+        `smoothing` of each target's probability is spread evenly over `used_ids`.
+        Source: Szegedy et al. 2016, arXiv 1512.00567, section 7.
+        """
         denominators = Denominators.of(self._batch(rows).mask_BT)
+        used = torch.tensor(used_ids, device=self.model.device)
         total = 0.0
         self.optimizer.zero_grad(set_to_none=True)
         for part in microbatches(rows, self.train.microbatch_tokens):
             batch = self._batch(part)
-            logp_BT, _ = self._forward(self.model, batch)
-            loss = aggregate(-logp_BT, batch.mask_BT, "token-mean", denominators=denominators)
+            logp_BPV, at_P = self._distribution(self.model, batch)
+            target_BP = logp_BPV.gather(-1, batch.ids_BT[:, at_P][..., None])[..., 0]
+            spread_BP = logp_BPV[..., used].mean(-1)
+            loss = aggregate(
+                -(1 - smoothing) * target_BP - smoothing * spread_BP,
+                batch.mask_BT[:, at_P],
+                "token-mean",
+                denominators=denominators,
+            )
             loss.backward()  # type: ignore[no-untyped-call]
             total += loss.item()
         self._step()
@@ -157,27 +169,26 @@ class Engine:
     def _batch(self, rows: Sequence[Row]) -> Batch:
         return Batch.of(rows, self.pad_id, self.model.device)
 
+    def _distribution(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Log-probabilities [B, P, V] of the tokens at the P places `at_P` where a row is trained."""
+        # Logits only where some row has a token to train: for step rows that is the tail.
+        at_P = batch.mask_BT.any(0).nonzero()[:, 0]
+        inputs = {"input_ids": batch.ids_BT, "attention_mask": batch.attention_BT}
+        if self._keeps_some:
+            logits_BPV = model(**inputs, logits_to_keep=at_P - 1).logits
+        else:
+            logits_BPV = model(**inputs).logits[:, at_P - 1]
+        return (logits_BPV.float() / self.temperature).log_softmax(-1), at_P
+
     def _forward(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
         """Log-probability of each masked token given what is before it, and entropy there; [B, T]."""
-        mask_BT = batch.mask_BT
-        # Logits only where some row has a token to train: for step rows that is the tail.
-        before = mask_BT.any(0).nonzero()[:, 0] - 1
-        if self._keeps_some:
-            logits_BPV = model(
-                input_ids=batch.ids_BT, attention_mask=batch.attention_BT, logits_to_keep=before
-            ).logits
-        else:
-            logits_BPV = model(input_ids=batch.ids_BT, attention_mask=batch.attention_BT).logits
-            logits_BPV = logits_BPV[:, before]
-        all_logp_BPV = (logits_BPV.float() / self.temperature).log_softmax(-1)
-        target_BP = batch.ids_BT[:, before + 1]
-        logp_BP = all_logp_BPV.gather(-1, target_BP[..., None])[..., 0]
-        entropy_BP = -(all_logp_BPV.detach().exp() * all_logp_BPV.detach()).sum(-1)
-        shape = mask_BT.shape
-        zero_BT = torch.zeros(shape, device=mask_BT.device)
-        logp_BT = zero_BT.index_copy(1, before + 1, logp_BP)
-        entropy_BT = zero_BT.index_copy(1, before + 1, entropy_BP)
-        return torch.where(mask_BT, logp_BT, zero_BT), entropy_BT
+        logp_BPV, at_P = self._distribution(model, batch)
+        chosen_BP = logp_BPV.gather(-1, batch.ids_BT[:, at_P][..., None])[..., 0]
+        detached_BPV = logp_BPV.detach()
+        entropy_BP = -(detached_BPV.exp() * detached_BPV).sum(-1)
+        zero_BT = torch.zeros(batch.mask_BT.shape, device=batch.mask_BT.device)
+        logp_BT = torch.where(batch.mask_BT, zero_BT.index_copy(1, at_P, chosen_BP), zero_BT)
+        return logp_BT, zero_BT.index_copy(1, at_P, entropy_BP)
 
     def _step(self) -> float:
         parameters = [p for p in self.model.parameters() if p.grad is not None]

@@ -40,8 +40,6 @@ from verigym.trainers.warmup import Demonstrator, demonstrate, warm_up
 
 # Streams of seeds that never meet: warm-up, training, evaluation.
 _WARM_UP, _TRAIN, _EVAL = 1, 2, 3
-# Validation episodes in one look at how far warm-up is.
-_LOOK = 64
 
 
 class Interrupted(VerigymError):
@@ -145,9 +143,11 @@ class _Run:
             algorithm=config.algorithm,
         )
         self.encoding: Encoding = (
-            StepRows(history=policy.history, show_task=policy.show_task, show_legal=False)
+            StepRows(
+                history=policy.history, show_task=policy.show_task, show_legal=policy.show_legal
+            )
             if policy.encoding == "steps"
-            else Transcript()
+            else Transcript(show_legal=policy.show_legal)
         )
         self.settings = Settings(
             batching="cohorts",
@@ -268,19 +268,9 @@ class _Run:
             plans, Demonstrator(self.policy, config.noise), self.encoding, self.settings
         )
 
-        def on_batch(done: int, total: int, loss: float) -> bool:
+        def on_batch(done: int, total: int, loss: float) -> None:
             self.stop.check()
             self.listen(Progress(stage="warm-up", done=done, total=total, text=f"loss {loss:.3f}"))
-            if config.stop_at is None or done % config.check_every:
-                return False
-            episodes = play(
-                self._plans(_WARM_UP, 1, _LOOK, 1, "validation"),
-                self.policy,
-                self.encoding,
-                self.settings,
-                envs=self.envs,
-            )
-            return (summarise(episodes)["success_rate"] or 0.0) >= config.stop_at
 
         warm_up(self.engine, rows, config, self.config.seed, on_batch)
         self.wall_s += time.perf_counter() - began

@@ -22,7 +22,7 @@ CHAT_TEMPLATE = (
     "{% endfor %}"
     "{% if add_generation_prompt %}<|assistant|>{% endif %}"
 )
-KEYDOOR_WORDS = ("up", "down", "left", "right", "Keys: ", "none")
+KEYDOOR_WORDS = ("up", "down", "left", "right", "Keys: ", "none", "Legal actions: ", ", ")
 
 
 def build_tokenizer(words: Sequence[str] = KEYDOOR_WORDS) -> PreTrainedTokenizerFast:

@@ -101,10 +101,10 @@ def warm_up(
     rows: Sequence[Row],
     config: WarmUpSection,
     seed: int,
-    on_batch: Callable[[int, int, float], bool],
+    on_batch: Callable[[int, int, float], None],
 ) -> None:
-    """Imitate `rows` for `config.epochs`. `on_batch` hears batch, batches and loss in nats, and
-    stops it by returning True."""
+    """Imitate `rows` for `config.epochs`; `on_batch` hears batch, batches and loss in nats."""
+    used = sorted({t for row in rows for t, on in zip(row.ids, row.mask, strict=True) if on})
     rng = np.random.default_rng((seed, 1))
     total = -(-len(rows) // config.batch_rows) * config.epochs
     done = 0
@@ -112,7 +112,6 @@ def warm_up(
         order = rng.permutation(len(rows))
         for start in range(0, len(rows), config.batch_rows):
             done += 1
-            engine.set_lr(config.lr * min(1.0, done / 10))
-            loss = engine.imitate([rows[i] for i in order[start : start + config.batch_rows]])
-            if on_batch(done, total, loss):
-                return
+            engine.set_lr(config.lr * min(1.0, done / 10) * (1 - 0.9 * done / total))
+            part = [rows[i] for i in order[start : start + config.batch_rows]]
+            on_batch(done, total, engine.imitate(part, config.smoothing, used))

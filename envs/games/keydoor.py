@@ -1,7 +1,7 @@
 """Keydoor: fetch keys, open doors, reach the goal on a small text grid.
 
 The reward is sparse: 1 at the goal, 0 until then. Levels are chambers in a row, each behind a door,
-turned and mirrored at random; their shortest solutions take 5 to 30 moves, by difficulty.
+turned and mirrored at random beyond the tiny size; their shortest solutions take 6 to 30 moves, by difficulty.
 """
 
 from __future__ import annotations
@@ -26,17 +26,21 @@ Reach the goal within {max_turns} moves. Answer with one move: up, down, left or
 
 @dataclass(frozen=True)
 class Size:
-    """Chambers of `width` x `height` cells with a door between neighbours."""
+    """Chambers of `width` x `height` cells with a door between neighbours, the goal in the last.
+
+    `turned` levels are turned and mirrored at random; others run from left to right.
+    """
 
     chambers: int
     width: int
     height: int
     shortest: range
     max_turns: int
+    turned: bool = True
 
 
 SIZES = {
-    "tiny": Size(chambers=2, width=2, height=3, shortest=range(5, 9), max_turns=14),
+    "tiny": Size(chambers=2, width=2, height=4, shortest=range(6, 11), max_turns=16, turned=False),
     "easy": Size(chambers=2, width=2, height=4, shortest=range(8, 13), max_turns=20),
     "medium": Size(chambers=2, width=4, height=4, shortest=range(12, 19), max_turns=30),
     "hard": Size(chambers=3, width=3, height=5, shortest=range(18, 31), max_turns=50),
@@ -149,6 +153,8 @@ def _draw(rng: np.random.Generator, size: Size) -> tuple[str, ...]:
         row, column = free[chamber].pop()
         grid[row][column] = cell
     turned = np.array(grid)
+    if not size.turned:
+        return tuple("".join(line) for line in turned)
     if rng.integers(2):
         turned = turned[:, ::-1]
     if rng.integers(2):

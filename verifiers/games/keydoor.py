@@ -20,6 +20,7 @@ from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 
 MOVES = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
+MAX_MOVES = 10_000
 _CELLS = frozenset(".#@*")
 
 
@@ -114,7 +115,10 @@ def parse_level(rows: tuple[str, ...]) -> Level:
 
 
 def read_reference(task: Task) -> tuple[Level, int]:
-    """Level and turn limit from a task's reference. Raises TaskError where they are not there."""
+    """Level and turn limit from a task's reference. Raises TaskError where they are not there.
+
+    The limit is for the environment to keep, where a user may change it; verdicts ignore it.
+    """
     reference = task.reference
     if not isinstance(reference, Mapping):
         raise TaskError("a keydoor reference is an object with rows and max_turns")
@@ -127,7 +131,7 @@ def read_reference(task: Task) -> tuple[Level, int]:
 
 
 class KeyDoorVerifier(Verifier):
-    """1.0 where the submitted moves, replayed from the start, reach the goal in time; else 0.0."""
+    """1.0 where the submitted moves, replayed from the start, reach the goal; else 0.0."""
 
     id: ClassVar[str] = "games/keydoor"
     version: ClassVar[int] = 1
@@ -135,11 +139,11 @@ class KeyDoorVerifier(Verifier):
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """`submission` is a list of move names, in order."""
-        level, max_turns = read_reference(task)
+        level, _ = read_reference(task)
         if not isinstance(submission, list | tuple):
             return unusable("not_moves", "the submission must be a list of moves")
-        if len(submission) > max_turns:
-            return unusable("too_many_moves", f"{len(submission)} moves, {max_turns} allowed")
+        if len(submission) > MAX_MOVES:
+            return unusable("too_many_moves", f"{len(submission)} moves, {MAX_MOVES} are replayed")
         place = level.start
         for number, direction in enumerate(submission):
             if not isinstance(direction, str) or direction not in MOVES:
