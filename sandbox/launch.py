@@ -381,12 +381,22 @@ def _run_plain(job: dict[str, Any]) -> None:
     job["run_limits"].append((resource.RLIMIT_NPROC, most, most))
 
     def stop(_number: int, _frame: FrameType | None) -> None:
+        # First of all: a second signal in the midst of an import would find half a module.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        import pathlib  # both are dear, and needed here alone
+        import runpy
+
         _sweep()
+        # The caller may be dead and so cannot remove the folder. Whether it is cannot be asked: while
+        # its other threads die, getppid still names it. Loaded by path: with -I and -S there is no
+        # package to import it from.
+        path = os.path.join(os.path.dirname(__file__), "remove.py")
+        runpy.run_path(path)["remove_tree"](pathlib.Path(job["folder"]))
         os._exit(1)
 
     signal.signal(signal.SIGTERM, stop)
     if _stopping:
-        os._exit(1)
+        stop(signal.SIGTERM, None)
     _run_commands(job)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     _sweep()
