@@ -96,6 +96,8 @@ class TrainSection(_Section):
     """Episodes a task; they start in the identical state."""
     lr: float = Field(default=1e-6, gt=0)
     lr_warmup_steps: int = Field(default=0, ge=0)
+    lr_final: float = Field(default=1.0, ge=0, le=1)
+    """Share of `lr` that is left at the last step; it falls in a line."""
     weight_decay: float = Field(default=0.0, ge=0)
     max_grad_norm: float = Field(default=1.0, gt=0)
     minibatch_rows: int = Field(default=256, ge=1)
@@ -112,14 +114,13 @@ class TrainSection(_Section):
 
 
 class EvalSection(_Section):
-    """Play on a split that is never trained on."""
+    """Play on splits that are never trained on: validation on the way, test before and after."""
 
     every: int = Field(default=10, ge=1)
     episodes: int = Field(default=128, ge=1)
-    split: Literal["validation", "test"] = "test"
     temperature: float = Field(default=1.0, ge=0)
     stop_at: float | None = Field(default=None, gt=0, le=1)
-    """Stop once the success rate reaches this; None for never."""
+    """Stop once success on validation reaches this; None for never."""
 
 
 class LimitsSection(_Section):

@@ -184,7 +184,7 @@ class _Run:
                 self._warm_up()
             self.engine.start_reinforcement()
             self.whole = True
-            self._evaluate("warm-up" if self.config.warmup.episodes else "start")
+            self._finish_stage("warm-up" if self.config.warmup.episodes else "start")
             self.keep()
 
     def close(self) -> None:
@@ -282,12 +282,12 @@ class _Run:
             began = time.perf_counter()
             self._train_step()
             self.wall_s += time.perf_counter() - began
-            if self._ended() or self.step % config.eval.every == 0:
-                self.success = self._evaluate("reinforcement")
+            if self.step % config.eval.every == 0:
+                self.success = self._evaluate("validation")["success_rate"]
             if self._ended() or self.step % config.checkpoint.every == 0:
                 self.keep()
         self.finished = True
-        self._write_facts()
+        self._finish_stage("reinforcement")
 
     def _ended(self) -> bool:
         train, target = self.config.train, self.config.eval.stop_at
@@ -354,8 +354,9 @@ class _Run:
     def _update(self, number: int, rows: Sequence[Row]) -> list[StepStats]:
         """Optimiser steps over shuffled mini-batches; none where nothing was played."""
         train = self.config.train
-        if train.lr_warmup_steps:
-            self.engine.set_lr(train.lr * min(1.0, number / train.lr_warmup_steps))
+        risen = min(1.0, number / max(1, train.lr_warmup_steps))
+        fallen = 1.0 - (1.0 - train.lr_final) * number / train.steps
+        self.engine.set_lr(train.lr * risen * fallen)
         stats = []
         for epoch in range(train.epochs):
             order = np.random.default_rng((self.config.seed, number, epoch)).permutation(len(rows))
@@ -396,12 +397,20 @@ class _Run:
             self.folder.transcripts(number, shown, earned, per_episode, self.policy)
         return {"logp_gap_mean": float(np.mean(gaps)), "logp_gap_max": float(np.max(gaps))}
 
-    def _evaluate(self, stage: str) -> float | None:
-        """Play the held-out split; the same tasks and draws each time."""
+    def _finish_stage(self, name: str) -> None:
+        """Play the test split, which decides nothing, and note the result as the stage's."""
+        line = self._evaluate("test")
+        self.stages = [stage for stage in self.stages if stage["name"] != name]
+        kept = ("split", "episodes", "success_rate", "interval")
+        self.stages.append({"name": name, "step": self.step, **{key: line[key] for key in kept}})
+        self._write_facts()
+
+    def _evaluate(self, split: str) -> dict[str, Any]:
+        """Play `eval.episodes` tasks of `split`; the same tasks and draws each time."""
         assert self.folder is not None
         config = self.config.eval
-        self._say("evaluation", f"{config.episodes} episodes of the {config.split} split")
-        plans = self._plans(_EVAL, 0, config.episodes, 1, config.split)
+        self._say("evaluation", f"{config.episodes} episodes of the {split} split")
+        plans = self._plans(_EVAL, 0, config.episodes, 1, split)
         episodes = play(
             plans,
             self.judge,
@@ -415,7 +424,7 @@ class _Run:
         line = {
             "step": self.step,
             "env_steps": self.env_steps,
-            "split": config.split,
+            "split": split,
             "episodes": len(episodes),
             "success_rate": found["success_rate"],
             "interval": found["success_interval"],
@@ -423,20 +432,16 @@ class _Run:
             "by_difficulty": _by_difficulty(found),
         }
         self.folder.evaluation(line)
-        self.stages = [s for s in self.stages if s["name"] != stage]
-        self.stages.append({"name": stage, "step": self.step, **_pick(line)})
-        self._write_facts()
         self.listen(
             Progress(
                 stage="evaluation",
                 done=self.step,
                 total=self.config.train.steps,
-                text=f"{config.split} success {found['success_rate'] or 0:.1%}",
+                text=f"{split} success {found['success_rate'] or 0:.1%}",
                 line=line,
             )
         )
-        rate: float | None = found["success_rate"]
-        return rate
+        return line
 
     def _plans(self, stream: int, step: int, groups: int, members: int, split: str) -> list[Plan]:
         env = self.config.env
@@ -478,6 +483,8 @@ def _identity(config: Config) -> str:
         del tree[section]
     for name in ("steps", "max_env_steps", "time_limit_s", "microbatch_tokens", "threads"):
         del tree["train"][name]
+    if config.train.lr_final != 1.0:
+        tree["train"]["steps"] = config.train.steps
     del tree["env"]["verifier"]
     del tree["name"]
     return digest(tree)
@@ -501,10 +508,6 @@ def _by_difficulty(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         name: {"n": part["episodes"], "success_rate": part["success_rate"]}
         for name, part in found["by_difficulty"].items()
     }
-
-
-def _pick(line: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: line[name] for name in ("split", "episodes", "success_rate", "interval")}
 
 
 def _outcome(episodes: Sequence[Episode]) -> dict[str, Any]:

@@ -51,4 +51,3 @@ def test_the_demo_configuration_is_good() -> None:
     path = Path(__file__).parents[2] / "examples" / "demo.toml"
     config = read_config(path)
     assert config.algorithm.name == "gigpo"
-    assert config.eval.split == "test"

@@ -73,7 +73,7 @@ def test_a_run_leaves_what_the_report_needs(whole: Path) -> None:
     metrics = lines(whole / "metrics.jsonl")
     assert [line["step"] for line in metrics] == [1, 2, 3, 4]
     assert all(line["logp_gap_max"] < 1e-4 for line in metrics)
-    assert {line["split"] for line in lines(whole / "eval.jsonl")} == {"test"}
+    assert {line["split"] for line in lines(whole / "eval.jsonl")} == {"validation", "test"}
     shown = lines(whole / "episodes" / "step-000004.jsonl")[0]
     for turn, credit, logprobs, tokens in zip(
         shown["episode"]["turns"],
