@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import platform
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -34,6 +33,7 @@ from verigym.trainers import checkpoint, tiny
 from verigym.trainers.batch import Row, TurnCredit, assign_credit, make_rows
 from verigym.trainers.config import Config, read_config
 from verigym.trainers.engine import Engine, StepStats
+from verigym.trainers.measures import by_difficulty, optimisation, outcome, signal, total
 from verigym.trainers.run_folder import RunFolder
 from verigym.trainers.stop import StopRequest
 from verigym.trainers.warmup import Demonstrator, demonstrate, warm_up
@@ -328,14 +328,14 @@ class _Run:
             "step": number,
             "env_steps": self.env_steps,
             "wall_s": self.wall_s + clock[-1] - clock[0],
-            **_outcome(episodes),
-            **_signal(episodes, credit),
-            **_optimisation(stats),
+            **outcome(episodes),
+            **signal(episodes, credit),
+            **optimisation(stats),
             **gaps,
             "time": {
-                "generation_s": _total(episodes, "generate_s"),
-                "environment_s": _total(episodes, "step_s") - _total(episodes, "verify_s"),
-                "verifier_s": _total(episodes, "verify_s"),
+                "generation_s": total(episodes, "generate_s"),
+                "environment_s": total(episodes, "step_s") - total(episodes, "verify_s"),
+                "verifier_s": total(episodes, "verify_s"),
                 "update_s": clock[2] - clock[1],
                 "play_s": clock[1] - clock[0],
             },
@@ -429,7 +429,7 @@ class _Run:
             "success_rate": found["success_rate"],
             "interval": found["success_interval"],
             "faults": found["faults_by_cause"],
-            "by_difficulty": _by_difficulty(found),
+            "by_difficulty": by_difficulty(found),
         }
         self.folder.evaluation(line)
         self.listen(
@@ -496,58 +496,4 @@ def _versions() -> dict[str, str]:
         "torch": str(torch.__version__),
         "transformers": transformers.__version__,
         "python": platform.python_version(),
-    }
-
-
-def _total(episodes: Sequence[Episode], field: str) -> float:
-    return float(sum(getattr(turn, field) for episode in episodes for turn in episode.turns))
-
-
-def _by_difficulty(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    return {
-        name: {"n": part["episodes"], "success_rate": part["success_rate"]}
-        for name, part in found["by_difficulty"].items()
-    }
-
-
-def _outcome(episodes: Sequence[Episode]) -> dict[str, Any]:
-    found = summarise(episodes)
-    return {
-        "episodes": len(episodes),
-        "success_rate": found["success_rate"],
-        "return_mean": found["mean_return"],
-        "turns_mean": found["turns_mean"],
-        "faults": found["faults_by_cause"],
-        "by_difficulty": _by_difficulty(found),
-    }
-
-
-def _signal(episodes: Sequence[Episode], credit: Sequence[Sequence[TurnCredit]]) -> dict[str, Any]:
-    """Groups that teach nothing, and how many visits the states had that were compared."""
-    teaches: dict[str, bool] = {}
-    rows_in: Counter[int] = Counter()
-    for episode, earned in zip(episodes, credit, strict=True):
-        found = any(turn.advantage != 0.0 for turn in earned)
-        teaches[episode.group_id] = teaches.get(episode.group_id, False) or found
-        rows_in.update(turn.step_group_size for turn in earned if turn.step_group_size)
-    return {
-        "groups": len(teaches),
-        "groups_without_signal": sum(not taught for taught in teaches.values()),
-        # `size` rows share a group, so rows over size is the number of groups.
-        "step_group_sizes": {str(size): n // size for size, n in sorted(rows_in.items())},
-    }
-
-
-def _optimisation(stats: Sequence[StepStats]) -> dict[str, Any]:
-    if not stats:
-        return {"optimizer_steps": 0, "n_tokens": 0}
-    weights = [s.n_tokens for s in stats]
-    return {
-        "optimizer_steps": len(stats),
-        "n_tokens": sum(weights),
-        "grad_norm": float(np.mean([s.grad_norm for s in stats])),
-        **{
-            name: float(np.average([getattr(s, name) for s in stats], weights=weights))
-            for name in ("loss", "kl", "clip_share", "entropy")
-        },
     }

@@ -1,0 +1,72 @@
+"""What one training step amounts to, as plain figures for the run folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from verigym.agents.record import summarise
+from verigym.episode import Episode
+from verigym.trainers.batch import TurnCredit
+from verigym.trainers.engine import StepStats
+
+
+def total(episodes: Sequence[Episode], field: str) -> float:
+    """Sum of one timing over all turns, in seconds."""
+    return float(sum(getattr(turn, field) for episode in episodes for turn in episode.turns))
+
+
+def by_difficulty(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Episodes and success rate for each difficulty."""
+    return {
+        name: {"n": part["episodes"], "success_rate": part["success_rate"]}
+        for name, part in found["by_difficulty"].items()
+    }
+
+
+def outcome(episodes: Sequence[Episode]) -> dict[str, Any]:
+    """How the episodes ended."""
+    found = summarise(episodes)
+    return {
+        "episodes": len(episodes),
+        "success_rate": found["success_rate"],
+        "return_mean": found["mean_return"],
+        "turns_mean": found["turns_mean"],
+        "faults": found["faults_by_cause"],
+        "by_difficulty": by_difficulty(found),
+    }
+
+
+def signal(episodes: Sequence[Episode], credit: Sequence[Sequence[TurnCredit]]) -> dict[str, Any]:
+    """Groups that teach nothing, and how many visits the states had that were compared."""
+    teaches: dict[str, bool] = {}
+    rows_in: Counter[int] = Counter()
+    for episode, earned in zip(episodes, credit, strict=True):
+        found = any(turn.advantage != 0.0 for turn in earned)
+        teaches[episode.group_id] = teaches.get(episode.group_id, False) or found
+        rows_in.update(turn.step_group_size for turn in earned if turn.step_group_size)
+    return {
+        "groups": len(teaches),
+        "groups_without_signal": sum(not taught for taught in teaches.values()),
+        # `size` rows share a group, so rows over size is the number of groups.
+        "step_group_sizes": {str(size): n // size for size, n in sorted(rows_in.items())},
+    }
+
+
+def optimisation(stats: Sequence[StepStats]) -> dict[str, Any]:
+    """Means over the optimiser steps, weighed by their tokens; counts alone where there was none."""
+    if not stats:
+        return {"optimizer_steps": 0, "n_tokens": 0}
+    weights = [s.n_tokens for s in stats]
+    return {
+        "optimizer_steps": len(stats),
+        "n_tokens": sum(weights),
+        "grad_norm": float(np.mean([s.grad_norm for s in stats])),
+        **{
+            name: float(np.average([getattr(s, name) for s in stats], weights=weights))
+            for name in ("loss", "kl", "clip_share", "entropy")
+        },
+    }
