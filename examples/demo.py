@@ -6,6 +6,7 @@ is resumed; a finished one is kept and the next goes into a folder beside it.
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -34,10 +35,10 @@ def run_folder(below: Path) -> tuple[Path, bool]:
         number += 1
 
 
-def main(*options: str) -> int:
-    """Serve, train, report. `options` go to `verigym train` (`--set train.steps=5`)."""
+def main(below: Path, options: list[str]) -> int:
+    """Serve, train, report, in a folder under `below`. `options` go to `verigym train`."""
     console = Console(highlight=False)
-    folder, resume = run_folder(ROOT / "runs")
+    folder, resume = run_folder(below)
     console.print(
         "A small Llama will learn [bold]keydoor[/bold]: fetch a key, open a door, walk to the goal."
     )
@@ -81,4 +82,7 @@ def main(*options: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--into", type=Path, default=ROOT / "runs", help="where runs lie")
+    known, rest = parser.parse_known_args()
+    sys.exit(main(known.into, rest))
