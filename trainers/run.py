@@ -198,7 +198,7 @@ class _Run:
         if self.whole:
             self.keep()
         if not checkpoint.find(self.folder_path / "checkpoints"):
-            return f"Nothing was saved yet; remove {self.folder_path} and start again"
+            return f"Nothing was saved in {self.folder_path} yet; --resume starts it over"
         return (
             f"The run in {self.folder_path} stopped after step {self.step}; nothing was scored for "
             "the step under way, and it is done again with --resume"
