@@ -4,7 +4,7 @@
     python benchmarks/credit_curves.py --seeds 1 --env-steps 5000
 
 The default size has up to 16 turns an episode, which a model of one million parameters learns within
-minutes on a CPU; `--difficulty hard` has 50 and wants hours.
+minutes on a CPU. `--max-turns 30` lengthens the horizon; `--difficulty hard` has 50 turns and wants hours.
 
 Both start each seed from the same warmed-up weights, see the same tasks, and share every setting but
 the estimator. What is plotted is success on training tasks when they are first met (no task is met
@@ -34,7 +34,11 @@ def config_for(algorithm: str, seed: int, arguments: argparse.Namespace) -> Conf
         {
             "name": f"{algorithm}-{seed}",
             "seed": seed,
-            "env": {"id": "games/keydoor", "difficulty": arguments.difficulty},
+            "env": {
+                "id": "games/keydoor",
+                "difficulty": arguments.difficulty,
+                "max_turns": arguments.max_turns,
+            },
             "policy": {"model": "tiny", "max_new_tokens": 2, "show_task": False},
             "warmup": {"episodes": 250, "epochs": 2, "lr": 1.5e-3},
             "algorithm": {"name": algorithm, "invalid_penalty": 0.0},
@@ -97,7 +101,8 @@ def plot(result: dict[str, Any], path: Path) -> None:
         xlabel="environment steps",
         ylabel="success",
         ylim=(0, 1),
-        title=f"keydoor {result['difficulty']}, {len(result['seeds'])} seeds, mean and one deviation",
+        title=f"keydoor {result['difficulty']}, up to {result['max_turns'] or 'its own'} turns, "
+        f"{len(result['seeds'])} seeds, mean and one deviation",
     )
     axes.legend()
     figure.tight_layout()
@@ -112,6 +117,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--env-steps", type=int, default=20_000)
     parser.add_argument("--difficulty", default="tiny")
+    parser.add_argument("--max-turns", type=int, help="in place of the size's own limit")
     parser.add_argument("--threads", type=int, default=None)
     parser.add_argument("--out", type=Path, default=Path("results/credit_curves"))
     arguments = parser.parse_args()
@@ -120,7 +126,8 @@ def main() -> None:
     tests: dict[str, list[dict[str, Any]]] = {name: [] for name in ALGORITHMS}
     for seed in range(arguments.seeds):
         for algorithm in ALGORITHMS:
-            folder = arguments.out / f"{arguments.difficulty}-{algorithm}-{seed}"
+            turns = arguments.max_turns or "own"
+            folder = arguments.out / f"{arguments.difficulty}-{turns}-{algorithm}-{seed}"
             facts = folder / "run.json"
             if not facts.exists() or not json.loads(facts.read_bytes())["finished"]:
                 train(
@@ -140,6 +147,7 @@ def main() -> None:
             print(f"seed {seed} {algorithm:<6} test {tests[algorithm][-1]}", flush=True)
     result = {
         "difficulty": arguments.difficulty,
+        "max_turns": arguments.max_turns,
         "env_steps": arguments.env_steps,
         "bin": BIN,
         "seeds": list(range(arguments.seeds)),
