@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Protocol
 
 from verigym.errors import RequestError, suggestion
+
+MAX_SOURCE_BYTES = 4 << 20
+MAX_STDIN_BYTES = 64 << 20
+MAX_FILES = 2000
+# <linux/limits.h>, less what the job's own folder takes.
+_MAX_NAME, _MAX_PATH = 255, 3072
+# The most for one argument or variable is MAX_ARG_STRLEN of execve(2), 128 KiB.
+_MAX_TEXT = 120_000
 
 
 class JobStatus(StrEnum):
@@ -27,7 +36,12 @@ class JobStatus(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one job may use. All must be above 0."""
+    """What one job may use: finite numbers above 0. Seconds may be fractions, the rest may not.
+
+    `wall_s` and `cpu_s` are seconds (CPU of all processes together), `memory_mib` holds for all
+    processes together, `processes` counts threads too, `disk_mib` and `inodes` bound the private
+    folder. What a language's runtime takes for itself is added (`needs` in its TOML file).
+    """
 
     wall_s: float = 10.0
     cpu_s: float = 10.0
@@ -35,48 +49,96 @@ class Limits:
     processes: int = 16
     open_files: int = 64
     disk_mib: int = 32
+    inodes: int = 4096
     output_bytes: int = 1 << 20
-    """Of standard output and of standard error, each."""
+    """Of standard output and of standard error, each; and of each file that is brought back."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if not value > 0:
-                raise RequestError(f"{name} must be above 0, got {value}")
+            kinds = (int, float) if name in ("wall_s", "cpu_s") else (int,)
+            if isinstance(value, bool) or not isinstance(value, kinds):
+                wanted = "a number" if float in kinds else "a whole number"
+                raise RequestError(f"{name} must be {wanted}, got {value!r}")
+            if not value > 0 or not math.isfinite(value):
+                raise RequestError(f"{name} must be above 0 and finite, got {value}")
+            if value > 1 << 50:
+                raise RequestError(f"{name} must be at most 2**50, got {value}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """One run of one program in a fresh private folder, without a network.
+    """One run of one program in a fresh private folder.
 
-    `source` is the program in `language`; `files` are put beside it, by relative name. Nothing of
-    the caller's environment is passed on; `env` adds to a minimal one.
+    Either `source`, a program in `language`, or `command`, an argument list whose first entry is
+    found on the sandbox's own PATH. `args` follow the program. `files` are put into the folder, by
+    relative name, before it starts. Nothing of the caller's environment is passed on; `env` adds to
+    a minimal one. `fetch` names the files to bring back, relative names or patterns of
+    `fnmatch` where `*` also crosses folders ("out/*.csv"). `network` is refused by a sandbox that
+    was not made with `allow_network=True`.
+
+    Raises RequestError for anything that could not be run as asked.
     """
 
-    source: str
+    source: str | None = None
     language: str = "python"
+    command: tuple[str, ...] = ()
     stdin: bytes = b""
     args: tuple[str, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
     env: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
+    network: bool = False
+    fetch: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in self.files:
-            path = PurePosixPath(name)
-            if not name or path.is_absolute() or ".." in path.parts or "\0" in name:
+        if (self.source is None) == (not self.command):
+            raise RequestError("a job has either source or command: give one of the two")
+        if self.source is not None and not isinstance(self.source, str):
+            raise RequestError(f"source must be text, got {type(self.source).__name__}")
+        if len(self.source_bytes) > MAX_SOURCE_BYTES:
+            raise RequestError(
+                f"source has {len(self.source_bytes)} bytes, at most {MAX_SOURCE_BYTES} are "
+                "allowed; put data into files or stdin"
+            )
+        if not isinstance(self.stdin, bytes):
+            raise RequestError(
+                f"stdin must be bytes, got {type(self.stdin).__name__}; text needs .encode()"
+            )
+        if len(self.stdin) > MAX_STDIN_BYTES:
+            raise RequestError(
+                f"stdin has {len(self.stdin)} bytes, at most {MAX_STDIN_BYTES} are allowed"
+            )
+        for name in ("args", "command", "fetch"):
+            values = getattr(self, name)
+            if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+                raise RequestError(f"{name} must be a tuple of texts, got {values!r}")
+        check_texts("args", self.args)
+        check_texts("command", self.command)
+        check_texts("env", (*self.env, *self.env.values()))
+        for name in self.env:
+            if not name or "=" in name:
                 raise RequestError(
-                    f"file name {name!r} must be relative and stay inside the job's folder"
+                    f"environment variable name {name!r} must not be empty or hold ="
                 )
-        if any("\0" in text for text in (*self.args, *self.env, *self.env.values())):
-            raise RequestError("arguments and environment must not hold NUL characters")
+        check_files(self.files, self.limits)
+        for name in self.fetch:
+            check_name(name)
+
+    @property
+    def source_bytes(self) -> bytes:
+        """The program as it is written to its file; empty for a command."""
+        # A program is any text, lone surrogates included; the language says whether it is one.
+        return (self.source or "").encode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """What a job did. `exit_code` is set for an exit, `signal` for a death by signal.
 
-    `wall_s` and `cpu_s` are seconds, `memory_mib` the peak resident size of the largest process.
-    `detail` says more for `sandbox_error` and `compile_error`.
+    `wall_s` and `cpu_s` are seconds, `memory_mib` the peak of the job's memory. `files` holds what
+    `Job.fetch` asked for and the job left as plain files; `refused` says by name why another was
+    not brought back (a link, a device, too large). `detail` says more for `sandbox_error` and
+    `compile_error`.
     """
 
     status: JobStatus
@@ -86,23 +148,75 @@ class Result:
     stderr: bytes = b""
     stdout_truncated: bool = False
     stderr_truncated: bool = False
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
     wall_s: float = 0.0
     cpu_s: float = 0.0
     memory_mib: float = 0.0
     detail: str = ""
 
 
+def check_texts(what: str, texts: Iterable[str]) -> None:
+    """Raise RequestError where a text cannot be an argument or a variable of a process."""
+    for text in texts:
+        if not isinstance(text, str):
+            raise RequestError(f"{what} must hold texts, got {text!r}")
+        if "\0" in text:
+            raise RequestError(f"{what} must not hold NUL characters: {text[:50]!r}")
+        try:
+            size = len(text.encode())
+        except UnicodeEncodeError as error:
+            raise RequestError(f"{what} must be Unicode text: {error}") from error
+        if size > _MAX_TEXT:
+            raise RequestError(f"{what} holds {size} bytes in one text, at most {_MAX_TEXT} fit")
+
+
+def check_files(files: Mapping[str, bytes], limits: Limits) -> None:
+    """Raise RequestError where `files` cannot be put into a job's folder."""
+    if len(files) > min(MAX_FILES, limits.inodes):
+        most = min(MAX_FILES, limits.inodes)
+        raise RequestError(f"a job may bring at most {most} files, got {len(files)}")
+    folders = set()
+    for name, data in files.items():
+        check_name(name)
+        folders.update(str(folder) for folder in PurePosixPath(name).parents)
+        if not isinstance(data, bytes):
+            raise RequestError(f"file {name!r} must be bytes, got {type(data).__name__}")
+    for name in files:
+        if str(PurePosixPath(name)) in folders:
+            raise RequestError(f"file {name!r} is also the folder of another file")
+    size = sum(len(data) + 4096 for data in files.values())
+    if size > limits.disk_mib << 20:
+        raise RequestError(
+            f"the job's files take {size >> 10} KiB, more than disk_mib {limits.disk_mib}"
+        )
+
+
+def check_name(name: str) -> None:
+    """Raise RequestError where `name` is not a relative path inside the job's folder."""
+    if not isinstance(name, str):
+        raise RequestError(f"file name {name!r} must be text")
+    parts = name.split("/")
+    try:
+        too_long = len(name.encode()) > _MAX_PATH or any(len(p.encode()) > _MAX_NAME for p in parts)
+    except UnicodeEncodeError as error:
+        raise RequestError(f"file name {name!r} must be Unicode text") from error
+    if too_long:
+        raise RequestError(f"file name {name[:50]!r}... is too long")
+    if name.startswith("/") or "\0" in name or any(part in ("", ".", "..") for part in parts):
+        raise RequestError(
+            f"file name {name!r} must be relative and stay inside the job's folder, "
+            'without empty parts, "." or ".."'
+        )
+
+
 class Sandbox(Protocol):
-    """A place to run untrusted programs."""
+    """What the first backend still offers; goes with it."""
 
     languages: frozenset[str]
 
     def run(self, job: Job) -> Result:
-        """Run `job` to its end or its limits; blocks, is safe to call from many threads.
-
-        Raises RequestError for a job that cannot be run as asked (unknown language), before
-        anything starts. Failures of the machine are `sandbox_error`.
-        """
+        """Run `job` to its end or its limits."""
 
 
 def check_language(job: Job, sandbox: Sandbox) -> None:

@@ -179,8 +179,8 @@ def _files(job: Job, language: Language) -> list[tuple[str, bytes]]:
     """Everything to put into the job's folder. RequestError where it does not fit."""
     if any(PurePosixPath(name) == PurePosixPath(language.file) for name in job.files):
         raise RequestError(f"file {language.file!r} is the program itself; use another name")
-    # A program is any text, lone surrogates included; the language says whether it is one.
-    source = job.source.encode("utf-8", "surrogatepass")
+
+    source = job.source_bytes
     files = [(language.file, source), *((name, bytes(data)) for name, data in job.files.items())]
     size = sum(len(data) + 4096 for _, data in files)
     if size > job.limits.disk_mib << 20:

@@ -1,0 +1,169 @@
+"""`Sandbox`: what every backend gives its callers, and what it must bring itself."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self
+
+from verigym.errors import RequestError, SandboxError
+from verigym.sandbox.build import Builder
+from verigym.sandbox.job import Job, JobStatus, Limits, Result
+from verigym.sandbox.session import Session
+from verigym.sandbox.step import Channel, Step
+
+
+class Cancellation:
+    """Lets one thread stop a job that another one waits for. Cancelling kills the job."""
+
+    def __init__(self) -> None:
+        self.cancelled = False
+        self._lock = threading.Lock()
+        self._kill: Callable[[], None] | None = None
+
+    def cancel(self) -> None:
+        """Kill the job, now or, where it has not begun, as soon as it does. May be repeated."""
+        with self._lock:
+            self.cancelled = True
+            if self._kill is not None:
+                self._kill()
+
+    @contextmanager
+    def calling(self, kill: Callable[[], None]) -> Iterator[None]:
+        """Within the block, `cancel` calls `kill`, which must be quick; at once if it is late."""
+        with self._lock:
+            self._kill = kill
+            if self.cancelled:
+                kill()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._kill = None
+
+
+class Sandbox(ABC):
+    """A place to run untrusted programs. Safe to use from many threads; a context manager.
+
+    `max_jobs` bounds how many jobs run at once; further callers wait their turn. A backend calls
+    this constructor with the languages that it found, by name, and brings `_execute`, `_connect`,
+    `describe` and, where it holds anything, `close`.
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        *,
+        max_jobs: int,
+        languages: Mapping[str, Any],
+        allow_network: bool = False,
+    ) -> None:
+        if isinstance(max_jobs, bool) or not isinstance(max_jobs, int) or max_jobs < 1:
+            raise RequestError(f"max_jobs must be a whole number of at least 1, got {max_jobs!r}")
+        self.max_jobs = max_jobs
+        self.allow_network = allow_network
+        self._builder = Builder(languages)
+        self._turns = threading.BoundedSemaphore(max_jobs)
+        self._threads_lock = threading.Lock()
+        self._threads: ThreadPoolExecutor | None = None
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """Names of the languages whose toolchain is here."""
+        return self._builder.available
+
+    def run(self, job: Job, *, cancellation: Cancellation | None = None) -> Result:
+        """Run `job` to its end or its limits, compiling first where its language does; blocks.
+
+        Raises RequestError for a job that cannot be run as asked (unknown language, network not
+        allowed) before anything starts. Failures of the machine are `sandbox_error`; so is a job
+        that `cancellation` stopped.
+        """
+        cancellation = cancellation or Cancellation()
+        self._check(job)
+        with self._turns:
+            if cancellation.cancelled:
+                return Result(status=JobStatus.SANDBOX_ERROR, detail="cancelled by the caller")
+            return self._builder.run(job, lambda step: self._execute(step, cancellation))
+
+    async def run_async(self, job: Job) -> Result:
+        """`run` for an event loop. Cancelling the task kills the job and waits until it is gone."""
+        with self._threads_lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(self.max_jobs, f"verigym-{self.name}")
+            threads = self._threads
+        cancellation = Cancellation()
+        loop = asyncio.get_running_loop()
+        running = loop.run_in_executor(threads, lambda: self.run(job, cancellation=cancellation))
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            cancellation.cancel()
+            await asyncio.wait([running])
+            raise
+
+    def session(
+        self,
+        language: str = "python",
+        *,
+        limits: Limits | None = None,
+        files: Mapping[str, bytes] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Session:
+        """Start a stateful interpreter (`python`) or shell (`bash`); it takes one of `max_jobs`.
+
+        `limits` hold for the session as a whole: `wall_s` is its lifetime. Raises RequestError for
+        another language, SandboxError where it cannot start.
+        """
+        step = self._builder.session_step(language, limits or Limits(wall_s=600.0), files, env)
+        if not self._turns.acquire(timeout=60.0):
+            raise SandboxError(f"all {self.max_jobs} jobs of the sandbox were taken for 60 s")
+        try:
+            return Session(language, self._connect(step), step.limits, self._turns.release)
+        except BaseException:
+            self._turns.release()
+            raise
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """What is active here, for people and for the record; JSON."""
+
+    @abstractmethod
+    def _execute(self, step: Step, cancellation: Cancellation) -> Result:
+        """Run `step` to its end or its limits. Failures of the machine are `sandbox_error`."""
+
+    @abstractmethod
+    def _connect(self, step: Step) -> Channel:
+        """Start `step` with its streams left open. Raises SandboxError where it cannot start."""
+
+    def close(self) -> None:
+        """Kill what runs and give everything back. May be repeated."""
+        with self._threads_lock:
+            threads, self._threads = self._threads, None
+        if threads is not None:
+            threads.shutdown(wait=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _check(self, job: Job) -> None:
+        if job.network and not self.allow_network:
+            raise RequestError(
+                "this sandbox gives no network; make it with allow_network=True if jobs may have one"
+            )
+        if job.source is not None:
+            self._builder.check(job)

@@ -1,0 +1,50 @@
+"""`Step`: one command in one fresh folder, all that a backend has to run; `Channel`: one left open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from verigym.sandbox.job import Limits, Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """What a backend runs, in a fresh private folder that is the working directory, HOME and TMPDIR.
+
+    A job is one step, or two where its language compiles. `argv[0]` is a name on the sandbox's PATH
+    or a path that begins with "./". `files` are put into the folder first, those named in
+    `executable` with the execute bit. `env` holds all variables beside PATH, HOME, TMPDIR and LANG.
+    `address_space_mib` bounds each process's virtual size (Go, Java and GHC reserve far more than
+    they use). `python` names the file among `files` that `argv` gives to the sandbox's own Python:
+    a backend may run it in a process forked ahead of time instead of starting `argv`.
+    """
+
+    argv: tuple[str, ...]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    executable: frozenset[str] = frozenset()
+    stdin: bytes = b""
+    env: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    address_space_mib: int | None = None
+    network: bool = False
+    fetch: tuple[str, ...] = ()
+    python: str | None = None
+
+
+class Channel(Protocol):
+    """A step that runs while its standard streams stay open: what a `Session` speaks through."""
+
+    def send(self, data: bytes) -> None:
+        """Write to standard input. Raises SandboxError where the step has ended."""
+
+    def receive(self, timeout_s: float) -> tuple[bytes, bytes] | None:
+        """What came on standard output and standard error since the last call, at once if there is
+        any; two empty ones after `timeout_s`; None when the step has ended and all was given."""
+
+    def interrupt(self) -> None:
+        """Send SIGINT to the step's first process."""
+
+    def close(self) -> Result:
+        """End the step and all of its processes, and say how it ended (no output). Repeatable."""
