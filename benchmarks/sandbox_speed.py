@@ -23,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from verigym.sandbox.job import Job
-from verigym.sandbox.languages import find_languages
+from verigym.sandbox.old_languages import find_languages
 from verigym.sandbox.local import LocalSandbox
 
 SOURCE = "print(int(input()) + 1)"

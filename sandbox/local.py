@@ -25,7 +25,7 @@ from typing import Any
 
 from verigym.errors import RequestError, SandboxError
 from verigym.sandbox.job import Job, JobStatus, Limits, Result, check_language
-from verigym.sandbox.languages import PATH, Language, find_languages
+from verigym.sandbox.old_languages import PATH, Language, find_languages
 from verigym.sandbox.remove import remove_tree
 from verigym.sandbox.watch import COMPILE_S, SETUP_S, Ending, Observed, watch
 
