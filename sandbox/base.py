@@ -90,7 +90,11 @@ class Sandbox(ABC):
         with self._turns:
             if cancellation.cancelled:
                 return Result(status=JobStatus.SANDBOX_ERROR, detail="cancelled by the caller")
-            return self._builder.run(job, lambda step: self._execute(step, cancellation))
+            return self._builder.run(
+                job,
+                lambda step: self._execute(step, cancellation),
+                lambda: cancellation.cancelled,
+            )
 
     async def run_async(self, job: Job) -> Result:
         """`run` for an event loop. Cancelling the task kills the job and waits until it is gone."""

@@ -1,0 +1,1 @@
+"""One short TOML file a language; `load.py` reads them."""
