@@ -36,15 +36,22 @@ class Step:
 class Channel(Protocol):
     """A step that runs while its standard streams stay open: what a `Session` speaks through."""
 
-    def send(self, data: bytes) -> None:
-        """Write to standard input. Raises SandboxError where the step has ended."""
+    def send(self, data: bytes, timeout_s: float = 10.0) -> None:
+        """Write to standard input. Raises SandboxError where the step has ended, TimeoutError where
+        it did not take the data in time."""
 
     def receive(self, timeout_s: float) -> tuple[bytes, bytes] | None:
         """What came on standard output and standard error since the last call, at once if there is
-        any; two empty ones after `timeout_s`; None when the step has ended and all was given."""
+        any; two empty ones after `timeout_s`; None when the step has ended and all was given.
+
+        Nothing is read ahead without bound: a step whose output nobody receives has to wait.
+        """
 
     def interrupt(self) -> None:
-        """Send SIGINT to the step's first process."""
+        """Send SIGINT to the process group of the step's first process; it is sent on return."""
 
     def close(self) -> Result:
-        """End the step and all of its processes, and say how it ended (no output). Repeatable."""
+        """End the step and all of its processes, and say how it ended (no output). Repeatable.
+
+        May be called while another thread is in `receive`, which then returns None soon.
+        """
