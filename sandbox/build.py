@@ -8,7 +8,6 @@ import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
-from pathlib import PurePosixPath
 
 from verigym.errors import RequestError, suggestion
 from verigym.sandbox.artefacts import ArtefactCache, Build, cut
@@ -17,6 +16,7 @@ from verigym.sandbox.languages.load import (
     Language,
     Needs,
     address_space_mib,
+    environment,
     fill,
     load_languages,
 )
@@ -121,7 +121,7 @@ class Builder:
         return Step(
             argv=argv,
             files={**given, name: source},
-            env={**_environment(found, limits), **(env or {})},
+            env={**environment(found, limits), **(env or {})},
             limits=_sum(limits, found.needs, extra_bytes=len(source)),
             address_space_mib=address_space_mib(found, limits),
             python=name if found.name == "python" else None,
@@ -143,14 +143,15 @@ class Builder:
 
     def _files(self, job: Job, language: Language) -> dict[str, bytes]:
         """The job's files and its source. Raises RequestError where they do not go together."""
-        reserved = [name for name in language.artefacts if not _is_pattern(name)]
+        reserved = {name for name in language.artefacts if not _is_pattern(name)}
+        reserved |= language.files.keys()
         for name in job.files:
-            path = PurePosixPath(name)
-            if path == PurePosixPath(language.source):
+            if name == language.source:
                 raise RequestError(f"file {name!r} is the program itself; use another name")
-            if any(path == PurePosixPath(artefact) for artefact in reserved):
-                raise RequestError(f"file {name!r} is what the compiler makes; use another name")
-        files = {**job.files, language.source: job.source_bytes}
+            if name in reserved or name.partition("/")[0] in reserved:
+                raise RequestError(f"file {name!r} is what {language.title} adds; use another name")
+        files = {name: text.encode() for name, text in language.files.items()}
+        files |= {**job.files, language.source: job.source_bytes}
         check_files(files, job.limits)
         return files
 
@@ -183,7 +184,7 @@ def _run_step(
         files=files,
         executable=executable,
         stdin=job.stdin,
-        env={**_environment(language, job.limits), **job.env},
+        env={**environment(language, job.limits), **job.env},
         limits=_sum(job.limits, language.needs, extra_bytes=made, extra_files=len(executable)),
         address_space_mib=address_space_mib(language, job.limits),
         network=job.network,
@@ -197,7 +198,7 @@ def _compile(language: Language, files: Mapping[str, bytes], execute: Execute) -
     step = Step(
         argv=fill(language.compile, limits),
         files=files,
-        env=_environment(language, limits),
+        env=environment(language, limits),
         limits=_sum(
             limits, Needs(), extra_bytes=sum(map(len, files.values())), extra_files=len(files)
         ),
@@ -268,10 +269,6 @@ def _judge(language: Language, result: Result) -> Result:
     if any(message in last for message in language.memory_messages):
         return replace(result, status=JobStatus.MEMORY_LIMIT)
     return result
-
-
-def _environment(language: Language, limits: Limits) -> dict[str, str]:
-    return dict(zip(language.env, fill(language.env.values(), limits), strict=True))
 
 
 def _sum(limits: Limits, needs: Needs, *, extra_bytes: int = 0, extra_files: int = 0) -> Limits:

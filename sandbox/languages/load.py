@@ -90,6 +90,8 @@ class Language:
     compile_limits: Limits = COMPILE_LIMITS
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables for compiling and running; those of the job win."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Texts put beside the source: for the compiler where there is one, else for the program."""
 
     def __post_init__(self) -> None:
         for what in (self.name, *self.aliases):
@@ -98,7 +100,8 @@ class Language:
         for what in ("source", "run", "version", "programs", "package", "title"):
             if not getattr(self, what):
                 raise ConfigError(f"{what} must not be empty")
-        check_name(self.source)
+        for name in (self.source, *self.files):
+            check_name(name)
         if bool(self.compile) != bool(self.artefacts):
             raise ConfigError("compile and artefacts belong together: give both or neither")
         for pattern in self.paths:
@@ -160,7 +163,7 @@ def versions(
 def _version(language: Language, execute: Callable[[Step], Result]) -> str:
     step = Step(
         argv=fill(language.version, language.compile_limits),
-        env=dict(language.env),
+        env=environment(language, language.compile_limits),
         limits=language.compile_limits,
         address_space_mib=address_space_mib(language, language.compile_limits),
     )
@@ -174,6 +177,11 @@ def _version(language: Language, execute: Callable[[Step], Result]) -> str:
 def fill(texts: Iterable[str], limits: Limits) -> tuple[str, ...]:
     """`texts` with the step's memory limit in place of `{memory_mib}`."""
     return tuple(text.replace("{memory_mib}", str(limits.memory_mib)) for text in texts)
+
+
+def environment(language: Language, limits: Limits) -> dict[str, str]:
+    """The language's variables for a step under `limits`."""
+    return dict(zip(language.env, fill(language.env.values(), limits), strict=True))
 
 
 def address_space_mib(language: Language, limits: Limits) -> int:
