@@ -20,6 +20,7 @@ from verigym.sandbox.languages.load import (
     fill,
     load_languages,
 )
+from verigym.sandbox.session import driver
 from verigym.sandbox.step import Step
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -105,8 +106,6 @@ class Builder:
         env: Mapping[str, str] | None = None,
     ) -> Step:
         """The step that a `Session` of `language` speaks to. Raises RequestError for others."""
-        from verigym.sandbox.session import driver
-
         found = self._find(language)
         if found.name not in SESSION_LANGUAGES:
             raise RequestError(
