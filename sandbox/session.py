@@ -1,0 +1,329 @@
+"""`Session`: a stateful interpreter or shell in a sandbox, one cell at a time.
+
+    with sandbox.session("python") as session:
+        session.run("x = 6")
+        session.run("x * 7").stdout  # b"42\\n", the value of a last expression is shown
+
+A cell that fails leaves the session as it is, with whatever the cell had done by then. A session ends
+when it is closed, when its lifetime (`Limits.wall_s`) is over, when its process ends or is killed
+(memory, `os._exit`, the shell's `exit`), and when a cell does not stop on request. See
+`verigym.sandbox.framing` for what a cell can forge.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+from verigym.errors import RequestError, SandboxError
+from verigym.sandbox import framing
+from verigym.sandbox.framing import DIALECTS, End, Stream
+from verigym.sandbox.job import MAX_SOURCE_BYTES, JobStatus, Limits, Result, check_name
+from verigym.sandbox.step import Channel
+
+_GRACE_S = 2.0
+"""How long a cell may take to end after it was interrupted."""
+_START_S = 30.0
+_SEND_S = 10.0
+_SLICE_S = 0.2  # how late `interrupt` of another thread is noticed
+
+
+def driver(language: str) -> tuple[str, bytes, tuple[str, ...]]:
+    """Of the program that serves sessions of `language`: file name, content, command."""
+    dialect = DIALECTS[language]
+    return dialect.file, dialect.source(), dialect.argv
+
+
+class Session:
+    """A live interpreter; made by `Sandbox.session`. Safe to use from many threads, which take turns.
+
+    `channel` leads to the driver of `language`. `limits` hold for the session as a whole, except that
+    `output_bytes` bounds each stream of each cell. `release` is called once, when it has ended.
+    Raises SandboxError where the driver does not answer; then `release` is left to the caller.
+    """
+
+    def __init__(
+        self, language: str, channel: Channel, limits: Limits, release: Callable[[], object]
+    ) -> None:
+        self.language = language
+        self.limits = limits
+        self._channel = channel
+        self._dialect = DIALECTS[language]
+        self._release: Callable[[], object] = lambda: None
+        self._deadline = time.monotonic() + limits.wall_s
+        self._turn = threading.Lock()
+        # Guards what follows; never held while waiting for a cell.
+        self._state = threading.RLock()
+        self._running = False
+        self._interrupted_s: float | None = None
+        self._ended: Result | None = None
+        self._why = ""
+        self._machine_failed = False
+        self._strays = (b"", b"")
+        self._expiry = threading.Timer(limits.wall_s, self._expire)
+        self._expiry.daemon = True
+        self._start()
+        self._release = release
+        self._expiry.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the state is there still, as far as is known; a cell may find out otherwise."""
+        return self._ended is None
+
+    def run(self, code: str, *, wall_s: float | None = None) -> Result:
+        """Run one cell to its end or to `wall_s` seconds; blocks. What it printed is its alone.
+
+        The value of a last expression is shown on standard output, an exception with its traceback on
+        standard error. Status `ok` or `nonzero_exit` (an exception, `sys.exit`, a failed command);
+        `time_limit` and `output_limit` where it was interrupted for that; `memory_limit` and
+        `disk_limit` where it was refused more; `sandbox_error` where `interrupt` stopped it. After
+        each of these the session lives on, unless `alive` says otherwise and `detail` why.
+
+        Raises RequestError for code that cannot be sent and for a session that has ended,
+        SandboxError where it was the machine that ended it.
+        """
+        if not isinstance(code, str):
+            raise RequestError(f"code must be text, got {type(code).__name__}")
+        if len(code) > MAX_SOURCE_BYTES:
+            raise RequestError(
+                f"the cell has {len(code)} characters, at most {MAX_SOURCE_BYTES} are allowed; "
+                "put data into files"
+            )
+        if wall_s is not None:
+            _check_seconds(wall_s)
+        nonce = framing.nonce()
+        frame = self._dialect.cell(nonce, code)
+        with self._turn:
+            return self._cell(nonce, frame, wall_s)
+
+    async def run_async(self, code: str, *, wall_s: float | None = None) -> Result:
+        """`run` for an event loop. Cancelling the task interrupts the cell and waits for its end."""
+        running = asyncio.ensure_future(asyncio.to_thread(self.run, code, wall_s=wall_s))
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            while not running.done():
+                # It may be waiting for its turn still.
+                await asyncio.to_thread(self.interrupt)
+                await asyncio.wait([running], timeout=_SLICE_S)
+            running.exception()
+            raise
+
+    def put(self, name: str, data: bytes) -> None:
+        """Write a file into the session's folder. Raises RequestError where it cannot be written."""
+        check_name(name)
+        if not isinstance(data, bytes):
+            raise RequestError(f"file {name!r} must be bytes, got {type(data).__name__}")
+        if len(data) > self.limits.disk_mib << 20:
+            raise RequestError(f"file {name!r} is larger than disk_mib {self.limits.disk_mib}")
+        nonce = framing.nonce()
+        result = self._own_cell(nonce, self._dialect.put(nonce, name, data))
+        if result.status is not JobStatus.OK:
+            raise RequestError(f"file {name!r} cannot be written: {_said(result)}")
+
+    def get(self, name: str) -> bytes:
+        """A file of the session's folder, of at most `output_bytes`. Raises RequestError."""
+        check_name(name)
+        nonce = framing.nonce()
+        result = self._own_cell(nonce, self._dialect.get(nonce, name))
+        if result.stdout_truncated:
+            raise RequestError(
+                f"file {name!r} is larger than output_bytes {self.limits.output_bytes}"
+            )
+        if result.status is not JobStatus.OK:
+            raise RequestError(f"file {name!r} cannot be read: {_said(result) or 'no such file'}")
+        return result.stdout
+
+    def interrupt(self) -> None:
+        """Stop the cell that runs, from another thread: its status becomes `sandbox_error`.
+
+        Does nothing where none runs. The session is killed if the cell does not stop.
+        """
+        with self._state:
+            if self._running and self._ended is None and self._interrupted_s is None:
+                self._interrupted_s = time.monotonic()
+                self._channel.interrupt()
+
+    def close(self) -> None:
+        """End the session and all of its processes. May be repeated; a cell that runs ends."""
+        self._end("it was closed", JobStatus.SANDBOX_ERROR)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _start(self) -> None:
+        try:
+            # An empty cell; also takes what an interactive shell says at first.
+            nonce = framing.nonce()
+            result = self._cell(nonce, self._dialect.cell(nonce, ""), _START_S)
+        except BaseException:
+            self._channel.close()
+            raise
+        if self._ended is not None or result.status is not JobStatus.OK:
+            self._channel.close()
+            raise SandboxError(
+                f"the {self.language} session did not start: {result.status.value}, "
+                f"{result.detail or 'no detail'}, {_said(result) or 'no output'}"
+            )
+
+    def _own_cell(self, nonce: str, frame: bytes) -> Result:
+        with self._turn:
+            return self._cell(nonce, frame, None)
+
+    def _cell(self, nonce: str, frame: bytes, wall_s: float | None) -> Result:
+        """Send one frame and collect what comes until its end. Holds `_turn`."""
+        out, err = (Stream(nonce, self.limits.output_bytes) for _ in range(2))
+        out.feed(self._strays[0])
+        err.feed(self._strays[1])
+        with self._state:
+            self._check_alive()
+            self._running, self._interrupted_s = True, None
+        started = time.monotonic()
+        try:
+            status, detail = self._exchange(frame, out, err, started, wall_s)
+        except BaseException:  # Ctrl-C here: what the cell says still will be the next one's
+            self.interrupt()
+            raise
+        finally:
+            with self._state:
+                self._running = False
+        self._strays = (out.left(), err.left())
+        result = Result(
+            status=JobStatus.OK,
+            stdout=out.output(),
+            stderr=err.output(),
+            stdout_truncated=out.over,
+            stderr_truncated=err.over,
+            wall_s=time.monotonic() - started,
+        )
+        if out.end is None or err.end is None:
+            return self._last(result, status, detail)
+        end = framing.read_end(out.end)
+        if end is None:
+            self._end("a cell broke the framing", JobStatus.NONZERO_EXIT)
+            return self._last(result, status, detail)
+        return _ended_cell(result, end, status, detail)
+
+    def _exchange(
+        self, frame: bytes, out: Stream, err: Stream, started: float, wall_s: float | None
+    ) -> tuple[JobStatus | None, str]:
+        """Run the cell; the status and the reason if it was stopped. It may end the session."""
+        limit = math.inf if wall_s is None else started + wall_s
+        status: JobStatus | None = None
+        detail = ""
+        try:
+            self._channel.send(frame, max(0.001, min(_SEND_S, self._deadline - started)))
+        except TimeoutError:
+            self._end("it does not read its cells any more", JobStatus.TIME_LIMIT)
+            return None, ""
+        except SandboxError:
+            pass  # it ended before; what it still said is read below
+        while out.end is None or err.end is None:
+            now = time.monotonic()
+            stopped = self._interrupted_s
+            if status is None and stopped is not None:
+                status, detail = JobStatus.SANDBOX_ERROR, "interrupted by the caller"
+            elif status is None and now >= limit:
+                status, detail = JobStatus.TIME_LIMIT, f"interrupted after {wall_s:g} s"
+                self.interrupt()
+            elif status is None and (out.over or err.over):
+                status = JobStatus.OUTPUT_LIMIT
+                detail = f"interrupted after {self.limits.output_bytes} bytes of output"
+                self.interrupt()
+            if now >= self._deadline:
+                self._expire()
+                return None, ""
+            if stopped is not None and now >= stopped + _GRACE_S:
+                self._end(f"a cell did not stop within {_GRACE_S:g} s of its interrupt", status)
+                return status, detail
+            until = [now + _SLICE_S, self._deadline]
+            until.append(limit if status is None else now + _SLICE_S)
+            got = self._channel.receive(max(0.0, min(until) - now))
+            if got is None:
+                self._end("its process ended")
+                return status, detail
+            out.feed(got[0])
+            err.feed(got[1])
+        return status, detail
+
+    def _last(self, result: Result, status: JobStatus | None, detail: str) -> Result:
+        """The result of the cell in which the session ended."""
+        assert self._ended is not None
+        ended = self._ended if status is None else replace(self._ended, exit_code=None, signal=None)
+        why = f"the session's state is lost: {self._why}"
+        return replace(
+            ended,
+            status=status or ended.status,
+            stdout=result.stdout,
+            stderr=result.stderr,
+            stdout_truncated=result.stdout_truncated,
+            stderr_truncated=result.stderr_truncated,
+            wall_s=result.wall_s,
+            detail=f"{detail}; {why}" if detail else why,
+        )
+
+    def _check_alive(self) -> None:
+        if self._ended is not None:
+            kind = SandboxError if self._machine_failed else RequestError
+            raise kind(
+                f"the session has ended and its state is lost: {self._why}; start another with "
+                "Sandbox.session"
+            )
+
+    def _expire(self) -> None:
+        self._end(f"its lifetime of {self.limits.wall_s:g} s is over", JobStatus.TIME_LIMIT)
+
+    def _end(self, why: str, status: JobStatus | None = None) -> None:
+        """Close the channel, once, and give the place back. `status` None: as the step ended."""
+        with self._state:
+            if self._ended is not None:
+                return
+            ended = self._channel.close()
+            if status is None:
+                self._machine_failed = ended.status is JobStatus.SANDBOX_ERROR
+            else:
+                ended = replace(ended, status=status, exit_code=None, signal=None)
+            self._why = f"{why} ({ended.detail})" if ended.detail else why
+            self._ended = ended
+            self._expiry.cancel()
+        self._release()
+
+
+def _check_seconds(wall_s: object) -> None:
+    if isinstance(wall_s, bool) or not isinstance(wall_s, int | float):
+        raise RequestError(f"wall_s must be a number, got {wall_s!r}")
+    if not (wall_s > 0 and math.isfinite(wall_s)):
+        raise RequestError(f"wall_s must be above 0 and finite, got {wall_s}")
+
+
+def _ended_cell(result: Result, end: End, status: JobStatus | None, detail: str) -> Result:
+    """`result` with what the driver said; `status` is set where the cell was stopped."""
+    if status is None and (result.stdout_truncated or result.stderr_truncated):
+        status, detail = JobStatus.OUTPUT_LIMIT, "it ended before it could be interrupted"
+    return replace(
+        result,
+        status=status or end.status,
+        exit_code=end.exit_code if status is None else None,
+        cpu_s=end.cpu_s,
+        memory_mib=end.memory_mib,
+        detail=detail,
+    )
+
+
+def _said(result: Result) -> str:
+    return result.stderr[-500:].decode("utf-8", "replace").strip()
