@@ -116,10 +116,10 @@ def _find_1(own: Mapping[str, str], mounts: list[tuple[str, str, str]]) -> Contr
 
 
 def _find_2(own: Mapping[str, str], mounts: list[tuple[str, str, str]]) -> Controller:
-    places = [_place(root, point, own[""]) for root, point, options in mounts if options == "2"]
-    if "" not in own or not places:
+    if "" not in own or not any(options == "2" for _, _, options in mounts):
         raise OSError(errno.ENOENT, "it is not mounted")
-    place = places[0]
+    root, point = next((root, point) for root, point, options in mounts if options == "2")
+    place = _place(root, point, own[""])
     if _NAME.fullmatch(os.path.basename(place)):
         place = os.path.dirname(place)  # a process of ours moved us there, see below
     offered = read(f"{place}/cgroup.controllers").split()
@@ -131,7 +131,7 @@ def _find_2(own: Mapping[str, str], mounts: list[tuple[str, str, str]]) -> Contr
     if os.geteuid() != 0:
         # Above us what is ours to write is delegated to us as well, and holding it moves nobody.
         above = place
-        while len(above) >= len(mount_of(place, mounts)) and os.access(f"{above}/cgroup.procs", 2):
+        while len(above) >= len(point) and os.access(f"{above}/cgroup.procs", os.W_OK):
             if _hands_down(above):
                 return Controller(2, dict.fromkeys(("memory", "pids"), above))
             above = os.path.dirname(above)
@@ -139,11 +139,6 @@ def _find_2(own: Mapping[str, str], mounts: list[tuple[str, str, str]]) -> Contr
     if not _hands_down(place):
         controller.leaf = _make_room(place)
     return controller
-
-
-def mount_of(place: str, mounts: list[tuple[str, str, str]]) -> str:
-    """The mount point of version 2 that `place` lies below."""
-    return max((point for _, point, _ in mounts if place.startswith(point)), key=len, default="/")
 
 
 def _hands_down(place: str) -> bool:

@@ -82,11 +82,15 @@ class Group:
         return self._oom_kills() - self._before["oom"]
 
     def peak_bytes(self) -> int | None:
-        """Most memory since `reset`, beyond what lay there then; None where the kernel cannot say."""
+        """Most memory since `reset`, beyond what lay there then; None where the kernel cannot say.
+
+        Ask when the job has ended.
+        """
         peak = self._peak()
         if self._version == 2 and self._peak_fd is None and peak <= self._before["peak"]:
             return None  # an earlier job's, which kernels before 6.12 never forget
-        return max(0, peak - self._before["usage"])
+        # What lay there at the reset and went since, such as an ended process, was no one's base.
+        return max(0, peak - min(self._before["usage"], self._usage()))
 
     def cpu_ns(self) -> int | None:
         """Processor time of all in the group since `reset`, ended ones too; None where unknown."""
@@ -140,8 +144,11 @@ class Group:
                     raise
             else:
                 return
-            with contextlib.suppress(FileNotFoundError):
+            try:
                 self.kill()
+            except OSError as error:
+                if error.errno not in (errno.ENOENT, errno.ENODEV):  # gone meanwhile
+                    raise
             # There is no event in version 1 for the last process to be gone.
             time.sleep(pause_s)
             pause_s = min(0.05, pause_s * 2)
