@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Protocol
 
-from verigym.errors import RequestError, suggestion
+from verigym.errors import RequestError
 
 MAX_SOURCE_BYTES = 4 << 20
 MAX_STDIN_BYTES = 64 << 20
@@ -176,7 +175,7 @@ def check_files(files: Mapping[str, bytes], limits: Limits) -> None:
     if len(files) > min(MAX_FILES, limits.inodes):
         most = min(MAX_FILES, limits.inodes)
         raise RequestError(f"a job may bring at most {most} files, got {len(files)}")
-    folders = set()
+    folders: set[str] = set()
     for name, data in files.items():
         check_name(name)
         folders.update(str(folder) for folder in PurePosixPath(name).parents)
@@ -207,21 +206,4 @@ def check_name(name: str) -> None:
         raise RequestError(
             f"file name {name!r} must be relative and stay inside the job's folder, "
             'without empty parts, "." or ".."'
-        )
-
-
-class Sandbox(Protocol):
-    """What the first backend still offers; goes with it."""
-
-    languages: frozenset[str]
-
-    def run(self, job: Job) -> Result:
-        """Run `job` to its end or its limits."""
-
-
-def check_language(job: Job, sandbox: Sandbox) -> None:
-    """Raise RequestError with suggestions where `sandbox` does not run the job's language."""
-    if job.language not in sandbox.languages:
-        raise RequestError(
-            f"unknown language {job.language!r}; {suggestion(job.language, sandbox.languages)}"
         )

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 from verigym.canonical import JSON
 from verigym.errors import RequestError, SandboxError, TaskError, suggestion
-from verigym.sandbox.job import Job, JobStatus, Limits, Result, Sandbox
+from verigym.sandbox.base import Sandbox
+from verigym.sandbox.job import Job, JobStatus, Limits, Result
 from verigym.sandbox.local import default_sandbox
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable

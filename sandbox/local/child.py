@@ -1,0 +1,232 @@
+"""One job: a process forked ahead of time that reads the job, gives up everything and runs it.
+
+Programs in Python run right here, in an interpreter that is already warm; all else is executed.
+"""
+
+from __future__ import annotations
+
+import array
+import atexit
+import builtins
+import gc
+import marshal
+import os
+import resource
+import signal
+import socket
+import sys
+import threading
+import time
+import types
+from importlib.machinery import SourceFileLoader
+from typing import Any, NoReturn
+
+from verigym.sandbox.local import root, seccomp, system
+
+MAX_MESSAGE = 48 << 10
+"""A larger job comes as a file in memory."""
+_NOBODY = 65534
+_MAX_FD = 1 << 20
+_filter = b""
+
+
+def prepare(settings: dict[str, Any]) -> None:
+    """Do once, in the slot, what is the same for all of its jobs."""
+    global _filter
+    _filter = seccomp.job_filter()
+
+
+def serve(settings: dict[str, Any], jobs_fd: int, folder: str) -> NoReturn:
+    """Wait for a job on `jobs_fd`, run it in `folder` and end. Whatever fails here is not its fault."""
+    jobs = socket.socket(fileno=jobs_fd)
+    jobs.settimeout(None)
+    try:
+        give_up(settings)
+        os.setsid()
+        os.chdir(folder)
+        order = _receive(jobs)
+        _put_files(order["files"])
+        for what, soft, hard in order["rlimits"]:
+            resource.setrlimit(what, (soft, hard))
+        warm = order["python"] is not None
+        _restore_signals(warm)
+        # Where memory runs out, this process goes before the slot.
+        root.write("/proc/self/oom_score_adj", "1000")
+        gc.enable()
+        seccomp.install(_filter)
+        jobs.send(b"S%r" % time.monotonic())
+        jobs.detach()
+        os.closerange(3, _MAX_FD)
+    except BaseException as error:  # noqa: BLE001
+        # A fork reports and ends, it never unwinds.
+        try:
+            jobs.send(b"E" + f"{type(error).__name__}: {error}".encode()[:2000])
+        finally:
+            os._exit(1)
+    if warm:
+        run_python(folder, order["python"], order["argv"], order["env"])
+    execute(order["argv"], order["env"])
+
+
+def give_up(settings: dict[str, Any]) -> None:
+    """Become nobody, without a capability and without a way to get one."""
+    if settings["as_root"]:
+        os.setgroups([])
+        os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+        os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+    system.drop_capabilities()
+    # The change of user took /proc/self away.
+    system.prctl(system.SET_DUMPABLE, 1)
+
+
+def _receive(jobs: socket.socket) -> dict[str, Any]:
+    """The job that the client sends; its streams become 0, 1 and 2."""
+    message, ancillary, _, _ = jobs.recvmsg(MAX_MESSAGE + 16, socket.CMSG_SPACE(4 * 4))
+    if not message:
+        os._exit(0)
+    fds = array.array("i")
+    for _, _, data in ancillary:
+        fds.frombytes(data)
+    streams = list(fds)
+    if message[:1] == b"F":
+        with os.fdopen(streams.pop(), "rb") as file:
+            order: dict[str, Any] = marshal.loads(file.read())
+    else:
+        order = marshal.loads(message[1:])
+    if len(streams) < 3:
+        streams.append(_stdin(order["stdin"]))
+    for number, fd in zip((1, 2, 0), streams, strict=True):
+        os.dup2(fd, number)
+    return order
+
+
+def _stdin(data: bytes) -> int:
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    if data and os.write(write, data) < len(data):
+        raise OSError("standard input did not fit into a pipe")
+    os.close(write)
+    return read
+
+
+def _put_files(files: list[tuple[str, bytes, int]]) -> None:
+    os.umask(0o022)
+    for name, data, mode in files:
+        parent = os.path.dirname(name)
+        if parent:
+            os.makedirs(parent, exist_ok=True)
+        fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        os.close(fd)
+
+
+def _restore_signals(warm: bool) -> None:
+    """All signals as a fresh process has them, or a fresh Python."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    if warm:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    else:
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+
+
+def execute(argv: list[str], env: dict[str, str]) -> NoReturn:
+    """Start the program `argv`; answer as a shell does where there is none."""
+    try:
+        os.execvpe(argv[0], argv, env)
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        os.write(2, f"{argv[0]}: {os.strerror(error.errno or 0)}\n".encode())
+        os._exit(127 if missing else 126)
+
+
+def run_python(folder: str, name: str, argv: list[str], env: dict[str, str]) -> NoReturn:
+    """Run the file `name` as `__main__`, as a fresh interpreter would, and end."""
+    path = f"{folder}/{name}"
+    for key, value in env.items():
+        if os.environ.get(key) != value:
+            os.environ[key] = value
+    numpy = sys.modules.get("numpy")
+    if numpy is not None:
+        numpy.random.seed()  # or every fork draws the same
+    main = types.ModuleType("__main__")
+    main.__dict__.update(
+        __builtins__=builtins,
+        __file__=path,
+        __cached__=None,
+        __loader__=SourceFileLoader("__main__", path),
+        __annotations__={},
+    )
+    sys.modules["__main__"] = main
+    sys.argv = argv
+    sys.orig_argv = [sys.executable, *argv]
+    sys.path.insert(0, os.path.dirname(path))
+    status = 0
+    try:
+        with open(path, "rb") as file:
+            text = file.read()
+        exec(compile(text, path, "exec", dont_inherit=True), main.__dict__)  # noqa: S102
+    except BaseException as error:  # noqa: BLE001
+        status = _report(error)
+    os._exit(_finish(main, status))
+
+
+def _report(error: BaseException) -> int:
+    """Say what ended the program as the interpreter does; the exit status."""
+    if isinstance(error, SystemExit):
+        if error.code is None:
+            return 0
+        if isinstance(error.code, int):
+            return error.code & 0xFF if -(1 << 63) <= error.code < 1 << 63 else 255
+        _print(str(error.code))
+        return 1
+    trace = error.__traceback__.tb_next if error.__traceback__ else None
+    try:
+        sys.excepthook(type(error), error.with_traceback(trace), trace)
+    except BaseException as second:  # noqa: BLE001
+        sys.__excepthook__(type(second), second, second.__traceback__)
+    if isinstance(error, KeyboardInterrupt):
+        _flush()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return 1
+
+
+def _print(text: str) -> None:
+    try:
+        _flush()
+        sys.stderr.write(text + "\n")
+    except (AttributeError, OSError, ValueError):
+        pass
+
+
+def _flush() -> bool:
+    good = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except (AttributeError, OSError, ValueError):
+            good = False
+    return good
+
+
+def _finish(main: types.ModuleType, status: int) -> int:
+    """Do what an interpreter does at its end and that a program can notice; the exit status.
+
+    Tearing the whole interpreter down would cost more than many a program. What is missing: finalizers
+    of objects that only modules of the standard library hold.
+    """
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        good = _flush()
+        for key in list(main.__dict__):
+            if key != "__builtins__":
+                main.__dict__[key] = None
+        gc.collect()
+        return status if _flush() and good else 120
+    except BaseException as error:  # noqa: BLE001
+        return _report(error)

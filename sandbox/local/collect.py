@@ -1,0 +1,137 @@
+"""Brings files back from a job's folder, after all of its processes are gone, in a process of its own."""
+
+from __future__ import annotations
+
+import fnmatch
+import marshal
+import os
+import re
+import resource
+import socket
+import stat
+import struct
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+from verigym.sandbox.local import child, seccomp, system
+
+HEADER = struct.Struct("=cIQ")
+"""Of each entry: D for a file and its bytes, X for a name and why it was refused, Z at the end; bytes
+of the name, bytes of what follows it."""
+
+MAX_NAMES = 20_000
+MAX_FILES = 2000
+CPU_S = 10
+
+
+def serve(settings: dict[str, Any], fd: int, folder: str) -> NoReturn:
+    """Read which files are wanted from `fd`, send them back through it and end."""
+    try:
+        child.give_up(settings)
+        client = socket.socket(fileno=fd)
+        client.settimeout(None)
+        with client.makefile("rb") as request:
+            (size,) = struct.unpack("=I", request.read(4))
+            wanted = marshal.loads(request.read(size))
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
+        seccomp.install(seccomp.job_filter())
+        top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        reply = client.makefile("wb")
+        for kind, name, data in find(top, wanted["names"], wanted["bytes"], wanted["total"]):
+            reply.write(HEADER.pack(kind, len(name), len(data)))
+            reply.write(name)
+            reply.write(data)
+        reply.write(HEADER.pack(b"Z", 0, 0))
+        reply.flush()
+    finally:
+        os._exit(0)
+
+
+def find(top: int, names: list[str], most: int, total: int) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Entries for all that `names` stand for below descriptor `top`: literal names or patterns."""
+    count = 0
+    seen = set()
+    for name in _matches(top, names):
+        if name in seen:
+            continue
+        seen.add(name)
+        count += 1
+        if count > MAX_FILES:
+            yield b"X", name, f"more than {MAX_FILES} files".encode()
+            return
+        shown = name.decode("utf-8", "surrogateescape")
+        if any(0xDC80 <= ord(letter) <= 0xDCFF for letter in shown):
+            yield b"X", name, b"its name is not UTF-8"
+            continue
+        data, trouble = _read(top, name, min(most, total))
+        if trouble:
+            yield b"X", name, trouble.encode()
+        elif data is not None:
+            total -= len(data)
+            yield b"D", name, data
+
+
+def _matches(top: int, names: list[str]) -> Iterator[bytes]:
+    """Names of what is there, without regard to what it is; folders only where named literally."""
+    patterns = []
+    for name in names:
+        if any(letter in name for letter in "*?["):
+            patterns.append(re.compile(fnmatch.translate(name).encode()).match)
+        else:
+            yield name.encode()
+    if not patterns:
+        return
+    for path in _walk(top):
+        if any(match(path) for match in patterns):
+            yield path
+
+
+def _walk(top: int) -> Iterator[bytes]:
+    folders = [b""]
+    left = MAX_NAMES
+    while folders:
+        folder = folders.pop()
+        try:
+            fd = system.open_beneath(top, folder or b".", os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            continue
+        try:
+            with os.scandir(fd) as entries:
+                for entry in entries:
+                    left -= 1
+                    if left < 0:
+                        return
+                    name = os.fsencode(entry.name)
+                    path = folder + b"/" + name if folder else name
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(path)
+                    else:
+                        yield path
+        finally:
+            os.close(fd)
+
+
+def _read(top: int, name: bytes, most: int) -> tuple[bytes | None, str]:
+    """The bytes of file `name` or why it is refused; neither where there is none."""
+    try:
+        # Without O_NONBLOCK a FIFO would wait for a writer.
+        fd = system.open_beneath(top, name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except FileNotFoundError:
+        return None, ""
+    except OSError as error:
+        if error.errno == 40:
+            return None, "it is a link, or below one"
+        return None, f"it cannot be opened: {os.strerror(error.errno or 0)}"
+    try:
+        mode = os.fstat(fd).st_mode
+        if not stat.S_ISREG(mode):
+            return None, "it is a folder" if stat.S_ISDIR(mode) else "it is no plain file"
+        data = bytearray()
+        while len(data) <= most:
+            chunk = os.read(fd, min(1 << 20, most + 1 - len(data)))
+            if not chunk:
+                return bytes(data), ""
+            data += chunk
+        return None, f"it is larger than {most} bytes"
+    finally:
+        os.close(fd)

@@ -1,0 +1,195 @@
+"""What a sandbox's root is made of on this machine: the interpreter, its packages, system folders."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterable
+from importlib import metadata
+from importlib.resources import files
+from typing import Any
+
+from verigym.errors import SandboxError
+from verigym.sandbox.languages.load import Language
+
+PACKAGES = ("numpy", "sympy", "pandas")
+"""Shown to programs in Python, with all that they need, where they are installed."""
+
+HOME = "/opt/python"
+PATH = f"{HOME}/bin:/usr/local/bin:/usr/bin:/bin"
+ENVIRONMENT = {
+    "PATH": PATH,
+    "HOME": "/tmp",
+    "TMPDIR": "/tmp",
+    "LANG": "C.UTF-8",
+}
+"""What every job finds in its environment."""
+
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_ETC = ("/etc/alternatives", "/etc/ld.so.cache")
+_NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/ssl", "/etc/pki")
+_COVERED = (
+    "/usr/lib/python3/dist-packages",
+    "/usr/lib/python3*/site-packages",
+    "/usr/lib64/python3*/site-packages",
+    "/usr/local/lib/python3*/dist-packages",
+    "/usr/local/lib/python3*/site-packages",
+    "/usr/local/lib64/python3*/site-packages",
+)
+# In the warm server's environment beside the job's; numpy would start a thread a core.
+_SERVER_ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+_COMMON = (
+    *("abc", "array", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal"),
+    *("enum", "fractions", "functools", "hashlib", "heapq", "io", "itertools", "json", "math"),
+    *("operator", "os", "pathlib", "random", "re", "statistics", "string", "struct", "sys"),
+    *("textwrap", "time", "traceback", "typing", "warnings"),
+)
+_OWN_VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
+_MODULES = ("system", "seccomp", "landlock", "root", "child", "collect", "slot", "zygote", "keeper")
+
+BOOT = """
+import marshal, os, sys, types
+role, bundle, control = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+with os.fdopen(os.dup(bundle), "rb") as file:
+    settings, texts = marshal.loads(file.read())
+for name, text in texts:
+    module = types.ModuleType(name)
+    module.__path__ = []
+    sys.modules[name] = module
+    parent, _, last = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], last, module)
+    exec(compile(text, "<sandbox>", "exec"), module.__dict__)
+module = sys.modules["verigym.sandbox.local." + role]
+if role == "keeper":
+    try:
+        module.main(settings, control, bundle)
+    except BaseException:
+        module.fail(control)
+        raise
+os.close(bundle)
+del file, texts, name, text, parent, last, types
+module.main(settings, control)
+"""
+"""Loads the server's modules from the file that descriptor `bundle` holds, without the package."""
+
+
+def visible_program(name: str) -> bool:
+    """Whether `name` is on the PATH of a job."""
+    if name == "python3":
+        return True
+    found = shutil.which(name, path=PATH.partition(":")[2])
+    return found is not None and os.path.realpath(found).startswith((*_SYSTEM, *_ETC))
+
+
+def interpreter() -> tuple[str, str, str]:
+    """The interpreter that runs programs, its prefix, and the name of its library folder.
+
+    The one that runs this process; where that lies in a folder closed to this user, as below another
+    user's home, the system's. Raises SandboxError where there is none.
+    """
+    own = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+    prefix = os.path.realpath(sys.base_prefix)
+    if own.startswith(prefix + "/") and os.access(own, os.X_OK):
+        return own, prefix, _OWN_VERSION
+    for path in ("/usr/local/bin/python3", "/usr/bin/python3"):
+        python = os.path.realpath(path)
+        version = os.path.basename(python)
+        match = re.fullmatch(r"python3\.(\d+)", version)
+        if match and int(match[1]) >= 11 and os.access(python, os.X_OK):
+            return python, os.path.dirname(os.path.dirname(python)), version
+    raise SandboxError(
+        f"this user may not start {own}, and there is no Python of at least 3.11 in /usr/bin"
+    )
+
+
+def settings(
+    languages: Iterable[Language], *, science: bool, network: bool, layers: dict[str, Any]
+) -> dict[str, Any]:
+    """What the keeper, the server and its slots need to know; marshalled to them."""
+    python, prefix, version = interpreter()
+    own = prefix not in ("/usr", "/usr/local")
+    binds = [(path, path) for path in (*_SYSTEM, *_ETC, *(_NETWORK if network else ()))]
+    for language in languages:
+        for pattern in language.paths:
+            binds += [(path, path) for path in glob.glob(pattern)]
+    links = {}
+    inside = python
+    library = f"{prefix}/lib/{version}/site-packages"
+    if own:
+        binds.append((prefix, HOME))
+        inside = HOME + python.removeprefix(prefix)
+        library = f"{HOME}/lib/{version}/site-packages"
+    else:
+        links[f"{HOME}/bin/python3"] = python
+        debian = "/usr/lib/python3/dist-packages"
+        if prefix == "/usr" and os.path.isdir(debian):
+            library = debian
+    covers = sorted({path for pattern in _COVERED for path in glob.glob(pattern)} - {library})
+    environment = {**ENVIRONMENT, **_SERVER_ENVIRONMENT}
+    if own and glob.glob(f"{prefix}/lib/libpython*.so*"):
+        environment["LD_LIBRARY_PATH"] = f"{HOME}/lib"
+    return {
+        "as_root": os.geteuid() == 0,
+        "network": network,
+        "python": [inside],
+        "boot": BOOT,
+        "env": environment,
+        "binds": list(dict.fromkeys(binds)),
+        "links": links,
+        "covers": [*covers, library],
+        "packages": [
+            (path, f"{library}/{os.path.basename(path)}")
+            for path in (packages() if version == _OWN_VERSION else ())
+        ],
+        "texts": {
+            "/etc/passwd": "nobody:x:65534:65534:nobody:/tmp:/bin/sh\n",
+            "/etc/group": "nogroup:x:65534:\n",
+        },
+        "modules": [*_COMMON, *(PACKAGES if science else ())],
+        **layers,
+    }
+
+
+def sources() -> list[tuple[str, str]]:
+    """Names and texts of the modules that run inside, in the order in which they are loaded."""
+    package = "verigym.sandbox.local"
+    parents = [("verigym", ""), ("verigym.sandbox", ""), (package, "")]
+    folder = files(package)
+    return [
+        *parents,
+        *(
+            (f"{package}.{name}", folder.joinpath(f"{name}.py").read_text("utf-8"))
+            for name in _MODULES
+        ),
+    ]
+
+
+def packages() -> list[str]:
+    """Paths of the files and folders that make up PACKAGES and all that they require."""
+    found: dict[str, None] = {}
+    todo, done = list(PACKAGES), set()
+    while todo:
+        name = todo.pop()
+        if name in done:
+            continue
+        done.add(name)
+        try:
+            package = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue
+        for file in package.files or ():
+            top = file.parts[0]
+            if top not in ("..", "__pycache__") and not top.endswith(".pth"):
+                found[str(package.locate_file(top))] = None
+        for text in package.requires or ():
+            if "extra ==" not in text and (match := re.match(r"[A-Za-z0-9._-]+", text)):
+                todo.append(match[0])
+    return [path for path in found if os.path.exists(path)]

@@ -1,0 +1,132 @@
+"""The servers and slots of one sandbox: which are free, and what happens when some die."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from verigym.errors import SandboxError
+from verigym.sandbox.local.group import Group
+from verigym.sandbox.local.server import Server, Slot
+
+Key = tuple[bool, bool]
+"""Which kind of slot: with the science modules loaded, with the host's network."""
+
+_MAX_FAILURES = 5
+_AT_LEAST = 2
+"""Slots of a kind, once one is used: while one runs a job the other is made ready for the next."""
+
+
+class Pool:
+    """Servers by kind, started at first need, and their slots. Thread-safe."""
+
+    def __init__(
+        self,
+        settings: Callable[[Key], dict[str, Any]],
+        make_group: Callable[[], Group | None],
+        max_slots: int,
+    ) -> None:
+        self._settings = settings
+        self._make_group = make_group
+        self._max_slots = max_slots
+        self._lock = threading.Lock()
+        self._starting: dict[Key, threading.Lock] = {}
+        self._servers: dict[Key, Server] = {}
+        self._free: dict[Key, deque[Slot]] = {}
+        self._counts: dict[Key, int] = {}
+        self._failures = 0
+        self._closed = False
+
+    def server(self, key: Key) -> Server:
+        """The server of this kind, started where there is none. Raises SandboxError."""
+        with self._lock:
+            if self._closed:
+                raise SandboxError("the sandbox is closed")
+            starting = self._starting.setdefault(key, threading.Lock())
+        with starting:
+            server = self._servers.get(key)
+            if server is not None and server.alive():
+                return server
+            if server is not None:
+                self._drop(key, server)
+            try:
+                server = Server(self._settings(key), self._make_group)
+            except (OSError, SandboxError):
+                self._failures += 1
+                raise
+            with self._lock:
+                if not self._closed:
+                    self._servers[key] = server
+                    self._free[key] = deque()
+                    self._counts[key] = 0
+                    return server
+            server.close()
+            raise SandboxError("the sandbox is closed")
+
+    def take(self, key: Key) -> tuple[Server, Slot]:
+        """A free slot, the one that has waited longest. Raises SandboxError where there can be none."""
+        if self._failures >= _MAX_FAILURES and not self._servers:
+            raise SandboxError(f"the warm server failed to start {self._failures} times in a row")
+        server = self.server(key)
+        with self._lock:
+            free = self._free[key]
+            count = self._counts[key]
+            if free and (count >= min(_AT_LEAST, self._max_slots) or len(free) > 1):
+                return server, free.popleft()
+            self._counts[key] += 1
+        try:
+            slot = server.start_slot()
+        except (OSError, SandboxError):
+            with self._lock:
+                self._counts[key] -= 1
+                self._failures += 1
+            if not server.alive():
+                self._drop(key, server)
+            raise
+        self._failures = 0
+        return server, slot
+
+    def give_back(self, key: Key, server: Server, slot: Slot) -> None:
+        """Take `slot` back for another job."""
+        with self._lock:
+            if self._servers.get(key) is server and not self._closed:
+                self._free[key].append(slot)
+                return
+        server.end_slot(slot)
+
+    def discard(self, key: Key, server: Server, slot: Slot) -> None:
+        """End `slot`, which is not to be trusted with another job."""
+        with self._lock:
+            if self._servers.get(key) is server:
+                self._counts[key] -= 1
+        server.end_slot(slot)
+
+    def _drop(self, key: Key, server: Server) -> None:
+        with self._lock:
+            if self._servers.get(key) is server:
+                del self._servers[key]
+                del self._free[key]
+                del self._counts[key]
+        server.close()
+
+    def servers(self) -> Mapping[Key, Server]:
+        """Those that run."""
+        with self._lock:
+            return dict(self._servers)
+
+    def close(self) -> None:
+        """End all servers. May be repeated."""
+        with self._lock:
+            self._closed = True
+            servers, self._servers = list(self._servers.values()), {}
+        for server in servers:
+            server.close()
+
+    def forget(self) -> None:
+        """In a fork: leave all servers to the process that has them, and begin anew."""
+        self._lock = threading.Lock()
+        for server in self._servers.values():
+            server.forget()
+        self._servers, self._free, self._counts, self._starting = {}, {}, {}, {}

@@ -1,0 +1,90 @@
+"""Builds what a job sees of the file system: a few folders of the host, read-only, and nothing else."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from verigym.sandbox.local import system
+
+FOLDER = "/job"
+"""Where each job's own file system is mounted, as `tmp`; the parent is what Landlock knows it by."""
+
+_STAGING = ("/sys", "/mnt", "/media", "/srv", "/tmp")
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+_LINKS = (
+    ("/dev/fd", "/proc/self/fd"),
+    ("/dev/stdin", "/proc/self/fd/0"),
+    ("/dev/stdout", "/proc/self/fd/1"),
+    ("/dev/stderr", "/proc/self/fd/2"),
+    ("/dev/shm", f"{FOLDER}/tmp"),
+    ("/tmp", f"{FOLDER}/tmp"),
+    ("/var/tmp", f"{FOLDER}/tmp"),
+)
+
+
+def write(path: str, text: str) -> None:
+    """Write `text` to `path` in one call, as the kernel's own files want it."""
+    with open(path, "wb", buffering=0) as file:
+        file.write(text.encode())
+
+
+def build(settings: dict[str, Any]) -> str:
+    """Put the root together in this mount namespace; the folder where it is. Lacks only /proc.
+
+    `binds` are pairs of a path of the host and one of the sandbox; a link is copied as one, what is
+    missing is left out. `covers` are folders of the sandbox to be shown empty but for `packages`,
+    pairs again, which are bound into the last of them.
+    """
+    system.mount("none", "/", None, system.RECURSIVE | system.PRIVATE)
+    sources = [source for source, _ in (*settings["binds"], *settings["packages"])]
+    for place in _STAGING:
+        if os.path.isdir(place) and not any(path.startswith(place + "/") for path in sources):
+            break
+    else:
+        raise OSError(f"no folder to build the root in; tried {', '.join(_STAGING)}")
+    system.mount("sandbox", place, "tmpfs", system.NO_SUID | system.NO_DEV, "mode=0755,size=4m")
+    for source, target in settings["binds"]:
+        _bind(source, place + target)
+    for cover in settings["covers"]:
+        if os.path.isdir(place + cover):
+            flags = system.NO_SUID | system.NO_DEV
+            system.mount("packages", place + cover, "tmpfs", flags, "mode=0755,size=4m")
+            if cover == settings["covers"][-1]:
+                for source, target in settings["packages"]:
+                    _bind(source, place + target)
+            system.set_mount(place + cover, system.READ_ONLY)
+    for name in ("etc", "proc", "dev", "var", "job/tmp"):
+        os.makedirs(f"{place}/{name}", exist_ok=True)
+    for name in _DEVICES:
+        write(f"{place}/dev/{name}", "")
+        system.mount(f"/dev/{name}", f"{place}/dev/{name}", None, system.BIND)
+        system.set_mount(f"{place}/dev/{name}", system.NO_SUID)
+    for name, target in _LINKS:
+        os.symlink(target, place + name)
+    for name, target in settings["links"].items():
+        os.makedirs(os.path.dirname(place + name), exist_ok=True)
+        os.symlink(target, place + name)
+    for name, text in settings["texts"].items():
+        write(place + name, text)
+    remount = system.BIND | system.REMOUNT | system.READ_ONLY | system.NO_SUID | system.NO_DEV
+    system.mount("none", place, None, remount)
+    return place
+
+
+def _bind(source: str, target: str) -> None:
+    """Show `source` of the host as `target`, read-only, without set-uid programs or devices."""
+    if os.path.lexists(target) and not os.path.isdir(target):
+        return
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    if os.path.islink(source):
+        os.symlink(os.readlink(source), target)
+        return
+    if os.path.isdir(source):
+        os.makedirs(target, exist_ok=True)
+    elif os.path.exists(source):
+        write(target, "")
+    else:
+        return
+    system.mount(source, target, None, system.BIND | system.RECURSIVE)
+    system.set_mount(target, system.READ_ONLY | system.NO_SUID | system.NO_DEV)

@@ -1,0 +1,228 @@
+"""The client's side of a warm server and of its slots: starting them, and their ends."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import marshal
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from verigym.errors import SandboxError
+from verigym.sandbox.local.group import Group
+from verigym.sandbox.local.interpreter import BOOT, interpreter, sources
+
+START_S = 60.0
+"""For a server to start; a machine that needs longer is broken or far too busy."""
+SLOT_S = 30.0
+_GRACE_S = 5.0
+_CREDENTIALS = struct.Struct("3i")
+
+
+class Slot:
+    """One slot of a server, for one job at a time. See slot.py for what goes over its sockets."""
+
+    def __init__(
+        self, jobs: socket.socket, control: socket.socket, pid: int, group: Group | None
+    ) -> None:
+        self.jobs = jobs
+        self.control = control
+        self.pid = pid
+        self.group = group
+        self.pidfd = os.pidfd_open(pid)
+        self.sequence = 1
+        self.disk = (32, 4096)
+        self.bounds = (0, 0)
+
+    def tell(self, message: bytes) -> None:
+        """Send a message that the slot's end makes pointless."""
+        with contextlib.suppress(OSError):
+            self.control.send(message)
+
+    def kill(self) -> None:
+        """Kill the slot and with it every process of its job."""
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(self.pidfd, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End the slot: wait until it is gone, for a while, and give back what it held."""
+        if self.pidfd < 0:
+            return
+        self.kill()
+        poll = select.poll()
+        poll.register(self.pidfd, select.POLLIN)
+        poll.poll(_GRACE_S * 1000)
+        self.forget()
+        if self.group is not None:
+            with contextlib.suppress(OSError):
+                self.group.remove()
+
+    def forget(self) -> None:
+        """Close this process's ends alone."""
+        self.jobs.close()
+        self.control.close()
+        if self.pidfd >= 0:
+            os.close(self.pidfd)
+            self.pidfd = -1
+
+
+class Server:
+    """One warm server. `make_group` gives each slot a control group, where there are any."""
+
+    def __init__(self, settings: dict[str, Any], make_group: Callable[[], Group | None]) -> None:
+        self.settings = settings
+        self._make_group = make_group
+        self._lock = threading.Lock()
+        self.slots: set[Slot] = set()
+        self.closed = False
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        bundle = os.memfd_create("verigym", os.MFD_CLOEXEC)
+        try:
+            with os.fdopen(os.dup(bundle), "wb") as file:
+                file.write(marshal.dumps((settings, sources())))
+            os.lseek(bundle, 0, os.SEEK_SET)
+            fds = (bundle, theirs.fileno())
+            self._process = subprocess.Popen(
+                [interpreter()[0], "-I", "-S", "-c", BOOT, "keeper", *map(str, fds)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=fds,
+                start_new_session=True,
+                cwd="/",
+                env={"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"},
+            )
+        except BaseException:
+            self._control.close()
+            raise
+        finally:
+            theirs.close()
+            os.close(bundle)
+        assert self._process.stderr is not None
+        self._stderr = self._process.stderr
+        try:
+            self.hello = self._await_hello()
+            self.modules = frozenset(self.hello["modules"])
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def pid(self) -> int:
+        """The process of this machine that holds the server."""
+        return self._process.pid
+
+    def _await_hello(self) -> dict[str, Any]:
+        self._control.settimeout(START_S)
+        try:
+            message = self._control.recv(1 << 16)
+        except TimeoutError:
+            raise SandboxError(f"the warm server did not start within {START_S:g} s") from None
+        if message[:1] != b"R":
+            text = message[1:].decode("utf-8", "replace")
+            if not text:
+                os.set_blocking(self._stderr.fileno(), False)
+                self._process.poll()
+                text = (self._stderr.read() or b"").decode("utf-8", "replace")[-500:].strip()
+            raise SandboxError(f"the warm server did not start: {text or 'it was killed'}")
+        hello: dict[str, Any] = marshal.loads(message[1:])
+        return hello
+
+    def start_slot(self) -> Slot:
+        """A new slot, ready for a job. Raises SandboxError or OSError where there can be none."""
+        jobs, their_jobs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        control, their_control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        group = None
+        try:
+            with their_jobs, their_control:
+                control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+                control.settimeout(SLOT_S)
+                fds = [their_jobs.fileno(), their_control.fileno()]
+                socket.send_fds(self._control, [b"S"], fds)
+            message, ancillary, _, _ = control.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
+            if message != b"R":
+                text = message[1:].decode("utf-8", "replace")
+                raise SandboxError(f"a slot did not start: {text or 'its server is gone'}")
+            pid = _CREDENTIALS.unpack(ancillary[0][2])[0]
+            control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
+            control.settimeout(None)
+            jobs.settimeout(None)
+            group = self._make_group()
+            if group is not None:
+                for fd in group.procs_fds():
+                    os.write(fd, b"%d" % pid)
+                    os.close(fd)
+            # Only now does it fork: its children are born into the group.
+            control.send(b"G")
+            slot = Slot(jobs, control, pid, group)
+        except TimeoutError:
+            jobs.close()
+            control.close()
+            raise SandboxError(f"a slot did not start within {SLOT_S:g} s") from None
+        except BaseException:
+            jobs.close()
+            control.close()
+            if group is not None:
+                group.remove()
+            raise
+        with self._lock:
+            self.slots.add(slot)
+        return slot
+
+    def end_slot(self, slot: Slot) -> None:
+        """Close `slot` and forget it."""
+        with self._lock:
+            self.slots.discard(slot)
+        slot.close()
+
+    def alive(self) -> bool:
+        """Whether the server runs."""
+        return not self.closed and self._process.poll() is None
+
+    def close(self) -> None:
+        """End the server with all that runs in it, and wait for it. May be repeated."""
+        self.closed = True
+        self._control.close()
+        with self._lock:
+            slots, self.slots = list(self.slots), set()
+        for slot in slots:
+            slot.kill()
+        for slot in slots:
+            slot.close()
+        try:
+            self._process.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._stderr.close()
+
+    def forget(self) -> None:
+        """In a fork: close this process's ends, and leave the server to the process that has it."""
+        self.closed = True
+        self._control.close()
+        self._stderr.close()
+        for slot in self.slots:
+            slot.forget()
+        self._process.returncode = 0  # or its end would be waited for, which it is not ours to do
+
+
+def memory_file(data: bytes) -> int:
+    """A descriptor of an anonymous file of `data` that nobody can change."""
+    fd = os.memfd_create("job", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        with os.fdopen(os.dup(fd), "wb") as file:
+            file.write(data)
+        os.lseek(fd, 0, os.SEEK_SET)
+        seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, seals)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd

@@ -1,0 +1,194 @@
+"""Follows one job from outside: output, deadlines, memory, processor time, its slot's report."""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from dataclasses import dataclass, field
+
+from verigym.sandbox.job import JobStatus, Limits
+from verigym.sandbox.local.server import Slot
+from verigym.sandbox.local.slot import REPORT
+from verigym.sandbox.local.tree import tree_cpu_s, tree_memory_bytes
+
+SETUP_S = 30.0
+"""From the job's sending to its start; a machine that needs longer is broken or far too busy."""
+_GRACE_S = 5.0
+_QUIET_S = 0.015
+"""At first only the end of the job is waited for: its output, if short, waits in the pipes."""
+_TICK_S = 0.05
+
+
+class Stream:
+    """What came out of one pipe: at most `limit` bytes are kept, the rest is dropped."""
+
+    def __init__(self, fd: int, limit: int) -> None:
+        self.fd = fd
+        self.limit = limit
+        self.data = bytearray()
+        self.over = False
+
+    def read(self) -> bool:
+        """Take what is there; False at the end of the stream."""
+        try:
+            chunk = os.read(self.fd, 65536)
+        except BlockingIOError:
+            return True
+        if not chunk:
+            return False
+        room = self.limit - len(self.data)
+        if len(chunk) > room:
+            self.over = True
+            chunk = chunk[:room]
+        self.data += chunk
+        return True
+
+    def drain(self) -> None:
+        """Take what is left, once nothing writes any more: bounded by what a pipe holds."""
+        while not self.over:
+            try:
+                chunk = os.read(self.fd, 65536)
+            except BlockingIOError:
+                return
+            if not chunk:
+                return
+            room = self.limit - len(self.data)
+            self.over = len(chunk) > room
+            self.data += chunk[:room]
+
+
+@dataclass
+class Seen:
+    """All that was observable of a job from outside."""
+
+    stdout: Stream
+    stderr: Stream
+    started: float | None = None
+    killed: JobStatus | None = None
+    """Why the job was ended from outside."""
+    error: str = ""
+    """Why it could not be started."""
+    lost: bool = False
+    """Whether its slot went without a report."""
+    status: int = 0
+    """Of wait(2)."""
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    peak_kib: int = 0
+    free_bytes: int = -1
+    files: dict[str, bytes] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+def follow(slot: Slot, limits: Limits, seen: Seen) -> None:
+    """Follow the job that was just sent to `slot` until all of its processes are gone."""
+    control = slot.control.fileno()
+    poll = select.poll()
+    poll.register(control, select.POLLIN)
+    sent = time.monotonic()
+    deadline = sent + limits.wall_s
+    quiet = min(_QUIET_S, limits.wall_s)
+    if not poll.poll(quiet * 1000):
+        _follow_long(slot, limits, seen, poll, sent, deadline)
+    _take_report(slot, seen)
+    _note_start(slot, seen)
+    seen.stdout.drain()
+    seen.stderr.drain()
+
+
+def _follow_long(
+    slot: Slot, limits: Limits, seen: Seen, poll: select.poll, sent: float, deadline: float
+) -> None:
+    control = slot.control.fileno()
+    streams = {stream.fd: stream for stream in (seen.stdout, seen.stderr)}
+    for fd in streams:
+        poll.register(fd, select.POLLIN)
+    next_tick = time.monotonic() + _TICK_S
+    group_cpu = slot.group.cpu_ns() if slot.group is not None else None
+    while True:
+        now = time.monotonic()
+        wait_s = max(0.0, min(deadline, next_tick) - now)
+        events = poll.poll(wait_s * 1000 + 1)
+        for fd, _ in events:
+            if fd == control:
+                return
+            if not streams[fd].read():
+                poll.unregister(fd)
+        if seen.killed is None and (seen.stdout.over or seen.stderr.over):
+            deadline = _kill(slot, seen, JobStatus.OUTPUT_LIMIT)
+        now = time.monotonic()
+        if now >= next_tick and seen.killed is None:
+            next_tick = now + _TICK_S
+            _tick(slot, limits, seen, group_cpu)
+            if seen.killed is not None:
+                deadline = _kill(slot, seen, seen.killed)
+        if now < deadline:
+            continue
+        if seen.killed is not None:
+            slot.kill()  # it does not answer
+            deadline = now + _GRACE_S
+            continue
+        # The program's time begins with the program.
+        _note_start(slot, seen)
+        if seen.started is not None:
+            deadline = seen.started + limits.wall_s
+        elif not seen.error:
+            deadline = min(now + _TICK_S, sent + SETUP_S)
+        if now >= deadline:
+            status = JobStatus.SANDBOX_ERROR if seen.started is None else JobStatus.TIME_LIMIT
+            deadline = _kill(slot, seen, status)
+
+
+def _kill(slot: Slot, seen: Seen, status: JobStatus) -> float:
+    seen.killed = status
+    slot.tell(b"K%d" % slot.sequence)
+    return time.monotonic() + _GRACE_S
+
+
+def _tick(slot: Slot, limits: Limits, seen: Seen, group_cpu: int | None) -> None:
+    """Look at what no limit of a single process bounds."""
+    if slot.group is None and tree_memory_bytes(slot.pid) > limits.memory_mib << 20:
+        seen.killed = JobStatus.MEMORY_LIMIT
+        return
+    if group_cpu is not None and slot.group is not None:
+        cpu_s = ((slot.group.cpu_ns() or 0) - group_cpu) / 1e9
+    else:
+        cpu_s = tree_cpu_s(slot.pid)
+    if cpu_s > limits.cpu_s:
+        seen.killed = JobStatus.TIME_LIMIT
+
+
+def _take_report(slot: Slot, seen: Seen) -> None:
+    try:
+        message = slot.control.recv(4096)
+    except OSError:
+        message = b""
+    if len(message) != REPORT.size:
+        seen.lost = True
+        seen.error = message[1:].decode("utf-8", "replace")
+        return
+    _, sequence, status, ended, cpu_us, peak_kib, free = REPORT.unpack(message)
+    if sequence != slot.sequence:
+        seen.lost = True
+        return
+    slot.sequence += 1
+    seen.status = status
+    seen.wall_s = ended
+    seen.cpu_s = cpu_us / 1e6
+    seen.peak_kib = peak_kib
+    seen.free_bytes = free
+
+
+def _note_start(slot: Slot, seen: Seen) -> None:
+    """When the program began, or why it did not, where its process has said so by now."""
+    if seen.started is not None:
+        return
+    try:
+        message = slot.jobs.recv(4096, 0x40)  # MSG_DONTWAIT
+    except OSError:
+        return
+    if message[:1] == b"S":
+        seen.started = float(message[1:])
+    elif message[:1] == b"E":
+        seen.error = message[1:].decode("utf-8", "replace")
