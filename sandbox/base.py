@@ -122,10 +122,13 @@ class Sandbox(ABC):
     ) -> Session:
         """Start a stateful interpreter (`python`) or shell (`bash`); it takes one of `max_jobs`.
 
-        `limits` hold for the session as a whole: `wall_s` is its lifetime. Raises RequestError for
-        another language, SandboxError where it cannot start.
+        `limits` hold for the session as a whole: `wall_s` is its lifetime (by default 600 s, all of
+        them of CPU if need be). Raises RequestError for another language, SandboxError where it
+        cannot start.
         """
-        step = self._builder.session_step(language, limits or Limits(wall_s=600.0), files, env)
+        limits = limits or Limits(wall_s=600.0, cpu_s=600.0)
+        language = self._builder.canonical(language)
+        step = self._builder.session_step(language, limits, files, env)
         if not self._turns.acquire(timeout=60.0):
             raise SandboxError(f"all {self.max_jobs} jobs of the sandbox were taken for 60 s")
         try:

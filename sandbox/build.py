@@ -126,6 +126,10 @@ class Builder:
             python=name if found.name == "python" else None,
         )
 
+    def canonical(self, name: str) -> str:
+        """The name of the language that `name` means. Raises RequestError for one not here."""
+        return self._find(name).name
+
     def _find(self, name: str) -> Language:
         canonical = self._names.get(name)
         if canonical is None:
