@@ -35,6 +35,8 @@ class Controller:
     version: int
     parents: Mapping[str, str]
     """Folders to make groups in, by controller: memory, pids and, where it is, cpuacct."""
+    mounts: Mapping[str, str]
+    """Where all groups of these controllers are to be seen."""
     leaf: str | None = field(default=None, repr=False)
     """Version 2: the group into which `find` moved the processes of `parents`, by its path."""
 
@@ -50,19 +52,24 @@ class Controller:
             for folder in made:
                 os.rmdir(folder)
             raise
-        return self._group(whole)
+        folders = {kind: f"{parent}/{whole}" for kind, parent in self.parents.items()}
+        return Group(folders, self.version)
 
     def sweep(self) -> int:
-        """Remove the groups, and kill what runs in them, whose owners have died; how many."""
-        names = {
-            name
-            for parent in self.parents.values()
-            for name in os.listdir(parent)
-            if (match := _NAME.fullmatch(name)) and not _is_alive(match)
-        }
-        for name in sorted(names):
-            self._group(name).remove()
-        return len(names)
+        """Remove the groups, and kill what runs in them, whose owners have died; how many.
+
+        Looks through all that is mounted: the owner may have run in another group than we do.
+        """
+        left: dict[str, dict[str, str]] = {}
+        for kind, top in self.mounts.items():
+            for folder, names, _ in os.walk(top):
+                for name in names:
+                    match = _NAME.fullmatch(name)
+                    if match and not _is_alive(match) and os.access(folder, os.W_OK):
+                        left.setdefault(name, {})[kind] = f"{folder}/{name}"
+        for folders in left.values():
+            Group(folders, self.version).remove()
+        return len(left)
 
     def close(self) -> None:
         """Undo what `find` did to the group of this process. Repeatable; after all groups are gone."""
@@ -75,10 +82,6 @@ class Controller:
         write(f"{parent}/cgroup.subtree_control", "-memory -pids")
         _move_all(leaf, parent)
         os.rmdir(leaf)
-
-    def _group(self, whole: str) -> Group:
-        folders = {kind: f"{parent}/{whole}" for kind, parent in self.parents.items()}
-        return Group(folders, self.version)
 
 
 def find(mountinfo: str = "/proc/self/mountinfo") -> tuple[Controller | None, str]:
@@ -105,14 +108,16 @@ def find(mountinfo: str = "/proc/self/mountinfo") -> tuple[Controller | None, st
 
 def _find_1(own: Mapping[str, str], mounts: list[tuple[str, str, str]]) -> Controller:
     parents: dict[str, str] = {}
+    tops: dict[str, str] = {}
     for root, point, options in mounts:
         for kind in ("memory", "pids", "cpuacct"):
             if kind in options.split(",") and kind in own:
                 parents[kind] = _place(root, point, own[kind])
+                tops[kind] = point
     missing = {"memory", "pids"} - parents.keys()
     if missing:
         raise OSError(errno.ENOENT, f"no hierarchy of {' and '.join(sorted(missing))} is mounted")
-    return Controller(1, parents)
+    return Controller(1, parents, tops)
 
 
 def _find_2(own: Mapping[str, str], mounts: list[tuple[str, str, str]]) -> Controller:
@@ -133,12 +138,16 @@ def _find_2(own: Mapping[str, str], mounts: list[tuple[str, str, str]]) -> Contr
         above = place
         while len(above) >= len(point) and os.access(f"{above}/cgroup.procs", os.W_OK):
             if _hands_down(above):
-                return Controller(2, dict.fromkeys(("memory", "pids"), above))
+                return _controller_2(above, point)
             above = os.path.dirname(above)
-    controller = Controller(2, dict.fromkeys(("memory", "pids"), place))
+    controller = _controller_2(place, point)
     if not _hands_down(place):
         controller.leaf = _make_room(place)
     return controller
+
+
+def _controller_2(place: str, point: str) -> Controller:
+    return Controller(2, {"memory": place, "pids": place}, {"memory": point})
 
 
 def _hands_down(place: str) -> bool:

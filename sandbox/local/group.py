@@ -12,14 +12,18 @@ from collections.abc import Mapping
 _REMOVE_S = 5.0
 # Page cache that earlier jobs left in a group: more than this part of the limit is given back.
 _LEFT_PART = 4
+# MEMCG_CHARGE_BATCH pages a processor, in mm/memcontrol.c.
+_AHEAD = 64 * os.sysconf("SC_PAGE_SIZE") * (os.cpu_count() or 1)
 
 
 class Group:
     """One group, made by `Controller.make`; used by one thread at a time."""
 
     def __init__(self, folders: Mapping[str, str], version: int) -> None:
-        """`folders`: for version 2 one, for version 1 one for each of memory, pids, cpuacct."""
-        self._memory, self._pids = folders["memory"], folders["pids"]
+        """`folders` by controller, memory, pids and cpuacct: all the same for version 2. One that is
+        to be removed only may lack some."""
+        some = next(iter(folders.values()))
+        self._memory, self._pids = folders.get("memory", some), folders.get("pids", some)
         self._cpu = folders.get("cpuacct")
         self._folders = list(dict.fromkeys(folders.values()))
         self._version = version
@@ -89,8 +93,10 @@ class Group:
         peak = self._peak()
         if self._version == 2 and self._peak_fd is None and peak <= self._before["peak"]:
             return None  # an earlier job's, which kernels before 6.12 never forget
-        # What lay there at the reset and went since, such as an ended process, was no one's base.
-        return max(0, peak - min(self._before["usage"], self._usage()))
+        # What lay there at the reset and went since, such as an ended process, was not left over, nor
+        # was what the kernel charges ahead of use.
+        left = min(self._before["usage"], self._usage()) - _AHEAD
+        return peak - max(0, left)
 
     def cpu_ns(self) -> int | None:
         """Processor time of all in the group since `reset`, ended ones too; None where unknown."""
@@ -99,12 +105,14 @@ class Group:
 
     def members(self) -> frozenset[int]:
         """Pids of the processes in the group, as this process sees them (0: not at all)."""
-        try:
-            return frozenset(map(int, read(f"{self._pids}/cgroup.procs").split()))
-        except OSError as error:
-            if error.errno == errno.ENODEV:  # removed meanwhile
-                return frozenset()
-            raise
+        found = set[int]()
+        for folder in self._folders:
+            try:
+                found.update(map(int, read(f"{folder}/cgroup.procs").split()))
+            except OSError as error:
+                if error.errno not in (errno.ENOENT, errno.ENODEV):  # removed meanwhile
+                    raise
+        return frozenset(found)
 
     def kill(self) -> None:
         """Kill everything in the group, however fast it forks. What it returns to may still die."""
@@ -114,15 +122,16 @@ class Group:
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.EACCES, errno.EOPNOTSUPP):
                 raise
-        before = read(f"{self._pids}/pids.max").strip()
-        write(f"{self._pids}/pids.max", "0")  # no more forks
+        limit = f"{self._pids}/pids.max"
+        before = read(limit).strip() if os.path.exists(limit) else ""
+        write_where_it_exists(limit, "0")  # no more forks
         try:
             deadline = time.monotonic() + _REMOVE_S
             while (pids := self.members()) and time.monotonic() < deadline:
                 self._kill_once(pids)
                 time.sleep(0.001)
         finally:
-            write(f"{self._pids}/pids.max", before)
+            write_where_it_exists(limit, before)
 
     def remove(self) -> None:
         """Kill what is left in the group and remove it. Repeatable. Raises OSError after 5 s."""

@@ -72,7 +72,7 @@ def names(controller, owner, name="test"):
     return {
         path.name
         for parent in controller.parents.values()
-        for path in Path(parent).glob(f"verigym-*-{owner}-*-{name}")
+        for path in Path(parent).glob(f"**/verigym-*-{owner}-*-{name}")
     }
 
 
@@ -165,9 +165,13 @@ def test_remove_kills_and_leaves_nothing(controller, group):
     group.remove()
 
 
-def test_what_a_dead_owner_left_is_swept(controller, group):
+@pytest.mark.parametrize("elsewhere", [False, True])
+def test_what_a_dead_owner_left_is_swept(controller, group, elsewhere):
+    fds = group.procs_fds() if elsewhere else []
     program = """
-        import signal, subprocess, sys
+        import os, signal, subprocess, sys
+        for fd in sys.argv[1:]:
+            os.write(int(fd), b"0")
         from verigym.sandbox.local import cgroup
         controller, _ = cgroup.find()
         left = controller.make("left")
@@ -179,9 +183,9 @@ def test_what_a_dead_owner_left_is_swept(controller, group):
         signal.pause()
     """
     with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program)],
+        [sys.executable, "-c", textwrap.dedent(program), *map(str, fds)],
         stdout=subprocess.PIPE,
-        start_new_session=True,
+        pass_fds=fds,
     ) as owner:
         assert owner.stdout.readline() == b"joined\n"
         controller.sweep()
