@@ -78,6 +78,10 @@ def _be_server(
     system.mount("none", "/", None, system.RECURSIVE | system.PRIVATE)
     # Set after the change of user, which clears it.
     system.prctl(system.SET_PDEATHSIG, signal.SIGKILL)
+    # The server's streams are made once, for all jobs: on pipes, as theirs will be. (Standard error is
+    # one already.) Nobody writes or reads these.
+    for number, fd in enumerate(os.pipe()):
+        os.dup2(fd, number)
     for fd in (control, bundle):
         os.set_inheritable(fd, True)
     os.lseek(bundle, 0, os.SEEK_SET)

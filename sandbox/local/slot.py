@@ -5,7 +5,7 @@ it has forked ahead reads the job, so that no job finds an earlier one's data in
 With the slot ends every process of the namespace. Messages on its own socket, all of them small:
 
     to it:   K seq      kill all processes of job `seq`
-             I seq      interrupt the first process of job `seq`
+             I seq      interrupt the process group of job `seq`, answered by I
              S MiB n    size of the private file system from now on, answered by S
              H          hold the file system at the job's end, until F
              F + fd     bring files back through this socket (collect.py), then go on
@@ -158,7 +158,9 @@ def _obey(slot: _Slot) -> None:
         if kind == b"K":
             os.kill(-1, signal.SIGKILL)
         else:
-            os.kill(slot.child, signal.SIGINT)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(slot.child, signal.SIGINT)
+            slot.control.send(b"I")
     elif kind == b"S":
         slot.disk = f"size={values[0]},nr_inodes={values[1]}"
         flags = system.REMOUNT | system.NO_SUID | system.NO_DEV

@@ -14,10 +14,10 @@ from verigym.sandbox.local.tree import tree_cpu_s, tree_memory_bytes
 
 SETUP_S = 30.0
 """From the job's sending to its start; a machine that needs longer is broken or far too busy."""
-_GRACE_S = 5.0
+GRACE_S = 5.0
 _QUIET_S = 0.015
 """At first only the end of the job is waited for: its output, if short, waits in the pipes."""
-_TICK_S = 0.05
+TICK_S = 0.05
 
 
 class Stream:
@@ -91,8 +91,8 @@ def follow(slot: Slot, limits: Limits, seen: Seen) -> None:
     quiet = min(_QUIET_S, limits.wall_s)
     if not poll.poll(quiet * 1000):
         _follow_long(slot, limits, seen, poll, sent, deadline)
-    _take_report(slot, seen)
-    _note_start(slot, seen)
+    take_message(slot, seen)
+    note_start(slot, seen)
     seen.stdout.drain()
     seen.stderr.drain()
 
@@ -104,7 +104,7 @@ def _follow_long(
     streams = {stream.fd: stream for stream in (seen.stdout, seen.stderr)}
     for fd in streams:
         poll.register(fd, select.POLLIN)
-    next_tick = time.monotonic() + _TICK_S
+    next_tick = time.monotonic() + TICK_S
     group_cpu = slot.group.cpu_ns() if slot.group is not None else None
     while True:
         now = time.monotonic()
@@ -119,22 +119,22 @@ def _follow_long(
             deadline = _kill(slot, seen, JobStatus.OUTPUT_LIMIT)
         now = time.monotonic()
         if now >= next_tick and seen.killed is None:
-            next_tick = now + _TICK_S
-            _tick(slot, limits, seen, group_cpu)
+            next_tick = now + TICK_S
+            tick(slot, limits, seen, group_cpu)
             if seen.killed is not None:
                 deadline = _kill(slot, seen, seen.killed)
         if now < deadline:
             continue
         if seen.killed is not None:
             slot.kill()  # it does not answer
-            deadline = now + _GRACE_S
+            deadline = now + GRACE_S
             continue
         # The program's time begins with the program.
-        _note_start(slot, seen)
+        note_start(slot, seen)
         if seen.started is not None:
             deadline = seen.started + limits.wall_s
         elif not seen.error:
-            deadline = min(now + _TICK_S, sent + SETUP_S)
+            deadline = min(now + TICK_S, sent + SETUP_S)
         if now >= deadline:
             status = JobStatus.SANDBOX_ERROR if seen.started is None else JobStatus.TIME_LIMIT
             deadline = _kill(slot, seen, status)
@@ -143,10 +143,10 @@ def _follow_long(
 def _kill(slot: Slot, seen: Seen, status: JobStatus) -> float:
     seen.killed = status
     slot.tell(b"K%d" % slot.sequence)
-    return time.monotonic() + _GRACE_S
+    return time.monotonic() + GRACE_S
 
 
-def _tick(slot: Slot, limits: Limits, seen: Seen, group_cpu: int | None) -> None:
+def tick(slot: Slot, limits: Limits, seen: Seen, group_cpu: int | None) -> None:
     """Look at what no limit of a single process bounds."""
     if slot.group is None and tree_memory_bytes(slot.pid) > limits.memory_mib << 20:
         seen.killed = JobStatus.MEMORY_LIMIT
@@ -159,11 +159,18 @@ def _tick(slot: Slot, limits: Limits, seen: Seen, group_cpu: int | None) -> None
         seen.killed = JobStatus.TIME_LIMIT
 
 
-def _take_report(slot: Slot, seen: Seen) -> None:
+def take_message(slot: Slot, seen: Seen) -> bytes:
+    """Read the slot's next message: its kind. `seen` gets what a report says, or that none comes."""
     try:
         message = slot.control.recv(4096)
     except OSError:
         message = b""
+    if message[:1] != b"I":
+        _take_report(message, slot, seen)
+    return message[:1]
+
+
+def _take_report(message: bytes, slot: Slot, seen: Seen) -> None:
     if len(message) != REPORT.size:
         seen.lost = True
         seen.error = message[1:].decode("utf-8", "replace")
@@ -180,7 +187,7 @@ def _take_report(slot: Slot, seen: Seen) -> None:
     seen.free_bytes = free
 
 
-def _note_start(slot: Slot, seen: Seen) -> None:
+def note_start(slot: Slot, seen: Seen) -> None:
     """When the program began, or why it did not, where its process has said so by now."""
     if seen.started is not None:
         return
