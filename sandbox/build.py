@@ -31,6 +31,7 @@ _DETAIL_CHARS = 2000
 _KEPT_OUTPUT_BYTES = 1 << 20
 # For the set-up of another job's compilation, beside the compiler's own time.
 _SETUP_S = 60.0
+_COMMAND_ADDRESS_SPACE_MIB = 32768
 
 Execute = Callable[[Step], Result]
 
@@ -170,6 +171,8 @@ def _command_step(job: Job) -> Step:
         stdin=job.stdin,
         env=job.env,
         limits=job.limits,
+        # It may be any runtime.
+        address_space_mib=job.limits.memory_mib + _COMMAND_ADDRESS_SPACE_MIB,
         network=job.network,
         fetch=job.fetch,
     )

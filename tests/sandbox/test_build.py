@@ -58,6 +58,7 @@ def test_a_command_is_one_step_as_it_is():
         limits,
     )
     assert (step.fetch, step.python, step.executable) == (("a",), None, frozenset())
+    assert step.address_space_mib > 16 << 10, "it may be any runtime"
 
 
 def test_an_interpreted_program_is_one_step():
