@@ -1,0 +1,12 @@
+# attack: output_socket
+# threat: fs
+# expect: CONTAINED: a socket or FIFO among the outputs neither hangs nor comes back
+# status: ok
+import os, socket
+s = socket.socket(socket.AF_UNIX)
+s.bind("out.txt")
+s.listen()
+os.mkfifo("fifo")
+os.makedirs("sub")
+os.mkfifo("sub/fifo")
+print("made", flush=True)

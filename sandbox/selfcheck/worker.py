@@ -1,0 +1,346 @@
+"""One process that attacks one sandbox: `python -m verigym.sandbox.selfcheck.worker`, by `run.py`.
+
+Reads lines of JSON on standard input: first the plan (`backend`, `options`), then one attack a line.
+Writes lines of JSON: first `ready` with what the backend says of itself, or `unavailable` with why;
+then a report for each attack; at the end of input `left`, what is still there once the sandbox is
+closed. It is a process of its own so that everything below it is the sandbox's doing, and so that
+the token in its environment was there when it began.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import re
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from verigym.errors import VerigymError
+from verigym.sandbox.base import Cancellation, Sandbox
+from verigym.sandbox.job import Job, JobStatus, Result
+from verigym.sandbox.selfcheck import host
+from verigym.sandbox.selfcheck.attack import LIMITS, Attack
+from verigym.sandbox.selfcheck.backends import open_sandbox
+from verigym.sandbox.selfcheck.bystanders import EARLIER, HONEST, NEIGHBOUR, SECRET
+from verigym.sandbox.selfcheck.canaries import TOKEN_NAME
+from verigym.sandbox.selfcheck.judge import Seen, judge
+
+_SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
+_SAMPLE_S = 0.15
+_SOON_S = 1.0
+_NEIGHBOUR_S = 900.0
+# What the sampler may count beside the job's own tasks: its init, its starter, the neighbour's.
+_SPARE_TASKS = 10
+_PORT = re.compile(r"""(?:127\.0\.0\.1|0\.0\.0\.0|::1?|localhost|['"]{2})['"]?\s*,\s*(\d{4,5})""")
+_CANARY_PORTS = (48123, 48125)
+_IMPORTER = "try:\n    import numpy, sympy, pandas\nexcept ImportError:\n    pass\n"
+
+
+class Worker:
+    """A sandbox with a neighbour job in it, and what it looked like before the first attack."""
+
+    def __init__(self, sandbox: Sandbox, token: str) -> None:
+        self.sandbox = sandbox
+        self.neighbour_end = Cancellation()
+        self.neighbour: Result | None = None
+        self.neighbour_thread: threading.Thread | None = None
+        self.start_neighbour()
+        # Several, so that whatever the backend starts at first need is there before the first attack.
+        for _ in range(3):
+            self.sandbox.run(Job(source=_IMPORTER, limits=replace(LIMITS, wall_s=30.0)))
+            self.honest = self.run_honest()
+        if self.honest.status is not JobStatus.OK:
+            raise VerigymError(
+                f"an honest job fails before any attack: {self.honest.status} "
+                f"{self.honest.detail} {self.honest.stderr[-300:]!r}"
+            )
+        self.secrets = {token.encode(): "the host's token"}
+        self.secrets |= {
+            line: "a line of the host's files"
+            for path in ("/etc/passwd", "/etc/shadow", "/etc/machine-id")
+            for line in _lines(path)
+            if len(line) > 20 and line not in _inside(self.honest)
+        }
+        self.tasks = self._settled()
+        self.traits = {pid: host.traits(pid) for pid in (os.getpid(), os.getppid())}
+
+    def _settled(self) -> int:
+        """How many tasks the idle sandbox and the neighbour have at most."""
+        most = 0
+        for _ in range(10):
+            most = max(most, len(_tasks(host.descendants())))
+            time.sleep(0.1)
+        return most
+
+    def start_neighbour(self) -> None:
+        """Start the job that runs beside every attack."""
+        self.neighbour, self.neighbour_end = None, Cancellation()
+        job = Job(
+            source=NEIGHBOUR,
+            args=(str(_NEIGHBOUR_S),),
+            stdin=SECRET.encode(),
+            env={"NEIGHBOUR": SECRET},
+            limits=replace(LIMITS, wall_s=_NEIGHBOUR_S + 60, cpu_s=120.0),
+        )
+
+        def keep(end: Cancellation) -> None:
+            result = self.sandbox.run(job, cancellation=end)
+            if end is self.neighbour_end:
+                self.neighbour = result
+
+        self.neighbour_thread = threading.Thread(
+            target=keep, args=(self.neighbour_end,), name="neighbour", daemon=True
+        )
+        self.neighbour_thread.start()
+
+    def stop_neighbour(self) -> None:
+        """End it and wait until it is gone."""
+        self.neighbour_end.cancel()
+        if self.neighbour_thread is not None:
+            self.neighbour_thread.join(10.0)
+
+    def run_honest(self) -> Result:
+        """One innocent job."""
+        return self.sandbox.run(Job(source=HONEST, limits=replace(LIMITS, wall_s=10.0)))
+
+    def attack(self, attack: Attack) -> dict[str, Any]:
+        """Run one attack and everything around it; the report, as JSON."""
+        began = time.monotonic()
+        if attack.language not in self.sandbox.languages:
+            seen = Seen(
+                result=Result(status=JobStatus.SANDBOX_ERROR),
+                wall_s=0.0,
+                absent=f"{attack.language} is not installed where the sandbox runs",
+            )
+            return self._report(attack, seen, began, 0.0)
+        self.sandbox.run(
+            Job(
+                source=EARLIER,
+                stdin=SECRET.encode() * 100,
+                env={"EARLIER": SECRET},
+                files={"earlier.dat": SECRET.encode() * 1000},
+                limits=LIMITS,
+            )
+        )
+        mounts, settings = host.mounts(), host.settings()
+        outside: list[str] = []
+        load: list[str] = []
+        with _sampler(attack, self.tasks) as sampled:
+            start = time.monotonic()
+            result = self.sandbox.run(_job(attack, attack.source))
+            wall_s = time.monotonic() - start
+        outside += sorted(sampled)
+        then = None
+        honest_s = self._honest(attack, load, outside)
+        if attack.then is not None:
+            then = self.sandbox.run(_job(attack, attack.then))
+        self._left(load)
+        for pid, old in self.traits.items():
+            new = host.traits(pid)
+            changed = sorted(name for name in old if new.get(name) != old[name])
+            if changed:
+                outside.append(f"process {pid} of the supervisor changed: {', '.join(changed)}")
+                self.traits[pid] = new
+        if host.mounts() != mounts:
+            outside.append(f"mounts changed: {sorted(host.mounts() ^ mounts)[:3]}")
+        now = host.settings()
+        outside += [f"{name} changed" for name in settings if settings[name] != now[name]]
+        if self.neighbour is not None:
+            said = self.neighbour.stdout[-200:].decode("utf-8", "replace").strip()
+            text = (
+                f"the job next door ended: {self.neighbour.status} {said} {self.neighbour.detail}"
+            )
+            (outside if "REACHED" in said else load).append(text)
+            self.start_neighbour()
+        seen = Seen(result=result, wall_s=wall_s, then=then, outside=outside, load=load)
+        return self._report(attack, seen, began, honest_s)
+
+    def _report(self, attack: Attack, seen: Seen, began: float, honest_s: float) -> dict[str, Any]:
+        outcome, evidence, again = judge(attack, seen, self.secrets)
+        return {
+            "name": attack.name,
+            "file": attack.file,
+            "threat": attack.threat,
+            "expect": attack.expect,
+            "outcome": outcome,
+            "evidence": evidence,
+            "again": again,
+            "status": seen.result.status.value,
+            "exit_code": seen.result.exit_code,
+            "signal": seen.result.signal,
+            "wall_s": round(seen.wall_s, 3),
+            "memory_mib": round(seen.result.memory_mib, 1),
+            "honest_s": round(honest_s, 3),
+            "start": began,
+            "end": time.monotonic(),
+        }
+
+    def _honest(self, attack: Attack, load: list[str], outside: list[str]) -> float:
+        """Run the honest job that must succeed at once; how long it took."""
+        start = time.monotonic()
+        honest = self.run_honest()
+        honest_s = time.monotonic() - start
+        if honest.status is not JobStatus.OK:
+            tail = honest.stderr[-200:].decode("utf-8", "replace").strip()
+            load.append(f"the next honest job ended as {honest.status}: {honest.detail} {tail}")
+        elif honest.stdout != self.honest.stdout:
+            outside.append(f"the next honest job found another world: {self._difference(honest)}")
+        elif honest_s > _SOON_S:
+            load.append(f"the next honest job took {honest_s:.1f} s")
+        return honest_s
+
+    def _difference(self, honest: Result) -> str:
+        before = dict(line.split(b" ", 1) for line in self.honest.stdout.splitlines())
+        after = dict(line.split(b" ", 1) for line in honest.stdout.splitlines())
+        changed = [
+            f"{name.decode()} {before.get(name, b'')[:200]!r} -> {after.get(name, b'')[:200]!r}"
+            for name in before | after
+            if before.get(name) != after.get(name)
+        ]
+        return "; ".join(changed[:3])
+
+    def _left(self, load: list[str]) -> None:
+        """Note processes beyond those of the idle sandbox that are still there after a second.
+
+        A sandbox may replace its own helpers, so it is their number that must be the same again.
+        """
+        deadline = time.monotonic() + _SOON_S
+        while len(_tasks(host.descendants())) > self.tasks:
+            if time.monotonic() > deadline:
+                now = host.descendants()
+                names = ", ".join(f"{p.pid} {p.name!r} {p.state}" for p in list(now.values())[-8:])
+                more = len(_tasks(now)) - self.tasks
+                if more > 0:
+                    load.append(f"{more} more tasks are there 1 s later, of: {names}")
+                return
+            time.sleep(0.02)
+
+    def left(self) -> list[str]:
+        """What is still below this process; called when the sandbox is closed."""
+        deadline = time.monotonic() + 3.0
+        while host.descendants() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return [f"process {p.pid} {p.name} {p.state}" for p in host.descendants().values()]
+
+
+def _job(attack: Attack, source: str) -> Job:
+    return Job(
+        source=source,
+        language=attack.language,
+        stdin=attack.stdin.encode(),
+        limits=replace(LIMITS, wall_s=attack.wall_s),
+        fetch=("out.txt", "*"),
+    )
+
+
+def _tasks(processes: dict[int, host.Process]) -> list[int]:
+    """Tasks that are alive; a dead one that waits to be reaped is none."""
+    return [p.pid for p in processes.values() if p.state not in "ZX" for _ in range(p.tasks)]
+
+
+@contextlib.contextmanager
+def _sampler(attack: Attack, tasks_before: int) -> Iterator[set[str]]:
+    """Look at the host again and again while an attack runs; a set of what was wrong."""
+    wrong: set[str] = set()
+    ports = {int(port) for port in _PORT.findall(attack.source)} - set(_CANARY_PORTS)
+    taken = {port for port in ports if _answers(port)}
+    done = threading.Event()
+
+    def sample() -> None:
+        while not done.wait(_SAMPLE_S):
+            tasks = len(_tasks(host.descendants())) - tasks_before
+            if tasks > LIMITS.processes + _SPARE_TASKS:
+                wrong.add(f"more than {LIMITS.processes + _SPARE_TASKS} tasks at once")
+            wrong.update(
+                f"a server of the job answers on the host's port {port}"
+                for port in ports - taken
+                if _answers(port)
+            )
+
+    thread = threading.Thread(target=sample, name="sampler", daemon=True)
+    thread.start()
+    try:
+        yield wrong
+    finally:
+        done.set()
+        thread.join()
+
+
+def _answers(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), 0.2):
+            return True
+    except (OSError, OverflowError):
+        return False
+
+
+def _lines(path: str) -> list[bytes]:
+    try:
+        return Path(path).read_bytes().splitlines()
+    except OSError:
+        return []
+
+
+def _inside(honest: Result) -> bytes:
+    """The users that a job sees, as its honest program printed them."""
+    for line in honest.stdout.splitlines():
+        if line.startswith(b"users "):
+            return str(json.loads(line[6:])).encode()
+    return b""
+
+
+def main() -> None:
+    """Follow the plan on standard input."""
+    out = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    # Orphans of a job come to this process, so that none hides by losing its parents.
+    ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, *map(ctypes.c_ulong, (1, 0, 0, 0)))
+    plan = json.loads(sys.stdin.readline())
+    token = os.environ.get(TOKEN_NAME, "")
+    before = host.descriptors()
+
+    def say(message: dict[str, Any]) -> None:
+        out.write(json.dumps(message) + "\n")
+
+    try:
+        sandbox = open_sandbox(plan["backend"], plan["options"])
+    except (VerigymError, ImportError) as error:
+        say({"unavailable": str(error)})
+        return
+    left: list[str] = []
+    worker = None
+    try:
+        worker = Worker(sandbox, token)
+        memory = host.resident_mib(host.descendants())
+        say({"ready": sandbox.describe(), "pids": sorted(host.descendants())})
+        for line in sys.stdin:
+            say(worker.attack(Attack(**json.loads(line))))
+        worker.stop_neighbour()
+        worker.run_honest()
+        grown = host.resident_mib(host.descendants()) - memory
+        if grown > 64:
+            left.append(f"{grown:.0f} MiB more memory than before")
+    except VerigymError as error:
+        say({"unavailable": str(error)})
+    finally:
+        if worker is not None:
+            worker.stop_neighbour()
+        sandbox.close()
+    if worker is not None:
+        left += worker.left()
+    after = host.descriptors()
+    left += [f"descriptor {fd} {what}" for fd, what in after.items() if fd not in before]
+    say({"left": left})
+
+
+if __name__ == "__main__":
+    with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
+        main()
