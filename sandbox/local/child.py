@@ -46,12 +46,13 @@ def serve(settings: dict[str, Any], jobs_fd: int, folder: str) -> NoReturn:
         os.chdir(folder)
         order = _receive(jobs)
         _put_files(order["files"])
-        for what, soft, hard in order["rlimits"]:
-            resource.setrlimit(what, (soft, hard))
         warm = order["python"] is not None
         _restore_signals(warm)
-        # Where memory runs out, this process goes before the slot.
+        # Where memory runs out, this process goes before the slot. Before the limits: a few
+        # descriptors are open still, perhaps more than the job may have.
         root.write("/proc/self/oom_score_adj", "1000")
+        for what, soft, hard in order["rlimits"]:
+            resource.setrlimit(what, (soft, hard))
         gc.enable()
         seccomp.install(_filter)
         jobs.send(b"S%r" % time.monotonic())
@@ -148,9 +149,8 @@ def run_python(folder: str, name: str, argv: list[str], env: dict[str, str]) -> 
     for key, value in env.items():
         if os.environ.get(key) != value:
             os.environ[key] = value
-    numpy = sys.modules.get("numpy")
-    if numpy is not None:
-        numpy.random.seed()  # or every fork draws the same
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()  # or every fork draws the same
     main = types.ModuleType("__main__")
     main.__dict__.update(
         __builtins__=builtins,

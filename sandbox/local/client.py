@@ -20,9 +20,9 @@ from verigym.sandbox.local import cgroup
 from verigym.sandbox.local.channel import LocalChannel
 from verigym.sandbox.local.fetch import fetch
 from verigym.sandbox.local.group import Group
-from verigym.sandbox.local.interpreter import settings, visible_program
+from verigym.sandbox.local.interpreter import IMAGES, settings, visible_program
 from verigym.sandbox.local.judge import judge
-from verigym.sandbox.local.order import send, wants_science
+from verigym.sandbox.local.order import image, send
 from verigym.sandbox.local.pool import Key, Pool
 from verigym.sandbox.local.server import Server, Slot
 from verigym.sandbox.local.watch import Seen, Stream, follow
@@ -35,8 +35,8 @@ class LocalSandbox(Sandbox):
     """Runs each job in a process forked ahead of time, in namespaces of its own.
 
     `max_jobs` (default: the processor count, at least 2) bounds how many run at once; further callers
-    wait. `warm` names what is started at once rather than at first need: "bare" (Python without
-    further packages) and "science" (numpy, sympy and pandas, where they are installed). Raises
+    wait. `warm` names what is started at once rather than at first need: "bare" (Python alone),
+    "numpy", "science" (numpy, sympy and pandas; each where it is installed). Raises
     SandboxError where a required layer is missing.
     """
 
@@ -50,8 +50,8 @@ class LocalSandbox(Sandbox):
         warm: tuple[str, ...] = ("bare",),
     ) -> None:
         for kind in warm:
-            if kind not in ("bare", "science"):
-                raise RequestError(f"warm must hold 'bare' or 'science', got {kind!r}")
+            if kind not in IMAGES:
+                raise RequestError(f"warm must hold names of {', '.join(IMAGES)}; got {kind!r}")
         if max_jobs is None:
             max_jobs = max(2, os.cpu_count() or 1)
         self._known = load_languages()
@@ -65,7 +65,7 @@ class LocalSandbox(Sandbox):
         _living.add(self)
         try:
             for kind in warm:
-                self._pool.server((kind == "science", False))
+                self._pool.server((kind, False))
         except OSError as error:
             self.close()
             raise SandboxError(f"the warm server cannot be started: {error}") from error
@@ -91,7 +91,7 @@ class LocalSandbox(Sandbox):
         super().close()
 
     def _settings(self, key: Key) -> dict[str, Any]:
-        return settings(self._known.values(), science=key[0], network=key[1], layers={})
+        return settings(self._known.values(), image=key[0], network=key[1], layers={})
 
     def _make_group(self) -> Group | None:
         if self._groups is None:
@@ -119,7 +119,7 @@ class LocalSandbox(Sandbox):
 
     def _try(self, step: Step, cancellation: Cancellation) -> Result | None:
         """The result of `step`, or None where its slot was gone before it began."""
-        key = (wants_science(step), step.network)
+        key = (image(step), step.network)
         server, slot = self._pool.take(key)
         healthy = False
         try:
@@ -156,7 +156,7 @@ class LocalSandbox(Sandbox):
     def _connect(self, step: Step) -> Channel:
         trouble: Exception | None = None
         for _ in range(_TRIES):
-            key = (wants_science(step), step.network)
+            key = (image(step), step.network)
             try:
                 server, slot = self._pool.take(key)
                 return LocalChannel(step, server, slot, partial(self._release, key, server, slot))

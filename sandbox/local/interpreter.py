@@ -17,6 +17,10 @@ from verigym.sandbox.languages.load import Language
 
 PACKAGES = ("numpy", "sympy", "pandas")
 """Shown to programs in Python, with all that they need, where they are installed."""
+# numpy imports some of its parts at first use, which takes longer than most programs.
+_NUMPY = ("numpy", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.polynomial")
+IMAGES = {"bare": (), "numpy": _NUMPY, "science": (*_NUMPY, "sympy", "pandas")}
+"""What warm servers may have imported, each name where it is installed. A larger one forks slower."""
 
 HOME = "/opt/python"
 PATH = f"{HOME}/bin:/usr/local/bin:/usr/bin:/bin"
@@ -111,7 +115,7 @@ def interpreter() -> tuple[str, str, str]:
 
 
 def settings(
-    languages: Iterable[Language], *, science: bool, network: bool, layers: dict[str, Any]
+    languages: Iterable[Language], *, image: str, network: bool, layers: dict[str, Any]
 ) -> dict[str, Any]:
     """What the keeper, the server and its slots need to know; marshalled to them."""
     python, prefix, version = interpreter()
@@ -153,7 +157,7 @@ def settings(
             "/etc/passwd": "nobody:x:65534:65534:nobody:/tmp:/bin/sh\n",
             "/etc/group": "nogroup:x:65534:\n",
         },
-        "modules": [*_COMMON, *(PACKAGES if science else ())],
+        "modules": [*_COMMON, *IMAGES[image]],
         **layers,
     }
 

@@ -25,10 +25,17 @@ _SLACK_MIB = 16
 _INLINE_STDIN = 32 << 10
 
 
-def wants_science(step: Step) -> bool:
+def image(step: Step) -> str:
+    """The warm server that has imported what `step` will: one of IMAGES."""
     if step.python is None:
-        return False
-    return any(_SCIENCE.search(data) for name, data in step.files.items() if name.endswith(".py"))
+        return "bare"
+    found: set[bytes] = set()
+    for name, data in step.files.items():
+        if name.endswith(".py"):
+            found.update(_SCIENCE.findall(data))
+    if not found:
+        return "bare"
+    return "numpy" if found == {b"numpy"} else "science"
 
 
 def send(step: Step, server: Server, slot: Slot, stdin: int | None = None) -> tuple[int, int]:

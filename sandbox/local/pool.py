@@ -11,8 +11,8 @@ from verigym.errors import SandboxError
 from verigym.sandbox.local.group import Group
 from verigym.sandbox.local.server import Server, Slot
 
-Key = tuple[bool, bool]
-"""Which kind of slot: with the science modules loaded, with the host's network."""
+Key = tuple[str, bool]
+"""Which kind of slot: the name of its image, whether it has the host's network."""
 
 _MAX_FAILURES = 5
 _AT_LEAST = 2

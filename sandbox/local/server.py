@@ -158,7 +158,6 @@ class Server:
             if group is not None:
                 for fd in group.procs_fds():
                     os.write(fd, b"%d" % pid)
-                    os.close(fd)
             # Only now does it fork: its children are born into the group.
             control.send(b"G")
             slot = Slot(jobs, control, pid, group)
