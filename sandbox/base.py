@@ -78,6 +78,10 @@ class Sandbox(ABC):
         """Names of the languages whose toolchain is here."""
         return self._builder.available
 
+    def versions(self) -> dict[str, str]:
+        """What each toolchain says of its version, asked in the sandbox; "" where it says nothing."""
+        return self._builder.versions(self._execute_alone)
+
     def run(self, job: Job, *, cancellation: Cancellation | None = None) -> Result:
         """Run `job` to its end or its limits, compiling first where its language does; blocks.
 
@@ -166,6 +170,10 @@ class Sandbox(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _execute_alone(self, step: Step) -> Result:
+        with self._turns:
+            return self._execute(step, Cancellation())
 
     def _check(self, job: Job) -> None:
         if job.network and not self.allow_network:

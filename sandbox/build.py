@@ -19,6 +19,7 @@ from verigym.sandbox.languages.load import (
     environment,
     fill,
     load_languages,
+    versions,
 )
 from verigym.sandbox.session import driver
 from verigym.sandbox.step import Step
@@ -98,6 +99,10 @@ class Builder:
         files = {**job.files, **build.files}
         step = _run_step(job, language, files, executable=frozenset(build.files))
         return _judge(language, execute(step))
+
+    def versions(self, execute: Execute) -> dict[str, str]:
+        """What each toolchain that is there says of its version; "" where it says nothing."""
+        return versions(self._languages, execute)
 
     def session_step(
         self,

@@ -1,5 +1,6 @@
 """Every language on the real local backend: the programs of `programs/<name>.toml`."""
 
+import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +49,13 @@ def test_every_language_has_its_programs():
     for name, programs in PROGRAMS.items():
         assert {"echo", "exit", "fails", "endless", "hog"} <= programs.keys(), name
         assert ("broken" in programs) == (name in COMPILED), name
+
+
+def test_every_toolchain_says_its_version(sandbox):
+    said = sandbox.versions()
+    assert said.keys() == sandbox.languages
+    for name, version in said.items():
+        assert re.search(r"\d+\.\d+", version), f"{name}: {version!r}"
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
