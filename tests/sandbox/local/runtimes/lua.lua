@@ -1,0 +1,6 @@
+local child = assert(io.popen("echo child"))
+assert(child:read("a") == "child\n" and child:close())
+local file = assert(io.open("one.txt", "w"))
+file:write("x"):close()
+assert(os.rename("one.txt", "two.txt") and os.remove("two.txt"))
+print("done")

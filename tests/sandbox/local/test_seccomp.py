@@ -1,0 +1,445 @@
+"""The filter as a law (its program, interpreted, against its tables) and in real processes."""
+
+import errno
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verigym.sandbox.languages.load import load_languages
+from verigym.sandbox.local import seccomp
+
+MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+ALLOW, KILL = 0x7FFF0000, 0x80000000
+HERE = os.uname().machine
+RUNTIMES = Path(__file__).with_name("runtimes")
+
+needs_filter = pytest.mark.skipif(HERE not in MACHINES, reason=f"no filter for {HERE}")
+needs_x86 = pytest.mark.skipif(HERE != "x86_64", reason="call tables of x86_64")
+
+# Name, number on x86_64, number on aarch64; arguments that are harmless if the call is let through.
+REFUSED = """
+mount 165 40, umount2 166 39, pivot_root 155 41, chroot 161 51, fsopen 430 430, move_mount 429 429
+mount_setattr 442 442, open_tree 428 428, unshare 272 97, setns 308 268, clone3 435 435
+ptrace 101 117, process_vm_readv 310 270, process_vm_writev 311 271, process_madvise 440 440
+kcmp 312 272, pidfd_getfd 438 438, bpf 321 280, perf_event_open 298 241, userfaultfd 323 282
+io_uring_setup 425 425, io_uring_enter 426 426, io_uring_register 427 427, io_setup 206 0
+vmsplice 278 75, landlock_create_ruleset 444 444, seccomp 317 277, keyctl 250 219, add_key 248 217
+request_key 249 218, shmget 29 194, semget 64 190, msgget 68 186, mq_open 240 180
+memfd_create 319 279, memfd_secret 447 447, inotify_init1 294 26, fanotify_init 300 262
+cachestat 451 451, name_to_handle_at 303 264, open_by_handle_at 304 265, statmount 457 457
+sync 162 81, syncfs 306 267, mbind 237 235, move_pages 279 239, migrate_pages 256 238
+set_mempolicy 238 237, sched_setattr 314 274, sched_setscheduler 144 119, sched_setparam 142 118
+ioprio_set 251 30, init_module 175 105, finit_module 313 273, delete_module 176 106
+kexec_load 246 104, kexec_file_load 320 294, reboot 169 142, swapon 167 224, swapoff 168 225
+quotactl 179 60, acct 163 89, settimeofday 164 170, clock_settime 227 112, adjtimex 159 171
+clock_adjtime 305 266, sethostname 170 161, setdomainname 171 162, syslog 103 116, vhangup 153 58
+lookup_dcookie 212 18, modify_ldt 154 -, iopl 172 -, ioperm 173 -, remap_file_pages 216 234
+pkey_alloc 330 289, a_call_to_come 999 999
+"""
+
+
+def refused(machine):
+    rows = [row.split() for line in REFUSED.splitlines() for row in line.split(",") if row]
+    column = 1 if machine == "x86_64" else 2
+    return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
+
+
+def interpret(program, number, architecture, arguments):
+    """What the kernel would answer: classic BPF, as far as the filter uses it."""
+    data = struct.pack("<iIQ6Q", number, architecture, 0, *arguments)
+    at = value = 0
+    while True:
+        code, yes, no, operand = struct.unpack_from("<HBBI", program, 8 * at)
+        at += 1
+        if code == 0x20:
+            value = struct.unpack_from("<I", data, operand)[0]
+        elif code == 0x54:
+            value &= operand
+        elif code == 0x05:
+            at += operand
+        elif code == 0x15:
+            at += yes if value == operand else no
+        elif code == 0x35:
+            at += yes if value >= operand else no
+        else:
+            assert code == 0x06
+            return operand
+
+
+def expected(number, arguments, machine):
+    name = {number: name for name, number in seccomp.allowed(machine).items()}.get(number)
+    if name is None:
+        return 0x50000 | errno.ENOSYS
+    rules = {**seccomp._RULES, "socket": seccomp._socket_rule(True, True)}
+    if name not in rules:
+        return ALLOW
+    for way in rules[name].ways:
+        if all(arguments[test.arg] & 0xFFFFFFFF & test.mask in test.values for test in way):
+            return ALLOW
+    return 0x50000 | rules[name].error
+
+
+INTERESTING = sorted(
+    {
+        value
+        for rule in seccomp._RULES.values()
+        for way in rule.ways
+        for t in way
+        for value in t.values
+    }
+)
+ARGUMENT = st.one_of(
+    st.sampled_from(INTERESTING),
+    st.integers(0, 40),
+    st.integers(0, 31).map(lambda bit: 1 << bit),
+    st.integers(0, 2**64 - 1),
+    st.sampled_from(INTERESTING).map(lambda value: value | 1 << 40),
+)
+PROGRAMS = {machine: seccomp.job_filter(machine=machine) for machine in MACHINES}
+
+
+@given(
+    st.sampled_from(sorted(MACHINES)),
+    st.one_of(st.integers(0, 500), st.integers(0, 0x3FFFFFFF)),
+    st.tuples(*[ARGUMENT] * 6),
+)
+def test_the_program_says_what_the_tables_say(machine, number, arguments):
+    seen = interpret(PROGRAMS[machine], number, MACHINES[machine], arguments)
+    assert seen == expected(number, arguments, machine)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_every_number_has_its_answer(machine):
+    for number in range(600):
+        for arguments in ((0,) * 6, (1,) * 6, (2**64 - 1,) * 6):
+            seen = interpret(PROGRAMS[machine], number, MACHINES[machine], arguments)
+            assert seen == expected(number, arguments, machine), number
+
+
+@given(
+    st.sampled_from(sorted(MACHINES)), st.integers(0, 2**32 - 1), st.integers(-(2**31), 2**31 - 1)
+)
+def test_foreign_call_tables_kill(machine, architecture, number):
+    arguments = (0,) * 6
+    if architecture != MACHINES[machine]:
+        assert interpret(PROGRAMS[machine], number, architecture, arguments) == KILL
+    if not 0 <= number < 0x40000000:
+        assert interpret(PROGRAMS[machine], number, MACHINES[machine], arguments) == KILL
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_no_refused_call_is_in_the_table(machine):
+    names = refused(machine)
+    assert len(names) > 70
+    assert not names.keys() & seccomp.allowed(machine).keys()
+    assert not set(names.values()) & set(seccomp.allowed(machine).values())
+
+
+HEADERS = {
+    "x86_64": "/usr/include/x86_64-linux-gnu/asm/unistd_64.h",
+    "aarch64": "/usr/include/asm-generic/unistd.h",
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_numbers_are_the_kernels(machine):
+    header = Path(HEADERS[machine])
+    if not header.exists():
+        pytest.skip(f"{header} is not installed")
+    found = re.findall(r"#define __NR(3264)?_(\w+)\s+(\d+)", header.read_text())
+    numbers = {name: int(number) for _, name, number in found}
+    if machine == "aarch64":
+        for name, new in re.findall(r"#define __NR_(\w+) __NR3264_(\w+)", header.read_text()):
+            if new in numbers:
+                numbers[name] = numbers[new]
+    table = {**seccomp.allowed(machine), **refused(machine)}
+    newer = table.keys() - numbers.keys()
+    assert newer <= {"fchmodat2", "cachestat", "statmount", "a_call_to_come"}
+    assert {name: table[name] for name in table.keys() - newer} == {
+        name: numbers[name] for name in table.keys() - newer
+    }
+
+
+def test_other_machines_are_refused():
+    with pytest.raises(OSError, match="no system call filter for riscv64"):
+        seccomp.job_filter(machine="riscv64")
+
+
+PRELUDE = f"""
+import ctypes, importlib.util, json, os, sys
+spec = importlib.util.spec_from_file_location("seccomp", {seccomp.__file__!r})
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+options = json.loads(sys.argv[1])
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+def call(number, *arguments):
+    arguments = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    result = libc.syscall(ctypes.c_long(number), *arguments)
+    return ctypes.get_errno() if result < 0 else 0
+"""
+
+
+def confined(program, *arguments, **options):
+    """A finished process that ran `program` after it installed the filter."""
+    install = "module.install(module.job_filter(**options))\n"
+    before, _, after = program.rpartition("#filter\n")
+    script = PRELUDE + before + install + after
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script, json.dumps(options), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@needs_filter
+def test_calls_that_are_not_listed_do_not_exist():
+    names = refused(HERE)
+    program = """
+numbers = json.loads(sys.argv[2])
+print(json.dumps({name: call(number, -1, 0, 0, 0, 0, 0) for name, number in numbers.items()}))
+"""
+    done = confined(program, json.dumps(names))
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == dict.fromkeys(names, errno.ENOSYS)
+
+
+RULES = """
+import errno, fcntl, mmap, signal, socket, struct
+NR = module.allowed()
+null = os.open("/dev/null", os.O_RDWR)
+read, write = os.pipe()
+parent = os.getppid()
+cases = {
+    "clone_user": lambda: call(NR["clone"], 0x10000000 | 17, 0, 0, 0, 0),
+    "clone_mount": lambda: call(NR["clone"], 0x00020000 | 17, 0, 0, 0, 0),
+    "clone_pid": lambda: call(NR["clone"], 0x20000000 | 17, 0, 0, 0, 0),
+    "clone_parent": lambda: call(NR["clone"], 0x00008000 | 17, 0, 0, 0, 0),
+    "clone_high_half": lambda: call(NR["clone"], 1 << 40 | 0x10000000 | 17, 0, 0, 0, 0),
+    "mmap_huge": lambda: call(NR["mmap"], 0, 1 << 21, 3, 0x40022, -1, 0),
+    "mmap": lambda: call(NR["mmap"], 0, 4096, 3, 0x22, -1, 0) and 1,
+    "madvise_mergeable": lambda: call(NR["madvise"], 0, 0, 12),
+    "madvise_dontneed": lambda: call(NR["madvise"], 0, 0, 4),
+    "prlimit_parent": lambda: call(NR["prlimit64"], parent, 7, 0, 0),
+    "prlimit_own": lambda: call(NR["prlimit64"], 0, 7, 0, 0),
+    "affinity_parent": lambda: call(NR["sched_setaffinity"], parent, 8, b"\\x01" + bytes(7)),
+    "affinity_own": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
+    "priority_parent": lambda: call(NR["setpriority"], 0, parent, 0),
+    "priority_user": lambda: call(NR["setpriority"], 2, 0, 0),
+    "priority_own": lambda: call(NR["setpriority"], 0, 0, 5),
+    "personality_query": lambda: call(NR["personality"], 0xFFFFFFFF),
+    "personality_norandomize": lambda: call(NR["personality"], 0x0040000),
+    "prctl_seccomp": lambda: call(NR["prctl"], 22, 2, 0, 0, 0),
+    "prctl_ptracer": lambda: call(NR["prctl"], 0x59616D61, -1, 0, 0, 0),
+    "prctl_mm": lambda: call(NR["prctl"], 35, 1, 0, 0, 0),
+    "prctl_subreaper": lambda: call(NR["prctl"], 36, 1, 0, 0, 0),
+    "prctl_name": lambda: call(NR["prctl"], 15, b"name", 0, 0, 0),
+    "fcntl_pipe_size": lambda: call(NR["fcntl"], write, 1031, 1 << 20),
+    "fcntl_notify": lambda: call(NR["fcntl"], null, 1026, 1),
+    "fcntl_lease": lambda: call(NR["fcntl"], null, 1024, 1),
+    "fcntl_owner": lambda: call(NR["fcntl"], read, 8, parent),
+    "fcntl_flags": lambda: call(NR["fcntl"], null, 3, 0),
+    "ioctl_sti": lambda: call(NR["ioctl"], 0, 0x5412, b"x"),
+    "ioctl_linux": lambda: call(NR["ioctl"], 0, 0x541C, b"x"),
+    "ioctl_discipline": lambda: call(NR["ioctl"], 0, 0x5423, bytes(4)),
+    "ioctl_readable": lambda: call(NR["ioctl"], read, 0x541B, ctypes.create_string_buffer(8)),
+    "mknod_device": lambda: call(NR["mknodat"], -100, b"/proc/x", 0x2000 | 0o600, 0x103),
+    "mknod_disk": lambda: call(NR["mknodat"], -100, b"/proc/x", 0x6000 | 0o600, 0x800),
+    "xattr": lambda: call(NR["setxattr"], b"/dev/null", b"user.x", b"x", 1, 0),
+    "pair_unix": lambda: call(NR["socketpair"], 1, 1, 0, ctypes.create_string_buffer(8)),
+    "pair_inet": lambda: call(NR["socketpair"], 2, 1, 0, ctypes.create_string_buffer(8)),
+}
+for family in range(50):
+    for kind in (1, 2, 3, 4, 5, 6, 10):
+        for flags in (0, 0o2000000 | 0o4000):
+            cases[f"socket_{family}_{kind}_{flags}"] = (
+                lambda family=family, kind=kind, flags=flags: call(NR["socket"], family, kind | flags, 0)
+            )
+for protocol in (1, 33, 132, 136, 255, 262):
+    cases[f"protocol_{protocol}"] = lambda protocol=protocol: call(NR["socket"], 2, 2, protocol)
+with_socket = socket.socket()
+for level, option in ((1, 26), (1, 50), (1, 60), (6, 31), (0, 64), (17, 100), (282, 1), (41, 64)):
+    cases[f"option_{level}_{option}"] = lambda level=level, option=option: call(
+        NR["setsockopt"], with_socket.fileno(), level, option, bytes(64), 4
+    )
+for level, option in ((1, 2), (1, 9), (6, 1)):
+    cases[f"common_{level}_{option}"] = lambda level=level, option=option: call(
+        NR["setsockopt"], with_socket.fileno(), level, option, struct.pack("i", 1), 4
+    )
+#filter
+print(json.dumps({name: case() or 0 for name, case in cases.items()}))
+"""
+
+
+@needs_filter
+def test_arguments_that_are_refused_and_that_are_not():
+    done = confined(RULES)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    sockets = {name: seen.pop(name) for name in list(seen) if name.startswith("socket_")}
+    for name, code in sockets.items():
+        family, kind, _ = map(int, name.split("_")[1:])
+        if (family, kind) in {(1, 1), (1, 2), (1, 5), (2, 1), (2, 2)}:
+            assert code == 0, name
+        elif family == 10 and kind in (1, 2):
+            assert code in (0, errno.EAFNOSUPPORT), name  # a kernel without IPv6
+        else:
+            assert code == errno.EAFNOSUPPORT, name
+    assert {name: code for name, code in seen.items() if code == 0}.keys() == {
+        "mmap",
+        "madvise_dontneed",
+        "prlimit_own",
+        "affinity_own",
+        "priority_own",
+        "personality_query",
+        "prctl_name",
+        "fcntl_flags",
+        "ioctl_readable",
+        "pair_unix",
+        "common_1_2",
+        "common_1_9",
+        "common_6_1",
+    }
+    for prefix, code in {
+        "clone": errno.EPERM,
+        "prlimit": errno.EPERM,
+        "affinity": errno.EPERM,
+        "priority": errno.EPERM,
+        "personality": errno.EPERM,
+        "mknod": errno.EPERM,
+        "mmap": errno.ENOMEM,
+        "madvise": errno.EINVAL,
+        "prctl": errno.EINVAL,
+        "fcntl": errno.EINVAL,
+        "ioctl": errno.ENOTTY,
+        "xattr": errno.EOPNOTSUPP,
+        "pair": errno.EAFNOSUPPORT,
+        "protocol": errno.EAFNOSUPPORT,
+        "option": errno.ENOPROTOOPT,
+    }.items():
+        assert {seen[name] for name in seen if name.startswith(prefix)} <= {0, code}, prefix
+
+
+@needs_filter
+@pytest.mark.parametrize("unix", [False, True])
+@pytest.mark.parametrize("inet", [False, True])
+def test_socket_families_can_be_left_out(unix, inet):
+    program = """
+import socket
+#filter
+def made(family):
+    try:
+        socket.socket(family).close()
+    except OSError as error:
+        return str(error.errno)
+    return "made"
+print(made(socket.AF_UNIX), made(socket.AF_INET), socket.socketpair()[0].family.name)
+"""
+    done = confined(program, unix=unix, inet=inet)
+    no = str(errno.EAFNOSUPPORT)
+    assert done.stdout.split() == ["made" if unix else no, "made" if inet else no, "AF_UNIX"]
+
+
+@needs_filter
+def test_children_keep_it_and_no_new_privs():
+    program = """
+import subprocess
+subprocess.run(["grep", "-E", "^(Seccomp|NoNewPrivs):", "/proc/self/status"])
+"""
+    done = confined(program)
+    assert done.stdout.split() == ["NoNewPrivs:", "1", "Seccomp:", "2"], done.stderr
+
+
+@needs_x86
+@pytest.mark.parametrize(
+    "code",
+    [
+        pytest.param("b8140000 00cd80c3", id="i386_getpid"),  # mov eax, 20; int 0x80; ret
+        pytest.param("b8270000 400f05c3", id="x32_getpid"),  # mov eax, 0x40000027; syscall; ret
+        pytest.param("b8ffffff ff0f05c3", id="minus_one"),
+    ],
+)
+def test_foreign_calls_kill_the_process(code):
+    program = """
+import mmap
+page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+page.write(bytes.fromhex(sys.argv[2]))
+address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+#filter
+ctypes.CFUNCTYPE(ctypes.c_int)(address)()
+print("lived")
+"""
+    done = confined(program, code)
+    assert (done.returncode, done.stdout) == (-signal.SIGSYS, "")
+
+
+def test_a_program_that_is_none_is_refused():
+    program = f"""
+import importlib.util, sys
+spec = importlib.util.spec_from_file_location("seccomp", {seccomp.__file__!r})
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+try:
+    module.install(b"\\x06" + bytes(6))
+except OSError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True)
+    assert "seccomp: Invalid argument" in done.stdout, done.stderr
+
+
+LANGUAGES = load_languages()
+PATH = "/usr/local/bin:/usr/bin:/bin"
+
+
+def filled(word):
+    return word.replace("{memory_mib}", "512")
+
+
+@needs_filter
+@pytest.mark.parametrize("name", sorted(LANGUAGES))
+def test_runtimes_work(name, tmp_path):
+    """Compilers and programs with threads, processes, files and sockets, all under the filter."""
+    language = LANGUAGES[name]
+    missing = [program for program in language.programs if not shutil.which(program, path=PATH)]
+    if name != "python" and missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    (source,) = RUNTIMES.glob(f"{name}.*")
+    shutil.copy(source, tmp_path / language.source)
+    for file, text in language.files.items():
+        (tmp_path / file).write_text(text)
+    environment = {"PATH": PATH, "HOME": str(tmp_path), "TMPDIR": str(tmp_path), "LANG": "C.UTF-8"}
+    environment |= language.env
+    execute = PRELUDE + "module.install(module.job_filter())\nos.execvp(sys.argv[2], sys.argv[2:])"
+    for command in (language.compile, language.run):
+        if not command:
+            continue
+        argv = [filled(word) for word in command]
+        if name == "python":
+            argv[0] = sys.executable
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", execute, "{}", *argv],
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            cwd=tmp_path,
+            env={key: filled(value) for key, value in environment.items()},
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.strip() == "done", done.stderr
+
+
+def test_every_language_has_a_program():
+    assert {path.stem for path in RUNTIMES.iterdir()} == set(LANGUAGES)
