@@ -28,7 +28,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs of the host are found: never in a home folder."""
 SESSION_LANGUAGES = ("python", "bash")
 
-_DETAIL_CHARS = 2000
+_DETAIL_BYTES = 1500
 _KEPT_OUTPUT_BYTES = 1 << 20
 # For the set-up of another job's compilation, beside the compiler's own time.
 _SETUP_S = 60.0
@@ -249,9 +249,12 @@ def _failure(result: Result, detail: str) -> Result:
 
 
 def _messages(result: Result) -> str:
-    """The compiler's last messages; some print them on standard output."""
+    """The compiler's first and last messages; some print them on standard output."""
     said = result.stderr.strip() or result.stdout.strip()
-    return said[-4 * _DETAIL_CHARS :].decode("utf-8", "replace")[-_DETAIL_CHARS:]
+    # The first names the cause, the last the end; what lies between may be a template's megabytes.
+    if len(said) > 2 * _DETAIL_BYTES:
+        said = said[:_DETAIL_BYTES] + b"\n[...]\n" + said[-_DETAIL_BYTES:]
+    return said.decode("utf-8", "replace")
 
 
 def _passed(result: Result, limits: Limits) -> str:
