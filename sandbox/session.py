@@ -89,15 +89,7 @@ class Session:
         Raises RequestError for code that cannot be sent and for a session that has ended,
         SandboxError where it was the machine that ended it.
         """
-        if not isinstance(code, str):
-            raise RequestError(f"code must be text, got {type(code).__name__}")
-        if len(code) > MAX_SOURCE_BYTES:
-            raise RequestError(
-                f"the cell has {len(code)} characters, at most {MAX_SOURCE_BYTES} are allowed; "
-                "put data into files"
-            )
-        if wall_s is not None:
-            _check_seconds(wall_s)
+        check_cell(code, wall_s)
         nonce = framing.nonce()
         frame = self._dialect.cell(nonce, code)
         with self._turn:
@@ -118,11 +110,7 @@ class Session:
 
     def put(self, name: str, data: bytes) -> None:
         """Write a file into the session's folder. Raises RequestError where it cannot be written."""
-        check_name(name)
-        if not isinstance(data, bytes):
-            raise RequestError(f"file {name!r} must be bytes, got {type(data).__name__}")
-        if len(data) > self.limits.disk_mib << 20:
-            raise RequestError(f"file {name!r} is larger than disk_mib {self.limits.disk_mib}")
+        check_file(name, data, self.limits)
         nonce = framing.nonce()
         result = self._own_cell(nonce, self._dialect.put(nonce, name, data))
         if result.status is not JobStatus.OK:
@@ -304,11 +292,28 @@ class Session:
         self._release()
 
 
-def _check_seconds(wall_s: object) -> None:
-    if isinstance(wall_s, bool) or not isinstance(wall_s, int | float):
+def check_cell(code: str, wall_s: float | None) -> None:
+    """Raise RequestError where `code` cannot be a cell or `wall_s` its limit."""
+    if not isinstance(code, str):
+        raise RequestError(f"code must be text, got {type(code).__name__}")
+    if len(code) > MAX_SOURCE_BYTES:
+        raise RequestError(
+            f"the cell has {len(code)} characters, at most {MAX_SOURCE_BYTES} are allowed; "
+            "put data into files"
+        )
+    if wall_s is not None and (isinstance(wall_s, bool) or not isinstance(wall_s, int | float)):
         raise RequestError(f"wall_s must be a number, got {wall_s!r}")
-    if not (wall_s > 0 and math.isfinite(wall_s)):
+    if wall_s is not None and not (wall_s > 0 and math.isfinite(wall_s)):
         raise RequestError(f"wall_s must be above 0 and finite, got {wall_s}")
+
+
+def check_file(name: str, data: bytes, limits: Limits) -> None:
+    """Raise RequestError where the file cannot be put into a session under `limits`."""
+    check_name(name)
+    if not isinstance(data, bytes):
+        raise RequestError(f"file {name!r} must be bytes, got {type(data).__name__}")
+    if len(data) > limits.disk_mib << 20:
+        raise RequestError(f"file {name!r} is larger than disk_mib {limits.disk_mib}")
 
 
 def _ended_cell(result: Result, end: End, status: JobStatus | None, detail: str) -> Result:

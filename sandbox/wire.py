@@ -52,8 +52,12 @@ LimitsBody = msgspec.defstruct(
 
 
 class JobBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """A job; what is left out has the default of `sandbox.job.Job`."""
+    """A job; what is left out has the default of `sandbox.job.Job`.
 
+    `id`, which the sender makes up, lets another request cancel the job.
+    """
+
+    id: str = ""
     source: Blob | None = None
     language: str = "python"
     command: list[str] = []

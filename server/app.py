@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,9 +22,11 @@ from fastapi import FastAPI, Request, Response
 from verigym import __version__
 from verigym.canonical import to_json
 from verigym.errors import RequestError, suggestion
-from verigym.server import openapi, refusals
+from verigym.sandbox.local import LocalSandbox
+from verigym.server import openapi, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
 from verigym.server.guard import Guard
+from verigym.server.programs import Programs
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 from verigym.verdict import Verdict
@@ -113,12 +115,14 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service = await asyncio.to_thread(_start, settings, ids)
-        app.state.service = service
-        try:
+        async with AsyncExitStack() as stack:
+            service = await asyncio.to_thread(_start, settings, ids)
+            app.state.service = service
+            stack.push_async_callback(asyncio.to_thread, service.pool.close)
+            if settings.sandbox:
+                app.state.programs = await _start_sandbox(settings)
+                stack.push_async_callback(app.state.programs.close)
             yield
-        finally:
-            await asyncio.to_thread(service.pool.close)
 
     app = FastAPI(
         title="Verigym verifiers",
@@ -132,6 +136,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(Guard, settings=settings)
     refusals.install(app)
     openapi.install(app)
+    if settings.sandbox:
+        sandbox.install(app, settings)
 
     @app.get("/healthz", summary="Whether the service is up", openapi_extra=openapi.HEALTH)
     async def health() -> Response:
@@ -190,6 +196,11 @@ def _start(settings: Settings, ids: Sequence[str]) -> _Service:
             # One broken plugin must not keep the others from being served.
             _log.error("verifier %s is left out: %s", name, error)
     return service
+
+
+async def _start_sandbox(settings: Settings) -> Programs:
+    most = settings.sandbox_jobs + settings.sandbox_sessions
+    return Programs(settings, await asyncio.to_thread(lambda: LocalSandbox(max_jobs=most)))
 
 
 def _service(app: FastAPI) -> _Service:

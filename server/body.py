@@ -22,6 +22,7 @@ Body = TypeVar("Body")
 
 _WHERE = re.compile(r"^(?P<what>.*?)(?: - at `(?P<where>[^`]*)`)?$", re.DOTALL)
 _STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
+_LARGE_BYTES = 1 << 20  # decoding more than this takes too long for the event loop
 _DRAIN_FACTOR = 8
 """A body this many times too large is still read to its end, so that the refusal is heard."""
 
@@ -59,8 +60,13 @@ class BatchBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     items: list[VerifyBody]
 
 
-async def read(request: Request, decoder: msgspec.json.Decoder[Body], settings: Settings) -> Body:
-    """The body as `decoder` reads it. Raises Refusal."""
+async def read(
+    request: Request,
+    decoder: msgspec.json.Decoder[Body],
+    settings: Settings,
+    max_bytes: int | None = None,
+) -> Body:
+    """The body as `decoder` reads it; `max_bytes` takes the place of the settings'. Raises Refusal."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     # Also keeps web pages out: a browser sends this type to another origin only if that agrees.
     if kind != "application/json":
@@ -68,12 +74,14 @@ async def read(request: Request, decoder: msgspec.json.Decoder[Body], settings: 
         raise Refusal(415, "unsupported_media_type", message, "Content-Type")
     try:
         async with asyncio.timeout(settings.body_timeout_s):
-            data = await _collect(request, settings.max_body_bytes)
+            data = await _collect(request, max_bytes or settings.max_body_bytes)
     except TimeoutError:
         message = f"the body did not arrive in {settings.body_timeout_s:g} s"
         raise Refusal(408, "slow_body", message, headers={"Connection": "close"}) from None
     except ClientDisconnect:
         raise Refusal(400, "disconnected", "the client left") from None
+    if len(data) > _LARGE_BYTES:
+        return await asyncio.to_thread(decode, data, decoder, settings.max_depth)
     return decode(data, decoder, settings.max_depth)
 
 

@@ -13,6 +13,7 @@ import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.openapi.utils import get_openapi
 
+from verigym.sandbox import wire
 from verigym.server.body import BatchBody, VerifyBody
 from verigym.verdict import Verdict
 
@@ -57,7 +58,15 @@ class Error(msgspec.Struct):
     error: ErrorDetail
 
 
-_TYPES = (Health, VerifierList, VerifyBody, BatchBody, Verdict, VerdictList, Error)
+class Nothing(msgspec.Struct):
+    """An empty object: it is done."""
+
+
+_TYPES = (
+    *(Health, VerifierList, VerifyBody, BatchBody, Verdict, VerdictList, Error, Nothing),
+    *(wire.SandboxCard, wire.JobBody, wire.ResultBody, wire.SessionBody, wire.SessionCard),
+    *(wire.CellBody, wire.CellResult, wire.FileBody, wire.Blob),
+)
 _SCHEMAS, _COMPONENTS = msgspec.json.schema_components(
     _TYPES, ref_template="#/components/schemas/{name}"
 )
@@ -67,8 +76,9 @@ _MEANING = {
     400: "The body is not JSON",
     401: "The key is missing or wrong",
     403: "The Host is not one that this service answers to",
-    404: "Unknown verifier",
+    404: "Unknown verifier, job or session",
     408: "The body came too slowly",
+    409: "The session has ended, and its state is lost",
     413: "The body or the batch is too large",
     415: "The body is not sent as application/json",
     422: "The body does not fit the schema, or a parameter is refused",
@@ -102,6 +112,14 @@ HEALTH = _operation(Health, None, (403, 500, 503))
 VERIFIERS = _operation(VerifierList, None, (401, 403, 500, 503))
 VERIFY = _operation(Verdict, VerifyBody, _ON_BODIES)
 BATCH = _operation(VerdictList, BatchBody, _ON_BODIES)
+SANDBOX = _operation(wire.SandboxCard, None, (401, 403, 500, 503))
+RUN = _operation(wire.ResultBody, wire.JobBody, _ON_BODIES)
+CANCEL = _operation(Nothing, None, (401, 403, 404, 500, 503))
+START = _operation(wire.SessionCard, wire.SessionBody, _ON_BODIES)
+CELL = _operation(wire.CellResult, wire.CellBody, (*_ON_BODIES, 409))
+FILE = _operation(wire.Blob, wire.FileBody, (*_ON_BODIES, 409))
+INTERRUPT = _operation(Nothing, None, (401, 403, 404, 500, 503))
+CLOSE = INTERRUPT
 
 
 def install(app: FastAPI) -> None:

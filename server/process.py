@@ -30,8 +30,9 @@ class ServerProcess:
             env = verigym.make("keydoor", verifier=server.url)
 
     The child stops when this process ends, even by SIGKILL. `start_s` bounds every start, `key` is
-    the bearer key to ask for, `env` adds to the child's environment. Its log goes to `log`, else to
-    this process's standard error. Raises SandboxError where it does not come up.
+    the bearer key to ask for, `env` adds to the child's environment, `options` are further ones of
+    `verigym serve`, such as `--sandbox`. Its log goes to `log`, else to this process's standard
+    error. Raises SandboxError where it does not come up.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class ServerProcess:
         key: str | None = None,
         start_s: float = 60.0,
         env: Mapping[str, str] | None = None,
+        options: Sequence[str] = (),
         log: IO[bytes] | None = None,
     ) -> None:
         self._options = ["--verifiers", ",".join(verifiers), "--timeout-s", str(timeout_s)]
@@ -55,6 +57,7 @@ class ServerProcess:
         if key is not None:
             self._env[_KEY_ENV] = key
             self._options += ["--key-env", _KEY_ENV]
+        self._options += options
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
         self._url = ""

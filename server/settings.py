@@ -9,6 +9,19 @@ from fnmatch import fnmatchcase
 
 from verigym.errors import ConfigError, suggestion
 from verigym.registry import list_verifiers
+from verigym.sandbox.job import Limits
+
+CAPS = Limits(
+    wall_s=600.0,
+    cpu_s=600.0,
+    memory_mib=4096,
+    processes=256,
+    open_files=1024,
+    disk_mib=1024,
+    inodes=65536,
+    output_bytes=16 << 20,
+)
+"""The highest limits that a program may ask for, where the operator says nothing else."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +51,18 @@ class Settings:
     """Longest wait for a request's body."""
     drain_s: float = 10.0
     """How long requests under way may take after a stop was asked for."""
+    sandbox: bool = False
+    """Whether to run programs for callers, too."""
+    sandbox_jobs: int = field(default_factory=lambda: max(2, os.cpu_count() or 1))
+    """Programs that run at once; `max_queue` bounds those that wait."""
+    sandbox_sessions: int = 16
+    """Interpreters that may be open at once, beside the programs."""
+    sandbox_lease_s: float = 300.0
+    """A session that is not used for so long is closed."""
+    sandbox_caps: Limits = CAPS
+    """Programs and sessions that ask for higher limits are refused."""
+    sandbox_body_bytes: int = 32 << 20
+    """As `max_body_bytes`, where files and input come with the request."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65535:
@@ -45,6 +70,7 @@ class Settings:
         for name in (
             *("workers", "timeout_s", "max_timeout_s", "max_queue", "max_batch"),
             *("max_body_bytes", "max_depth", "body_timeout_s", "drain_s"),
+            *("sandbox_jobs", "sandbox_sessions", "sandbox_lease_s", "sandbox_body_bytes"),
         ):
             value = getattr(self, name)
             if not value > 0:

@@ -69,6 +69,10 @@ class _Address:
         # A proxy named in the environment cannot reach this machine's own addresses.
         self._use_proxy = parts.hostname not in ("localhost", "127.0.0.1", "::1")
 
+    def _read(self, status: int, headers: Mapping[str, str], body: bytes) -> bytes:
+        """The body of a good answer. Raises RequestError or Failed."""
+        return service.read_answer(status, headers, body)
+
     def _options(self) -> dict[str, Any]:
         import httpx2
 
@@ -199,7 +203,7 @@ class Client(_Address):
                     _check_size(received)
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
             self._fail(error)
-        return service.read_answer(answer.status_code, answer.headers, bytes(received))
+        return self._read(answer.status_code, answer.headers, bytes(received))
 
 
 class AsyncClient(_Address):
@@ -307,7 +311,7 @@ class AsyncClient(_Address):
                     _check_size(received)
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
             self._fail(error)
-        return service.read_answer(answer.status_code, answer.headers, bytes(received))
+        return self._read(answer.status_code, answer.headers, bytes(received))
 
 
 class RemoteVerifier(Verifier):

@@ -28,6 +28,28 @@ def serve(
         str | None,
         typer.Option(metavar="NAME", help="Environment variable with the key callers must send."),
     ] = None,
+    sandbox: Annotated[
+        bool, typer.Option("--sandbox", help="Run programs for callers, too: /v1/sandbox.")
+    ] = False,
+    sandbox_jobs: Annotated[
+        int | None, typer.Option(help="Programs that run at once; by default one a core.")
+    ] = None,
+    sandbox_sessions: Annotated[
+        int, typer.Option(help="Interpreters that may be open at once, beside the programs.")
+    ] = 16,
+    sandbox_lease_s: Annotated[
+        float, typer.Option(help="A session that is not used for so many seconds is closed.")
+    ] = 300.0,
+    sandbox_max_wall_s: Annotated[
+        float, typer.Option(help="Most that a program may ask for, or a session live.")
+    ] = 600.0,
+    sandbox_max_cpu_s: Annotated[float, typer.Option(help="As above.")] = 600.0,
+    sandbox_max_memory_mib: Annotated[int, typer.Option(help="As above.")] = 4096,
+    sandbox_max_processes: Annotated[int, typer.Option(help="As above.")] = 256,
+    sandbox_max_open_files: Annotated[int, typer.Option(help="As above.")] = 1024,
+    sandbox_max_disk_mib: Annotated[int, typer.Option(help="As above.")] = 1024,
+    sandbox_max_inodes: Annotated[int, typer.Option(help="As above.")] = 65536,
+    sandbox_max_output_bytes: Annotated[int, typer.Option(help="As above.")] = 16 << 20,
     as_json: Annotated[
         bool, typer.Option("--json", help='Say {"url": ...} on stdout when it listens.')
     ] = False,
@@ -39,6 +61,7 @@ def serve(
     import os
 
     from verigym.errors import ConfigError
+    from verigym.sandbox.job import Limits
     from verigym.server.run import run
     from verigym.server.settings import Settings
 
@@ -56,6 +79,20 @@ def serve(
         verifiers=tuple(glob for glob in globs if glob),
         timeout_s=timeout_s,
         max_timeout_s=max(timeout_s, Settings.max_timeout_s),
+        sandbox=sandbox,
+        sandbox_jobs=sandbox_jobs if sandbox_jobs is not None else max(2, os.cpu_count() or 1),
+        sandbox_sessions=sandbox_sessions,
+        sandbox_lease_s=sandbox_lease_s,
+        sandbox_caps=Limits(
+            wall_s=sandbox_max_wall_s,
+            cpu_s=sandbox_max_cpu_s,
+            memory_mib=sandbox_max_memory_mib,
+            processes=sandbox_max_processes,
+            open_files=sandbox_max_open_files,
+            disk_mib=sandbox_max_disk_mib,
+            inodes=sandbox_max_inodes,
+            output_bytes=sandbox_max_output_bytes,
+        ),
     )
 
     def say(url: str) -> None:

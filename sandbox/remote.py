@@ -1,0 +1,314 @@
+"""`RemoteSandbox`: programs in the sandbox of another machine's `verigym serve --sandbox`.
+
+The service confines the programs; this side sends whole jobs and trusts its answers. What the
+network or the service does wrong is `sandbox_error` with the reason, never a program's fault. A job
+whose request is cancelled, times out or breaks off is killed at the service; one that found the
+service busy or away is sent again while there is time, which repeats nothing that a program could
+have left behind. A cell of a session is sent once, because it leaves its state behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from verigym import service
+from verigym.client import Client
+from verigym.errors import RequestError, SandboxError
+from verigym.sandbox import wire
+from verigym.sandbox.base import Cancellation, Sandbox
+from verigym.sandbox.job import Job, JobStatus, Limits, Result, check_name
+from verigym.sandbox.session import Session, check_cell, check_file
+from verigym.sandbox.step import Channel, Step
+from verigym.service import Failed
+from verigym.verdict import Status
+
+_CANCEL_EVERY_S = 0.2
+
+Answer = TypeVar("Answer")
+
+
+class RemoteSandbox(Sandbox):
+    """Runs jobs at `url`, a service started with `--sandbox`; `key` is its bearer key.
+
+    `timeout_s` is what waiting for a turn there, compiling and the network may take, beside the
+    job's own `wall_s`. `max_jobs` bounds the requests under way. Limits above the service's caps
+    raise RequestError. For any number of threads; usable after a fork in both processes.
+    """
+
+    name = "remote"
+
+    def __init__(
+        self, url: str, *, key: str | None = None, timeout_s: float = 120.0, max_jobs: int = 64
+    ) -> None:
+        super().__init__(max_jobs=max_jobs, languages={})
+        self._http = _Http(url, key=key, timeout_s=timeout_s)
+        self._card: wire.SandboxCard | None = None
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """What the service runs. Raises SandboxError where it is away."""
+        return frozenset(self.card().languages)
+
+    def card(self) -> wire.SandboxCard:
+        """What the service says of itself, asked for when first needed."""
+        card = self._card
+        if card is None:
+            answer = self._http.ask("GET", "/v1/sandbox", None, self._http.timeout_s)
+            card = self._card = _read(answer, wire.SandboxCard)
+        return card
+
+    def describe(self) -> dict[str, Any]:
+        """Where the jobs run, and what the service says of that; JSON."""
+        card: dict[str, Any] = msgspec.to_builtins(self.card())
+        return {"backend": self.name, "url": self._http.url, **card}
+
+    def run(self, job: Job, *, cancellation: Cancellation | None = None) -> Result:
+        """Run `job` at the service, which also compiles it; blocks.
+
+        Raises RequestError for what the service refuses.
+        """
+        cancellation = cancellation or Cancellation()
+        body = wire.job_body(job)
+        body.id = secrets.token_hex(16)
+        done = threading.Event()
+
+        def kill() -> None:
+            threading.Thread(target=self._cancel, args=(body.id, done), daemon=True).start()
+
+        with self._turns:
+            if cancellation.cancelled:
+                return _failed("cancelled by the caller")
+            timeout_s = job.limits.wall_s + self._http.timeout_s
+            try:
+                with cancellation.calling(kill):
+                    answer = self._http.ask(
+                        *("POST", "/v1/sandbox/run", body, timeout_s),
+                        stopped=lambda: cancellation.cancelled,
+                    )
+                return _read(answer, wire.ResultBody).to_result()
+            except SandboxError as error:
+                self._card = None  # the service may come back as another one
+                return _failed(str(error))
+            finally:
+                done.set()
+
+    def session(
+        self,
+        language: str = "python",
+        *,
+        limits: Limits | None = None,
+        files: Mapping[str, bytes] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Session:
+        """As `Sandbox.session`; the service also ends a session that is not used for its lease."""
+        body = wire.SessionBody(
+            language=language,
+            limits=None if limits is None else wire.limits_body(limits),
+            files={name: wire.blob(data) for name, data in (files or {}).items()},
+            env=dict(env or {}),
+        )
+        if not self._turns.acquire(timeout=60.0):
+            raise SandboxError(f"all {self.max_jobs} requests were under way for 60 s")
+        try:
+            answer = self._http.ask("POST", "/v1/sandbox/sessions", body, self._http.timeout_s)
+            return RemoteSession(self._http, _read(answer, wire.SessionCard), self._turns.release)
+        except BaseException:
+            self._turns.release()
+            raise
+
+    def close(self) -> None:
+        """Close the connections. Jobs under way go on; sessions end with their lease."""
+        super().close()
+        self._http.close()
+
+    def _cancel(self, id: str, done: threading.Event) -> None:
+        while True:
+            # It may not have arrived there yet, or have ended since.
+            with contextlib.suppress(RequestError, SandboxError):
+                self._http.ask("DELETE", f"/v1/sandbox/jobs/{id}", None, 10.0, repeat=False)
+            if done.wait(_CANCEL_EVERY_S):
+                return
+
+    def _execute(self, step: Step, cancellation: Cancellation) -> Result:
+        raise SandboxError("a remote sandbox takes whole jobs; use run")
+
+    def _connect(self, step: Step) -> Channel:
+        raise SandboxError("a remote sandbox takes whole sessions; use session")
+
+
+class RemoteSession(Session):
+    """A session at a service; made by `RemoteSandbox.session`."""
+
+    def __init__(self, http: _Http, card: wire.SessionCard, release: Callable[[], object]) -> None:
+        # Not super().__init__: the channel is at the service.
+        self.language = card.language
+        self.limits = wire.to_limits(card.limits)
+        self.lease_s = card.lease_s
+        self._http = http
+        self._path = f"/v1/sandbox/sessions/{card.id}"
+        self._deadline = time.monotonic() + self.limits.wall_s
+        self._turn = threading.Lock()
+        self._closing = threading.Lock()
+        self._closed = False
+        self._alive = True
+        self._lost = ""
+        self._release = release
+
+    @property
+    def alive(self) -> bool:
+        """Whether the state is there still, as far as is known; a cell may find out otherwise."""
+        return self._alive
+
+    def run(self, code: str, *, wall_s: float | None = None) -> Result:
+        """As `Session.run`. A cell whose answer does not arrive ends the session."""
+        check_cell(code, wall_s)
+        data = code.encode("utf-8", "surrogatepass")
+        body = wire.CellBody(code=wire.blob(data), wall_s=wall_s)
+        left_s = max(0.0, self._deadline - time.monotonic())
+        timeout_s = min(left_s, wall_s or left_s) + self._http.timeout_s
+        with self._turn:
+            self._check_known()
+            try:
+                answer = self._http.ask("POST", f"{self._path}/run", body, timeout_s, repeat=False)
+                cell = _read(answer, wire.CellResult)
+            except (_Ended, _EndedByCell):
+                self._alive = False
+                raise
+            except SandboxError as error:
+                self._lost = str(error)
+                self.close()
+                return _failed(f"the session's state is lost: {error}")
+            self._alive = cell.alive
+            return cell.result.to_result()
+
+    def put(self, name: str, data: bytes) -> None:
+        """As `Session.put`."""
+        check_file(name, data, self.limits)
+        self._file(wire.FileBody(name=name, data=wire.blob(data)))
+
+    def get(self, name: str) -> bytes:
+        """As `Session.get`."""
+        check_name(name)
+        return self._file(wire.FileBody(name=name)).to_bytes()
+
+    def interrupt(self) -> None:
+        """As `Session.interrupt`."""
+        if self._alive and not self._closed:
+            with contextlib.suppress(_Ended):  # then nothing runs
+                self._http.ask("POST", f"{self._path}/interrupt", None, 30.0, repeat=False)
+
+    def close(self) -> None:
+        """End the session at the service; where that cannot be reached, its lease will."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed, self._alive = True, False
+        try:
+            self._http.ask("DELETE", self._path, None, 10.0, repeat=False)
+        except (RequestError, SandboxError):
+            pass  # it is gone already, or goes with its lease
+        finally:
+            self._release()
+
+    def _file(self, body: wire.FileBody) -> wire.Blob:
+        with self._turn:
+            self._check_known()
+            answer = self._http.ask("POST", f"{self._path}/files", body, self._http.timeout_s)
+            return _read(answer, wire.Blob)
+
+    def _check_known(self) -> None:
+        if self._lost:
+            raise SandboxError(f"the session has ended and its state is lost: {self._lost}")
+        if self._closed:
+            raise RequestError("the session has ended and its state is lost: it was closed")
+
+
+class _Ended(SandboxError):
+    """The service says that the session has ended through its machine's fault, or is unknown."""
+
+
+class _EndedByCell(RequestError):
+    """The service says that the session has ended, by what its cells did or by its limits."""
+
+
+class _Error(msgspec.Struct):
+    code: str
+    message: str
+    where: str = ""
+
+
+class _Envelope(msgspec.Struct):
+    error: _Error
+
+
+class _Http(Client):
+    """Sends the requests: pooled connections, retries and deadlines as the verifier client's."""
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any,
+        timeout_s: float,
+        *,
+        repeat: bool = True,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> bytes:
+        """The answer. Raises RequestError for a refusal, SandboxError where there was none."""
+        data = b"" if body is None else msgspec.json.encode(body)
+        deadline = time.monotonic() + timeout_s
+        attempt = 1
+        while True:
+            try:
+                return self._attempt(method, path, data, deadline)
+            except Failed as failed:
+                if stopped():
+                    raise SandboxError("cancelled by the caller") from failed
+                pause_s = failed.pause(attempt, deadline - time.monotonic()) if repeat else None
+                if pause_s is None:
+                    if failed.verdict.status is Status.TIMEOUT:
+                        raise SandboxError(
+                            f"no answer from {self.url} in {timeout_s:g} s"
+                        ) from failed
+                    raise SandboxError(failed.verdict.evidence) from failed
+            time.sleep(pause_s)
+            attempt += 1
+
+    def _read(self, status: int, headers: Mapping[str, str], body: bytes) -> bytes:
+        try:
+            error = msgspec.json.decode(body, type=_Envelope).error
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return service.read_answer(status, headers, body)
+        match (status, error.code):
+            case (404, "not_found"):
+                raise RequestError(
+                    f"{self.url} runs no programs; start it with: verigym serve --sandbox"
+                )
+            case (404, "unknown_session") | (409, "session_failed"):
+                raise _Ended(error.message)
+            case (409, "session_ended"):
+                raise _EndedByCell(error.message)
+            case (422, _):
+                where = error.where.removeprefix("$")
+                raise RequestError(f"{error.message} (at {where})" if where else error.message)
+        return service.read_answer(status, headers, body)
+
+
+def _read(answer: bytes, kind: type[Answer]) -> Answer:
+    try:
+        return msgspec.json.decode(answer, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SandboxError(
+            f"the address does not answer like a service with a sandbox: {error}"
+        ) from error
+
+
+def _failed(detail: str) -> Result:
+    return Result(status=JobStatus.SANDBOX_ERROR, detail=detail)
