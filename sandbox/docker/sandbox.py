@@ -17,6 +17,7 @@ from typing import Any
 
 from verigym.errors import RequestError, SandboxError
 from verigym.sandbox.base import Cancellation, Sandbox
+from verigym.sandbox.build import Builder
 from verigym.sandbox.docker.channel import DockerChannel
 from verigym.sandbox.docker.container import Container, start
 from verigym.sandbox.docker.conversation import converse, judge
@@ -67,8 +68,10 @@ class DockerSandbox(Sandbox):
     ) -> None:
         if max_jobs is None:
             max_jobs = max(2, os.cpu_count() or 1)
-        if warm is not None and (not isinstance(warm, int) or warm < 0):
+        if warm is not None and (isinstance(warm, bool) or not isinstance(warm, int) or warm < 0):
             raise RequestError(f"warm must be a whole number of at least 0, got {warm!r}")
+        # Which languages there are only a container can say.
+        super().__init__(max_jobs=max_jobs, languages={}, allow_network=allow_network)
         self._api = connect(base_url)
         try:
             self._image = self._find_image(image)
@@ -86,9 +89,7 @@ class DockerSandbox(Sandbox):
         self._labels = {LABEL: uuid.uuid4().hex, OWNER_LABEL: owner()}
         self._pool = Pool(self._api, max_jobs if warm is None else warm, self._start)
         try:
-            super().__init__(
-                max_jobs=max_jobs, languages=self._find_languages(), allow_network=allow_network
-            )
+            self._builder = Builder(self._find_languages())
         except BaseException:
             self._pool.close()
             self._api.close()

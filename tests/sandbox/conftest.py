@@ -1,0 +1,71 @@
+"""A stand-in Docker engine, for every test of the sandbox that wants one."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ENGINE = Path(__file__).parent / "docker" / "engine.py"
+
+
+def reason_against_engine():
+    """Why the stand-in cannot run containers here; empty where it can."""
+    missing = [
+        name for name in ("bwrap", "setpriv", "unshare", "prlimit") if not shutil.which(name)
+    ]
+    if missing:
+        return f"the stand-in engine needs {', '.join(missing)}"
+    tried = subprocess.run(
+        [
+            "unshare",
+            "--mount",
+            "--map-root-user",
+            "bwrap",
+            "--unshare-all",
+            "--ro-bind",
+            "/",
+            "/",
+            "true",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return f"no namespaces here: {tried.stderr.strip()}" if tried.returncode else ""
+
+
+@pytest.fixture(scope="session")
+def start_engine(tmp_path_factory):
+    """Starts a stand-in engine with the options of its command; gives its URL and its process."""
+    if reason := reason_against_engine():
+        pytest.skip(reason)
+    started = []
+
+    def start(*options):
+        socket = tmp_path_factory.mktemp("engine") / "docker.sock"
+        process = subprocess.Popen(
+            [sys.executable, str(ENGINE), str(socket), *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        started.append(process)
+        assert process.stdout.readline() == b"ready\n"
+        return f"unix://{socket}", process
+
+    yield start
+    for process in started:
+        process.stdin.close()
+        process.stdout.close()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@pytest.fixture(scope="session")
+def engine_url(start_engine):
+    """The URL of one stand-in engine that all tests of this process share."""
+    return start_engine()[0]
