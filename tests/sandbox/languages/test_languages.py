@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -290,6 +291,32 @@ int main() { return X<14, 0>::v; }
     result = builder.run(job, lambda step: sandbox._execute(step, Cancellation()))
     assert result.status is JobStatus.COMPILE_ERROR, result
     assert result.detail.startswith("the compiler passed its limit of 1 s")
+
+
+def test_an_artefact_too_large_to_bring_out_is_a_compile_error(sandbox):
+    result = run(sandbox, "c", "char a[48 << 20] = {1}; int main() { return 0; }")
+    assert result.status is JobStatus.COMPILE_ERROR, result
+    assert result.detail.startswith("what the compiler made is unusable: main")
+
+
+def test_threads_that_want_one_program_compile_it_once(sandbox):
+    if "c" not in sandbox.languages:
+        pytest.skip("its toolchain is absent: apt-get install gcc libc6-dev")
+    builder, steps = Builder({"c": LANGUAGES["c"]}), []
+
+    def execute(step):
+        steps.append(step.argv[0])
+        return sandbox._execute(step, Cancellation())
+
+    def answer(number):
+        source = "#include <stdio.h>\nint main(int n, char **v) { puts(v[1]); }"
+        job = Job(source=source, language="c", args=(str(number),))
+        return builder.run(job, execute).stdout
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(answer, range(12)))
+    assert answers == [b"%d\n" % number for number in range(12)]
+    assert sorted(steps) == ["./main"] * 12 + ["gcc"]
 
 
 def test_a_compiler_sees_neither_input_nor_the_jobs_variables(sandbox):
