@@ -121,6 +121,8 @@ def test_sdist_and_wheel_hold_every_module_and_the_wheel_works(tmp_path):
         for path in (ROOT / "trainers" / "report").iterdir()
         if path.suffix in (".html", ".css", ".js")
     }
+    languages = (ROOT / "sandbox" / "languages").glob("*.toml")
+    data |= {f"verigym/sandbox/languages/{path.name}" for path in languages}
     assert data <= held
     assert any(name.endswith("licenses/LICENSE") for name in held)
     top = {name.partition("/")[0] for name in held}
