@@ -10,16 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 
 from verigym.errors import RequestError, suggestion
-from verigym.sandbox.artefacts import ArtefactCache, Build, cut
+from verigym.sandbox.artefacts import ArtefactCache, cut
+from verigym.sandbox.compile import compile_source, is_pattern
 from verigym.sandbox.job import Job, JobStatus, Limits, Result, check_files, check_texts
 from verigym.sandbox.languages.load import (
     Language,
-    Needs,
     address_space_mib,
     environment,
     fill,
     load_languages,
     versions,
+    widen,
 )
 from verigym.sandbox.session import driver
 from verigym.sandbox.step import Step
@@ -28,8 +29,6 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 """Where programs of the host are found: never in a home folder."""
 SESSION_LANGUAGES = ("python", "bash")
 
-_DETAIL_BYTES = 1500
-_KEPT_OUTPUT_BYTES = 1 << 20
 # For the set-up of another job's compilation, beside the compiler's own time.
 _SETUP_S = 60.0
 _COMMAND_ADDRESS_SPACE_MIB = 32768
@@ -90,7 +89,7 @@ class Builder:
             return _judge(language, execute(_run_step(job, language, files)))
         build = self._cache.get(
             _key(self._definitions[language.name], _toolchain(language), files),
-            lambda: _compile(language, files, execute),
+            lambda: compile_source(language, files, execute),
             wait_s=language.compile_limits.wall_s + _SETUP_S,
             cancelled=cancelled,
         )
@@ -127,7 +126,7 @@ class Builder:
             argv=argv,
             files={**given, name: source},
             env={**environment(found, limits), **(env or {})},
-            limits=_sum(limits, found.needs, extra_bytes=len(source)),
+            limits=widen(limits, found.needs, extra_bytes=len(source)),
             address_space_mib=address_space_mib(found, limits),
             python=name if found.name == "python" else None,
         )
@@ -152,7 +151,7 @@ class Builder:
 
     def _files(self, job: Job, language: Language) -> dict[str, bytes]:
         """The job's files and its source. Raises RequestError where they do not go together."""
-        reserved = {name for name in language.artefacts if not _is_pattern(name)}
+        reserved = {name for name in language.artefacts if not is_pattern(name)}
         reserved |= language.files.keys()
         for name in job.files:
             if name == language.source:
@@ -163,10 +162,6 @@ class Builder:
         files |= {**job.files, language.source: job.source_bytes}
         check_files(files, job.limits)
         return files
-
-
-def _is_pattern(name: str) -> bool:
-    return any(sign in name for sign in "*?[")
 
 
 def _command_step(job: Job) -> Step:
@@ -196,79 +191,12 @@ def _run_step(
         executable=executable,
         stdin=job.stdin,
         env={**environment(language, job.limits), **job.env},
-        limits=_sum(job.limits, language.needs, extra_bytes=made, extra_files=len(executable)),
+        limits=widen(job.limits, language.needs, extra_bytes=made, extra_files=len(executable)),
         address_space_mib=address_space_mib(language, job.limits),
         network=job.network,
         fetch=job.fetch,
         python=language.source if language.name == "python" else None,
     )
-
-
-def _compile(language: Language, files: Mapping[str, bytes], execute: Execute) -> Build:
-    limits = language.compile_limits
-    step = Step(
-        argv=fill(language.compile, limits),
-        files=files,
-        env=environment(language, limits),
-        limits=_sum(
-            limits, Needs(), extra_bytes=sum(map(len, files.values())), extra_files=len(files)
-        ),
-        address_space_mib=address_space_mib(language, limits),
-        fetch=language.artefacts,
-    )
-    result = execute(step)
-    if result.status is JobStatus.SANDBOX_ERROR:
-        return Build(
-            failure=replace(result, detail=f"while compiling: {result.detail}"), keep=False
-        )
-    if result.status is not JobStatus.OK:
-        detail = _messages(result)
-        if result.status is not JobStatus.NONZERO_EXIT:
-            detail = f"{_passed(result, limits)}\n{detail}".rstrip()
-        # On a busy machine a compiler may pass its wall time without having worked long.
-        keep = result.status is not JobStatus.TIME_LIMIT or result.cpu_s >= limits.wall_s / 2
-        return Build(failure=_failure(result, detail), keep=keep)
-    missing = [
-        name for name in language.artefacts if not _is_pattern(name) and name not in result.files
-    ]
-    if result.refused:
-        reasons = "; ".join(f"{name}: {why}" for name, why in sorted(result.refused.items()))
-        return Build(failure=_failure(result, f"what the compiler made is unusable: {reasons}"))
-    if missing or not result.files:
-        wanted = ", ".join(missing or language.artefacts)
-        detail = f"the compiler ended well but left no {wanted}\n{_messages(result)}".rstrip()
-        return Build(failure=_failure(result, detail))
-    # What the job brought itself is there anyway, unless the compiler changed it.
-    made = {name: data for name, data in result.files.items() if files.get(name) != data}
-    return Build(files=made)
-
-
-def _failure(result: Result, detail: str) -> Result:
-    failure = replace(result, status=JobStatus.COMPILE_ERROR, detail=detail, files={}, refused={})
-    return cut(failure, _KEPT_OUTPUT_BYTES)
-
-
-def _messages(result: Result) -> str:
-    """The compiler's first and last messages; some print them on standard output."""
-    said = result.stderr.strip() or result.stdout.strip()
-    # The first names the cause, the last the end; what lies between may be a template's megabytes.
-    if len(said) > 2 * _DETAIL_BYTES:
-        said = said[:_DETAIL_BYTES] + b"\n[...]\n" + said[-_DETAIL_BYTES:]
-    return said.decode("utf-8", "replace")
-
-
-def _passed(result: Result, limits: Limits) -> str:
-    match result.status:
-        case JobStatus.TIME_LIMIT:
-            return f"the compiler passed its limit of {limits.wall_s:g} s"
-        case JobStatus.MEMORY_LIMIT:
-            return f"the compiler passed its limit of {limits.memory_mib} MiB"
-        case JobStatus.DISK_LIMIT:
-            return f"the compiler passed its limit of {limits.disk_mib} MiB on disk"
-        case JobStatus.OUTPUT_LIMIT:
-            return f"the compiler said more than {limits.output_bytes} bytes"
-        case _:
-            return f"the compiler was killed by signal {result.signal}"
 
 
 def _judge(language: Language, result: Result) -> Result:
@@ -283,19 +211,6 @@ def _judge(language: Language, result: Result) -> Result:
     if any(message in last for message in language.memory_messages):
         return replace(result, status=JobStatus.MEMORY_LIMIT)
     return result
-
-
-def _sum(limits: Limits, needs: Needs, *, extra_bytes: int = 0, extra_files: int = 0) -> Limits:
-    """`limits` and what the runtime needs beside them; files of ours are not the job's expense."""
-    extra_mib = (extra_bytes + 4096 * extra_files + (1 << 20) - 1) >> 20
-    return replace(
-        limits,
-        processes=limits.processes + needs.processes,
-        memory_mib=limits.memory_mib + needs.memory_mib + extra_mib,
-        open_files=limits.open_files + needs.open_files,
-        disk_mib=limits.disk_mib + needs.disk_mib + extra_mib,
-        inodes=limits.inodes + needs.inodes + extra_files,
-    )
 
 
 def _key(

@@ -189,6 +189,19 @@ def address_space_mib(language: Language, limits: Limits) -> int:
     return limits.memory_mib + language.needs.address_space_mib
 
 
+def widen(limits: Limits, needs: Needs, *, extra_bytes: int = 0, extra_files: int = 0) -> Limits:
+    """`limits` and what the runtime needs beside them; files of ours are not the job's expense."""
+    extra_mib = (extra_bytes + 4096 * extra_files + (1 << 20) - 1) >> 20
+    return replace(
+        limits,
+        processes=limits.processes + needs.processes,
+        memory_mib=limits.memory_mib + needs.memory_mib + extra_mib,
+        open_files=limits.open_files + needs.open_files,
+        disk_mib=limits.disk_mib + needs.disk_mib + extra_mib,
+        inodes=limits.inodes + needs.inodes + extra_files,
+    )
+
+
 def _parse(name: str, table: dict[str, object]) -> Language:
     if "name" in table:
         raise ConfigError("name is the name of the file; leave it out")
