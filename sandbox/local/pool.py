@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,7 +15,7 @@ from verigym.sandbox.local.server import Server, Slot
 Key = tuple[str, bool]
 """Which kind of slot: the name of its image, whether it has the host's network."""
 
-_MAX_FAILURES = 5
+_MAX_WAIT_S = 1.0
 _AT_LEAST = 2
 """Slots of a kind, once one is used: while one runs a job the other is made ready for the next."""
 
@@ -51,11 +52,14 @@ class Pool:
                 return server
             if server is not None:
                 self._drop(key, server)
+            if self._failures:
+                time.sleep(min(_MAX_WAIT_S, 0.05 * 2**self._failures))
             try:
                 server = Server(self._settings(key), self._make_group)
-            except (OSError, SandboxError):
+            except (OSError, SandboxError) as error:
                 self._failures += 1
-                raise
+                raise SandboxError(f"{error} ({self._failures} times in a row)") from error
+            self._failures = 0
             with self._lock:
                 if not self._closed:
                     self._servers[key] = server
@@ -67,8 +71,6 @@ class Pool:
 
     def take(self, key: Key) -> tuple[Server, Slot]:
         """A free slot, the one that has waited longest. Raises SandboxError where there can be none."""
-        if self._failures >= _MAX_FAILURES and not self._servers:
-            raise SandboxError(f"the warm server failed to start {self._failures} times in a row")
         server = self.server(key)
         with self._lock:
             free = self._free[key]
@@ -81,11 +83,9 @@ class Pool:
         except (OSError, SandboxError):
             with self._lock:
                 self._counts[key] -= 1
-                self._failures += 1
             if not server.alive():
                 self._drop(key, server)
             raise
-        self._failures = 0
         return server, slot
 
     def give_back(self, key: Key, server: Server, slot: Slot) -> None:

@@ -148,7 +148,11 @@ def _kill(slot: Slot, seen: Seen, status: JobStatus) -> float:
 
 def tick(slot: Slot, limits: Limits, seen: Seen, group_cpu: int | None) -> None:
     """Look at what no limit of a single process bounds."""
-    if slot.group is None and tree_memory_bytes(slot.pid) > limits.memory_mib << 20:
+    if slot.group is not None:
+        out_of_memory = slot.group.oom_kills() > 0
+    else:
+        out_of_memory = tree_memory_bytes(slot.pid) > limits.memory_mib << 20
+    if out_of_memory:
         seen.killed = JobStatus.MEMORY_LIMIT
         return
     if group_cpu is not None and slot.group is not None:
