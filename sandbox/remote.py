@@ -10,9 +10,11 @@ have left behind. A cell of a session is sent once, because it leaves its state 
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -23,13 +25,22 @@ from verigym.client import Client
 from verigym.errors import RequestError, SandboxError
 from verigym.sandbox import wire
 from verigym.sandbox.base import Cancellation, Sandbox
-from verigym.sandbox.job import Job, JobStatus, Limits, Result, check_name
+from verigym.sandbox.job import (
+    Job,
+    JobStatus,
+    Limits,
+    Result,
+    check_files,
+    check_name,
+    check_texts,
+)
 from verigym.sandbox.session import Session, check_cell, check_file
 from verigym.sandbox.step import Channel, Step
 from verigym.service import Failed
 from verigym.verdict import Status
 
 _CANCEL_EVERY_S = 0.2
+_CLOSE_S = 30.0
 
 Answer = TypeVar("Answer")
 
@@ -50,6 +61,11 @@ class RemoteSandbox(Sandbox):
         super().__init__(max_jobs=max_jobs, languages={})
         self._http = _Http(url, key=key, timeout_s=timeout_s)
         self._card: wire.SandboxCard | None = None
+        self._closed = False
+        # With the process that began them: after a fork they are the other's to end.
+        self._jobs: set[tuple[int, Cancellation]] = set()
+        self._ended = threading.Condition()
+        self._sessions: weakref.WeakSet[RemoteSession] = weakref.WeakSet()
 
     @property
     def languages(self) -> frozenset[str]:
@@ -78,18 +94,20 @@ class RemoteSandbox(Sandbox):
         body = wire.job_body(job)
         body.id = secrets.token_hex(16)
         done = threading.Event()
-
-        def kill() -> None:
-            threading.Thread(target=self._cancel, args=(body.id, done), daemon=True).start()
+        canceller = threading.Thread(target=self._cancel, args=(body.id, done), daemon=True)
 
         with self._turns:
             if cancellation.cancelled:
                 return _failed("cancelled by the caller")
-            timeout_s = job.limits.wall_s + self._http.timeout_s
+            under_way = (os.getpid(), cancellation)
+            self._jobs.add(under_way)
             try:
-                with cancellation.calling(kill):
+                if self._closed:
+                    return _failed("the sandbox is closed")
+                with cancellation.calling(lambda: _start_once(canceller)):
                     answer = self._http.ask(
-                        *("POST", "/v1/sandbox/run", body, timeout_s),
+                        *("POST", "/v1/sandbox/run", body),
+                        job.limits.wall_s + self._http.timeout_s,
                         stopped=lambda: cancellation.cancelled,
                     )
                 return _read(answer, wire.ResultBody).to_result()
@@ -98,6 +116,11 @@ class RemoteSandbox(Sandbox):
                 return _failed(str(error))
             finally:
                 done.set()
+                if canceller.ident is not None:
+                    canceller.join()
+                with self._ended:
+                    self._jobs.discard(under_way)
+                    self._ended.notify_all()
 
     def session(
         self,
@@ -108,6 +131,8 @@ class RemoteSandbox(Sandbox):
         env: Mapping[str, str] | None = None,
     ) -> Session:
         """As `Sandbox.session`; the service also ends a session that is not used for its lease."""
+        check_files(files or {}, limits or Limits())
+        check_texts("env", (*(env or {}), *(env or {}).values()))
         body = wire.SessionBody(
             language=language,
             limits=None if limits is None else wire.limits_body(limits),
@@ -117,16 +142,32 @@ class RemoteSandbox(Sandbox):
         if not self._turns.acquire(timeout=60.0):
             raise SandboxError(f"all {self.max_jobs} requests were under way for 60 s")
         try:
+            if self._closed:
+                raise SandboxError("the sandbox is closed")
             answer = self._http.ask("POST", "/v1/sandbox/sessions", body, self._http.timeout_s)
-            return RemoteSession(self._http, _read(answer, wire.SessionCard), self._turns.release)
+            card = _read(answer, wire.SessionCard)
         except BaseException:
             self._turns.release()
             raise
+        session = RemoteSession(self._http, card, self._turns.release)
+        self._sessions.add(session)
+        return session
 
     def close(self) -> None:
-        """Close the connections. Jobs under way go on; sessions end with their lease."""
+        """Kill what this object runs at the service, end its sessions, close the connections."""
+        self._closed = True
+        for _, cancellation in self._jobs_here():
+            cancellation.cancel()
+        with self._ended:
+            self._ended.wait_for(lambda: not self._jobs_here(), _CLOSE_S)
+        for session in list(self._sessions):
+            if session.pid == os.getpid():
+                session.close()
         super().close()
         self._http.close()
+
+    def _jobs_here(self) -> list[tuple[int, Cancellation]]:
+        return [job for job in list(self._jobs) if job[0] == os.getpid()]
 
     def _cancel(self, id: str, done: threading.Event) -> None:
         while True:
@@ -160,6 +201,7 @@ class RemoteSession(Session):
         self._alive = True
         self._lost = ""
         self._release = release
+        self.pid = os.getpid()
 
     @property
     def alive(self) -> bool:
@@ -308,6 +350,12 @@ def _read(answer: bytes, kind: type[Answer]) -> Answer:
         raise SandboxError(
             f"the address does not answer like a service with a sandbox: {error}"
         ) from error
+
+
+def _start_once(thread: threading.Thread) -> None:
+    """For a cancellation that is repeated; those are one at a time."""
+    if thread.ident is None:
+        thread.start()
 
 
 def _failed(detail: str) -> Result:

@@ -247,6 +247,8 @@ class Session:
                 return status, detail
             out.feed(got[0])
             err.feed(got[1])
+        if status is None and self._interrupted_s is not None:
+            return JobStatus.SANDBOX_ERROR, "interrupted by the caller"
         return status, detail
 
     def _last(self, result: Result, status: JobStatus | None, detail: str) -> Result:

@@ -83,7 +83,9 @@ class Programs:
             raise Refusal(429, "busy", message, headers={"Retry-After": "1"})
         running = _Running(Cancellation(), asyncio.get_running_loop().create_future())
         if id and self._running.setdefault(id, running) is not running:
-            raise Refusal(422, "invalid_request", "a job of this id is under way", "$.id")
+            # The same job sent again, while the end of its first connection is not noticed yet.
+            message = "a job of this id is under way; try again later"
+            raise Refusal(429, "busy", message, "$.id", {"Retry-After": "1"})
         try:
             self.waiting += 1
             try:
@@ -184,8 +186,8 @@ class Programs:
         """Stop the cell that a session runs. Raises Refusal where there is no such session."""
         await asyncio.to_thread(self._lease(id).session.interrupt)
 
-    def drop(self, id: str) -> None:
-        """Close a session, soon. Raises Refusal where there is none of this id."""
+    def drop(self, id: str) -> asyncio.Future[None]:
+        """Begin to close a session; done when it is. Raises Refusal where there is none of this id."""
         lease = self._lease(id)
         del self._leases[id]
         if lease.expiry is not None:
@@ -194,6 +196,7 @@ class Programs:
         closing = asyncio.ensure_future(asyncio.to_thread(lease.session.close))
         self._closing.add(closing)
         closing.add_done_callback(self._closing.discard)
+        return closing
 
     async def close(self) -> None:
         """Kill what runs and close the sandbox."""

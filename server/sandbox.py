@@ -103,7 +103,7 @@ def install(app: FastAPI, settings: Settings) -> None:
 
     @app.delete("/v1/sandbox/sessions/{id}", summary="Close a session", openapi_extra=openapi.CLOSE)
     async def close(id: str) -> Response:
-        programs().drop(id)
+        await asyncio.shield(programs().drop(id))
         return _json({})
 
 

@@ -11,7 +11,7 @@ import pytest
 from verigym import SandboxError
 from verigym.sandbox.job import Job, Limits
 
-BACKENDS = ("local", "docker")
+BACKENDS = ("local", "docker", "remote")
 
 # Long before any warm process is made, so that it would be inherited if anything were.
 os.environ["VERIGYM_CONFORMANCE_SECRET"] = "of-the-host-7d1f"
@@ -34,7 +34,23 @@ def make_docker(request, **options):
     return DockerSandbox(base_url=url, **options)
 
 
-MAKERS = {"local": make_local, "docker": make_docker}
+def make_remote(request, **options):
+    from verigym.sandbox.remote import RemoteSandbox
+    from verigym.server.process import ServerProcess
+
+    make_local(request, max_jobs=1).close()  # or skip
+    # A bad bound is the caller's to hear of, not the server's.
+    sandbox = RemoteSandbox("http://127.0.0.1:1", **options)
+    jobs = str(sandbox.max_jobs)
+    server = ServerProcess(
+        verifiers=["math"], workers=1, options=["--sandbox", "--sandbox-jobs", jobs]
+    )
+    server.start()
+    request.addfinalizer(server.stop)
+    return RemoteSandbox(server.url, **options)
+
+
+MAKERS = {"local": make_local, "docker": make_docker, "remote": make_remote}
 
 
 @pytest.fixture(scope="session", params=BACKENDS)
