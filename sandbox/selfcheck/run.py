@@ -213,6 +213,9 @@ def selfcheck(
             for half in both:
                 _again(half, attacks, token, canaries)
         notes = list(canaries.notes)
+    for half in halves:
+        if half.unavailable and any(h.reports for h in halves if h.backend == half.backend):
+            _fill(half, attacks)
     left = [f"{half.title}: {thing}" for half in halves for thing in half.left]
     left += _left_behind(before, owners, halves)
     reports = [report for half in halves for report in half.reports.values()]
@@ -363,6 +366,15 @@ def _gone(attack: Attack, half: Half, start: float, why: str) -> Report:
         "start": start,
         "end": time.monotonic(),
     }
+
+
+def _fill(half: Half, attacks: list[Attack]) -> None:
+    """Say of each attack that was not run why that is so."""
+    for attack in attacks:
+        if attack.name not in half.reports:
+            report = _gone(attack, half, 0.0, f"not run: {half.unavailable}")
+            report.update(outcome=UNKNOWN, as_root=half.as_root, backend=half.backend, again=False)
+            half.reports[attack.name] = report
 
 
 def _again(half: Half, attacks: list[Attack], token: str, canaries: Canaries) -> None:

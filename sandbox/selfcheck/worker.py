@@ -41,7 +41,11 @@ _NEIGHBOUR_S = 900.0
 _SPARE_TASKS = 10
 _PORT = re.compile(r"""(?:127\.0\.0\.1|0\.0\.0\.0|::1?|localhost|['"]{2})['"]?\s*,\s*(\d{4,5})""")
 _CANARY_PORTS = (48123, 48125)
-_IMPORTER = "try:\n    import numpy, sympy, pandas\nexcept ImportError:\n    pass\n"
+# A warm backend may keep a server for each of these.
+_IMPORTERS = tuple(
+    f"try:\n    import {names}\nexcept ImportError:\n    pass\n"
+    for names in ("numpy", "numpy, sympy", "numpy, sympy, pandas")
+)
 
 
 class Worker:
@@ -55,7 +59,8 @@ class Worker:
         self.start_neighbour()
         # Several, so that whatever the backend starts at first need is there before the first attack.
         for _ in range(3):
-            self.sandbox.run(Job(source=_IMPORTER, limits=replace(LIMITS, wall_s=30.0)))
+            for source in _IMPORTERS:
+                self.sandbox.run(Job(source=source, limits=replace(LIMITS, wall_s=30.0)))
             self.honest = self.run_honest()
         if self.honest.status is not JobStatus.OK:
             raise VerigymError(
@@ -142,7 +147,7 @@ class Worker:
         honest_s = self._honest(attack, load, outside)
         if attack.then is not None:
             then = self.sandbox.run(_job(attack, attack.then))
-        self._left(load)
+        self._left(attack, load)
         for pid, old in self.traits.items():
             new = host.traits(pid)
             changed = sorted(name for name in old if new.get(name) != old[name])
@@ -207,20 +212,30 @@ class Worker:
         ]
         return "; ".join(changed[:3])
 
-    def _left(self, load: list[str]) -> None:
+    def _left(self, attack: Attack, load: list[str]) -> None:
         """Note processes beyond those of the idle sandbox that are still there after a second.
 
-        A sandbox may replace its own helpers, so it is their number that must be the same again.
+        A sandbox may replace its own helpers, so it is their number that must be the same again. It
+        may also start one more at first need: what the attack leaves behind is left each time.
         """
+        if not self._more():
+            return
+        self.tasks += self._more()
+        self.sandbox.run(_job(attack, attack.source))
+        more = self._more()
+        if more:
+            names = [f"{p.pid} {p.name!r} {p.state}" for p in host.descendants().values()]
+            load.append(f"{more} more tasks are there 1 s later, of: {', '.join(names[-8:])}")
+
+    def _more(self) -> int:
+        """How many tasks there are beyond the usual, a second from now at the latest."""
         deadline = time.monotonic() + _SOON_S
-        while len(_tasks(host.descendants())) > self.tasks:
+        while True:
+            more = len(_tasks(host.descendants())) - self.tasks
+            if more <= 0:
+                return 0
             if time.monotonic() > deadline:
-                now = host.descendants()
-                names = ", ".join(f"{p.pid} {p.name!r} {p.state}" for p in list(now.values())[-8:])
-                more = len(_tasks(now)) - self.tasks
-                if more > 0:
-                    load.append(f"{more} more tasks are there 1 s later, of: {names}")
-                return
+                return more
             time.sleep(0.02)
 
     def left(self) -> list[str]:

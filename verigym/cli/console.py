@@ -6,7 +6,8 @@ Exit codes, the same for every command (docs/cli.md):
     1    a bug in Verigym; a traceback is shown
     2    the request or a task: unknown id, bad option, bad configuration, missing extra
     3    the machine or a service: verifier or model server away, disk full, too many faults
-    4    `verigym run --fail-below` was not reached
+    4    a check was not passed: `verigym run --fail-below`, an attack that escaped in
+         `verigym sandbox selfcheck`, a program that did not end well in `verigym sandbox run`
     130  interrupted with Ctrl-C
 """
 

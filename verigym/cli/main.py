@@ -11,6 +11,7 @@ from verigym.cli.list import list_
 from verigym.cli.play import play
 from verigym.cli.report import report
 from verigym.cli.run import run as run_
+from verigym.cli.sandbox import app as sandbox
 from verigym.cli.serve import serve
 from verigym.cli.train import train
 
@@ -23,11 +24,12 @@ _EPILOG = """\
   [cyan]verigym run keydoor --policy oracle -n 5 --json[/cyan]   [dim]measure a policy[/dim]
   [cyan]verigym train config.toml[/cyan]                         [dim]teach one[/dim]
   [cyan]verigym report runs/keydoor --open[/cyan]                [dim]see what it learned[/dim]
+  [cyan]verigym sandbox doctor[/cyan]                            [dim]what confines programs here[/dim]
 
 \b
 [bold]Exit codes[/bold]
   0 done, 1 a bug of ours, 2 the request, 3 the machine or a service,
-  4 below --fail-below, 130 interrupted
+  4 a check not passed: --fail-below, an escape, a program that failed, 130 interrupted
 """
 
 app = typer.Typer(
@@ -73,6 +75,7 @@ app.command("train", epilog="[dim]verigym train config.toml --set seed=3 --out r
 app.command("report", epilog="[dim]verigym report runs/one runs/two --out both.html --open[/dim]")(
     report
 )
+app.add_typer(sandbox)
 
 
 def run() -> None:

@@ -20,6 +20,8 @@ for top in tops:
         except OSError:
             pass
         for name in names[:20]:
+            if folder == "/dev":
+                continue  # null, zero and the like are there to be written to
             try:
                 os.close(os.open(os.path.join(folder, name), os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW))
                 bad.append(os.path.join(folder, name))

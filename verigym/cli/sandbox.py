@@ -1,0 +1,307 @@
+"""`verigym sandbox`: run programs in the sandbox, see what it has, and attack it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from verigym.cli import console
+from verigym.cli.selfcheck import selfcheck
+
+if TYPE_CHECKING:
+    from verigym.sandbox.base import Sandbox
+    from verigym.sandbox.job import Job, Limits, Result
+
+app = typer.Typer(
+    name="sandbox",
+    help="Run untrusted programs, see what confines them here, and attack it.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+app.command(
+    "selfcheck", epilog="[dim]verigym sandbox selfcheck --json | jq '.escaped, .left'[/dim]"
+)(selfcheck)
+
+Backend = Annotated[str, typer.Option("--backend", "-b", help="local, docker or remote.")]
+Url = Annotated[
+    str | None, typer.Option("--url", metavar="URL", help="Of --backend remote: the service.")
+]
+
+
+@app.command("run", epilog="[dim]verigym sandbox run -c 'print(6 * 7)'[/dim]")
+def run(
+    program: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="The program; - is standard input.")
+    ] = None,
+    args: Annotated[list[str] | None, typer.Argument(help="What the program gets.")] = None,
+    code: Annotated[str | None, typer.Option("--code", "-c", help="The program itself.")] = None,
+    language: Annotated[
+        str | None, typer.Option("--language", "-l", help="Told by FILE's name if left out.")
+    ] = None,
+    stdin: Annotated[
+        Path | None, typer.Option("--stdin", help="A file for its standard input; - is ours.")
+    ] = None,
+    file: Annotated[
+        list[Path] | None, typer.Option("--file", "-f", help="Put beside it, by its bare name.")
+    ] = None,
+    fetch: Annotated[
+        list[str] | None, typer.Option("--fetch", help="Bring back: a name or a pattern.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where fetched files go.")] = Path(),
+    wall_s: Annotated[float | None, typer.Option("--wall", help="Seconds.")] = None,
+    cpu_s: Annotated[float | None, typer.Option("--cpu", help="Seconds of processor.")] = None,
+    memory_mib: Annotated[int | None, typer.Option("--memory", help="MiB.")] = None,
+    processes: Annotated[int | None, typer.Option("--processes", help="And threads.")] = None,
+    disk_mib: Annotated[int | None, typer.Option("--disk", help="MiB.")] = None,
+    output_bytes: Annotated[int | None, typer.Option("--output", help="Bytes a stream.")] = None,
+    backend: Backend = "local",
+    url: Url = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One object on stdout.")] = False,
+) -> None:
+    """Run one program and print what it printed. Exits with 0 where it ended well, 4 where not."""
+    from verigym.errors import RequestError
+    from verigym.sandbox.job import Job
+
+    if (program is None) == (code is None):
+        raise RequestError("give either a FILE or -c CODE")
+    if program is not None and str(program) == "-" and stdin is not None and str(stdin) == "-":
+        raise RequestError("standard input cannot be both the program and its input")
+    limits = _limits(
+        wall_s=wall_s,
+        cpu_s=cpu_s,
+        memory_mib=memory_mib,
+        processes=processes,
+        disk_mib=disk_mib,
+        output_bytes=output_bytes,
+    )
+    job = Job(
+        source=code if code is not None else _text(_read(program)),
+        language=language or _language(program),
+        stdin=_read(stdin) if stdin is not None else b"",
+        args=tuple(args or ()),
+        files={path.name: _read(path) for path in file or ()},
+        fetch=tuple(fetch or ()),
+        limits=limits,
+    )
+    with _open(backend, url) as sandbox:
+        result = sandbox.run(job)
+    _keep(result, out)
+    if as_json:
+        console.write_json(_as_json(result))
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(result.stdout)
+        sys.stdout.buffer.flush()
+        sys.stderr.buffer.write(result.stderr)
+        sys.stderr.buffer.flush()
+        console.note(_ending(job, result))
+    _leave(result)
+
+
+@app.command("languages", epilog="[dim]verigym sandbox languages --json[/dim]")
+def languages(
+    versions: Annotated[
+        bool, typer.Option("--versions/--no-versions", help="Ask each toolchain.")
+    ] = True,
+    backend: Backend = "local",
+    url: Url = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A list of objects on stdout.")] = False,
+) -> None:
+    """List the languages: which run here, in what version, and what would bring the others."""
+    from verigym.sandbox.languages.load import load_languages
+    from verigym.sandbox.languages.load import versions as ask
+
+    known = load_languages()
+    with _open(backend, url) as sandbox:
+        here = {name: known[name] for name in sorted(sandbox.languages) if name in known}
+        said: dict[str, str] = {}
+        if versions and backend != "remote":
+            from verigym.sandbox.base import Cancellation
+
+            said = ask(here, lambda step: sandbox._execute(step, Cancellation()))
+    entries = [
+        {
+            "name": name,
+            "title": language.title,
+            "available": name in here,
+            "version": said.get(name, ""),
+            "compiled": bool(language.compile),
+            "package": language.package,
+        }
+        for name, language in sorted(known.items())
+    ]
+    if as_json:
+        console.write_json(entries)
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("name", "language", "here", "version or Debian package"):
+        table.add_column(title, no_wrap=True)
+    for entry in entries:
+        there = entry["available"]
+        table.add_row(
+            Text(str(entry["name"]), style="cyan" if there else "dim"),
+            str(entry["title"]),
+            "[green]yes[/green]" if there else "[yellow]absent[/yellow]",
+            Text(str(entry["version"] if there else f"apt-get install {entry['package']}"), "dim"),
+        )
+    console.out().print(table)
+
+
+@app.command("session", epilog="[dim]verigym sandbox session --language bash[/dim]")
+def session(
+    language: Annotated[str, typer.Option("--language", "-l", help="python or bash.")] = "python",
+    wall_s: Annotated[float, typer.Option("--wall", help="Its lifetime in seconds.")] = 600.0,
+    backend: Backend = "local",
+    url: Url = None,
+) -> None:
+    """Talk to an interpreter that keeps its state. An empty line runs what was typed; Ctrl-D ends."""
+    prompt = f"{language}> " if sys.stdin.isatty() else ""
+    with (
+        _open(backend, url) as sandbox,
+        sandbox.session(language, limits=_limits(wall_s=wall_s)) as live,
+    ):
+        for cell in _cells(prompt):
+            result = live.run(cell)
+            for stream, data in ((sys.stdout, result.stdout), (sys.stderr, result.stderr)):
+                stream.buffer.write(data)
+                stream.flush()
+            if not live.alive:
+                console.note(f"the session has ended: {result.status} {result.detail}")
+                return
+
+
+@app.command("doctor", epilog="[dim]verigym sandbox doctor --json[/dim]")
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="One object on stdout.")] = False,
+) -> None:
+    """Say which layers confine programs on this machine, which do not, and what that lets through."""
+    from verigym.sandbox import doctor as examiner
+
+    report = examiner.examine()
+    if as_json:
+        console.write_json(report)
+    else:
+        console.out().print(examiner.render(report), soft_wrap=True, markup=False)
+
+
+def _open(backend: str, url: str | None) -> Sandbox:
+    from verigym.errors import RequestError
+    from verigym.sandbox.selfcheck.backends import open_sandbox
+
+    if (backend == "remote") != (url is not None):
+        raise RequestError("--url URL belongs to --backend remote, and it needs one")
+    return open_sandbox(backend, {} if url is None else {"url": url})
+
+
+def _limits(**wanted: float | None) -> Limits:
+    from verigym.sandbox.job import Limits
+
+    given: dict[str, Any] = {name: value for name, value in wanted.items() if value is not None}
+    return Limits(**given)
+
+
+def _read(path: Path | None) -> bytes:
+    if path is None or str(path) == "-":
+        return sys.stdin.buffer.read()
+    return path.read_bytes()
+
+
+def _text(data: bytes) -> str:
+    from verigym.errors import RequestError
+
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise RequestError(f"the program is no UTF-8 text: {error}") from error
+
+
+def _language(program: Path | None) -> str:
+    """The language whose programs have the ending of `program`."""
+    if program is None or not program.suffix:
+        return "python"
+    from verigym.errors import RequestError, suggestion
+    from verigym.sandbox.languages.load import load_languages
+
+    endings = {Path(found.source).suffix: name for name, found in load_languages().items()}
+    if program.suffix not in endings:
+        raise RequestError(
+            f"no language for {program.name!r}; {suggestion(program.suffix, endings)} "
+            "Say one with --language."
+        )
+    return endings[program.suffix]
+
+
+def _keep(result: Result, out: Path) -> None:
+    """Write what was fetched below `out`; its names are relative and stay inside."""
+    for name, data in result.files.items():
+        path = out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    for name, why in result.refused.items():
+        console.note(f"{name!r} was not brought back: {why}")
+
+
+def _as_json(result: Result) -> dict[str, Any]:
+    return {
+        "status": result.status.value,
+        "exit_code": result.exit_code,
+        "signal": result.signal,
+        "stdout": result.stdout.decode("utf-8", "replace"),
+        "stderr": result.stderr.decode("utf-8", "replace"),
+        "stdout_truncated": result.stdout_truncated,
+        "stderr_truncated": result.stderr_truncated,
+        "files": {name: len(data) for name, data in result.files.items()},
+        "refused": dict(result.refused),
+        "wall_s": round(result.wall_s, 6),
+        "cpu_s": round(result.cpu_s, 6),
+        "memory_mib": round(result.memory_mib, 3),
+        "detail": result.detail,
+    }
+
+
+def _ending(job: Job, result: Result) -> str:
+    """How it ended, in one line for a person."""
+    parts = [
+        result.status.value,
+        f"exit code {result.exit_code}" if result.exit_code else "",
+        f"signal {result.signal}" if result.signal else "",
+        f"{result.wall_s * 1000:.0f} ms",
+        f"{result.memory_mib:.0f} MiB",
+        "output cut" if result.stdout_truncated or result.stderr_truncated else "",
+        result.detail,
+    ]
+    return f"[{job.language}: {', '.join(part for part in parts if part)}]"
+
+
+def _leave(result: Result) -> None:
+    if result.status.value == "ok":
+        return
+    code = console.MACHINE if result.status.value == "sandbox_error" else console.BELOW
+    raise typer.Exit(code)
+
+
+def _cells(prompt: str) -> Iterator[str]:
+    """What is typed, cell by cell. An empty line ends a cell; at a prompt, so does a line that
+    opens no block."""
+    lines: list[str] = []
+    while True:
+        if prompt:
+            sys.stderr.write(prompt if not lines else "... ")
+            sys.stderr.flush()
+        line = sys.stdin.readline()
+        if line.strip():
+            lines.append(line)
+        alone = prompt and len(lines) == 1 and not line.rstrip().endswith((":", "\\"))
+        if lines and (alone or not line.strip()):
+            yield "".join(lines)
+            lines = []
+        if not line:
+            return
