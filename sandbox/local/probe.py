@@ -110,7 +110,7 @@ _LAYERS = (
     (
         "seccomp",
         True,
-        "Of the kernel's some 470 calls 200 that programs need are open, many with fixed arguments.",
+        "Only the kernel's calls that programs need are open, some with few of their arguments.",
         "Try holes in rarely used parts of the kernel, trace the sandbox's processes, take memory "
         "that no limit counts.",
     ),
@@ -137,13 +137,13 @@ _LAYERS = (
     (
         "cgroup namespace",
         False,
-        "The names of the host's control groups are hidden.",
-        "Learn the name of the control group that the sandbox runs in.",
+        "Would hide the names of the host's control groups; not used so far.",
+        "Learn the name of the control group that the sandbox runs in, with it or without.",
     ),
     (
         "time namespace",
         False,
-        "How long the host has been up could be hidden; not used, since it changes timings.",
+        "Would hide how long the host has been up; not used so far.",
         "Learn how long the host has been up, with it or without.",
     ),
     (

@@ -183,13 +183,13 @@ def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="One object on stdout.")] = False,
 ) -> None:
     """Say which layers confine programs on this machine, which do not, and what that lets through."""
-    from verigym.sandbox import doctor as examiner
+    from verigym.sandbox.doctor import diagnose, render
 
-    report = examiner.examine()
+    report = diagnose()
     if as_json:
         console.write_json(report)
     else:
-        console.out().print(examiner.render(report), soft_wrap=True, markup=False)
+        console.out().print(render(report))
 
 
 def _open(backend: str, url: str | None) -> Sandbox:
