@@ -32,6 +32,8 @@ _GRACE_S = 2.0
 _START_S = 30.0
 _SEND_S = 10.0
 _SLICE_S = 0.2  # how late `interrupt` of another thread is noticed
+_AGAIN_S = 0.4
+"""When an interrupt is sent again: the first is lost where the driver had not begun with the cell."""
 
 
 def driver(language: str) -> tuple[str, bytes, tuple[str, ...]]:
@@ -62,6 +64,7 @@ class Session:
         self._state = threading.RLock()
         self._running = False
         self._interrupted_s: float | None = None
+        self._signalled_s = 0.0
         self._ended: Result | None = None
         self._why = ""
         self._machine_failed = False
@@ -136,7 +139,7 @@ class Session:
         """
         with self._state:
             if self._running and self._ended is None and self._interrupted_s is None:
-                self._interrupted_s = time.monotonic()
+                self._interrupted_s = self._signalled_s = time.monotonic()
                 self._channel.interrupt()
 
     def close(self) -> None:
@@ -239,6 +242,8 @@ class Session:
             if stopped is not None and now >= stopped + _GRACE_S:
                 self._end(f"a cell did not stop within {_GRACE_S:g} s of its interrupt", status)
                 return status, detail
+            if stopped is not None and now >= self._signalled_s + _AGAIN_S:
+                self._interrupt_again()
             until = [now + _SLICE_S, self._deadline]
             until.append(limit if status is None else now + _SLICE_S)
             got = self._channel.receive(max(0.0, min(until) - now))
@@ -250,6 +255,12 @@ class Session:
         if status is None and self._interrupted_s is not None:
             return JobStatus.SANDBOX_ERROR, "interrupted by the caller"
         return status, detail
+
+    def _interrupt_again(self) -> None:
+        with self._state:
+            if self._ended is None:
+                self._signalled_s = time.monotonic()
+                self._channel.interrupt()
 
     def _last(self, result: Result, status: JobStatus | None, detail: str) -> Result:
         """The result of the cell in which the session ended."""

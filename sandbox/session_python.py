@@ -23,7 +23,7 @@ import stat
 import sys
 import traceback
 import types
-from os import dup2, read, write  # a cell may replace those of the module
+from os import _exit, dup2, getpid, read, set_blocking, write  # a cell may change the module's
 from typing import Any
 
 _HEADER_BYTES = 51
@@ -154,7 +154,7 @@ def _flush() -> None:
 def _write_all(fd: int, data: bytes) -> None:
     rest = memoryview(data)
     with contextlib.suppress(OSError):
-        os.set_blocking(fd, True)  # asyncio's pipes change it for all who share the stream
+        set_blocking(fd, True)  # asyncio's pipes change it for all who share the stream
         while rest:
             rest = rest[write(fd, rest) :]
 
@@ -179,11 +179,11 @@ def _read_exactly(fd: int, size: int) -> bytes:
         try:
             chunk = read(fd, size - len(data))
         except OSError:
-            os._exit(1)  # a cell closed it
+            _exit(1)  # a cell closed it
         except BaseException:  # noqa: BLE001
             continue  # from a signal handler that a cell left behind
         if not chunk:
-            os._exit(0)
+            _exit(0)
         data += chunk
     return bytes(data)
 
@@ -233,7 +233,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, _ignore)
     control, out, err = (fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3) for fd in (0, 1, 2))
     null = fcntl.fcntl(os.open(os.devnull, os.O_RDWR), fcntl.F_DUPFD_CLOEXEC, 3)
-    pid, folder = os.getpid(), os.getcwd()
+    pid, folder = getpid(), os.getcwd()
     with contextlib.suppress(OSError):
         os.unlink(_HERE)
     sys.argv = [""]
@@ -260,8 +260,8 @@ def main() -> None:
             signal.signal(signal.SIGINT, _ignore)
             ending, code = "m", 1
         _flush()
-        if os.getpid() != pid:  # the cell forked: its child ends with the cell
-            os._exit(code)
+        if getpid() != pid:  # the cell forked: its child ends with the cell
+            _exit(code)
         peak_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         said = f" {ending} {code} {_usage() - before:.6f} {peak_mib:.1f}\n"
         _write_all(err, b"\x1e" + nonce + b"\n")
