@@ -9,6 +9,7 @@ The first lines of the file are its header, one `# key: text` each (`// key: tex
     status    the statuses that the job may end with, by name, where no other is right
     exit      the exit code that must be reported
     wall      seconds that are enough for it, where the usual limit would only cost time
+    cpu       seconds of processor time, in place of the usual limit
     stdin     one line that it gets on standard input
 
 A line `# then:` begins a second program, run as the next job of the same sandbox: it looks for what
@@ -55,6 +56,7 @@ class Attack:
     statuses: tuple[str, ...] = ()
     exit_code: int | None = None
     wall_s: float = LIMITS.wall_s
+    cpu_s: float = LIMITS.cpu_s
     stdin: str = ""
 
     @property
@@ -82,9 +84,10 @@ def parse(text: str, file: str) -> Attack | None:
         )
     try:
         wall_s = float(header.get("wall", LIMITS.wall_s))
+        cpu_s = float(header.get("cpu", LIMITS.cpu_s))
         exit_code = int(header["exit"]) if "exit" in header else None
     except ValueError as error:
-        raise RequestError(f"{file}: wall and exit must be numbers: {error}") from error
+        raise RequestError(f"{file}: wall, cpu and exit must be numbers: {error}") from error
     return Attack(
         name=header["attack"],
         file=file,
@@ -97,6 +100,7 @@ def parse(text: str, file: str) -> Attack | None:
         statuses=statuses,
         exit_code=exit_code,
         wall_s=wall_s,
+        cpu_s=cpu_s,
         stdin=header.get("stdin", ""),
     )
 

@@ -108,6 +108,8 @@ def _results(attack: Attack, seen: Seen, secrets: Mapping[bytes, str]) -> list[s
 
 def _lateness(attack: Attack, seen: Seen) -> list[str]:
     late = []
+    if seen.result.cpu_s > attack.cpu_s + GRACE_S:
+        late.append(f"it took {seen.result.cpu_s:.1f} s of {attack.cpu_s:g} s of processor time")
     if seen.wall_s > attack.wall_s + GRACE_S and seen.result.status is not JobStatus.COMPILE_ERROR:
         late.append(f"it held its caller for {seen.wall_s:.1f} s of {attack.wall_s:g} s")
     soon = _SOON.search(attack.expect)

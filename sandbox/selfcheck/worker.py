@@ -251,7 +251,7 @@ def _job(attack: Attack, source: str) -> Job:
         source=source,
         language=attack.language,
         stdin=attack.stdin.encode(),
-        limits=replace(LIMITS, wall_s=attack.wall_s),
+        limits=replace(LIMITS, wall_s=attack.wall_s, cpu_s=attack.cpu_s),
         fetch=("out.txt", "*"),
     )
 
