@@ -21,19 +21,34 @@ import types
 from importlib.machinery import SourceFileLoader
 from typing import Any, NoReturn
 
-from verigym.sandbox.local import root, seccomp, system
+from verigym.sandbox.local import landlock, root, seccomp, system
 
 MAX_MESSAGE = 48 << 10
 """A larger job comes as a file in memory."""
 _NOBODY = 65534
 _MAX_FD = 1 << 20
-_filter = b""
+_SAME_LIMITS = (
+    # 1, not 0: the kernel starts a core_pattern program at 0, and gives up at 1; see core(5).
+    (resource.RLIMIT_CORE, 1),
+    (resource.RLIMIT_MEMLOCK, 0),
+    (resource.RLIMIT_MSGQUEUE, 0),
+    (resource.RLIMIT_SIGPENDING, 256),
+)
+_closing_filter = b""
+_rules = -1
 
 
 def prepare(settings: dict[str, Any]) -> None:
     """Do once, in the slot, what is the same for all of its jobs."""
-    global _filter
-    _filter = seccomp.job_filter()
+    global _closing_filter, _rules
+    if landlock.abi():
+        _rules = landlock.ruleset(["/"], [root.FOLDER, "/dev", "/proc"], tcp=True)
+    _closing_filter = seccomp.closing_filter()
+    seccomp.install(seccomp.job_filter(slot=True))
+    for what, most in _SAME_LIMITS:
+        hard = resource.getrlimit(what)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(what, (most, most))
 
 
 def serve(settings: dict[str, Any], jobs_fd: int, folder: str) -> NoReturn:
@@ -42,6 +57,8 @@ def serve(settings: dict[str, Any], jobs_fd: int, folder: str) -> NoReturn:
     jobs.settimeout(None)
     try:
         give_up(settings)
+        if _rules >= 0:
+            landlock.enter(_rules)
         os.setsid()
         os.chdir(folder)
         order = _receive(jobs)
@@ -54,7 +71,7 @@ def serve(settings: dict[str, Any], jobs_fd: int, folder: str) -> NoReturn:
         for what, soft, hard in order["rlimits"]:
             resource.setrlimit(what, (soft, hard))
         gc.enable()
-        seccomp.install(_filter)
+        seccomp.install(_closing_filter)
         jobs.send(b"S%r" % time.monotonic())
         jobs.detach()
         os.closerange(3, _MAX_FD)
@@ -65,7 +82,7 @@ def serve(settings: dict[str, Any], jobs_fd: int, folder: str) -> NoReturn:
         finally:
             os._exit(1)
     if warm:
-        run_python(folder, order["python"], order["argv"], order["env"])
+        run_python(settings, folder, order)
     execute(order["argv"], order["env"])
 
 
@@ -143,14 +160,21 @@ def execute(argv: list[str], env: dict[str, str]) -> NoReturn:
         os._exit(127 if missing else 126)
 
 
-def run_python(folder: str, name: str, argv: list[str], env: dict[str, str]) -> NoReturn:
-    """Run the file `name` as `__main__`, as a fresh interpreter would, and end."""
+def run_python(settings: dict[str, Any], folder: str, order: dict[str, Any]) -> NoReturn:
+    """Run the file `order["python"]` as `__main__`, as a fresh interpreter would, and end."""
+    name, argv, env = order["python"], order["argv"], order["env"]
     path = f"{folder}/{name}"
+    texts = {file: data for file, data, _ in order["files"] if file.endswith(".py") or file == name}
     for key, value in env.items():
         if os.environ.get(key) != value:
             os.environ[key] = value
-    if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed()  # or every fork draws the same
+    for hooks in settings["hooks"]:
+        os.register_at_fork(**hooks)
+    threading.main_thread()._set_native_id()  # type: ignore[attr-defined]
+    # Or every fork would draw the same. It is dear, so not for programs that do not name it.
+    for module in ("random", "numpy.random"):
+        if module in sys.modules and any(b"random" in text for text in texts.values()):
+            sys.modules[module].seed()
     main = types.ModuleType("__main__")
     main.__dict__.update(
         __builtins__=builtins,
@@ -165,9 +189,7 @@ def run_python(folder: str, name: str, argv: list[str], env: dict[str, str]) -> 
     sys.path.insert(0, os.path.dirname(path))
     status = 0
     try:
-        with open(path, "rb") as file:
-            text = file.read()
-        exec(compile(text, path, "exec", dont_inherit=True), main.__dict__)  # noqa: S102
+        exec(compile(texts[name], path, "exec", dont_inherit=True), main.__dict__)  # noqa: S102
     except BaseException as error:  # noqa: BLE001
         status = _report(error)
     os._exit(_finish(main, status))

@@ -34,7 +34,7 @@ def serve(settings: dict[str, Any], fd: int, folder: str) -> NoReturn:
             (size,) = struct.unpack("=I", request.read(4))
             wanted = marshal.loads(request.read(size))
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
-        seccomp.install(seccomp.job_filter())
+        seccomp.install(seccomp.closing_filter())
         top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         reply = client.makefile("wb")
         for kind, name, data in find(top, wanted["names"], wanted["bytes"], wanted["total"]):

@@ -63,6 +63,8 @@ import marshal, os, sys, types
 role, bundle, control = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 with os.fdopen(os.dup(bundle), "rb") as file:
     settings, texts = marshal.loads(file.read())
+settings["hooks"], settings["register"] = [], os.register_at_fork
+os.register_at_fork = lambda **hooks: settings["hooks"].append(hooks)
 for name, text in texts:
     module = types.ModuleType(name)
     module.__path__ = []

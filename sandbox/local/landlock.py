@@ -49,10 +49,25 @@ def rights(version: int) -> int:
 def restrict(read: Iterable[str], write: Iterable[str], *, tcp: bool = False) -> int:
     """Leave the calling thread and all that it starts the files below `read` and `write`, for good.
 
+    See `ruleset`. Sets no_new_privs. Returns the version in force.
+    """
+    fd = ruleset(read, write, tcp=tcp)
+    try:
+        if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+            raise OSError(ctypes.get_errno(), "no_new_privs")
+        enter(fd)
+    finally:
+        os.close(fd)
+    return abi()
+
+
+def ruleset(read: Iterable[str], write: Iterable[str], *, tcp: bool = False) -> int:
+    """A descriptor of the rules that leave the files below `read` and `write`, for `enter`.
+
     Paths name folders or single files and must exist; below `write` everything is allowed but device
-    nodes. Every right, and every scope, that the kernel's version knows is withheld elsewhere. `tcp`
-    leaves TCP alone: for a job with a network namespace of its own. Sets no_new_privs. Returns the
-    version in force. Raises OSError, ENOSYS or EOPNOTSUPP where the kernel has no Landlock.
+    nodes. What is mounted below a folder later is below it too. Every right, and every scope, that the
+    kernel's version knows is withheld elsewhere. `tcp` leaves TCP alone: for a job with a network
+    namespace of its own. Raises OSError, ENOSYS or EOPNOTSUPP where the kernel has no Landlock.
     """
     version = _call(
         "landlock_create_ruleset",
@@ -64,20 +79,21 @@ def restrict(read: Iterable[str], write: Iterable[str], *, tcp: bool = False) ->
     handled = rights(version)
     attributes = struct.pack("=QQQ", handled, 0 if tcp else _TCP, _SCOPES)
     size = 8 if version < 4 else 16 if version < 6 else 24
-    ruleset = _call(
-        "landlock_create_ruleset", _CREATE_RULESET, attributes, ctypes.c_size_t(size), 0
-    )
+    fd = _call("landlock_create_ruleset", _CREATE_RULESET, attributes, ctypes.c_size_t(size), 0)
     try:
         for path in read:
-            _allow(ruleset, path, handled & _READING)
+            _allow(fd, path, handled & _READING)
         for path in write:
-            _allow(ruleset, path, handled & ~(_MAKE_CHAR | _MAKE_BLOCK))
-        if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
-            raise OSError(ctypes.get_errno(), "no_new_privs")
-        _call("landlock_restrict_self", _RESTRICT_SELF, ruleset, 0)
-    finally:
-        os.close(ruleset)
-    return version
+            _allow(fd, path, handled & ~(_MAKE_CHAR | _MAKE_BLOCK))
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def enter(fd: int) -> None:
+    """Put the calling thread and all that it starts under the rules of `fd`; wants no_new_privs."""
+    _call("landlock_restrict_self", _RESTRICT_SELF, fd, 0)
 
 
 def _allow(ruleset: int, path: str, allowed: int) -> None:

@@ -133,11 +133,6 @@ def _rlimits(step: Step, server: Server, warm: bool) -> list[tuple[int, int, int
         (resource.RLIMIT_AS, address_space << 20),
         (resource.RLIMIT_FSIZE, disk),
         (resource.RLIMIT_NOFILE, limits.open_files),
-        # 1, not 0: the kernel starts a core_pattern program at 0, and gives up at 1; see core(5).
-        (resource.RLIMIT_CORE, 1),
-        (resource.RLIMIT_MEMLOCK, 0),
-        (resource.RLIMIT_MSGQUEUE, 0),
-        (resource.RLIMIT_SIGPENDING, 256),
         # Counted in the slot's user namespace; an ordinary user's slot is of the same user.
         (resource.RLIMIT_NPROC, limits.processes + (0 if server.settings["as_root"] else 1)),
     ]

@@ -36,6 +36,8 @@ def main(settings: dict[str, Any], control_fd: int) -> NoReturn:
             importlib.import_module(name)
         except ImportError:
             missing.append(name)
+    # What modules want done after a fork waits for the forks of the programs: see child.py.
+    os.register_at_fork = settings["register"]
     # What the program could see of this server: its own modules leave nothing behind.
     for name in [name for name in sys.modules if name.partition(".")[0] == "verigym"]:
         del sys.modules[name]
