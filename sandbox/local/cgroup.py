@@ -85,7 +85,10 @@ class Controller:
 
 
 def find(mountinfo: str = "/proc/self/mountinfo") -> tuple[Controller | None, str]:
-    """Where groups with memory and task limits can be made, tried by making one; else None and why."""
+    """Where groups with memory and task limits can be made, tried by making one; else None and why.
+
+    Sweeps what dead owners left. The caller closes what it got.
+    """
     own = _own_groups()
     reasons = []
     for version, look in ((2, _find_2), (1, _find_1)):
@@ -98,6 +101,8 @@ def find(mountinfo: str = "/proc/self/mountinfo") -> tuple[Controller | None, st
                 group.reset()
             finally:
                 group.remove()
+            with contextlib.suppress(OSError):  # a group that will not go is no reason to have none
+                controller.sweep()
             return controller, ""
         except OSError as error:
             reasons.append(f"version {version}: {error.strerror or error} {error.filename or ''}")

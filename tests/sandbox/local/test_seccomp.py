@@ -106,6 +106,10 @@ ARGUMENT = st.one_of(
     st.sampled_from(INTERESTING).map(lambda value: value | 1 << 40),
 )
 PROGRAMS = {machine: seccomp.job_filter(machine=machine) for machine in MACHINES}
+IN_STEPS = {
+    machine: (seccomp.job_filter(slot=True, machine=machine), seccomp.closing_filter(machine))
+    for machine in MACHINES
+}
 
 
 @given(
@@ -124,6 +128,20 @@ def test_every_number_has_its_answer(machine):
         for arguments in ((0,) * 6, (1,) * 6, (2**64 - 1,) * 6):
             seen = interpret(PROGRAMS[machine], number, MACHINES[machine], arguments)
             assert seen == expected(number, arguments, machine), number
+
+
+@given(
+    st.sampled_from(sorted(MACHINES)),
+    st.one_of(st.integers(0, 500), st.integers(-(2**31), 2**31 - 1)),
+    st.tuples(*[ARGUMENT] * 6),
+)
+def test_a_slots_filter_and_the_closing_one_are_together_as_strict(machine, number, arguments):
+    both = [
+        interpret(program, number, MACHINES[machine], arguments) for program in IN_STEPS[machine]
+    ]
+    # The kernel does what is strictest: killing, then refusing, then letting through. seccomp(2)
+    together = KILL if KILL in both else min(both)
+    assert together == interpret(PROGRAMS[machine], number, MACHINES[machine], arguments)
 
 
 @given(
