@@ -15,7 +15,7 @@ import secrets
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -110,7 +110,7 @@ class RemoteSandbox(Sandbox):
                         job.limits.wall_s + self._http.timeout_s,
                         stopped=lambda: cancellation.cancelled,
                     )
-                return _read(answer, wire.ResultBody).to_result()
+                return _result(_read(answer, wire.ResultBody))
             except SandboxError as error:
                 self._card = None  # the service may come back as another one
                 return _failed(str(error))
@@ -220,6 +220,7 @@ class RemoteSession(Session):
             try:
                 answer = self._http.ask("POST", f"{self._path}/run", body, timeout_s, repeat=False)
                 cell = _read(answer, wire.CellResult)
+                result = _result(cell.result)
             except (_Ended, _EndedByCell):
                 self._alive = False
                 raise
@@ -228,7 +229,7 @@ class RemoteSession(Session):
                 self.close()
                 return _failed(f"the session's state is lost: {error}")
             self._alive = cell.alive
-            return cell.result.to_result()
+            return result
 
     def put(self, name: str, data: bytes) -> None:
         """As `Session.put`."""
@@ -238,7 +239,7 @@ class RemoteSession(Session):
     def get(self, name: str) -> bytes:
         """As `Session.get`."""
         check_name(name)
-        return self._file(wire.FileBody(name=name)).to_bytes()
+        return self._file(wire.FileBody(name=name))
 
     def interrupt(self) -> None:
         """As `Session.interrupt`."""
@@ -259,11 +260,12 @@ class RemoteSession(Session):
         finally:
             self._release()
 
-    def _file(self, body: wire.FileBody) -> wire.Blob:
+    def _file(self, body: wire.FileBody) -> bytes:
         with self._turn:
             self._check_known()
             answer = self._http.ask("POST", f"{self._path}/files", body, self._http.timeout_s)
-            return _read(answer, wire.Blob)
+        with _answering():
+            return _read(answer, wire.Blob).to_bytes()
 
     def _check_known(self) -> None:
         if self._lost:
@@ -344,9 +346,21 @@ class _Http(Client):
 
 
 def _read(answer: bytes, kind: type[Answer]) -> Answer:
-    try:
+    with _answering():
         return msgspec.json.decode(answer, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+
+
+def _result(body: wire.ResultBody) -> Result:
+    with _answering():
+        return body.to_result()
+
+
+@contextlib.contextmanager
+def _answering() -> Iterator[None]:
+    """Within the block, what cannot be read is the service's fault."""
+    try:
+        yield
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, RequestError) as error:
         raise SandboxError(
             f"the address does not answer like a service with a sandbox: {error}"
         ) from error
