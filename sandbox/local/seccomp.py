@@ -108,10 +108,12 @@ class Test(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """The call is let through where all tests of one way hold, else answered `error`."""
+    """The call is let through where all tests of one of `ways` hold; where those of one of `ignored`
+    do it is answered 0 and not done; else it is answered `error`."""
 
     error: int
     ways: tuple[tuple[Test, ...], ...] = ()
+    ignored: tuple[tuple[Test, ...], ...] = ()
 
 
 # CLONE_NEW*: namespaces. CLONE_PARENT: a brother, whose end the job's watcher would take for the
@@ -140,8 +142,6 @@ _IOCTL_REQUESTS = (
 
 _RULES = {
     "clone": Rule(errno.EPERM, ((Test(0, (0,), _CLONE),),)),
-    # MAP_HUGETLB draws on a pool of the whole host that no memory limit counts. mmap(2)
-    "mmap": Rule(errno.ENOMEM, ((Test(3, (0,), 0x40000),),)),
     # Not MADV_MERGEABLE (a side channel to who else has the page), not MADV_PAGEOUT (hides memory
     # from those who watch its resident size), not MADV_HWPOISON. madvise(2)
     "madvise": Rule(
@@ -177,17 +177,33 @@ _RULES = {
         ((Test(0, (_AF_UNIX,)), Test(1, (_STREAM, _DGRAM, _SEQPACKET), _TYPE_MASK)),),
     ),
     # Common options of socket(7), ip(7), ipv6(7), tcp(7). Not filters (SO_ATTACH_*), SO_ZEROCOPY,
-    # upper protocols (TCP_ULP), encapsulation (UDP_ENCAP), address tables.
+    # upper protocols (TCP_ULP), encapsulation (UDP_ENCAP), address tables. Sizes of buffers stay as
+    # they are, since nothing but a control group counts what lies in them; the kernel too takes a
+    # size as a wish.
     "setsockopt": Rule(
         errno.ENOPROTOOPT,
         (
-            (Test(1, (1,)), Test(2, (*range(2, 11), 12, 13, 15, 16, 18, 19, 20, 21, 29))),
+            (Test(1, (1,)), Test(2, (*range(2, 7), 9, 10, 12, 13, 15, 16, 18, 19, 20, 21, 29))),
             (Test(1, (0,)), Test(2, (1, 2, 6, 8, 10, 11, 12, 13, 15, 24, 32, 33, 34, 35, 36))),
             (Test(1, (6,)), Test(2, (*range(1, 11), 12, 18, 23, 25))),
             (Test(1, (41,)), Test(2, (16, 17, 18, 19, 20, 21, 23, 25, 26, 49, 51, 66, 67))),
         ),
+        ignored=((Test(1, (1,)), Test(2, (7, 8))),),
     ),
 }
+
+
+_MAP_SHARED, _MAP_ANONYMOUS, _MAP_HUGETLB = 0x01, 0x20, 0x40000
+
+
+def _mmap_rule(shared: bool) -> Rule:
+    # MAP_HUGETLB draws on a pool of the whole host that no memory limit counts. Shared memory without
+    # a file stays when most of it is unmapped, and then only a control group counts it. mmap(2)
+    if shared:
+        return Rule(errno.ENOMEM, ((Test(3, (0,), _MAP_HUGETLB),),))
+    kinds = (0, _MAP_SHARED, _MAP_ANONYMOUS)
+    way = (Test(3, kinds, _MAP_HUGETLB | _MAP_SHARED | _MAP_ANONYMOUS),)
+    return Rule(errno.ENOMEM, (way,))
 
 
 def _socket_rule(unix: bool, inet: bool) -> Rule:
@@ -203,6 +219,10 @@ def _socket_rule(unix: bool, inet: bool) -> Rule:
     return Rule(errno.EAFNOSUPPORT, tuple(ways))
 
 
+def _rules(unix: bool, inet: bool, shared: bool) -> dict[str, Rule]:
+    return {**_RULES, "mmap": _mmap_rule(shared), "socket": _socket_rule(unix, inet)}
+
+
 # <linux/audit.h>
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _X32 = 0x40000000
@@ -216,6 +236,7 @@ _PR_SET_NO_NEW_PRIVS, _SECCOMP_SET_MODE_FILTER = 38, 1
 
 _Instruction = tuple[int, int, int, int]  # code, jump if true, jump if false, operand
 _LET: _Instruction = (_RETURN, 0, 0, _ALLOW)
+_NOTHING: _Instruction = (_RETURN, 0, 0, _ERRNO)
 _UNKNOWN: _Instruction = (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -248,17 +269,24 @@ def closing_filter(machine: str | None = None) -> bytes:
 
 
 def job_filter(
-    *, unix: bool = True, inet: bool = True, slot: bool = False, machine: str | None = None
+    *,
+    unix: bool = True,
+    inet: bool = True,
+    shared: bool = True,
+    slot: bool = False,
+    machine: str | None = None,
 ) -> bytes:
     """The filter program for `machine` (default: this one), to be given to `install`.
 
     `slot` leaves open what the process needs that prepares jobs: they go on to `closing_filter`.
     `unix` and `inet` let the job make sockets of these families: leave out those that no namespace
-    and no Landlock rule keeps from the host's. `socketpair` works always.
+    and no Landlock rule keeps from the host's. `socketpair` works always. `shared` lets it have shared
+    memory without a file: leave it out where no control group counts memory (Python's
+    `mmap.mmap(-1, n)` then wants `flags=mmap.MAP_PRIVATE`).
     Raises OSError (ENOTSUP) for a machine other than x86_64 and aarch64.
     """
     _, architecture = _machine(machine)
-    rules = {**_RULES, "socket": _socket_rule(unix, inet)}
+    rules = _rules(unix, inet, shared)
     known = {**allowed(machine), **(_numbers(_SLOT, machine) if slot else {})}
     names = {number: name for name, number in known.items()}
     actions = [_action(names.get(number), rules) for number in range(max(names) + 2)]
@@ -332,11 +360,12 @@ def _tree(edges: list[tuple[int, str | _Instruction]]) -> list[str | _Instructio
 
 def _block(rule: Rule) -> list[_Instruction]:
     steps = list[_Instruction]()
-    for way in rule.ways:
+    answers = [(way, _LET) for way in rule.ways] + [(way, _NOTHING) for way in rule.ignored]
+    for way, answer in answers:
         tests = list[_Instruction]()
         for test in reversed(way):
-            # To the allowing step on a match after the last test, else on to the next test; past
-            # the allowing step when no value matches.
+            # To the answer on a match after the last test, else on to the next test; past the
+            # answer when no value matches.
             following = len(tests)
             load: list[_Instruction] = [(_LOAD, 0, 0, _ARGUMENTS + 8 * test.arg)]
             if test.mask != 0xFFFFFFFF:
@@ -346,5 +375,5 @@ def _block(rule: Rule) -> list[_Instruction]:
                 for index, value in enumerate(test.values)
             ]
             tests = [*load, *compare, (_JUMP, 0, 0, following + 1), *tests]
-        steps += [*tests, _LET]
+        steps += [*tests, answer]
     return [*steps, (_RETURN, 0, 0, _ERRNO | rule.error)]

@@ -76,16 +76,17 @@ def interpret(program, number, architecture, arguments):
             return operand
 
 
-def expected(number, arguments, machine):
+def expected(number, arguments, machine, shared=True):
     name = {number: name for name, number in seccomp.allowed(machine).items()}.get(number)
     if name is None:
         return 0x50000 | errno.ENOSYS
-    rules = {**seccomp._RULES, "socket": seccomp._socket_rule(True, True)}
+    rules = seccomp._rules(unix=True, inet=True, shared=shared)
     if name not in rules:
         return ALLOW
-    for way in rules[name].ways:
-        if all(arguments[test.arg] & 0xFFFFFFFF & test.mask in test.values for test in way):
-            return ALLOW
+    for ways, answer in ((rules[name].ways, ALLOW), (rules[name].ignored, 0x50000)):
+        for way in ways:
+            if all(arguments[test.arg] & 0xFFFFFFFF & test.mask in test.values for test in way):
+                return answer
     return 0x50000 | rules[name].error
 
 
@@ -106,6 +107,7 @@ ARGUMENT = st.one_of(
     st.sampled_from(INTERESTING).map(lambda value: value | 1 << 40),
 )
 PROGRAMS = {machine: seccomp.job_filter(machine=machine) for machine in MACHINES}
+PRIVATE = {machine: seccomp.job_filter(machine=machine, shared=False) for machine in MACHINES}
 IN_STEPS = {
     machine: (seccomp.job_filter(slot=True, machine=machine), seccomp.closing_filter(machine))
     for machine in MACHINES
@@ -120,6 +122,8 @@ IN_STEPS = {
 def test_the_program_says_what_the_tables_say(machine, number, arguments):
     seen = interpret(PROGRAMS[machine], number, MACHINES[machine], arguments)
     assert seen == expected(number, arguments, machine)
+    seen = interpret(PRIVATE[machine], number, MACHINES[machine], arguments)
+    assert seen == expected(number, arguments, machine, shared=False)
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -246,7 +250,7 @@ cases = {
     "clone_parent": lambda: call(NR["clone"], 0x00008000 | 17, 0, 0, 0, 0),
     "clone_high_half": lambda: call(NR["clone"], 1 << 40 | 0x10000000 | 17, 0, 0, 0, 0),
     "mmap_huge": lambda: call(NR["mmap"], 0, 1 << 21, 3, 0x40022, -1, 0),
-    "mmap": lambda: call(NR["mmap"], 0, 4096, 3, 0x22, -1, 0) and 1,
+    "mmap": lambda: mmap.mmap(-1, 4096).close() or mmap.mmap(-1, 4096, mmap.MAP_PRIVATE).close(),
     "madvise_mergeable": lambda: call(NR["madvise"], 0, 0, 12),
     "madvise_dontneed": lambda: call(NR["madvise"], 0, 0, 4),
     "prlimit_parent": lambda: call(NR["prlimit64"], parent, 7, 0, 0),
@@ -287,6 +291,12 @@ for family in range(50):
 for protocol in (1, 33, 132, 136, 255, 262):
     cases[f"protocol_{protocol}"] = lambda protocol=protocol: call(NR["socket"], 2, 2, protocol)
 with_socket = socket.socket()
+sizes = [with_socket.getsockopt(1, option) for option in (7, 8)]
+def grown():
+    with_socket.setsockopt(1, 7, 1 << 16)
+    with_socket.setsockopt(1, 8, 1 << 16)
+    return [with_socket.getsockopt(1, option) for option in (7, 8)] != sizes
+cases["buffers"] = grown
 for level, option in ((1, 26), (1, 50), (1, 60), (6, 31), (0, 64), (17, 100), (282, 1), (41, 64)):
     cases[f"option_{level}_{option}"] = lambda level=level, option=option: call(
         NR["setsockopt"], with_socket.fileno(), level, option, bytes(64), 4
@@ -316,6 +326,7 @@ def test_arguments_that_are_refused_and_that_are_not():
             assert code == errno.EAFNOSUPPORT, name
     assert {name: code for name, code in seen.items() if code == 0}.keys() == {
         "mmap",
+        "buffers",
         "madvise_dontneed",
         "prlimit_own",
         "affinity_own",
@@ -367,6 +378,28 @@ print(made(socket.AF_UNIX), made(socket.AF_INET), socket.socketpair()[0].family.
     done = confined(program, unix=unix, inet=inet)
     no = str(errno.EAFNOSUPPORT)
     assert done.stdout.split() == ["made" if unix else no, "made" if inet else no, "AF_UNIX"]
+
+
+@needs_filter
+@pytest.mark.parametrize("shared", [False, True])
+def test_shared_memory_without_a_file_can_be_left_out(shared, tmp_path):
+    program = """
+import mmap, tempfile
+from multiprocessing import shared_memory
+#filter
+def made(*arguments):
+    try:
+        mmap.mmap(*arguments).close()
+    except OSError as error:
+        return str(error.errno)
+    return "made"
+with tempfile.TemporaryFile(dir=sys.argv[2]) as file:
+    file.truncate(4096)
+    print(made(-1, 4096), made(-1, 4096, mmap.MAP_PRIVATE), made(file.fileno(), 4096))
+"""
+    done = confined(program, str(tmp_path), shared=shared)
+    first = "made" if shared else str(errno.ENOMEM)
+    assert done.stdout.split() == [first, "made", "made"], done.stderr
 
 
 @needs_filter
@@ -439,7 +472,9 @@ def test_runtimes_work(name, tmp_path):
         (tmp_path / file).write_text(text)
     environment = {"PATH": PATH, "HOME": str(tmp_path), "TMPDIR": str(tmp_path), "LANG": "C.UTF-8"}
     environment |= language.env
-    execute = PRELUDE + "module.install(module.job_filter())\nos.execvp(sys.argv[2], sys.argv[2:])"
+    # As strict as it gets, the network aside.
+    install = "module.install(module.job_filter(shared=False))\n"
+    execute = PRELUDE + install + "os.execvp(sys.argv[2], sys.argv[2:])"
     for command in (language.compile, language.run):
         if not command:
             continue

@@ -64,7 +64,7 @@ def main():
         shutil.copytree(folder, "tree")
         shutil.make_archive("all", "gztar", folder)
     shutil.rmtree("tree")
-    mmap.mmap(-1, 4096).close()
+    mmap.mmap(-1, 4096, mmap.MAP_PRIVATE).close()
     os.mkfifo("pipe")
     os.nice(1)
     signal.setitimer(signal.ITIMER_REAL, 0.01)
