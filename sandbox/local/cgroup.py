@@ -233,9 +233,14 @@ def _mounts(mountinfo: str) -> Iterator[tuple[str, str, str]]:
             yield root, point, options if kind == "cgroup" else "2"
 
 
-def _owned_name(name: str) -> str:
+def owned_prefix() -> str:
+    """What the names of all groups of this process begin with."""
     pid = os.getpid()
-    whole = f"verigym-{_pid_space()}-{pid}-{_stat(pid)[19]}-{name}"
+    return f"verigym-{_pid_space()}-{pid}-{_stat(pid)[19]}-"
+
+
+def _owned_name(name: str) -> str:
+    whole = owned_prefix() + name
     if not _NAME.fullmatch(whole):
         raise ValueError(f"group name {name!r} must be letters, digits and underscores")
     return whole

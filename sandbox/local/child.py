@@ -21,7 +21,7 @@ import types
 from importlib.machinery import SourceFileLoader
 from typing import Any, NoReturn
 
-from verigym.sandbox.local import landlock, root, seccomp, system
+from verigym.sandbox.local import landlock, plain, root, seccomp, system
 
 MAX_MESSAGE = 48 << 10
 """A larger job comes as a file in memory."""
@@ -38,13 +38,21 @@ _closing_filter = b""
 _rules = -1
 
 
-def prepare(settings: dict[str, Any]) -> None:
+def rules() -> int:
+    """Landlock's rules for jobs in a root of their own; -1 where the kernel has none."""
+    if not landlock.abi():
+        return -1
+    return landlock.ruleset(["/"], [root.FOLDER, "/dev", "/proc"], tcp=True)
+
+
+def prepare(settings: dict[str, Any], job_rules: int) -> None:
     """Do once, in the slot, what is the same for all of its jobs."""
     global _closing_filter, _rules
-    if landlock.abi():
-        _rules = landlock.ruleset(["/"], [root.FOLDER, "/dev", "/proc"], tcp=True)
+    _rules = job_rules
     _closing_filter = seccomp.closing_filter()
-    seccomp.install(seccomp.job_filter(slot=True))
+    spaces = settings["namespaces"]
+    inet = spaces or settings["network"]
+    seccomp.install(seccomp.job_filter(slot=True, unix=spaces, inet=inet))
     for what, most in _SAME_LIMITS:
         hard = resource.getrlimit(what)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
@@ -56,7 +64,11 @@ def serve(settings: dict[str, Any], jobs_fd: int, folder: str) -> NoReturn:
     jobs = socket.socket(fileno=jobs_fd)
     jobs.settimeout(None)
     try:
+        # Without namespaces all tasks of the user on this machine count.
+        others = 0 if settings["namespaces"] else plain.tasks_of(_user(settings))
         give_up(settings)
+        # Where memory runs out, this process goes before the slot.
+        root.write("/proc/self/oom_score_adj", "1000")
         if _rules >= 0:
             landlock.enter(_rules)
         os.setsid()
@@ -65,10 +77,10 @@ def serve(settings: dict[str, Any], jobs_fd: int, folder: str) -> NoReturn:
         _put_files(order["files"])
         warm = order["python"] is not None
         _restore_signals(warm)
-        # Where memory runs out, this process goes before the slot. Before the limits: a few
-        # descriptors are open still, perhaps more than the job may have.
-        root.write("/proc/self/oom_score_adj", "1000")
+        # Also a few descriptors are open still, perhaps more than the job may have.
         for what, soft, hard in order["rlimits"]:
+            if what == resource.RLIMIT_NPROC and not settings["namespaces"]:
+                soft = hard = hard + others
             resource.setrlimit(what, (soft, hard))
         gc.enable()
         seccomp.install(_closing_filter)
@@ -83,7 +95,13 @@ def serve(settings: dict[str, Any], jobs_fd: int, folder: str) -> NoReturn:
             os._exit(1)
     if warm:
         run_python(settings, folder, order)
+    if not settings["namespaces"]:
+        order["env"].update(HOME=folder, TMPDIR=folder)
     execute(order["argv"], order["env"])
+
+
+def _user(settings: dict[str, Any]) -> int:
+    return _NOBODY if settings["as_root"] else os.getuid()
 
 
 def give_up(settings: dict[str, Any]) -> None:
@@ -164,6 +182,8 @@ def run_python(settings: dict[str, Any], folder: str, order: dict[str, Any]) -> 
     """Run the file `order["python"]` as `__main__`, as a fresh interpreter would, and end."""
     name, argv, env = order["python"], order["argv"], order["env"]
     path = f"{folder}/{name}"
+    if not settings["namespaces"]:
+        env = {**env, "HOME": folder, "TMPDIR": folder}
     texts = {file: data for file, data, _ in order["files"] if file.endswith(".py") or file == name}
     for key, value in env.items():
         if os.environ.get(key) != value:

@@ -9,6 +9,7 @@ import os
 import threading
 import time
 import weakref
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ from verigym.errors import RequestError, SandboxError
 from verigym.sandbox.base import Cancellation, Sandbox
 from verigym.sandbox.job import JobStatus, Result
 from verigym.sandbox.languages.load import find, load_languages
-from verigym.sandbox.local import cgroup
+from verigym.sandbox.local import cgroup, landlock
 from verigym.sandbox.local.channel import LocalChannel
 from verigym.sandbox.local.fetch import fetch
 from verigym.sandbox.local.group import Group
@@ -28,6 +29,9 @@ from verigym.sandbox.local.server import Server, Slot
 from verigym.sandbox.local.watch import Seen, Stream, follow
 from verigym.sandbox.step import Channel, Step
 
+ACCEPT_VARIABLE = "VERIGYM_SANDBOX_ACCEPT"
+MAY_MISS = ("namespaces",)
+"""Layers that `accept` may name."""
 _TRIES = 3
 
 
@@ -36,8 +40,10 @@ class LocalSandbox(Sandbox):
 
     `max_jobs` (default: the processor count, at least 2) bounds how many run at once; further callers
     wait. `warm` names what is started at once rather than at first need: "bare" (Python alone),
-    "numpy", "science" (numpy, sympy and pandas; each where it is installed). Raises
-    SandboxError where a required layer is missing.
+    "numpy", "science" (numpy, sympy and pandas; each where it is installed). Raises SandboxError
+    where a required layer is missing, unless `accept` (or the environment variable
+    VERIGYM_SANDBOX_ACCEPT) says "namespaces": then jobs go without those, behind Landlock, the system
+    call filter and rlimits alone.
     """
 
     name = "local"
@@ -47,51 +53,113 @@ class LocalSandbox(Sandbox):
         *,
         max_jobs: int | None = None,
         allow_network: bool = False,
+        accept: str | Iterable[str] = (),
         warm: tuple[str, ...] = ("bare",),
     ) -> None:
         for kind in warm:
             if kind not in IMAGES:
                 raise RequestError(f"warm must hold names of {', '.join(IMAGES)}; got {kind!r}")
+        accepted = {accept} if isinstance(accept, str) else set(accept)
+        accepted.update(os.environ.get(ACCEPT_VARIABLE, "").replace(",", " ").split())
+        if not accepted <= set(MAY_MISS):
+            wanted = ", ".join(MAY_MISS)
+            raise RequestError(f"accept may hold {wanted}; got {', '.join(sorted(accepted))}")
         if max_jobs is None:
             max_jobs = max(2, os.cpu_count() or 1)
         self._known = load_languages()
-        languages = find(self._known, visible_program)
-        super().__init__(max_jobs=max_jobs, languages=languages, allow_network=allow_network)
+        self._found = find(self._known, visible_program)
+        super().__init__(max_jobs=max_jobs, languages=self._found, allow_network=allow_network)
         self._groups, self._no_groups = cgroup.find()
         self._group_count = 0
         self._count_lock = threading.Lock()
         self._pool = Pool(self._settings, self._make_group, max_jobs)
-        self._finalizer = weakref.finalize(self, _close, self._pool, os.getpid())
+        self._finalizer = weakref.finalize(self, _close, self._pool)
         _living.add(self)
+        self._namespaces = True
         try:
-            for kind in warm:
-                self._pool.server((kind, False))
-        except OSError as error:
-            self.close()
-            raise SandboxError(f"the warm server cannot be started: {error}") from error
-        except SandboxError:
+            self._start(warm, "namespaces" in accepted)
+        except BaseException:
             self.close()
             raise
+
+    def _start(self, warm: tuple[str, ...], may_be_weaker: bool) -> None:
+        if self._groups is not None:
+            self._groups.sweep()
+        first = (warm[0] if warm else "bare", False)
+        try:
+            server = self._pool.server(first)
+            # Some layers are first tried here.
+            self._pool.give_back(first, server, server.start_slot(), is_new=True)
+        except (OSError, SandboxError) as error:
+            if not may_be_weaker:
+                raise SandboxError(
+                    f"a layer that the sandbox needs is missing here: {error}. `verigym sandbox "
+                    "doctor` says which and why. To run programs without namespaces all the same, "
+                    'with the host\'s folders in sight: LocalSandbox(accept="namespaces"), --accept '
+                    f"namespaces, or {ACCEPT_VARIABLE}=namespaces in the environment"
+                ) from error
+            self._namespaces = False
+            if not landlock.abi():
+                raise SandboxError(
+                    f"neither namespaces ({error}) nor Landlock are to be had here, so nothing would "
+                    "keep programs from the host's files; use the docker or the remote backend"
+                ) from error
+            self._pool.server(first)
+        for kind in warm[1:]:
+            self._pool.server((kind, False))
 
     def describe(self) -> dict[str, Any]:
         """What is active here, for people and for the record: JSON."""
         return {
             "backend": self.name,
-            "tier": "namespaces",
+            "tier": "strong" if self._namespaces else "weaker",
+            "layers": self._layers(),
             "languages": sorted(self.languages),
             "max_jobs": self.max_jobs,
             "network": self.allow_network,
-            "cgroups": self._groups.version if self._groups else f"none: {self._no_groups}",
+            "cgroups": self._no_groups or f"version {self._groups.version if self._groups else 0}",
             "servers": [server.pid for server in self._pool.servers().values()],
+        }
+
+    def _layers(self) -> dict[str, Any]:
+        spaces = ["user", "mount", "pid", "net", "ipc", "uts"]
+        return {
+            "namespaces": spaces if self._namespaces else [],
+            "seccomp": True,
+            "no_new_privs": True,
+            "landlock": landlock.abi(),
+            "cgroups": self._groups.version if self._groups else 0,
         }
 
     def close(self) -> None:
         """Kill what runs and end the warm servers. May be repeated."""
         self._finalizer()
         super().close()
+        if self._groups is not None:
+            self._groups.close()
+
+    def _forget(self) -> None:
+        """In a fork: begin anew, beside the process that has the servers and holds the locks."""
+        super().__init__(
+            max_jobs=self.max_jobs,
+            languages=self._found,
+            allow_network=self.allow_network,
+        )
+        self._count_lock = threading.Lock()
+        self._pool.forget()
 
     def _settings(self, key: Key) -> dict[str, Any]:
-        return settings(self._known.values(), image=key[0], network=key[1], layers={})
+        groups: dict[str, Any] = {"parents": [], "prefix": ""}
+        if self._groups is not None:
+            parents = list(dict.fromkeys(self._groups.parents.values()))
+            groups = {"parents": parents, "prefix": cgroup.owned_prefix()}
+        return settings(
+            self._known.values(),
+            image=key[0],
+            network=key[1],
+            namespaces=self._namespaces,
+            groups=groups,
+        )
 
     def _make_group(self) -> Group | None:
         if self._groups is None:
@@ -185,8 +253,8 @@ def default_sandbox() -> LocalSandbox:
         return _shared
 
 
-def _close(pool: Pool, owner: int) -> None:
-    if os.getpid() == owner:
+def _close(pool: Pool) -> None:
+    if os.getpid() == pool.owner:
         pool.close()
 
 
@@ -196,7 +264,7 @@ def _forget_after_fork() -> None:
     _shared = None
     _shared_lock = threading.Lock()
     for sandbox in list(_living):
-        sandbox._pool.forget()
+        sandbox._forget()
 
 
 os.register_at_fork(after_in_child=_forget_after_fork)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable
 from importlib import metadata
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from verigym.errors import SandboxError
@@ -56,7 +57,18 @@ _COMMON = (
     *("textwrap", "time", "traceback", "typing", "warnings"),
 )
 _OWN_VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
-_MODULES = ("system", "seccomp", "landlock", "root", "child", "collect", "slot", "zygote", "keeper")
+_MODULES = (
+    "system",
+    "seccomp",
+    "landlock",
+    "plain",
+    "root",
+    "child",
+    "collect",
+    "slot",
+    "zygote",
+    "keeper",
+)
 
 BOOT = """
 import marshal, os, sys, types
@@ -95,15 +107,19 @@ def visible_program(name: str) -> bool:
     return found is not None and os.path.realpath(found).startswith((*_SYSTEM, *_ETC))
 
 
-def interpreter() -> tuple[str, str, str]:
+def interpreter(*, for_all: bool = False) -> tuple[str, str, str]:
     """The interpreter that runs programs, its prefix, and the name of its library folder.
 
-    The one that runs this process; where that lies in a folder closed to this user, as below another
-    user's home, the system's. Raises SandboxError where there is none.
+    The one that runs this process; where that lies in a folder closed to this user, or with `for_all`
+    to any, as below another's home, the system's. Raises SandboxError where there is none.
     """
     own = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
     prefix = os.path.realpath(sys.base_prefix)
-    if own.startswith(prefix + "/") and os.access(own, os.X_OK):
+    if (
+        own.startswith(prefix + "/")
+        and os.access(own, os.X_OK)
+        and not (for_all and _is_closed(own))
+    ):
         return own, prefix, _OWN_VERSION
     for path in ("/usr/local/bin/python3", "/usr/bin/python3"):
         python = os.path.realpath(path)
@@ -112,15 +128,29 @@ def interpreter() -> tuple[str, str, str]:
         if match and int(match[1]) >= 11 and os.access(python, os.X_OK):
             return python, os.path.dirname(os.path.dirname(python)), version
     raise SandboxError(
-        f"this user may not start {own}, and there is no Python of at least 3.11 in /usr/bin"
+        f"jobs may not start {own}, and there is no Python of at least 3.11 in /usr/bin"
     )
 
 
+def _is_closed(path: str) -> bool:
+    """Whether a folder above `path` is closed to others than its owner and group."""
+    return any(not os.stat(folder).st_mode & 1 for folder in Path(path).parents)
+
+
 def settings(
-    languages: Iterable[Language], *, image: str, network: bool, layers: dict[str, Any]
+    languages: Iterable[Language],
+    *,
+    image: str,
+    network: bool,
+    namespaces: bool,
+    groups: dict[str, Any],
 ) -> dict[str, Any]:
-    """What the keeper, the server and its slots need to know; marshalled to them."""
-    python, prefix, version = interpreter()
+    """What the keeper, the server and its slots need to know; marshalled to them.
+
+    Without `namespaces` paths are the host's, and `folder` has to be added, where jobs may write.
+    """
+    as_root = os.geteuid() == 0
+    python, prefix, version = interpreter(for_all=as_root and not namespaces)
     own = prefix not in ("/usr", "/usr/local")
     binds = [(path, path) for path in (*_SYSTEM, *_ETC, *(_NETWORK if network else ()))]
     for language in languages:
@@ -142,9 +172,21 @@ def settings(
     environment = {**ENVIRONMENT, **_SERVER_ENVIRONMENT}
     if own and glob.glob(f"{prefix}/lib/libpython*.so*"):
         environment["LD_LIBRARY_PATH"] = f"{HOME}/lib"
+    found = packages() if version == _OWN_VERSION else []
+    hidden = [*covers, f"{prefix}/lib/{version}/site-packages", *map(os.path.dirname, found)]
+    if not namespaces:
+        inside = python
+        binds = [*((path, path) for path, _ in binds if path != prefix), (prefix, prefix)]
+        environment.pop("LD_LIBRARY_PATH", None)
+        environment["PATH"] = environment["PATH"].replace(f"{HOME}/bin", os.path.dirname(python))
+        found = [path for path in found if not (as_root and _is_closed(path))]
     return {
-        "as_root": os.geteuid() == 0,
+        "as_root": as_root,
+        "nobody": 65534,
         "network": network,
+        "namespaces": namespaces,
+        "groups": groups,
+        "hidden": list(dict.fromkeys(hidden)),
         "python": [inside],
         "boot": BOOT,
         "env": environment,
@@ -152,15 +194,13 @@ def settings(
         "links": links,
         "covers": [*covers, library],
         "packages": [
-            (path, f"{library}/{os.path.basename(path)}")
-            for path in (packages() if version == _OWN_VERSION else ())
+            (path, f"{library}/{os.path.basename(path)}" if namespaces else path) for path in found
         ],
         "texts": {
             "/etc/passwd": "nobody:x:65534:65534:nobody:/tmp:/bin/sh\n",
             "/etc/group": "nogroup:x:65534:\n",
         },
         "modules": [*_COMMON, *IMAGES[image]],
-        **layers,
     }
 
 
@@ -169,6 +209,8 @@ def sources() -> list[tuple[str, str]]:
     package = "verigym.sandbox.local"
     parents = [("verigym", ""), ("verigym.sandbox", ""), (package, "")]
     folder = files(package)
+    remove = files("verigym.sandbox").joinpath("remove.py").read_text("utf-8")
+    parents.insert(2, ("verigym.sandbox.remove", remove))
     return [
         *parents,
         *(

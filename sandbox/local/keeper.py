@@ -7,12 +7,13 @@ belongs to a user namespace in which nobody is root of this machine.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 from typing import Any, NoReturn
 
-from verigym.sandbox.local import root, system
+from verigym.sandbox.local import plain, root, system
 
 # The server and the slots, and the jobs, as the host sees them where it is root who starts them.
 SERVER_ID, NOBODY = 65533, 65534
@@ -28,7 +29,11 @@ def main(settings: dict[str, Any], control: int, bundle: int) -> NoReturn:
         signal.signal(number, signal.SIG_DFL)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN if number != signal.SIGTERM else signal.SIG_DFL)
-    if as_root:
+    parents = [os.open(path, os.O_PATH | os.O_CLOEXEC) for path in settings["groups"]["parents"]]
+    client = os.getppid()
+    if not settings["namespaces"]:
+        _keep_plain(settings, control, bundle)
+    elif as_root:
         system.unshare(system.NEW_MOUNT)
     else:
         system.unshare(system.NEW_USER | system.NEW_MOUNT)
@@ -58,6 +63,38 @@ def main(settings: dict[str, Any], control: int, bundle: int) -> NoReturn:
             root.write(f"/proc/1/{kind}_map", f"0 {SERVER_ID} 1\n{NOBODY} {NOBODY} 1")
         os.write(answer_write, b"1")
     os.waitpid(pid, 0)
+    if os.getppid() != client:
+        _remove_groups(parents, settings["groups"]["prefix"])
+    os._exit(0)
+
+
+def _remove_groups(parents: list[int], prefix: str) -> None:
+    """Remove the empty control groups that a client left which was killed."""
+    for parent in parents:
+        folder = os.open(".", os.O_RDONLY | os.O_DIRECTORY, dir_fd=parent)
+        for name in os.listdir(folder):
+            if name.startswith(prefix):
+                with contextlib.suppress(OSError):  # another server's, which runs still
+                    os.rmdir(name, dir_fd=folder)
+
+
+def _keep_plain(settings: dict[str, Any], control: int, bundle: int) -> NoReturn:
+    """The same without namespaces: kill what the server leaves behind one by one."""
+    system.prctl(system.SET_CHILD_SUBREAPER, 1)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _start_server(settings, control, bundle)
+        except BaseException as error:  # noqa: BLE001
+            _report(control, f"{type(error).__name__}: {error}")
+        os._exit(1)
+    os.close(control)
+    os.waitpid(pid, 0)
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            plain.kill_all()
+            os.waitpid(-1, 0)
+    plain.remove_folder(settings["folder"])
     os._exit(0)
 
 
@@ -76,6 +113,10 @@ def _be_server(
     os.close(ask)
     os.close(answer)
     system.mount("none", "/", None, system.RECURSIVE | system.PRIVATE)
+    _start_server(settings, control, bundle)
+
+
+def _start_server(settings: dict[str, Any], control: int, bundle: int) -> NoReturn:
     # Set after the change of user, which clears it.
     system.prctl(system.SET_PDEATHSIG, signal.SIGKILL)
     # The server's streams are made once, for all jobs: on pipes, as theirs will be. (Standard error is

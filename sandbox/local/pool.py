@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import deque
@@ -39,6 +40,7 @@ class Pool:
         self._counts: dict[Key, int] = {}
         self._failures = 0
         self._closed = False
+        self.owner = os.getpid()
 
     def server(self, key: Key) -> Server:
         """The server of this kind, started where there is none. Raises SandboxError."""
@@ -72,26 +74,41 @@ class Pool:
     def take(self, key: Key) -> tuple[Server, Slot]:
         """A free slot, the one that has waited longest. Raises SandboxError where there can be none."""
         server = self.server(key)
+        dead = []
         with self._lock:
-            free = self._free[key]
-            count = self._counts[key]
-            if free and (count >= min(_AT_LEAST, self._max_slots) or len(free) > 1):
-                return server, free.popleft()
-            self._counts[key] += 1
+            free = self._free.get(key, deque())
+            least = min(_AT_LEAST, self._max_slots)
+            slot = None
+            while slot is None and free and (len(free) > 1 or self._counts[key] >= least):
+                slot = free.popleft()
+                slot.busy = True
+                if not slot.is_idle():
+                    dead.append(slot)
+                    slot = None
+            if slot is None and key in self._counts:
+                self._counts[key] += 1
+        for other in dead:
+            self.discard(key, server, other)
+        if slot is not None:
+            return server, slot
         try:
             slot = server.start_slot()
         except (OSError, SandboxError):
             with self._lock:
-                self._counts[key] -= 1
+                if self._servers.get(key) is server:
+                    self._counts[key] -= 1
             if not server.alive():
                 self._drop(key, server)
             raise
         return server, slot
 
-    def give_back(self, key: Key, server: Server, slot: Slot) -> None:
-        """Take `slot` back for another job."""
+    def give_back(self, key: Key, server: Server, slot: Slot, *, is_new: bool = False) -> None:
+        """Take `slot` back for another job. `is_new`: it was not taken from here."""
         with self._lock:
+            if is_new and key in self._counts:
+                self._counts[key] += 1
             if self._servers.get(key) is server and not self._closed:
+                slot.busy = False
                 self._free[key].append(slot)
                 return
         server.end_slot(slot)
@@ -126,6 +143,7 @@ class Pool:
 
     def forget(self) -> None:
         """In a fork: leave all servers to the process that has them, and begin anew."""
+        self.owner = os.getpid()
         self._lock = threading.Lock()
         for server in self._servers.values():
             server.forget()

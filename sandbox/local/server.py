@@ -11,13 +11,16 @@ import signal
 import socket
 import struct
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from verigym.errors import SandboxError
 from verigym.sandbox.local.group import Group
 from verigym.sandbox.local.interpreter import BOOT, interpreter, sources
+from verigym.sandbox.remove import remove_tree
 
 START_S = 60.0
 """For a server to start; a machine that needs longer is broken or far too busy."""
@@ -30,16 +33,31 @@ class Slot:
     """One slot of a server, for one job at a time. See slot.py for what goes over its sockets."""
 
     def __init__(
-        self, jobs: socket.socket, control: socket.socket, pid: int, group: Group | None
+        self,
+        jobs: socket.socket,
+        control: socket.socket,
+        pid: int,
+        group: Group | None,
+        folder: str | None,
     ) -> None:
         self.jobs = jobs
         self.control = control
         self.pid = pid
         self.group = group
+        # Without namespaces: the folder of the host where its jobs write.
+        self.folder = folder
         self.pidfd = os.pidfd_open(pid)
+        # Set by the pool. The thread whose job runs in it closes a busy slot, nobody else.
+        self.busy = True
+        self._idle = select.poll()
+        self._idle.register(control.fileno(), select.POLLIN)
         self.sequence = 1
         self.disk = (32, 4096)
         self.bounds = (0, 0)
+
+    def is_idle(self) -> bool:
+        """Whether it is alive and has nothing to say: fit for another job."""
+        return not self._idle.poll(0)
 
     def tell(self, message: bytes) -> None:
         """Send a message that the slot's end makes pointless."""
@@ -82,11 +100,12 @@ class Server:
         self._lock = threading.Lock()
         self.slots: set[Slot] = set()
         self.closed = False
+        self._folder = None if settings["namespaces"] else _make_folder()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         bundle = os.memfd_create("verigym", os.MFD_CLOEXEC)
         try:
             with os.fdopen(os.dup(bundle), "wb") as file:
-                file.write(marshal.dumps((settings, sources())))
+                file.write(marshal.dumps(({**settings, "folder": self._folder}, sources())))
             os.lseek(bundle, 0, os.SEEK_SET)
             fds = (bundle, theirs.fileno())
             self._process = subprocess.Popen(
@@ -147,7 +166,7 @@ class Server:
                 fds = [their_jobs.fileno(), their_control.fileno()]
                 socket.send_fds(self._control, [b"S"], fds)
             message, ancillary, _, _ = control.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
-            if message != b"R":
+            if message[:1] != b"R":
                 text = message[1:].decode("utf-8", "replace")
                 raise SandboxError(f"a slot did not start: {text or 'its server is gone'}")
             pid = _CREDENTIALS.unpack(ancillary[0][2])[0]
@@ -160,7 +179,7 @@ class Server:
                     os.write(fd, b"%d" % pid)
             # Only now does it fork: its children are born into the group.
             control.send(b"G")
-            slot = Slot(jobs, control, pid, group)
+            slot = Slot(jobs, control, pid, group, message[1:].decode() or None)
         except TimeoutError:
             jobs.close()
             control.close()
@@ -183,24 +202,36 @@ class Server:
 
     def alive(self) -> bool:
         """Whether the server runs."""
-        return not self.closed and self._process.poll() is None
+        if self.closed:
+            return False
+        poll = select.poll()
+        poll.register(self._control.fileno(), select.POLLIN)
+        return not poll.poll(0)  # it says nothing after its greeting
 
     def close(self) -> None:
-        """End the server with all that runs in it, and wait for it. May be repeated."""
-        self.closed = True
-        self._control.close()
+        """End the server with all that runs in it, and wait for it. May be repeated.
+
+        Busy slots end too; the threads that wait for their jobs close them.
+        """
         with self._lock:
+            if self.closed:
+                return
+            self.closed = True
             slots, self.slots = list(self.slots), set()
+        self._control.close()
         for slot in slots:
             slot.kill()
         for slot in slots:
-            slot.close()
+            if not slot.busy:
+                slot.close()
         try:
             self._process.wait(_GRACE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
         self._stderr.close()
+        if self._folder is not None:
+            remove_tree(Path(self._folder))
 
     def forget(self) -> None:
         """In a fork: close this process's ends, and leave the server to the process that has it."""
@@ -210,6 +241,13 @@ class Server:
         for slot in self.slots:
             slot.forget()
         self._process.returncode = 0  # or its end would be waited for, which it is not ours to do
+
+
+def _make_folder() -> str:
+    """A folder below which slots make those of their jobs: others may pass, and not list."""
+    folder = tempfile.mkdtemp(prefix="verigym-")
+    os.chmod(folder, 0o711)
+    return folder
 
 
 def memory_file(data: bytes) -> int:

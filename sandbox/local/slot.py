@@ -9,7 +9,8 @@ With the slot ends every process of the namespace. Messages on its own socket, a
              S MiB n    size of the private file system from now on, answered by S
              H          hold the file system at the job's end, until F
              F + fd     bring files back through this socket (collect.py), then go on
-    from it: R + report (REPORT)
+    from it: R         it is ready; without namespaces with the path of the jobs' folder
+             R + report (REPORT)
              E text     it cannot work; the slot ends
 """
 
@@ -25,7 +26,7 @@ import struct
 import time
 from typing import Any, NoReturn
 
-from verigym.sandbox.local import child, collect, root, system
+from verigym.sandbox.local import child, collect, plain, root, system
 
 REPORT = struct.Struct("=cqidqqq")
 """R, number of the job, wait status, when it ended (monotonic s), CPU us, peak KiB, free bytes of the
@@ -44,6 +45,7 @@ class _Slot:
         self.control = control
         self.sequence = 0
         self.disk = "size=33554432,nr_inodes=4096"
+        self.folder = _TMP if settings["namespaces"] else f"{settings['folder']}/tmp"
         self.child = 0
         self.held = False
         self.cpu_us = 0
@@ -60,11 +62,15 @@ def main(settings: dict[str, Any], jobs_fd: int, control_fd: int) -> NoReturn:
     control = socket.socket(fileno=control_fd)
     control.settimeout(None)
     try:
-        _confine(settings)
+        if settings["namespaces"]:
+            _confine(settings)
+            rules = child.rules()
+        else:
+            rules = plain.confine(settings, settings["folder"])
         gc.freeze()
         slot = _Slot(settings, jobs_fd, control)
-        child.prepare(settings)
-        control.send(b"R")
+        child.prepare(settings, rules)
+        control.send(b"R" + (b"" if settings["namespaces"] else os.fsencode(slot.folder)))
         if not control.recv(1):  # sent when this process is in its control group
             os._exit(0)
         while True:
@@ -97,15 +103,19 @@ def _confine(settings: dict[str, Any]) -> None:
 
 def _run_one(slot: _Slot) -> None:
     """Put up a fresh file system and a child that waits for a job; see the job to its end."""
-    owner = f"mode=0700,uid={_NOBODY},gid={_NOBODY},"
-    system.mount("job", _TMP, "tmpfs", system.NO_SUID | system.NO_DEV, owner + slot.disk)
+    spaces = slot.settings["namespaces"]
+    if spaces:
+        owner = f"mode=0700,uid={_NOBODY},gid={_NOBODY},"
+        system.mount("job", _TMP, "tmpfs", system.NO_SUID | system.NO_DEV, owner + slot.disk)
+    else:
+        plain.fresh_folder(slot.settings, slot.folder)
     slot.sequence += 1
     slot.cpu_us = slot.peak_kib = 0
     slot.held = False
     slot.child = os.fork()
     if slot.child == 0:
         # The child's end of the slot's socket and of its signals closes when the job begins.
-        child.serve(slot.settings, slot.jobs, _TMP)
+        child.serve(slot.settings, slot.jobs, slot.folder)
     while slot.child:
         events = dict(slot.poll.poll())
         if slot.control.fileno() in events:
@@ -115,13 +125,18 @@ def _run_one(slot: _Slot) -> None:
             _reap(slot)
     ended = time.monotonic()
     _kill_rest(slot)
-    disk = os.statvfs(_TMP)
-    free = disk.f_bavail * disk.f_frsize if disk.f_favail else -1
+    free = 1 << 40  # the host's own, which is not the job's
+    if spaces:
+        disk = os.statvfs(_TMP)
+        free = disk.f_bavail * disk.f_frsize if disk.f_favail else -1
     report = (b"R", slot.sequence, slot.status, ended, slot.cpu_us, slot.peak_kib, free)
     slot.control.send(REPORT.pack(*report))
     while slot.held:
         _obey(slot)
-    system.unmount(_TMP)
+    if spaces:
+        system.unmount(_TMP)
+    else:
+        plain.remove_folder(slot.folder)
 
 
 def _reap(slot: _Slot, options: int = os.WNOHANG) -> bool:
@@ -143,9 +158,19 @@ def _reap(slot: _Slot, options: int = os.WNOHANG) -> bool:
 def _kill_rest(slot: _Slot) -> None:
     """End what the first process left behind; every orphan of the namespace is a child of this one."""
     while _reap(slot):
+        _kill(slot)
+        if slot.settings["namespaces"]:
+            _reap(slot, 0)
+        else:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+
+
+def _kill(slot: _Slot) -> None:
+    if slot.settings["namespaces"]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
-        _reap(slot, 0)
+    else:
+        plain.kill_all()
 
 
 def _obey(slot: _Slot) -> None:
@@ -156,21 +181,22 @@ def _obey(slot: _Slot) -> None:
     kind, values = message[:1], [int(text) for text in message[1:].split()]
     if kind in b"KI" and values == [slot.sequence] and slot.child:
         if kind == b"K":
-            os.kill(-1, signal.SIGKILL)
+            _kill(slot)
         else:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(slot.child, signal.SIGINT)
             slot.control.send(b"I")
     elif kind == b"S":
         slot.disk = f"size={values[0]},nr_inodes={values[1]}"
-        flags = system.REMOUNT | system.NO_SUID | system.NO_DEV
-        system.mount("job", _TMP, "tmpfs", flags, slot.disk)
+        if slot.settings["namespaces"]:
+            flags = system.REMOUNT | system.NO_SUID | system.NO_DEV
+            system.mount("job", _TMP, "tmpfs", flags, slot.disk)
         slot.control.send(b"S")
     elif kind == b"H":
         slot.held = True
     elif kind == b"F":
         if os.fork() == 0:
-            collect.serve(slot.settings, fds[0], _TMP)
+            collect.serve(slot.settings, fds[0], slot.folder)
         os.close(fds[0])
         _reap(slot, 0)
         slot.held = False

@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass, field
 
 from verigym.sandbox.job import JobStatus, Limits
+from verigym.sandbox.local.plain import usage
 from verigym.sandbox.local.server import Slot
 from verigym.sandbox.local.slot import REPORT
 from verigym.sandbox.local.tree import tree_cpu_s, tree_memory_bytes
@@ -154,6 +155,9 @@ def tick(slot: Slot, limits: Limits, seen: Seen, group_cpu: int | None) -> None:
         out_of_memory = tree_memory_bytes(slot.pid) > limits.memory_mib << 20
     if out_of_memory:
         seen.killed = JobStatus.MEMORY_LIMIT
+        return
+    if slot.folder is not None and usage(slot.folder, limits.disk_mib << 20, limits.inodes):
+        seen.killed = JobStatus.DISK_LIMIT
         return
     if group_cpu is not None and slot.group is not None:
         cpu_s = ((slot.group.cpu_ns() or 0) - group_cpu) / 1e9

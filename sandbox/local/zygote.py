@@ -17,18 +17,23 @@ import socket
 import sys
 from typing import Any, NoReturn
 
-from verigym.sandbox.local import root, slot, system
+from verigym.sandbox.local import plain, root, slot, system
 
 _NOBODY = 65534
 
 
 def main(settings: dict[str, Any], control_fd: int) -> NoReturn:
     """Serve until the other end of `control_fd` is closed."""
+    settings["slots"] = 0
+    if not settings["namespaces"]:
+        system.prctl(system.SET_CHILD_SUBREAPER, 1)
     control = socket.socket(fileno=control_fd)
     control.settimeout(None)
     os.set_inheritable(control_fd, False)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)  # process 1 of its namespace gets none of them
+    if not settings["namespaces"]:
+        sys.path += dict.fromkeys(os.path.dirname(path) for path, _ in settings["packages"])
     before = set(sys.modules)
     missing = []
     for name in settings["modules"]:
@@ -54,26 +59,45 @@ def main(settings: dict[str, Any], control_fd: int) -> NoReturn:
     control.send(b"R" + marshal.dumps(hello))
     poll = select.poll()
     poll.register(control_fd, select.POLLIN)
+    slots: dict[int, str] = {}
     while True:
-        poll.poll(1000)  # orphans of slots come here to be reaped
-        _reap()
+        poll.poll(1000 if settings["namespaces"] else 50)  # orphans of slots come here to be reaped
+        _reap(slots, settings)
         try:
             message, fds, _, _ = socket.recv_fds(control, 16, 4, socket.MSG_DONTWAIT)
         except BlockingIOError:
             continue
         if not message:
             os._exit(0)
-        _start_slot(settings, control, fds)
+        if settings["namespaces"]:
+            _start_slot(settings, control, fds)
+        else:
+            _start_plain_slot(settings, control, fds, slots)
         for fd in fds:
             os.close(fd)
 
 
-def _reap() -> None:
+def _reap(slots: dict[int, str], settings: dict[str, Any]) -> None:
     try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+        while pid := os.waitpid(-1, os.WNOHANG)[0]:
+            if pid in slots:
+                plain.remove_folder(slots.pop(pid))
+        if not settings["namespaces"]:
+            plain.kill_all(spared=slots)
     except ChildProcessError:
         pass
+
+
+def _start_plain_slot(
+    settings: dict[str, Any], control: socket.socket, fds: list[int], slots: dict[int, str]
+) -> None:
+    settings["slots"] += 1
+    folder = f"{settings['folder']}/{settings['slots']}"
+    pid = os.fork()
+    if pid == 0:
+        control.close()
+        slot.main({**settings, "folder": folder}, *fds)
+    slots[pid] = folder
 
 
 def _start_slot(settings: dict[str, Any], control: socket.socket, fds: list[int]) -> None:

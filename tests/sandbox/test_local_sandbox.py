@@ -703,4 +703,4 @@ def test_an_ordinary_user_has_namespaces_too():
         shutil.rmtree(folder)
     if "user namespaces" in done.stderr:
         pytest.skip("ordinary users may not make namespaces here")
-    assert done.stdout == "namespaces b\"65534 ['main.py']\\n\"\nno children\n", done.stderr
+    assert done.stdout == "strong b\"65534 ['main.py']\\n\"\nno children\n", done.stderr
