@@ -184,15 +184,15 @@ def test_a_traceback_shows_the_cells_lines_and_none_of_ours():
     with plain("python") as session:
         said(session.run("def divide(n):\n    return 1 / n"))
         result = session.run("x = 1\ndivide(0)")
-        assert result.stderr.decode().replace("~", "").replace("^", "").split("\n") == [
+        lines = result.stderr.decode().splitlines()
+        # Which markers there are depends on Python's version.
+        assert [line for line in lines if line.strip(" ~^")] == [
             "Traceback (most recent call last):",
             '  File "<cell 3>", line 2, in <module>',
             "    divide(0)",
             '  File "<cell 2>", line 2, in divide',
             "    return 1 / n",
-            "           ",
             "ZeroDivisionError: division by zero",
-            "",
         ]
         assert (result.status, result.exit_code) == (JobStatus.NONZERO_EXIT, 1)
         assert said(session.run("x")) == b"1\n"
