@@ -65,7 +65,7 @@ class Worker:
 
     def __init__(self, half: Half, token: str) -> None:
         self._half = half
-        self.folder = tempfile.mkdtemp(prefix="verigym-selfcheck-", dir="/tmp")
+        self.folder = tempfile.mkdtemp(prefix=f"verigym-selfcheck-{os.getpid()}-", dir="/tmp")
         ordinary = os.geteuid() == 0 and not half.as_root
         if ordinary:
             os.chown(self.folder, NOBODY, NOBODY)

@@ -57,10 +57,10 @@ class Worker:
         self.neighbour: Result | None = None
         self.neighbour_thread: threading.Thread | None = None
         self.start_neighbour()
-        # Several, so that whatever the backend starts at first need is there before the first attack.
-        for _ in range(3):
-            for source in _IMPORTERS:
-                self.sandbox.run(Job(source=source, limits=replace(LIMITS, wall_s=30.0)))
+        # So that whatever the backend starts at first need is there before the first attack.
+        for source in _IMPORTERS:
+            self.sandbox.run(Job(source=source, limits=replace(LIMITS, wall_s=30.0)))
+        for _ in range(2):
             self.honest = self.run_honest()
         if self.honest.status is not JobStatus.OK:
             raise VerigymError(
@@ -80,9 +80,9 @@ class Worker:
     def _settled(self) -> int:
         """How many tasks the idle sandbox and the neighbour have at most."""
         most = 0
-        for _ in range(10):
+        for _ in range(8):
             most = max(most, len(_tasks(host.descendants())))
-            time.sleep(0.1)
+            time.sleep(0.05)
         return most
 
     def start_neighbour(self) -> None:
@@ -182,6 +182,7 @@ class Worker:
             "exit_code": seen.result.exit_code,
             "signal": seen.result.signal,
             "wall_s": round(seen.wall_s, 3),
+            "cpu_s": round(seen.result.cpu_s, 3),
             "memory_mib": round(seen.result.memory_mib, 1),
             "honest_s": round(honest_s, 3),
             "start": began,

@@ -79,9 +79,10 @@ def run(
         disk_mib=disk_mib,
         output_bytes=output_bytes,
     )
+    language = language or _language(program)
     job = Job(
         source=code if code is not None else _text(_read(program)),
-        language=language or _language(program),
+        language=language,
         stdin=_read(stdin) if stdin is not None else b"",
         args=tuple(args or ()),
         files={path.name: _read(path) for path in file or ()},

@@ -3,6 +3,7 @@
 # expect: CONTAINED: processor time of orphans that have ended counts on
 # status: time_limit
 # cpu: 1.5
+# wall: 8
 import os, time
 while True:
     for _ in range(2):
