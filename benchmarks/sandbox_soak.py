@@ -1,6 +1,6 @@
 """Thousands of mixed jobs, some hostile, while workers are killed at random.
 
-    python benchmarks/sandbox_soak.py --jobs 20000 --concurrency 8 --kill-every-s 2
+    python benchmarks/sandbox_soak.py --jobs 20000 --concurrency 8 --kill-every-s 0.5
 
 One job in twenty is a program of the escape suite. Every other has one right status, output and file,
 known beforehand. Workers (the init of a slot, or the zygote that forks them) are killed all along. The
@@ -102,7 +102,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=20_000)
     parser.add_argument("--concurrency", type=int, default=8)
     parser.add_argument("--attacks", type=float, default=0.05, help="share of hostile jobs")
-    parser.add_argument("--kill-every-s", type=float, default=2.0, help="mean time between kills")
+    parser.add_argument("--kill-every-s", type=float, default=0.5, help="mean time between kills")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("results/sandbox_soak.json"))
     options = parser.parse_args()
@@ -204,10 +204,10 @@ def right(job: Job, result: Result, status: JobStatus, output: bytes) -> bool:
 
 
 def kill_workers(tally: Tally, every_s: float, rng: random.Random, over: threading.Event) -> None:
-    """Kill a random slot (an init of a pid namespace), now and then a zygote, until `over`."""
+    """Kill a random slot, one time in ten a warm server with all of its slots, until `over`."""
     while not over.wait(rng.expovariate(1 / every_s)):
-        inits, others = workers()
-        victims = inits if inits and rng.random() < 0.9 else others
+        slots, servers = workers()
+        victims = slots if slots and rng.random() < 0.9 else servers
         if victims:
             try:
                 with tally.lock:
@@ -218,8 +218,11 @@ def kill_workers(tally: Tally, every_s: float, rng: random.Random, over: threadi
 
 
 def workers() -> tuple[list[int], list[int]]:
-    """Pids below this process: the inits of pid namespaces, and those above them."""
-    inits, others = [], []
+    """Pids of the slots below this process, and of the warm servers that hold them.
+
+    Both are the first process of a pid namespace, a server of one and a slot of one within that.
+    """
+    found: dict[int, list[int]] = {2: [], 3: []}
     todo = children(os.getpid())
     for pid in todo:  # grows while it is walked
         try:
@@ -227,12 +230,11 @@ def workers() -> tuple[list[int], list[int]]:
         except OSError:
             continue
         inner = next(line for line in status.splitlines() if line.startswith("NSpid")).split()[1:]
-        if len(inner) > 1 and inner[-1] == "1":
-            inits.append(pid)  # what is below it are jobs
-        elif len(inner) == 1:
-            others.append(pid)
+        if len(inner) in found and inner[-1] == "1":
+            found[len(inner)].append(pid)
+        if len(inner) < 3:  # what is below a slot are jobs
             todo += children(pid)
-    return inits, others
+    return found[3], found[2]
 
 
 def children(pid: int) -> list[int]:
@@ -252,7 +254,11 @@ def holdings() -> dict[str, set[str]]:
         "processes": {str(pid) for pid in children(os.getpid())},
         "mounts": set(Path(f"{own}/mountinfo").read_text().splitlines()),
         "descriptors": {fd for fd in os.listdir(f"{own}/fd") if os.path.exists(f"{own}/fd/{fd}")},
-        "cgroups": {str(path) for path in Path("/sys/fs/cgroup").glob("**/*verigym*")},
+        "cgroups": {
+            # The name carries the owner: other sandboxes of this machine are left out.
+            str(path)
+            for path in Path("/sys/fs/cgroup").glob(f"**/verigym-*-{os.getpid()}-*")
+        },
         "shared memory": {*os.listdir("/dev/shm")},
         "segments": set(Path("/proc/sysvipc/shm").read_text().splitlines()),
         "temporary files": {name for name in os.listdir("/tmp") if "verigym" in name},
