@@ -24,6 +24,7 @@ IMAGES = {"bare": (), "numpy": _NUMPY, "science": (*_NUMPY, "sympy", "pandas")}
 """What warm servers may have imported, each name where it is installed. A larger one forks slower."""
 
 HOME = "/opt/python"
+_LIBRARIES = "/opt/lib"
 PATH = f"{HOME}/bin:/usr/local/bin:/usr/bin:/bin"
 ENVIRONMENT = {
     "PATH": PATH,
@@ -170,8 +171,11 @@ def settings(
             library = debian
     covers = sorted({path for pattern in _COVERED for path in glob.glob(pattern)} - {library})
     environment = {**ENVIRONMENT, **_SERVER_ENVIRONMENT}
-    if own and glob.glob(f"{prefix}/lib/libpython*.so*"):
-        environment["LD_LIBRARY_PATH"] = f"{HOME}/lib"
+    shared = glob.glob(f"{prefix}/lib/libpython3*.so*") if own else []
+    for path in shared:
+        # The interpreter looks for it where it was built, then takes the system's, of another version.
+        links[f"{_LIBRARIES}/{os.path.basename(path)}"] = path.replace(prefix, HOME, 1)
+        environment["LD_LIBRARY_PATH"] = _LIBRARIES
     found = packages() if version == _OWN_VERSION else []
     hidden = [*covers, f"{prefix}/lib/{version}/site-packages", *map(os.path.dirname, found)]
     if not namespaces:
@@ -235,7 +239,7 @@ def packages() -> list[str]:
             continue
         for file in package.files or ():
             top = file.parts[0]
-            if top not in ("..", "__pycache__") and not top.endswith(".pth"):
+            if top not in ("..", "__pycache__") and not top.endswith((".pth", ".dist-info")):
                 found[str(package.locate_file(top))] = None
         for text in package.requires or ():
             if "extra ==" not in text and (match := re.match(r"[A-Za-z0-9._-]+", text)):

@@ -97,7 +97,7 @@ def _order(step: Step, server: Server) -> dict[str, Any]:
     return {
         "python": step.python if warm else None,
         "argv": argv,
-        "env": dict(step.env) if warm else {**ENVIRONMENT, **step.env},
+        "env": dict(step.env) if warm else {**_environment(server), **step.env},
         "files": [
             (name, data, 0o755 if name in step.executable else 0o644)
             for name, data in step.files.items()
@@ -105,6 +105,12 @@ def _order(step: Step, server: Server) -> dict[str, Any]:
         "stdin": step.stdin if len(step.stdin) <= _INLINE_STDIN else b"",
         "rlimits": _rlimits(step, server, warm),
     }
+
+
+def _environment(server: Server) -> dict[str, str]:
+    """What a program that is executed finds in its environment, beside what its step brings."""
+    names = (*ENVIRONMENT, "LD_LIBRARY_PATH")
+    return {name: server.settings["env"][name] for name in names if name in server.settings["env"]}
 
 
 def _is_warm(step: Step, server: Server) -> bool:

@@ -10,6 +10,7 @@ from verigym.sandbox.local import system
 FOLDER = "/job"
 """Where each job's own file system is mounted, as `tmp`; the parent is what Landlock knows it by."""
 
+_ON_EVERY_HOST = ("/usr", "/bin", "/sbin", "/lib", "/etc", "/var/lib")
 _STAGING = ("/sys", "/mnt", "/media", "/srv", "/tmp")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _LINKS = (
@@ -23,10 +24,10 @@ _LINKS = (
 )
 
 
-def write(path: str, text: str) -> None:
+def write(path: str, text: str | bytes) -> None:
     """Write `text` to `path` in one call, as the kernel's own files want it."""
     with open(path, "wb", buffering=0) as file:
-        file.write(text.encode())
+        file.write(text.encode() if isinstance(text, str) else text)
 
 
 def build(settings: dict[str, Any]) -> str:
@@ -45,14 +46,14 @@ def build(settings: dict[str, Any]) -> str:
         raise OSError(f"no folder to build the root in; tried {', '.join(_STAGING)}")
     system.mount("sandbox", place, "tmpfs", system.NO_SUID | system.NO_DEV, "mode=0755,size=4m")
     for source, target in settings["binds"]:
-        _bind(source, place + target)
+        _show(source, place + target, place)
     for cover in settings["covers"]:
         if os.path.isdir(place + cover):
             flags = system.NO_SUID | system.NO_DEV
             system.mount("packages", place + cover, "tmpfs", flags, "mode=0755,size=4m")
             if cover == settings["covers"][-1]:
                 for source, target in settings["packages"]:
-                    _bind(source, place + target)
+                    _show(source, place + target, place)
             system.set_mount(place + cover, system.READ_ONLY)
     for name in ("etc", "proc", "dev", "var", "job/tmp"):
         os.makedirs(f"{place}/{name}", exist_ok=True)
@@ -70,6 +71,33 @@ def build(settings: dict[str, Any]) -> str:
     remount = system.BIND | system.REMOUNT | system.READ_ONLY | system.NO_SUID | system.NO_DEV
     system.mount("none", place, None, remount)
     return place
+
+
+def _show(source: str, target: str, place: str) -> None:
+    """`_bind`, without telling where on the host `source` is: /proc/self/mountinfo says that of a bind.
+
+    Folders of the system are on every host at the same place. A lower layer named "." tells nothing.
+    """
+    if source.startswith(_ON_EVERY_HOST):
+        _bind(source, target)
+    elif os.path.isdir(source):
+        os.makedirs(target, exist_ok=True)
+        flags = system.READ_ONLY | system.NO_SUID | system.NO_DEV
+        here = os.open(".", os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.chdir(source)
+            empty = f"{place}/empty"
+            os.makedirs(empty, exist_ok=True)
+            system.mount("packages", target, "overlay", flags, f"lowerdir=.:{empty}")
+        except OSError:
+            _bind(source, target)  # a kernel without it, or a file system that cannot be below it
+        finally:
+            os.fchdir(here)
+            os.close(here)
+    else:
+        with open(source, "rb") as file:
+            data = file.read()
+        write(target, data)
 
 
 def _bind(source: str, target: str) -> None:
