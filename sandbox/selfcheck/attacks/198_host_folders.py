@@ -9,7 +9,7 @@ for top in ("/root", "/home", "/work", "/srv", "/opt", "/mnt", "/media", "/boot"
         if any(p == folder or folder.startswith(p + "/") for p in needed):
             folders[:] = []
             continue
-        bad += [os.path.join(folder, n) for n in names]
+        bad += [os.path.join(folder, n) for n in names if not n.startswith("libpython")]
         folders[:] = folders[:20]
         if len(bad) > 20:
             break
