@@ -52,9 +52,22 @@ def _below(root: int) -> list[int]:
 
 
 def _resident_bytes(pid: int) -> int:
+    pages = _resident_pages(f"/proc/{pid}/statm")
+    if pages:
+        return pages * _PAGE
+    # Where the first thread has ended and others have not, only they show the memory.
     try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            return int(file.read().split()[1]) * _PAGE
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return 0  # it has ended since
+    shown = (_resident_pages(f"/proc/{pid}/task/{thread}/statm") for thread in threads)
+    return max(shown, default=0) * _PAGE
+
+
+def _resident_pages(path: str) -> int:
+    try:
+        with open(path, "rb") as file:
+            return int(file.read().split()[1])
     except OSError:
         return 0  # it has ended since
 
@@ -67,5 +80,5 @@ def _proportional_bytes(pid: int) -> int:
                 if line.startswith(b"Pss:"):
                     return int(line.split()[1]) * 1024
     except OSError:
-        return _resident_bytes(pid)
-    return 0
+        pass
+    return _resident_bytes(pid)
