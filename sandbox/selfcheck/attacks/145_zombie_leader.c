@@ -10,11 +10,11 @@
 #include <unistd.h>
 static int ends[2];
 static void *hold(void *x) {
-    size_t size = 180 << 20;
+    size_t size = 150 << 20;
     char *block = malloc(size);
     if (!block) _exit(1);
     for (size_t at = 0; at < size; at += 4096) ((volatile char *)block)[at] = 1;
-    usleep(1500000);
+    usleep(700000);
     if (write(ends[1], x ? "y" : "x", 1) < 0) _exit(1);
     _exit(0);
 }
@@ -29,5 +29,5 @@ int main(void) {
     int held = 0;
     char c;
     while (read(ends[0], &c, 1) == 1) held++;
-    printf("%s %d of 5 children held 180 MiB each\n", held == 5 ? "ESCAPED" : "CONTAINED", held);
+    printf("%s %d of 5 children held 150 MiB each\n", held == 5 ? "ESCAPED" : "CONTAINED", held);
 }

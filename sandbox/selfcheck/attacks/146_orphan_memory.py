@@ -3,7 +3,7 @@
 # expect: CONTAINED: memory of orphans in sessions of their own counts against the job
 import os, time
 read, write = os.pipe()
-N, MIB = 5, 180
+N, MIB = 5, 150
 for _ in range(N):
     if os.fork() == 0:
         os.setsid()
@@ -11,7 +11,7 @@ for _ in range(N):
             try:
                 block = bytearray(MIB << 20)
                 block[::4096] = b"x" * len(block[::4096])
-                time.sleep(1.5)
+                time.sleep(0.7)
                 os.write(write, b"x")
             finally:
                 os._exit(0)

@@ -4,7 +4,7 @@
 import ctypes, os, time
 libc = ctypes.CDLL(None)
 read, write = os.pipe()
-N, MIB = 5, 180
+N, MIB = 5, 150
 for n in range(N):
     if os.fork() == 0:
         name = (b") Z 1 1 1 0", b"x\n) R 0 0", b"a) (b", b"\xff\xfe) S", b"")[n % 5]
@@ -12,7 +12,7 @@ for n in range(N):
         try:
             block = bytearray(MIB << 20)
             block[::4096] = b"x" * len(block[::4096])
-            time.sleep(1.5)
+            time.sleep(0.7)
             os.write(write, b"x")
         finally:
             os._exit(0)

@@ -1,9 +1,9 @@
 # attack: memory_burst
 # threat: memory
-# expect: CONTAINED: ten children that fill their memory at once are stopped before all of them have it
+# expect: CONTAINED: four children that fill their memory at once are stopped before all of them have it
 import os, time
 read, write = os.pipe()
-N, MIB = 9, 400
+N, MIB = 4, 300
 made = 0
 for _ in range(N):
     try:
@@ -11,7 +11,7 @@ for _ in range(N):
             try:
                 block = bytearray(b"x") * (MIB << 20)
                 os.write(write, b"x")
-                time.sleep(2)
+                time.sleep(1)
             finally:
                 os._exit(0)
         made += 1

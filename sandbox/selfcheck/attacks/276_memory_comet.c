@@ -16,13 +16,13 @@ int main(void) {
     int ends[2];
     if (pipe(ends)) return 1;
     for (int n = 0; n < 5; n++) if (fork() == 0) {
-        size_t size = 180 << 20;
+        size_t size = 150 << 20;
         volatile char *block = mmap(0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         for (size_t at = 0; at < size; at += 4096) {
             block[at] = 1;
             if (at % (4 << 20) == 0 && fork() > 0) _exit(0);
         }
-        double end = now() + 1.5;
+        double end = now() + 0.7;
         while (now() < end) if (fork() > 0) _exit(0);
         if (write(ends[1], "x", 1) < 0) _exit(1);
         _exit(0);
@@ -31,5 +31,5 @@ int main(void) {
     int held = 0;
     char c;
     while (read(ends[0], &c, 1) == 1) held++;
-    printf("%s %d of 5 lines held 180 MiB each\n", held == 5 ? "ESCAPED" : "CONTAINED", held);
+    printf("%s %d of 5 lines held 150 MiB each\n", held == 5 ? "ESCAPED" : "CONTAINED", held);
 }
