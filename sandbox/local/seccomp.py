@@ -319,10 +319,23 @@ def install(program: bytes) -> None:
     """
     if _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise _error("no_new_privs")
+    enter(prepare(program))
+
+
+Prepared = tuple[int, object]
+"""A program as the kernel takes it: the number of the call, and a pointer that keeps all it needs."""
+
+
+def prepare(program: bytes) -> Prepared:
+    """`program` for `enter`, laid out once for many processes."""
     buffer = ctypes.create_string_buffer(program, len(program))
     filled = _Program(len(program) // 8, ctypes.cast(buffer, ctypes.c_void_p))
-    number = {"x86_64": 317, "aarch64": 277}[os.uname().machine]
-    if _libc.syscall(number, _SECCOMP_SET_MODE_FILTER, 0, ctypes.byref(filled)):
+    return {"x86_64": 317, "aarch64": 277}[os.uname().machine], ctypes.pointer(filled)
+
+
+def enter(prepared: Prepared) -> None:
+    """Put the calling thread under a program; wants no_new_privs. Raises OSError."""
+    if _libc.syscall(prepared[0], _SECCOMP_SET_MODE_FILTER, 0, prepared[1]):
         raise _error("seccomp")
 
 

@@ -39,7 +39,9 @@ _TMP = f"{root.FOLDER}/tmp"
 class _Slot:
     """What the slot knows; all of it numbers."""
 
-    def __init__(self, settings: dict[str, Any], jobs: int, control: socket.socket) -> None:
+    def __init__(
+        self, settings: dict[str, Any], jobs: socket.socket, control: socket.socket
+    ) -> None:
         self.settings = settings
         self.jobs = jobs
         self.control = control
@@ -68,7 +70,11 @@ def main(settings: dict[str, Any], jobs_fd: int, control_fd: int) -> NoReturn:
         else:
             rules = plain.confine(settings, settings["folder"])
         gc.freeze()
-        slot = _Slot(settings, jobs_fd, control)
+        if settings["as_root"]:
+            os.setgroups([])
+        jobs = socket.socket(fileno=jobs_fd)
+        jobs.settimeout(None)
+        slot = _Slot(settings, jobs, control)
         child.prepare(settings, rules)
         control.send(b"R" + (b"" if settings["namespaces"] else os.fsencode(slot.folder)))
         if not control.recv(1):  # sent when this process is in its control group

@@ -46,6 +46,11 @@ _SFD_CLOEXEC = os.O_CLOEXEC
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long
+# Its varargs are unsigned long; ctypes would pass int and leave the upper half undefined.
+_libc.prctl.argtypes = (ctypes.c_int, *[ctypes.c_ulong] * 4)
+_libc.mount.argtypes = (*[ctypes.c_char_p] * 3, ctypes.c_ulong, ctypes.c_char_p)
+_CAPSET = _SYS_CAPSET.get(os.uname().machine, -1)
+_NO_CAPABILITIES = struct.pack("=Ii", 0x20080522, 0), bytes(24)  # _LINUX_CAPABILITY_VERSION_3
 
 
 def _check(result: int, what: str) -> int:
@@ -62,9 +67,8 @@ def unshare(flags: int) -> None:
 
 def prctl(option: int, value: int) -> None:
     """prctl(2) with one argument."""
-    # Its varargs are unsigned long; ctypes would pass int and leave the upper half undefined.
-    arguments = (ctypes.c_ulong(value), ctypes.c_ulong(0), ctypes.c_ulong(0), ctypes.c_ulong(0))
-    _check(_libc.prctl(option, *arguments), f"prctl {option}")
+    if _libc.prctl(option, value, 0, 0, 0):
+        _check(-1, f"prctl {option}")
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
@@ -74,7 +78,7 @@ def mount(source: str, target: str, kind: str | None, flags: int, data: str | No
             source.encode(),
             target.encode(),
             kind.encode() if kind else None,
-            ctypes.c_ulong(flags),
+            flags,
             data.encode() if data else None,
         ),
         f"mount {target}",
@@ -115,9 +119,7 @@ def enter_root(folder: str) -> None:
 
 def drop_capabilities() -> None:
     """Give up every capability of this process."""
-    header = struct.pack("=Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3
-    number = _SYS_CAPSET[os.uname().machine]
-    _check(_libc.syscall(ctypes.c_long(number), header, bytes(24)), "capset")
+    _check(_libc.syscall(_CAPSET, *_NO_CAPABILITIES), "capset")
 
 
 def bound_capabilities() -> None:

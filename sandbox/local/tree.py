@@ -41,13 +41,17 @@ def _below(root: int) -> list[int]:
     while todo:
         pid = todo.pop()
         try:
-            for thread in os.listdir(f"/proc/{pid}/task"):
-                with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
-                    children = [int(child) for child in file.read().split()]
-                found += children
-                todo += children
+            threads = os.listdir(f"/proc/{pid}/task")
         except OSError:
             continue  # it has ended since
+        for thread in threads:
+            try:
+                with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                    children = [int(child) for child in file.read().split()]
+            except OSError:
+                continue  # it has; its brothers may have children nevertheless
+            found += children
+            todo += children
     return found
 
 

@@ -17,7 +17,7 @@ import socket
 import sys
 from typing import Any, NoReturn
 
-from verigym.sandbox.local import plain, root, slot, system
+from verigym.sandbox.local import child, plain, root, slot, system
 
 _NOBODY = 65534
 
@@ -43,6 +43,7 @@ def main(settings: dict[str, Any], control_fd: int) -> NoReturn:
             missing.append(name)
     # What modules want done after a fork waits for the forks of the programs: see child.py.
     os.register_at_fork = settings["register"]
+    child.register(settings["hooks"])
     # What the program could see of this server: its own modules leave nothing behind.
     for name in [name for name in sys.modules if name.partition(".")[0] == "verigym"]:
         del sys.modules[name]
