@@ -42,7 +42,7 @@ class DockerChannel:
         self._line = threading.Lock()
         self._closing = threading.Lock()
         container.idle = False
-        container.queue(job_frames(step, stream=True))
+        container.queue(job_frames(step, container.machine, stream=True))
         self._deadline = time.monotonic() + SETUP_S
         try:
             while not self._ending.started and self._alive():

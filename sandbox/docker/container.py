@@ -11,7 +11,7 @@ from typing import Any
 
 from verigym.errors import SandboxError
 from verigym.sandbox.docker.engine import Shape, container_config, errors, remove
-from verigym.sandbox.docker.frames import FrameError, Frames
+from verigym.sandbox.docker.frames import FrameError, Frames, read_json
 
 START_S = 60.0
 """How long a container may take until its keeper is ready."""
@@ -26,6 +26,8 @@ class Container:
     def __init__(self, api: Any, identity: str, shape: Shape, stream: Any) -> None:
         self.id = identity
         self.shape = shape
+        self.machine = ""
+        """As the kernel in there calls it: x86_64, aarch64."""
         self.frames = Frames()
         self._api = api
         self._stream = stream  # holds the response, without which the SDK closes the socket
@@ -158,6 +160,7 @@ def _await_keeper(container: Container) -> None:
     while container.open and time.monotonic() < deadline:
         for kind, payload in container.turn(deadline - time.monotonic()):
             if kind == b"H":
+                container.machine = str(read_json(payload).get("machine"))
                 return
             raise SandboxError(f"the keeper would not start: {payload.decode('utf-8', 'replace')}")
     if container.open:

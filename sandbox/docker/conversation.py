@@ -120,8 +120,8 @@ def converse(container: Container, step: Step, cancellation: Cancellation) -> En
     """Give the job to the keeper and hear it out, at most to the job's deadline."""
     container.idle = False
     ending = Ending()
-    last = [frame(b"C")]
-    container.queue(chain(job_frames(step, stream=False), frames_of(b"I", step.stdin), last))
+    job = job_frames(step, container.machine, stream=False)
+    container.queue(chain(job, frames_of(b"I", step.stdin), [frame(b"C")]))
     wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
     try:
         with cancellation.calling(lambda: os.eventfd_write(wake, 1)):

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
+from verigym.sandbox.local.seccomp import job_filter
 from verigym.sandbox.step import Step
 
 CHUNK = 1 << 16
@@ -83,9 +85,10 @@ def frames_of(kind: bytes, data: bytes) -> Iterator[bytes]:
         yield frame(kind, data[start : start + CHUNK])
 
 
-def job_frames(step: Step, *, stream: bool) -> Iterator[bytes]:
-    """All that the keeper needs to start `step`."""
+def job_frames(step: Step, machine: str, *, stream: bool) -> Iterator[bytes]:
+    """All that a keeper on `machine` needs to start `step`."""
     job = {
+        "filter": _filter(machine).hex(),
         "argv": step.argv,
         "env": dict(step.env),
         "stream": stream,
@@ -100,6 +103,15 @@ def job_frames(step: Step, *, stream: bool) -> Iterator[bytes]:
         yield frame(b"F", json.dumps(order).encode())
         yield from frames_of(b"D", data)
     yield frame(b"G")
+
+
+@cache
+def _filter(machine: str) -> bytes:
+    """The system call filter that jobs of the local backend have too; empty where there is none."""
+    try:
+        return job_filter(machine=machine)
+    except OSError:
+        return b""
 
 
 def read_json(payload: bytes) -> dict[str, Any]:

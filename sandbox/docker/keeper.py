@@ -4,13 +4,13 @@
 container that runs one job; nothing imports it and it imports nothing of Verigym. It speaks frames: one
 byte for the kind, four for the length, a payload of at most `_CHUNK` bytes. On standard input:
 
-    J JSON   argv, env, stream, address_space_mib, fetch and the limits, once
+    J JSON   argv, env, filter, stream, address_space_mib, fetch and the limits, once
     F JSON   a file of the job begins: name, executable;   D  its data
     G        start;   I  standard input of the program;   C  its end
 
 On standard output:
 
-    H        ready;   S JSON  the program runs, and whether its filter does
+    H JSON   ready, on which machine;   S JSON  the program runs, and whether its filter does
     O, E     its standard output, its standard error
     K        an interrupt was passed on
     N JSON   a file comes back: name, size;   D  its data;   R JSON  one does not: name, why
@@ -19,11 +19,11 @@ On standard output:
 Two signals reach it from the engine: SIGINT goes on to the program, SIGTERM ends the job.
 
 Covers: as process 1 it cannot be signalled by the program beyond these two; it is not dumpable, so the
-program, the same user, cannot trace it, read its memory or open its descriptors; a filter keeps the
-program from setting other processes' limits (`prlimit`), by which it could be killed. The program
-never holds the engine's pipes, so it cannot speak in this file's name. Files are read when every other
+program, the same user, cannot trace it, read its memory or open its descriptors; the filter, made by
+the owner, keeps the program from setting other processes' limits (`prlimit`), by which it could be
+killed, and from all else that no program needs. The program never holds the engine's pipes, so it cannot speak in this file's name. Files are read when every other
 process is dead. If standard input ends, the owner is gone, and so is everything here. Does not cover:
-lowering this process's priority; then the owner's own deadline kills the container.
+a machine for which the owner has no filter; there, what kills this process counts as the program's.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ import select
 import signal
 import stat
 import struct
-import sys
 import time
 from types import FrameType
 from typing import Any, NoReturn
@@ -50,10 +49,16 @@ _WATCH_S = 0.05
 _REAP_S = 10.0
 _MAX_NAME_BYTES = 3072
 
-# <linux/prctl.h>, <linux/seccomp.h>, <linux/audit.h>; the number of prlimit64 by machine.
+# <linux/prctl.h>
 _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 4, 22, 38
-_FILTERS = {"x86_64": (0xC000003E, 302), "aarch64": (0xC00000B7, 261)}
-_SECCOMP_ALLOW, _SECCOMP_KILL, _SECCOMP_EPERM = 0x7FFF0000, 0x80000000, 0x00050001
+# <linux/landlock.h>, as in verigym/sandbox/local/landlock.py; system calls 444 to 446 everywhere.
+_LANDLOCK_WRITING, _LANDLOCK_REFER, _LANDLOCK_WRITE_FILE, _LANDLOCK_TRUNCATE = (
+    0x1FF2,
+    1 << 13,
+    1 << 1,
+    1 << 14,
+)
+_WRITABLE = (_FOLDER, "/dev/shm", "/dev/null", "/dev/zero", "/dev/full")
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _signalled: set[int] = set()
@@ -100,30 +105,35 @@ def _prctl(option: int, *values: int) -> bool:
     return bool(_libc.prctl(ctypes.c_int(option), *wide) == 0)
 
 
-def _install_filter() -> bool:
-    """Refuse `prlimit` on other processes, and system calls of other architectures; True if done."""
-    if os.uname().machine not in _FILTERS:
-        return False
-    arch, prlimit = _FILTERS[os.uname().machine]
-    program = [
-        (0x20, 0, 0, 4),  # the architecture
-        (0x15, 1, 0, arch),
-        (0x06, 0, 0, _SECCOMP_KILL),
-        (0x20, 0, 0, 0),  # the number of the call
-        (0x35, 0, 1, 0x40000000),  # x32 has numbers of its own
-        (0x06, 0, 0, _SECCOMP_KILL),
-        (0x15, 0, 3, prlimit),
-        (0x20, 0, 0, 16),  # its first argument: whose limits; 0 is the caller
-        (0x15, 1, 0, 0),
-        (0x06, 0, 0, _SECCOMP_EPERM),
-        (0x06, 0, 0, _SECCOMP_ALLOW),
-    ]
-    code = b"".join(struct.pack("<HBBI", *instruction) for instruction in program)
-    code_buffer = ctypes.create_string_buffer(code, len(code))
-    header = ctypes.create_string_buffer(
-        struct.pack("@HxxxxxxQ", len(program), ctypes.addressof(code_buffer))
-    )
-    return _prctl(_PR_SET_SECCOMP, 2, ctypes.addressof(header))
+def _install_filter(program: bytes) -> bool:
+    """Put this process under a system call filter, for good; True if done."""
+    code = ctypes.create_string_buffer(program, len(program))
+    # struct sock_fprog of <linux/filter.h>
+    header = struct.pack("@HxxxxxxQ", len(program) // 8, ctypes.addressof(code))
+    place = ctypes.create_string_buffer(header, len(header))
+    return bool(program) and _prctl(_PR_SET_SECCOMP, 2, ctypes.addressof(place))
+
+
+def _keep_writes_in() -> None:
+    """Let this process write to its folder alone, and signal nothing outside, for good; where the
+    kernel has Landlock. The root is read-only anyway: this closes what is open to all in /proc."""
+    version = _libc.syscall(444, None, ctypes.c_size_t(0), 1)
+    if version < 1:
+        return
+    writing = _LANDLOCK_WRITING
+    writing |= (version >= 2 and _LANDLOCK_REFER) | (version >= 3 and _LANDLOCK_TRUNCATE)
+    attributes = struct.pack("=QQQ", writing, 0, 3)
+    size = 8 if version < 4 else 16 if version < 6 else 24
+    rules = _libc.syscall(444, attributes, ctypes.c_size_t(size), 0)
+    for path in _WRITABLE:
+        with contextlib.suppress(FileNotFoundError):
+            fd = os.open(path, os.O_PATH)
+            file = _LANDLOCK_WRITE_FILE | _LANDLOCK_TRUNCATE
+            allowed = writing if os.path.isdir(path) else writing & file
+            _libc.syscall(445, rules, 1, struct.pack("=Qi", allowed, fd), 0)
+            os.close(fd)
+    _libc.syscall(446, rules, 0)
+    os.close(rules)
 
 
 def _take_job() -> dict[str, Any]:
@@ -182,7 +192,8 @@ def _be_program(job: dict[str, Any], streams: tuple[int, int, int], said: int) -
         if job["address_space_mib"] is not None:
             _limit(resource.RLIMIT_AS, job["address_space_mib"] << 20)
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-        os.write(said, b"f" if _install_filter() else b"-")
+        _keep_writes_in()
+        os.write(said, b"f" if _install_filter(bytes.fromhex(job["filter"])) else b"-")
         os.execvpe(job["argv"][0], job["argv"], job["env"])
     except OSError as error:
         os.write(said, b"!" + str(error.errno).encode())
@@ -224,33 +235,43 @@ def _pids() -> list[str]:
     return [name for name in os.listdir("/proc") if name.isdigit() and name != "1"]
 
 
-def _watch(page: int, tick: int) -> tuple[float, int]:
-    """CPU seconds of the whole job so far, and bytes of memory that its processes hold now."""
+def _watch(page: int, tick: int) -> tuple[float, dict[str, int]]:
+    """CPU seconds of the whole job so far, and bytes of memory that each process holds now."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu_s = usage.ru_utime + usage.ru_stime
-    resident = 0
+    resident = {}
     for pid in _pids():
         try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                fields = file.read().rpartition(b")")[2].split()
-        except OSError:
+            fields = _stat(f"/proc/{pid}/stat")
+            cpu_s += sum(map(int, fields[11:15])) / tick
+            if fields[0] == b"Z" and int(fields[17]) > 1:
+                # The first thread has ended, and shows no memory; the others hold it.
+                last = os.listdir(f"/proc/{pid}/task")[-1]
+                fields = _stat(f"/proc/{pid}/task/{last}/stat")
+            resident[pid] = int(fields[21]) * page
+        except (OSError, IndexError):
             continue  # it has ended since
-        cpu_s += sum(map(int, fields[11:15])) / tick
-        resident += int(fields[21]) * page
     return cpu_s, resident
 
 
-def _proportional_bytes() -> int:
-    """Memory of all processes with shared pages counted once; 0 where the kernel does not say."""
+def _stat(path: str) -> list[bytes]:
+    with open(path, "rb") as file:
+        return file.read().rpartition(b")")[2].split()
+
+
+def _proportional_bytes(resident: dict[str, int]) -> int:
+    """Memory of all processes with shared pages counted once, as far as the kernel says."""
     total = 0
-    for pid in _pids():
+    for pid, most in resident.items():
         try:
             with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
-                for line in file:
-                    if line.startswith(b"Pss:"):
-                        total += int(line.split()[1]) << 10
+                total += next(
+                    (int(line.split()[1]) << 10 for line in file if line[:4] == b"Pss:"), most
+                )
+        except FileNotFoundError:
+            continue  # it has ended, or this kernel has no such file: the engine's limit stands
         except OSError:
-            continue
+            total += most  # it hides, or its first thread has ended
     return total
 
 
@@ -282,7 +303,7 @@ def _kill_all() -> None:
 
 def _figures(peak_bytes: int) -> dict[str, Any]:
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    space = os.statvfs(".")
+    space = os.statvfs(_FOLDER)
     return {
         "cpu_s": usage.ru_utime + usage.ru_stime,
         "memory_mib": max(peak_bytes, usage.ru_maxrss << 10) / (1 << 20),
@@ -420,19 +441,22 @@ def _run(job: dict[str, Any]) -> dict[str, Any]:
             run.outbox += _frame(b"K")
         if not reason and now - looked >= _WATCH_S:
             looked = now
-            cpu_s, resident = _watch(page, tick)
+            cpu_s, each = _watch(page, tick)
             if cpu_s > limits["cpu_s"]:
                 reason = "cpu"
-            if resident > limits["memory_mib"] << 20:
-                resident = _proportional_bytes()
-                if resident > limits["memory_mib"] << 20:
+            held = sum(each.values())
+            if held > limits["memory_mib"] << 20:
+                held = _proportional_bytes(each)
+                if held > limits["memory_mib"] << 20:
                     reason = "memory"
-            peak = max(peak, resident)
+            peak = max(peak, held)
     wall_s = time.monotonic() - started
     _kill_all()
     for fd in list(run.outputs):
         while run.pass_output(fd):
             pass
+    with contextlib.suppress(OSError):
+        os.chmod(_FOLDER, 0o700)  # it may have shut itself in
     figures = _figures(peak)
     if reason == "exit" and run.cut:
         reason = "output"
@@ -523,7 +547,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, _note)
     signal.signal(signal.SIGTERM, _note)
     _prctl(_PR_SET_DUMPABLE, 0)
-    _send(b"H", json.dumps({"python": sys.version.split()[0], "user": os.getuid()}).encode())
+    _send(b"H", {"machine": os.uname().machine})
     try:
         job = _take_job()
     except OSError as error:

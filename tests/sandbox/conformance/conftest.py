@@ -57,6 +57,8 @@ MAKERS = {"local": make_local, "docker": make_docker, "remote": make_remote}
 def make(request):
     """Makes a sandbox of one backend; closed at the end, if it was not before."""
     made = []
+    if request.param == "docker":
+        request.getfixturevalue("engine_url")  # here, so that it ends after the sandboxes
 
     def make(**options):
         sandbox = MAKERS[request.param](request, **options)

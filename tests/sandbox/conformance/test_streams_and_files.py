@@ -37,6 +37,25 @@ def test_output_while_input_is_still_to_come(run):
     assert result.stdout == data
 
 
+def test_streams_by_their_names(run):
+    script = "echo out >/dev/stdout; echo err >/dev/stderr; cat /dev/stdin; echo x >/dev/null"
+    result = run(command=("bash", "-c", script), stdin=b"in\n")
+    assert (result.status, result.stdout, result.stderr) == (JobStatus.OK, b"out\nin\n", b"err\n")
+
+
+def test_files_are_moved_and_linked_between_folders(run):
+    source = """
+import os
+os.makedirs("a/b")
+open("a/b/x", "w").write("moved")
+os.rename("a/b/x", "y")
+os.link("y", "a/z")
+open("a/z", "w").truncate(0)
+print(os.path.getsize("y"))
+"""
+    assert run(source).stdout == b"0\n"
+
+
 def test_arguments(run):
     args = ("one", "", "with space", "--flag=1", "naïve ☃", "$HOME", "a\nb")
     result = run("import sys; print(sys.argv[1:])", args=args)

@@ -4,8 +4,8 @@ It answers the routes that the backend uses, in the shapes of the Engine API's r
 unix socket, and refuses settings that it does not know, so that a misspelt one fails a test. A container
 is a bubblewrap sandbox that really runs the command: of what a real engine does it has the user, the pid,
 network and ipc namespaces, the read-only root, the tmpfs with its bytes and inodes, the task and memory
-limits, attached streams, signals and OOMKilled. Its one image is this machine's /usr. It has no
-cgroups, no seccomp profile and no runtimes: what depends on those is not tested by it.
+limits (by a cgroup where it may make one, else by watching), attached streams, signals and OOMKilled.
+Its one image is this machine's /usr. It has no seccomp profile and no runtimes.
 """
 
 import argparse
@@ -57,7 +57,22 @@ class Refused(Exception):
         self.status = status
 
 
-def sandbox_command(config, folder, info_fd):
+def make_group(identity, limit):
+    """A memory cgroup (v1), where this process may make one; None elsewhere."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+        own = next(line.split(":", 2)[2] for line in lines if line.split(":")[1] == "memory")
+        group = Path(f"/sys/fs/cgroup/memory{own.rstrip('/')}/verigym-engine-{identity}")
+        group.mkdir()
+        for name in ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"):
+            if (group / name).exists():
+                (group / name).write_text(str(limit))
+    except (OSError, StopIteration):
+        return None
+    return group
+
+
+def sandbox_command(config, folder, group, info_fd):
     """The bubblewrap command that stands for a container."""
     host = config["HostConfig"]
     root = os.getuid() == 0
@@ -69,7 +84,8 @@ def sandbox_command(config, folder, info_fd):
     # A mount namespace of its own, so that the tmpfs goes with the container.
     command = ["unshare", "--mount", "--propagation", "private"]
     command += [] if root else ["--map-root-user"]
-    command += ["sh", "-c", 'mount -t tmpfs -o "$0" tmpfs "$1" && shift && exec "$@"']
+    enter = f"echo $$ > {group}/cgroup.procs && " if group else ""
+    command += ["sh", "-c", enter + 'mount -t tmpfs -o "$0" tmpfs "$1" && shift && exec "$@"']
     command += [",".join([*kept, "nosuid", "nodev"]), folder]
     if root:
         command += ["setpriv", "--reuid", uid, "--regid", gid, "--clear-groups"]
@@ -88,8 +104,14 @@ def sandbox_command(config, folder, info_fd):
         command += ["--ro-bind-try", path, path]
     for path in ("bin", "sbin", "lib", "lib64"):
         command += ["--symlink", f"usr/{path}", f"/{path}"]
+    command += ["--ro-bind", str(group), "/sys/fs/cgroup/memory"] if group else []
     command += ["--proc", "/proc", "--dev", "/dev", "--size", str(host["ShmSize"])]
-    command += ["--tmpfs", "/dev/shm", "--bind", folder, "/tmp", "--remount-ro", "/"]
+    command += ["--tmpfs", "/dev/shm", "--bind", folder, "/tmp"]
+    command += ["--remount-ro", "/", "--remount-ro", "/dev"]
+    for path in ("/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq"):
+        command += ["--ro-bind-try", path, path]
+    for path in ("/proc/keys", "/proc/timer_list"):
+        command += ["--ro-bind", "/dev/null", path] if os.path.exists(path) else []
     command += ["--chdir", config["WorkingDir"], "prlimit", f"--nproc={host['PidsLimit']}"]
     command += [f"--{u['Name']}={u['Soft']}:{u['Hard']}" for u in host["Ulimits"]]
     return [*command, "--", *config["Entrypoint"], *config["Cmd"]]
@@ -126,6 +148,7 @@ class Container:
         self.created = time.time()
         self.folder = tempfile.mkdtemp(prefix="verigym-engine-")
         os.chmod(self.folder, 0o755)
+        self.group = make_group(self.id[:12], config["HostConfig"]["Memory"])
         self.process = None
         self.init = 0
         self.attached = None
@@ -145,7 +168,7 @@ class Container:
         dies with its parent dies with the parent's thread."""
         read, write = os.pipe()
         self.process = subprocess.Popen(
-            sandbox_command(self.config, self.folder, write),
+            sandbox_command(self.config, self.folder, self.group, write),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -159,7 +182,8 @@ class Container:
             said = info.read()
         self.init = json.loads(said)["child-pid"] if said else self.process.pid
         threading.Thread(target=self._serve, daemon=True).start()
-        threading.Thread(target=self._watch, daemon=True).start()
+        if not self.group:
+            threading.Thread(target=self._watch, daemon=True).start()
 
     def _watch(self):
         most = self.config["HostConfig"]["Memory"]
@@ -201,6 +225,9 @@ class Container:
         code = self.process.wait()
         for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
             stream.close()
+        if self.group:
+            told = (self.group / "memory.oom_control").read_text()
+            self.oom_killed = re.search(r"^oom_kill [1-9]", told, re.MULTILINE) is not None
         self.exit_code = 137 if self.oom_killed else code if code >= 0 else 128 - code
         self.done.set()
         if self.attached:
@@ -231,6 +258,9 @@ class Container:
             self.done.wait(10)
         self.removed = True
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self.group:
+            with contextlib.suppress(OSError):
+                self.group.rmdir()
 
     def state(self):
         return {
