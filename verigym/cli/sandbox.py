@@ -32,6 +32,11 @@ Url = Annotated[
     str | None, typer.Option("--url", metavar="URL", help="Of --backend remote: the service.")
 ]
 
+Accept = Annotated[
+    list[str] | None,
+    typer.Option("--accept", metavar="LAYER", help="Go on without this layer; see doctor."),
+]
+
 
 @app.command("run", epilog="[dim]verigym sandbox run -c 'print(6 * 7)'[/dim]")
 def run(
@@ -61,6 +66,7 @@ def run(
     output_bytes: Annotated[int | None, typer.Option("--output", help="Bytes a stream.")] = None,
     backend: Backend = "local",
     url: Url = None,
+    accept: Accept = None,
     as_json: Annotated[bool, typer.Option("--json", help="One object on stdout.")] = False,
 ) -> None:
     """Run one program and print what it printed. Exits with 0 where it ended well, 4 where not."""
@@ -89,7 +95,7 @@ def run(
         fetch=tuple(fetch or ()),
         limits=limits,
     )
-    with _open(backend, url) as sandbox:
+    with _open(backend, url, accept) as sandbox:
         result = sandbox.run(job)
     _keep(result, out)
     if as_json:
@@ -111,6 +117,7 @@ def languages(
     ] = True,
     backend: Backend = "local",
     url: Url = None,
+    accept: Accept = None,
     as_json: Annotated[bool, typer.Option("--json", help="A list of objects on stdout.")] = False,
 ) -> None:
     """List the languages: which run here, in what version, and what would bring the others."""
@@ -118,7 +125,7 @@ def languages(
     from verigym.sandbox.languages.load import versions as ask
 
     known = load_languages()
-    with _open(backend, url) as sandbox:
+    with _open(backend, url, accept) as sandbox:
         here = {name: known[name] for name in sorted(sandbox.languages) if name in known}
         said: dict[str, str] = {}
         if versions and backend != "remote":
@@ -162,11 +169,12 @@ def session(
     wall_s: Annotated[float, typer.Option("--wall", help="Its lifetime in seconds.")] = 600.0,
     backend: Backend = "local",
     url: Url = None,
+    accept: Accept = None,
 ) -> None:
     """Talk to an interpreter that keeps its state. An empty line runs what was typed; Ctrl-D ends."""
     prompt = f"{language}> " if sys.stdin.isatty() else ""
     with (
-        _open(backend, url) as sandbox,
+        _open(backend, url, accept) as sandbox,
         sandbox.session(language, limits=_limits(wall_s=wall_s)) as live,
     ):
         for cell in _cells(prompt):
@@ -193,13 +201,16 @@ def doctor(
         console.out().print(render(report))
 
 
-def _open(backend: str, url: str | None) -> Sandbox:
+def _open(backend: str, url: str | None, accept: list[str] | None) -> Sandbox:
     from verigym.errors import RequestError
     from verigym.sandbox.selfcheck.backends import open_sandbox
 
     if (backend == "remote") != (url is not None):
         raise RequestError("--url URL belongs to --backend remote, and it needs one")
-    return open_sandbox(backend, {} if url is None else {"url": url})
+    if accept and backend != "local":
+        raise RequestError(f"--accept belongs to --backend local, not to {backend}")
+    options = {"url": url, "accept": accept}
+    return open_sandbox(backend, {name: value for name, value in options.items() if value})
 
 
 def _limits(**wanted: float | None) -> Limits:
