@@ -46,6 +46,8 @@ class Slot:
         self.group = group
         # Without namespaces: the folder of the host where its jobs write.
         self.folder = folder
+        # What a warm process has of its server's memory, which is not the job's.
+        self.base_bytes = 0
         self.pidfd = os.pidfd_open(pid)
         # Set by the pool. The thread whose job runs in it closes a busy slot, nobody else.
         self.busy = True
@@ -190,6 +192,7 @@ class Server:
             if group is not None:
                 group.remove()
             raise
+        slot.base_bytes = self.hello["resident_mib"] << 20
         with self._lock:
             self.slots.add(slot)
         return slot

@@ -152,7 +152,7 @@ def tick(slot: Slot, limits: Limits, seen: Seen, group_cpu: int | None) -> None:
     if slot.group is not None:
         out_of_memory = slot.group.oom_kills() > 0
     else:
-        out_of_memory = tree_memory_bytes(slot.pid) > limits.memory_mib << 20
+        out_of_memory = tree_memory_bytes(slot.pid) > (limits.memory_mib << 20) + slot.base_bytes
     if out_of_memory:
         seen.killed = JobStatus.MEMORY_LIMIT
         return

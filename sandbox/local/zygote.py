@@ -51,7 +51,8 @@ def main(settings: dict[str, Any], control_fd: int) -> NoReturn:
         "modules": sorted({name.partition(".")[0] for name in sys.modules}),
         "missing": missing,
         "loaded": len(sys.modules) - len(before),
-        "address_space_mib": _address_space_mib(),
+        "address_space_mib": _size_mib(0),
+        "resident_mib": _size_mib(1),
     }
     _forget_paths()
     gc.collect()
@@ -144,6 +145,6 @@ def _forget_paths() -> None:
         del sys.path[0]
 
 
-def _address_space_mib() -> int:
+def _size_mib(field: int) -> int:
     with open("/proc/self/statm") as file:
-        return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE") >> 20
+        return int(file.read().split()[field]) * os.sysconf("SC_PAGE_SIZE") >> 20
