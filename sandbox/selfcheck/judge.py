@@ -107,10 +107,12 @@ def _results(attack: Attack, seen: Seen, secrets: Mapping[bytes, str]) -> list[s
 
 
 def _lateness(attack: Attack, seen: Seen) -> list[str]:
-    late = []
+    late: list[str] = []
+    if seen.result.status is JobStatus.COMPILE_ERROR:
+        return late  # a compiler has limits of its own
     if seen.result.cpu_s > attack.cpu_s + GRACE_S:
         late.append(f"it took {seen.result.cpu_s:.1f} s of {attack.cpu_s:g} s of processor time")
-    if seen.wall_s > attack.wall_s + GRACE_S and seen.result.status is not JobStatus.COMPILE_ERROR:
+    if seen.wall_s > attack.wall_s + GRACE_S:
         late.append(f"it held its caller for {seen.wall_s:.1f} s of {attack.wall_s:g} s")
     soon = _SOON.search(attack.expect)
     if soon and (seen.result.status is JobStatus.TIME_LIMIT or seen.wall_s > attack.wall_s / 2):

@@ -60,8 +60,11 @@ class Worker:
         # So that whatever the backend starts at first need is there before the first attack.
         for source in _IMPORTERS:
             self.sandbox.run(Job(source=source, limits=replace(LIMITS, wall_s=30.0)))
-        for _ in range(2):
-            self.honest = self.run_honest()
+        first = self.run_honest()
+        self.honest = self.run_honest()
+        # What differs between two innocent jobs says nothing of an attack (a weaker tier shows more of
+        # the host, which has a life of its own).
+        self.restless = set(_found(first).items()) ^ set(_found(self.honest).items())
         if self.honest.status is not JobStatus.OK:
             raise VerigymError(
                 f"an honest job fails before any attack: {self.honest.status} "
@@ -197,18 +200,18 @@ class Worker:
         if honest.status is not JobStatus.OK:
             tail = honest.stderr[-200:].decode("utf-8", "replace").strip()
             load.append(f"the next honest job ended as {honest.status}: {honest.detail} {tail}")
-        elif honest.stdout != self.honest.stdout:
+        elif self._difference(honest):
             outside.append(f"the next honest job found another world: {self._difference(honest)}")
         elif honest_s > _SOON_S:
             load.append(f"the next honest job took {honest_s:.1f} s")
         return honest_s
 
     def _difference(self, honest: Result) -> str:
-        before = dict(line.split(b" ", 1) for line in self.honest.stdout.splitlines())
-        after = dict(line.split(b" ", 1) for line in honest.stdout.splitlines())
+        before, after = _found(self.honest), _found(honest)
+        restless = {name for name, _ in self.restless}
         changed = [
-            f"{name.decode()} {before.get(name, b'')[:200]!r} -> {after.get(name, b'')[:200]!r}"
-            for name in before | after
+            f"{name} {before.get(name, '')[:200]} -> {after.get(name, '')[:200]}"
+            for name in sorted({*before, *after} - restless)
             if before.get(name) != after.get(name)
         ]
         return "; ".join(changed[:3])
@@ -305,12 +308,15 @@ def _lines(path: str) -> list[bytes]:
         return []
 
 
+def _found(honest: Result) -> dict[str, str]:
+    """What an honest job found, by name, as JSON."""
+    lines = honest.stdout.decode("utf-8", "replace").splitlines()
+    return {line.partition(" ")[0]: line.partition(" ")[2] for line in lines}
+
+
 def _inside(honest: Result) -> bytes:
     """The users that a job sees, as its honest program printed them."""
-    for line in honest.stdout.splitlines():
-        if line.startswith(b"users "):
-            return str(json.loads(line[6:])).encode()
-    return b""
+    return str(json.loads(_found(honest).get("users", '""'))).encode()
 
 
 def main() -> None:
