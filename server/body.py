@@ -6,9 +6,10 @@ Every refusal says where in the body it is, and none repeats what the body holds
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from dataclasses import MISSING, fields
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, NoReturn, TypeVar, get_type_hints
 
 import msgspec
 from fastapi import Request
@@ -22,6 +23,7 @@ Body = TypeVar("Body")
 
 _WHERE = re.compile(r"^(?P<what>.*?)(?: - at `(?P<where>[^`]*)`)?$", re.DOTALL)
 _STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
+_HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 _LARGE_BYTES = 1 << 20  # decoding more than this takes too long for the event loop
 _DRAIN_FACTOR = 8
 """A body this many times too large is still read to its end, so that the refusal is heard."""
@@ -97,8 +99,34 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[Body], max_depth: int) -> 
         assert match is not None  # the pattern matches any text
         raise Refusal(422, "invalid_request", match["what"], match["where"] or "$") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        lax = _with_half_pairs(data, decoder)
+        if lax is not None:
+            return lax
         what = str(error) if isinstance(error, msgspec.DecodeError) else "the text is not UTF-8"
         raise Refusal(400, "malformed_json", f"not JSON: {what}", "$") from None
+
+
+def _with_half_pairs(data: bytes, decoder: msgspec.json.Decoder[Body]) -> Body | None:
+    """The body where all that is wrong with it are halves of surrogate pairs in submissions.
+
+    `"\\ud800"` is JSON to most writers of it, and a model may have written it. It must not have the
+    whole batch refused: the verifier scores the submission.
+    """
+    if decoder.type not in (VerifyBody, BatchBody) or not _HALF_PAIR.search(data):
+        return None
+    try:
+        plain = json.loads(data, parse_constant=_no_constant)
+        body: Body = msgspec.convert(plain, decoder.type)
+        for item in plain["items"] if decoder.type is BatchBody else [plain]:
+            item["submission"] = None
+        msgspec.json.encode(plain)  # they are in submissions only
+    except (ValueError, UnicodeError, RecursionError):  # msgspec's errors are ValueErrors
+        return None
+    return body
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
 
 
 def deeper_than(data: bytes, limit: int) -> bool:

@@ -28,12 +28,18 @@ class Health(msgspec.Struct):
 
 
 class VerifierCard(msgspec.Struct):
-    """`params` are the parameters with their defaults, `about` a line for people."""
+    """`params` are the parameters with their defaults, `schema` is their JSON Schema.
+
+    `about` and `evidence` are lines for people, `weights` the parts of a verdict and what they count.
+    """
 
     id: str
     version: int
     params: dict[str, Any]
     about: str
+    schema: dict[str, Any]
+    evidence: str
+    weights: dict[str, float]
 
 
 class VerifierList(msgspec.Struct):

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
+import copy
 import logging
 import os
 import threading
@@ -28,8 +30,9 @@ from typing import Any, Self
 
 import msgspec
 
-from verigym.canonical import JSON, digest, to_json
+from verigym.canonical import JSON, to_json
 from verigym.errors import RequestError, VerigymError
+from verigym.submission import identity, refusal
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
 from verigym.verifiers.forkserver import ForkServer
@@ -228,12 +231,7 @@ class VerifierPool:
         ready = self._known.get(key)
         if ready is None:
             raise RequestError(f"verifier {verifier!r} could not be loaded; see the log")
-        return {
-            "id": ready.id,
-            "version": ready.version,
-            "params": dict(ready.params),
-            "about": ready.about,
-        }
+        return copy.deepcopy(ready.description)
 
     @property
     def waiting(self) -> int:
@@ -386,14 +384,15 @@ class VerifierPool:
             verdict = call.verdict
             assert verdict is not None
             if not verdict.verifier:
-                name, identity = parcel.verifier, ""
+                name, stamp = parcel.verifier, ""
                 if ready is not None:
-                    name = f"{ready.id}@{ready.version}"
-                    if call.raw:
-                        identity = digest(
-                            ready.id, ready.version, ready.params, call.task, call.submission
+                    card = ready.description
+                    name = f"{card['id']}@{card['version']}"
+                    with contextlib.suppress(RequestError):  # no plain data, no digest
+                        stamp = identity(
+                            card["id"], card["version"], card["params"], call.task, call.submission
                         )
-                verdict = replace(verdict, verifier=name, digest=identity)
+                verdict = replace(verdict, verifier=name, digest=stamp)
             verdicts.append(verdict)
         parcel.done.set_result(verdicts)
 
@@ -461,9 +460,14 @@ class _Seat:
 
 
 def _call(task: Task, submission: JSON) -> _Call:
+    """Ready to be sent, or with the verdict that `Verifier.verify` gives where it cannot be."""
+    refused = refusal(submission)
     try:
+        if refused is not None:
+            to_json(task)
+            return _Call(task, submission, verdict=refused)
         return _Call(task, submission, to_json(Item(task, submission)))
-    except RequestError as error:  # the verdict that `Verifier.verify` gives for it
+    except RequestError as error:
         return _Call(task, submission, verdict=fault(Status.VERIFIER_ERROR, "not_json", str(error)))
 
 

@@ -42,12 +42,10 @@ class SentAsk(msgspec.Struct):
 
 
 class Ready(msgspec.Struct, tag=True):
-    """The verifier was made; `params` are complete. Comes before its first verdict."""
+    """The verifier was made. Comes before its first verdict."""
 
-    id: str
-    version: int
-    params: dict[str, Any]
-    about: str
+    description: dict[str, Any]
+    """What `Verifier.describe` gives."""
 
 
 class Judged(msgspec.Struct, tag=True):

@@ -53,6 +53,6 @@ def _answer(channel: Channel, ask: Ask, kept: OrderedDict[bytes, Verifier]) -> N
             kept.popitem(last=False)
     kept.move_to_end(key)
     if fresh or not ask.items:
-        channel.send(Ready(verifier.id, verifier.version, verifier.params, verifier.about))
+        channel.send(Ready(verifier.describe()))
     for item in ask.items:
         channel.send(Judged(verifier.verify(item.task, item.submission)))

@@ -18,7 +18,7 @@ from verigym.errors import (
 )
 from verigym.registry import list_envs, list_verifiers, make, make_verifier, register_all
 from verigym.task import Task
-from verigym.verdict import Status, Verdict, fault, scored, unusable
+from verigym.verdict import Status, Verdict, fault, scored, scored_by_parts, unusable
 from verigym.verifier import Verifier
 
 __version__ = _version("verigym")
@@ -51,6 +51,7 @@ __all__ = [
     "make",
     "make_verifier",
     "scored",
+    "scored_by_parts",
     "unusable",
 ]
 

@@ -353,6 +353,20 @@ class RemoteVerifier(Verifier):
         """One line for people."""
         return self.info().about
 
+    @property
+    def evidence(self) -> str:  # type: ignore[override]
+        """What the score rests on."""
+        return self.info().evidence
+
+    @property
+    def weights(self) -> dict[str, float]:  # type: ignore[override]
+        """The parts of a verdict and what they count."""
+        return self.info().weights
+
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the parameters."""
+        return self.info().schema
+
     def info(self) -> VerifierInfo:
         """What the service lists. RequestError if it has no such verifier, VerifierFault if away."""
         if self._info is None:
@@ -396,9 +410,9 @@ class RemoteVerifier(Verifier):
             if self._info is not None and verdict.verifier != self.name:
                 self._info = None  # the service was updated; ask again when needed
             return verdict
-        if verdict.reason == "not_json":
+        if verdict.fault and verdict.reason == "not_json":
             return replace(verdict, verifier=self.name)
-        if self._info is None:
+        if verdict.fault and self._info is None:  # the service may be away
             return replace(verdict, verifier=self.id)
         return replace(verdict, verifier=self.name, digest=self.digest(task, submission))
 

@@ -14,6 +14,7 @@ import msgspec
 
 from verigym.canonical import JSON, to_json
 from verigym.errors import RequestError
+from verigym.submission import refusal
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
 
@@ -26,12 +27,17 @@ _LONGEST_PAUSE_S = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class VerifierInfo:
-    """A verifier as the service lists it; `params` are the parameters with their defaults."""
+    """A verifier as the service lists it: what `Verifier.describe` says."""
 
     id: str
     version: int
     params: dict[str, Any]
+    """The parameters with their defaults."""
     about: str = ""
+    schema: dict[str, Any] = field(default_factory=dict)
+    """JSON Schema of the parameters."""
+    evidence: str = ""
+    weights: dict[str, float] = field(default_factory=dict)
 
 
 class _Verifiers(msgspec.Struct):
@@ -114,14 +120,17 @@ class Batch:
             to_json(params)  # refuses what JSON cannot hold, which is no fault of a submission
             fixed["params"] = params
         for task, submission in items:
+            verdict = refusal(submission)
             try:
-                body = to_json({**fixed, "task": task, "submission": submission})
-            except RequestError as error:  # the verdict that `Verifier.verify` gives for it
+                if verdict is None:
+                    body = to_json({**fixed, "task": task, "submission": submission})
+                    batch.bodies.append(msgspec.Raw(body))
+                else:
+                    to_json(task)
+            except RequestError as error:
                 verdict = fault(Status.VERIFIER_ERROR, "not_json", str(error))
-                batch.verdicts.append(verdict)
-            else:
-                batch.bodies.append(msgspec.Raw(body))
-                batch.verdicts.append(None)
+            # Where there is one, it is what `Verifier.verify` gives.
+            batch.verdicts.append(verdict)
         return batch
 
     def body(self) -> bytes:

@@ -100,6 +100,24 @@ def scored(
     )
 
 
+def scored_by_parts(
+    parts: Mapping[str, float], weights: Mapping[str, float], reason: str, evidence: str = ""
+) -> Verdict:
+    """A verdict whose score is the weighted mean of its parts; a part that is missing counts 0.
+
+    Raises ValueError for weights that are negative or all 0, or a weighted part outside [0, 1].
+    """
+    total = sum(weights.values())
+    if not total > 0 or min(weights.values()) < 0:
+        raise ValueError(f"weights must be at least 0 and one above it, got {dict(weights)}")
+    for name, weight in weights.items():
+        if weight and not 0.0 <= parts.get(name, 0.0) <= 1.0:
+            raise ValueError(f"part {name!r} counts, so it must be in [0, 1], got {parts[name]}")
+    score = sum(weight * parts.get(name, 0.0) for name, weight in weights.items()) / total
+    # Rounding must not push a full score out of its range.
+    return scored(min(1.0, max(0.0, score)), reason, evidence, parts)
+
+
 def unusable(reason: str, evidence: str = "") -> Verdict:
     """A verdict of 0 on a submission that could not be judged, by the policy's own fault."""
     return Verdict(status=Status.POLICY_FAULT, score=0.0, reason=reason, evidence=evidence)

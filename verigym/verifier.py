@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from verigym.canonical import JSON, digest
+from verigym import params as parameters
+from verigym.canonical import JSON
 from verigym.errors import RequestError, SandboxError, TaskError, suggestion
+from verigym.submission import identity, refusal
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
 
@@ -16,23 +18,37 @@ from verigym.verdict import Status, Verdict, fault
 class Verifier(ABC):
     """Judges submissions. Subclasses set `id`, `version` and `defaults`, and write `judge`.
 
-    A change that can alter any score raises `version`. Parameters are plain JSON values; an unknown
-    one is refused.
+    A change that can alter any score raises `version`. Parameters are plain JSON values that fit
+    `schema()`; an unknown one is refused.
     """
 
     id: ClassVar[str]
     version: ClassVar[int]
     defaults: ClassVar[Mapping[str, JSON]] = {}
+    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {}
+    """What the defaults do not say of the parameters, as JSON Schema by name: `description`, `enum`,
+    `minimum` and the like. A type that is not given is that of the default."""
     about: ClassVar[str] = ""
     """One line for people: what is judged and what a submission looks like."""
+    evidence: ClassVar[str] = ""
+    """One line for people: what of task and submission the score rests on, and what counts for
+    nothing."""
+    weights: ClassVar[Mapping[str, float]] = {}
+    """The parts that a verdict may carry with their weights in the score; 0 is told, not paid."""
 
     def __init__(self, **params: JSON) -> None:
+        known = self.schema()["properties"]
         for name in params:
-            if name not in self.defaults:
+            if name not in known:
                 raise RequestError(
-                    f"verifier {self.id} has no parameter {name!r}; {suggestion(name, self.defaults)}"
+                    f"verifier {self.id} has no parameter {name!r}; {suggestion(name, known)}"
                 )
-        self.params: dict[str, JSON] = {**self.defaults, **params}
+        given = {name: parameters.check(name, v, known[name]) for name, v in params.items()}
+        self.params: dict[str, JSON] = {**self.defaults, **given}
+
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the parameters: types, ranges, choices, defaults and what they mean."""
+        return parameters.schema_of(self.defaults, self.param_schemas)
 
     @property
     def name(self) -> str:
@@ -40,8 +56,11 @@ class Verifier(ABC):
         return f"{self.id}@{self.version}"
 
     def digest(self, task: Task, submission: JSON) -> str:
-        """Identity of a verdict: verifier, version, parameters, task and submission (law 6)."""
-        return digest(self.id, self.version, self.params, task, submission)
+        """Identity of a verdict: verifier, version, parameters, task and submission (law 6).
+
+        Raises RequestError where task or submission are no plain data.
+        """
+        return identity(self.id, self.version, self.params, task, submission)
 
     @abstractmethod
     def judge(self, task: Task, submission: JSON) -> Verdict:
@@ -51,15 +70,20 @@ class Verifier(ABC):
         """
 
     def verify(self, task: Task, submission: JSON) -> Verdict:
-        """Judge one submission. Never raises for what was submitted; a failure is a typed status."""
+        """Judge one submission. Never raises for what was submitted; a failure is a typed status.
+
+        What a model wrote and JSON cannot hold (half of a surrogate pair, NaN, a thousand brackets)
+        is scored 0 without being judged.
+        """
+        refused = refusal(submission)
         try:
-            identity = self.digest(task, submission)
+            stamp = self.digest(task, submission)
         except RequestError as error:
-            identity = ""
+            stamp = ""
             verdict = fault(Status.VERIFIER_ERROR, "not_json", str(error))
         else:
-            verdict = self._judge(task, submission)
-        return replace(verdict, verifier=self.name, digest=identity)
+            verdict = refused if refused is not None else self._judge(task, submission)
+        return replace(verdict, verifier=self.name, digest=stamp)
 
     def _judge(self, task: Task, submission: JSON) -> Verdict:
         try:
@@ -78,10 +102,13 @@ class Verifier(ABC):
         return [self.verify(task, submission) for task, submission in items]
 
     def describe(self) -> dict[str, Any]:
-        """What the service lists: id, version, parameters with defaults, and one line for people."""
+        """What the service lists: id, version, parameters with their schema, and lines for people."""
         return {
             "id": self.id,
             "version": self.version,
             "params": dict(self.params),
             "about": self.about,
+            "schema": self.schema(),
+            "evidence": self.evidence,
+            "weights": dict(self.weights),
         }

@@ -96,8 +96,8 @@ MALFORMED = {
     "cut short": (GOOD[:-5], 400, "malformed_json", "$"),
     "two values": (GOOD + GOOD, 400, "malformed_json", "$"),
     "NaN": (GOOD.replace(b'"submission": 1', b'"submission": NaN'), 400, "malformed_json", "$"),
-    "a lone surrogate": (
-        GOOD.replace(b'"submission": 1', b'"submission": "\\ud800"'),
+    "a lone surrogate that no model wrote": (
+        GOOD.replace(b'"submission": 1', b'"submission": 1, "params": {"a": "\\ud800"}'),
         400,
         "malformed_json",
         "$",
@@ -281,3 +281,18 @@ def test_depth(text, depth):
 
 def test_defaults_fit_together():
     assert Settings().max_batch <= Settings().max_queue
+
+
+def test_half_a_surrogate_pair_is_the_policys_fault_and_spoils_no_batch(http, unruly):
+    odd = ["\ud800", {"do": "\udc00"}]
+    items = [item(one) for one in (["hush-hush", 7], *odd, 1)]
+    body = json.dumps({"items": items})
+    headers = {"Content-Type": "application/json"}
+    answer = http.post("/v1/verify/batch", content=body, headers=headers)
+    assert answer.status_code == 200, answer.text
+    verdicts = answer.json()["verdicts"]
+    assert [v["status"] for v in verdicts] == ["ok", "policy_fault", "policy_fault", "ok"]
+    here = make_verifier("unruly/picky")
+    assert verdicts[1:3] == [here.verify(TASK, one).to_builtins() for one in odd]
+    answer = http.post("/v1/verify", content=json.dumps(item(odd[0])), headers=headers)
+    assert answer.json() == verdicts[1]

@@ -96,9 +96,9 @@ def test_verdicts_and_digests_are_those_of_the_process(unruly):
         same()
 
 
-def test_what_json_cannot_hold_gives_the_same_fault(pool):
+def test_what_json_cannot_hold_gives_the_same_verdict(pool):
     local = make_verifier(OBEYS)
-    for submission in (float("nan"), "\ud800", object()):
+    for submission in (float("nan"), "\ud800", {"a": "\ud800"}, object(), {1: 2}):
         assert ask(pool, submission) == local.verify(TASK, submission)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verigym import RequestError, Status, Verdict, fault, scored, unusable
+from verigym import RequestError, Status, Verdict, fault, scored, scored_by_parts, unusable
 
 STATUSES = st.sampled_from(list(Status))
 SCORES = st.one_of(st.none(), st.floats(allow_nan=True), st.floats(0, 1))
@@ -91,3 +91,16 @@ def test_a_verdict_cannot_be_changed():
     verdict = scored(1.0, "correct")
     with pytest.raises(AttributeError):
         verdict.score = 0.0
+
+
+def test_parts_are_weighed():
+    parts = {"format": 1.0, "correct": 0.5, "length": 7.0}
+    verdict = scored_by_parts(parts, {"format": 1, "correct": 3, "length": 0}, "partly")
+    assert verdict.score == pytest.approx(2.5 / 4)
+    assert dict(verdict.parts) == parts
+    assert scored_by_parts({}, {"a": 0.1, "b": 0.2}, "nothing").score == 0.0
+    for weights in ({}, {"a": 0}, {"a": -1, "b": 2}):
+        with pytest.raises(ValueError, match="weights"):
+            scored_by_parts(parts, weights, "x")
+    with pytest.raises(ValueError, match="'length' counts"):
+        scored_by_parts(parts, {"length": 1}, "x")

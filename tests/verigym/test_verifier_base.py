@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import verigym
 from verigym import Status, Verifier, fault, scored
+from verigym.submission import MAX_DEPTH
 
 
 class Echo(Verifier):
@@ -85,11 +86,48 @@ def test_being_stopped_is_not_a_verdict():
         verifier.verify(task(), 1)
 
 
-@pytest.mark.parametrize("submission", [object(), float("nan"), {1: 2}])
+@pytest.mark.parametrize("submission", [object(), {1: 2}, [object()]])
 def test_a_submission_that_is_not_plain_data_gets_no_score(submission):
     verdict = Echo().verify(task(), submission)
     assert verdict.score is None
     assert verdict.reason == "not_json"
+
+
+@pytest.mark.parametrize(
+    ("submission", "reason"),
+    [
+        ("half \ud800", "not_text"),
+        ("\udfff", "not_text"),
+        ({"name": "\udc00"}, "not_json"),
+        ({"\ud800": 1}, "not_json"),
+        ([float("nan")], "not_json"),
+        (float("inf"), "not_json"),
+    ],
+)
+def test_what_a_model_wrote_and_json_cannot_hold_is_the_policys_fault(submission, reason):
+    verdict = Echo().verify(task(), submission)
+    assert (verdict.status, verdict.score) == (Status.POLICY_FAULT, 0.0)
+    assert (verdict.reason, verdict.verifier) == (reason, "tests/echo@2")
+    assert len(verdict.digest) == 64
+    assert Echo().verify(task(), submission) == verdict
+    verdict.to_json()
+
+
+def test_deep_nesting_is_the_policys_fault():
+    def nested(depth):
+        value = []
+        for _ in range(depth - 1):
+            value = {"a": [value]} if depth % 2 else [value]
+        return value
+
+    assert Echo().verify(task(), nested(MAX_DEPTH)).status is Status.OK
+    verdict = Echo().verify(task(), nested(50_000))
+    assert (verdict.status, verdict.reason) == (Status.POLICY_FAULT, "too_deep")
+
+
+def test_unreadable_submissions_have_digests_of_their_own():
+    odd = ["\ud800", "\udfff", "x\ud800", [float("nan")], [float("inf")], {"a": "\ud800"}]
+    assert len({Echo().digest(task(), one) for one in odd}) == len(odd)
 
 
 def test_batches_keep_their_order():
@@ -112,6 +150,17 @@ def test_describe():
         "version": 2,
         "params": {"fold": False, "limit": 5},
         "about": "Equality.",
+        "schema": {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {
+                "fold": {"type": "boolean", "default": False},
+                "limit": {"type": "integer", "default": 3},
+            },
+        },
+        "evidence": "",
+        "weights": {},
     }
 
 

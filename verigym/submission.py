@@ -1,0 +1,88 @@
+"""Submissions that JSON cannot hold, and whose fault that is.
+
+A model can write half of a surrogate pair, `NaN` among the arguments of a call, or a thousand
+brackets: that is the policy's fault and a scored verdict. An object that no text can stand for was
+put there by the program that called: that is a fault without a score (law 1).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from verigym.canonical import JSON, digest, to_json
+from verigym.errors import RequestError
+from verigym.verdict import Status, Verdict, fault, unusable
+
+MAX_DEPTH = 60
+"""Nesting of lists and objects in a submission; beyond it a reader of JSON may give up."""
+
+
+def refusal(submission: JSON) -> Verdict | None:
+    """The verdict on a submission that cannot be carried as JSON; None for any other."""
+    if isinstance(submission, str):
+        return None if submission.isascii() else _refused_text(submission)
+    if isinstance(submission, list | tuple | dict) and _depth(submission) > MAX_DEPTH:
+        return unusable("too_deep", f"lists and objects may be nested {MAX_DEPTH} deep")
+    try:
+        to_json(submission)
+    except RequestError as error:
+        if _plain(submission):
+            return unusable("not_json", f"the submission is not JSON: {error}")
+        return fault(Status.VERIFIER_ERROR, "not_json", str(error))
+    return None
+
+
+def identity(id: str, version: int, params: Any, task: Any, submission: JSON) -> str:
+    """The digest of a verdict, also on a submission that `refusal` scores.
+
+    Six values are hashed for such a one and five for any other, so they cannot be confused. Raises
+    RequestError where the task or the submission is the caller's mistake.
+    """
+    refused = refusal(submission)
+    if refused is None or refused.fault:
+        return digest(id, version, params, task, submission)
+    if isinstance(submission, str):
+        raw = submission.encode("utf-8", "surrogatepass")
+    elif refused.reason == "too_deep":
+        raw = b"too deep"  # walking it further is what must not happen
+    else:
+        raw = json.dumps(submission, sort_keys=True).encode()
+    return digest(id, version, params, task, refused.reason, hashlib.sha256(raw).hexdigest())
+
+
+def _refused_text(text: str) -> Verdict | None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        what = f"half of a surrogate pair at character {error.start}"
+        return unusable("not_text", f"the submission is not Unicode text: {what}")
+    return None
+
+
+def _depth(value: JSON) -> int:
+    """How deep lists and objects nest, counted up to just above the limit; does not recurse."""
+    depth = 0
+    level: list[Any] = [value]
+    seen: set[int] = set()
+    while level and depth <= MAX_DEPTH:
+        depth += 1
+        inner: list[Any] = []
+        for one in level:
+            if id(one) in seen:  # shared parts are walked once a level
+                continue
+            seen.add(id(one))
+            children = one.values() if isinstance(one, dict) else one
+            inner.extend(c for c in children if isinstance(c, list | tuple | dict))
+        level, seen = inner, set()
+    return depth
+
+
+def _plain(value: JSON) -> bool:
+    """Whether a reader of JSON that is lax about numbers and text could have made `value`."""
+    if isinstance(value, dict):
+        return all(isinstance(k, str) for k in value) and all(map(_plain, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(_plain, value))
+    return value is None or isinstance(value, bool | int | float | str)
