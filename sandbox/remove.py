@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # a warm server loads this file too, and each module makes its forks dearer
+    from pathlib import Path
 
 
 def remove_tree(folder: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from verigym.errors import SandboxError
 from verigym.sandbox.job import Result
+from verigym.sandbox.local.child import NOBODY
 from verigym.sandbox.local.judge import judge
 from verigym.sandbox.local.order import send
 from verigym.sandbox.local.server import Server, Slot
@@ -48,6 +49,8 @@ class LocalChannel:
         read, self._stdin = os.pipe()
         try:
             os.set_blocking(self._stdin, False)
+            if server.settings["as_root"]:
+                os.fchown(read, NOBODY, NOBODY)
             fds = send(step, server, slot, read)
         except BaseException:
             os.close(self._stdin)

@@ -26,7 +26,7 @@ from verigym.sandbox.local import landlock, plain, root, seccomp, system
 
 MAX_MESSAGE = 48 << 10
 """A larger job comes as a file in memory."""
-_NOBODY = 65534
+NOBODY = 65534
 _MAX_FD = 1 << 20
 _SAME_LIMITS = (
     # 1, not 0: the kernel starts a core_pattern program at 0, and gives up at 1; see core(5).
@@ -126,15 +126,15 @@ def serve(settings: dict[str, Any], jobs: socket.socket, folder: str) -> NoRetur
 
 
 def _user(settings: dict[str, Any]) -> int:
-    return _NOBODY if settings["as_root"] else os.getuid()
+    return NOBODY if settings["as_root"] else os.getuid()
 
 
 def give_up(settings: dict[str, Any]) -> None:
     """Become nobody, without a capability and without a way to get one."""
     if settings["as_root"]:
-        os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+        os.setresgid(NOBODY, NOBODY, NOBODY)
         # Takes the capabilities too.
-        os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
     else:
         system.drop_capabilities()
     # The change of user, or the slot, took /proc/self away.

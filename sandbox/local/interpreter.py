@@ -53,9 +53,8 @@ _SERVER_ENVIRONMENT = {
 }
 _COMMON = (
     *("abc", "array", "bisect", "collections", "copy", "dataclasses", "datetime", "decimal"),
-    *("enum", "fractions", "functools", "hashlib", "heapq", "io", "itertools", "json", "math"),
-    *("operator", "os", "pathlib", "random", "re", "statistics", "string", "struct", "sys"),
-    *("textwrap", "time", "traceback", "typing", "warnings"),
+    *("enum", "fractions", "functools", "heapq", "io", "itertools", "json", "math", "operator"),
+    *("os", "random", "re", "string", "struct", "sys", "time", "traceback", "typing", "warnings"),
 )
 _OWN_VERSION = f"python{sys.version_info.major}.{sys.version_info.minor}"
 _MODULES = (

@@ -11,7 +11,7 @@ import socket
 from typing import Any
 
 from verigym.errors import SandboxError
-from verigym.sandbox.local.child import MAX_MESSAGE
+from verigym.sandbox.local.child import MAX_MESSAGE, NOBODY
 from verigym.sandbox.local.interpreter import ENVIRONMENT, PACKAGES
 from verigym.sandbox.local.server import Server, Slot, memory_file
 from verigym.sandbox.step import Step
@@ -75,6 +75,10 @@ def send(step: Step, server: Server, slot: Slot, stdin: int | None = None) -> tu
             message = b"F"
             sent.append(memory_file(data))
             fds.append(sent[-1])
+        if server.settings["as_root"]:
+            # So that the job may open /dev/stdout: it is a file of its user then.
+            for fd in (out_write, err_write):
+                os.fchown(fd, NOBODY, NOBODY)
         os.set_blocking(out_read, False)
         os.set_blocking(err_read, False)
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", sent))]

@@ -8,7 +8,6 @@ job gets a folder of the host, which the client watches (watch.py), for a file s
 from __future__ import annotations
 
 import os
-import pathlib
 import signal
 import stat
 from collections.abc import Collection, Iterable
@@ -61,6 +60,8 @@ def remove_folder(path: str) -> None:
     pid = os.fork()
     if pid == 0:
         try:
+            import pathlib
+
             remove.remove_tree(pathlib.Path(path))
         finally:
             os._exit(0)

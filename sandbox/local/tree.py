@@ -15,7 +15,7 @@ def tree_memory_bytes(top: int) -> int:
     sum of resident sizes counts a page shared by forks several times; where that could matter, the
     dearer figure that divides each page among its users decides.
     """
-    pids = _below(top)
+    pids = below(top)
     resident = sum(_resident_bytes(pid) for pid in pids)
     if len(pids) < 2 or resident < 64 << 20:
         return resident
@@ -25,7 +25,7 @@ def tree_memory_bytes(top: int) -> int:
 def tree_cpu_s(top: int) -> float:
     """Processor time of all processes below `top`, and of those that they have waited for."""
     total = 0
-    for pid in _below(top):
+    for pid in below(top):
         try:
             with open(f"/proc/{pid}/stat", "rb") as file:
                 fields = file.read().rpartition(b")")[2].split()
@@ -35,7 +35,8 @@ def tree_cpu_s(top: int) -> float:
     return total / _TICKS
 
 
-def _below(root: int) -> list[int]:
+def below(root: int) -> list[int]:
+    """Pids of all processes below process `root`."""
     found: list[int] = []
     todo = [root]
     while todo:

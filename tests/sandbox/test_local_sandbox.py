@@ -20,8 +20,7 @@ import pytest
 
 from verigym import RequestError, SandboxError
 from verigym.sandbox.job import Job, JobStatus, Limits
-from verigym.sandbox.local import LocalSandbox, client, default_sandbox, server
-from verigym.sandbox.local.tree import tree_memory_bytes
+from verigym.sandbox.local import LocalSandbox, client, default_sandbox, server, tree
 
 ROOT = Path(__file__).parents[2]
 
@@ -195,7 +194,7 @@ def test_forks_that_share_pages_do_not_count_them_twice(sandbox):
 def test_memory_of_a_process_that_is_gone_is_zero():
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    assert tree_memory_bytes(process.pid) == 0
+    assert tree.tree_memory_bytes(process.pid) == 0
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
@@ -532,7 +531,10 @@ def test_a_server_that_does_not_start_again(monkeypatch):
     with LocalSandbox() as sandbox:
         monkeypatch.setattr(server, "BOOT", "raise SystemExit('no luck')")
         (pid,) = sandbox.describe()["servers"]
+        below = [os.pidfd_open(child) for child in tree.below(pid)]
         os.kill(pid, signal.SIGKILL)
+        for process in below:
+            await_end(process)
         result = run(sandbox, "print(1)")
         assert result.status is JobStatus.SANDBOX_ERROR
         assert "times in a row" in result.detail
