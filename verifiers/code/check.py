@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable
 
 # Plain decimal only: float() also reads "nan", "infinity" and "1_000".
@@ -29,6 +30,16 @@ def close_floats(printed: bytes, wanted: bytes, tolerance: float) -> bool:
     )
 
 
+def same_lines(printed: bytes, wanted: bytes, tolerance: float) -> bool:
+    """Whether both hold the same lines in any order, each as often; white space at the end of lines
+    and empty lines do not matter."""
+    return _lines(printed) == _lines(wanted)
+
+
+def _lines(text: bytes) -> Counter[bytes]:
+    return Counter(line.rstrip() for line in text.split(b"\n") if line.strip())
+
+
 def _close(printed: bytes, wanted: bytes, tolerance: float) -> bool:
     if printed == wanted:
         return True
@@ -43,5 +54,6 @@ def _close(printed: bytes, wanted: bytes, tolerance: float) -> bool:
 CHECKERS: dict[str, Callable[[bytes, bytes, float], bool]] = {
     "exact": same_bytes,
     "floats": close_floats,
+    "lines": same_lines,
     "tokens": same_tokens,
 }

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import re
 
-_TAGS = {
-    "python": ("python", "py", "python3"),
-    "c": ("c",),
-    "bash": ("bash", "sh", "shell"),
-}
+from verigym.verifiers.code.languages import names_of
+
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`]*")
 
 
@@ -37,7 +34,7 @@ def extract_program(text: str, language: str) -> str:
             opening = None
         else:
             lines.append(line)
-    tags = _TAGS.get(language, (language,))
+    tags = names_of(language)
     tagged = [body for tag, body in blocks if tag in tags]
     if tagged:
         return tagged[-1]

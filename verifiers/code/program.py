@@ -1,0 +1,228 @@
+"""`ProgramVerifier`: what `code/stdio` and `code/function` share: parameters, limits, the sum of tests."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from verigym.canonical import JSON
+from verigym.errors import RequestError, TaskError, suggestion
+from verigym.sandbox.base import Sandbox
+from verigym.sandbox.job import Job, JobStatus, Limits, Result
+from verigym.sandbox.local import default_sandbox
+from verigym.task import Task
+from verigym.verdict import Verdict, scored, unusable
+from verigym.verifier import Verifier
+from verigym.verifiers.code.checker import CheckerProgram, read_checker
+from verigym.verifiers.code.extract import extract_program
+from verigym.verifiers.code.languages import canonical
+from verigym.verifiers.code.runs import run_in_order
+
+_LIMIT_NAMES = frozenset(Limits.__dataclass_fields__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestReport:
+    """How one test went; for the task's author, not for the policy."""
+
+    __test__ = False  # pytest would collect it
+
+    number: int
+    visible: bool
+    passed: bool
+    reason: str
+    status: JobStatus
+    wall_s: float
+    cpu_s: float
+    memory_mib: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What `judge` of a verifier prepared: a job for each test, and what judges its result."""
+
+    jobs: Sequence[Job]
+    visible: Sequence[bool]
+    judge: Callable[[int, Result], Verdict | None]
+    """(index, result) -> None where the test passed, else the verdict on it."""
+
+
+class ProgramVerifier(Verifier):
+    """Runs a program once a test and sums up. Subclasses read the reference and judge one result.
+
+    `sandbox` may be set to another `Sandbox`; None is this process's shared one.
+    """
+
+    languages: ClassVar[frozenset[str] | None] = None
+    """Those that can be judged; None is all that the sandbox knows."""
+    checkers: ClassVar[Mapping[str, Any]] = {}
+    defaults: ClassVar[Mapping[str, JSON]] = {
+        "language": "python",
+        "checker": "tokens",
+        "tolerance": 1e-6,
+        "wall_s": 10.0,
+        "cpu_s": 5.0,
+        "memory_mib": 512,
+        "max_chars": 65536,
+        "run_all": False,
+        "partial": False,
+        "per_test": False,
+    }
+
+    def __init__(self, **params: JSON) -> None:
+        super().__init__(**params)
+        self.sandbox: Sandbox | None = None
+        self._language = self._known_language(self.params["language"])
+        checker = self.params["checker"]
+        if not isinstance(checker, str) or checker not in self.checkers:
+            raise RequestError(
+                f"{self.id} has no checker {checker!r}; {suggestion(str(checker), self.checkers)}"
+            )
+        self._checker = checker
+        self._tolerance = self._number("tolerance")
+        self._max_chars = self._number("max_chars")
+        for name in ("run_all", "partial", "per_test"):
+            if not isinstance(self.params[name], bool):
+                raise RequestError(f"{name} must be true or false, got {self.params[name]!r}")
+        self._limits: dict[str, Any] = {
+            name: self._number(name) for name in ("wall_s", "cpu_s", "memory_mib")
+        }
+        Limits(**self._limits)  # refuses what cannot be, at once
+
+    @abstractmethod
+    def plan(self, task: Task, source: str) -> Plan:
+        """The jobs that judge `source`. Raises TaskError for a reference that cannot be used."""
+
+    def judge(self, task: Task, submission: JSON) -> Verdict:
+        """The verdict on a program's text."""
+        verdict, _ = self._judged(task, submission, all_tests=bool(self.params["run_all"]))
+        return verdict
+
+    def report(self, task: Task, submission: JSON) -> list[TestReport]:
+        """How each test went, for the task's author; empty where there was no program to run.
+
+        Raises TaskError and SandboxError. It tells which hidden tests failed and how long they
+        took, so it does not belong into an observation.
+        """
+        return self._judged(task, submission, all_tests=True)[1]
+
+    def _judged(
+        self, task: Task, submission: JSON, *, all_tests: bool
+    ) -> tuple[Verdict, list[TestReport]]:
+        language = self._language_of(task.reference)
+        source = self._program(submission, language)
+        # The reference is read in any case: a task that cannot be used is never the policy's fault.
+        plan = self.plan(task, source if isinstance(source, str) else "")
+        if isinstance(source, Verdict):
+            return source, []
+        all_tests = all_tests or bool(self.params["partial"])
+        failure: Verdict | None = None
+        reports: list[TestReport] = []
+        place = self._place()
+        results = run_in_order(place, plan.jobs, getattr(place, "max_jobs", 1))
+        try:
+            for index, result in enumerate(results):
+                found = plan.judge(index, result)
+                failure = failure or found
+                reports.append(_report(index + 1, plan.visible[index], found, result))
+                # A program that does not compile fails everywhere alike.
+                hopeless = result.status is JobStatus.COMPILE_ERROR
+                if found is not None and (hopeless or not all_tests):
+                    break
+        finally:
+            results.close()
+        return self._sum(failure, reports, len(plan.jobs)), reports
+
+    def _sum(self, failure: Verdict | None, reports: list[TestReport], total: int) -> Verdict:
+        share = sum(report.passed for report in reports) / total
+        parts = {"passed": share}
+        if self.params["per_test"]:
+            width = len(str(total))
+            parts |= {f"test_{r.number:0{width}}": float(r.passed) for r in reports}
+        if failure is None:
+            return scored(1.0, "correct", f"all {total} tests passed", parts)
+        if self.params["partial"] and share > 0:
+            return scored(share, failure.reason, failure.evidence, parts)
+        return replace(failure, parts=parts)
+
+    def _place(self) -> Sandbox:
+        return self.sandbox or default_sandbox()
+
+    def _program(self, submission: JSON, language: str) -> str | Verdict:
+        if not isinstance(submission, str):
+            return unusable("not_text", "a submission is a program's text")
+        if len(submission) > self._max_chars:
+            return unusable(
+                "too_long", f"{len(submission)} characters, {self._max_chars:g} are allowed"
+            )
+        source = extract_program(submission, language)
+        return source if source.strip() else unusable("no_program", "the reply holds no program")
+
+    def _tests_of(self, reference: JSON) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Each test with its number. Raises TaskError where there are none."""
+        if not isinstance(reference, dict) or not isinstance(reference.get("tests"), list | tuple):
+            raise TaskError('the reference must be {"tests": [...]}')
+        if not reference["tests"]:
+            # all([]) would be full marks for anything.
+            raise TaskError("the reference has no tests")
+        for number, test in enumerate(reference["tests"], 1):
+            if not isinstance(test, dict) or not isinstance(test.get("visible", False), bool):
+                raise TaskError(f'test {number} must be an object, "visible" true or false')
+            yield number, test
+
+    def _limits_of(self, reference: Mapping[str, JSON]) -> Limits:
+        overrides = reference.get("limits") or {}
+        if not isinstance(overrides, dict) or not overrides.keys() <= _LIMIT_NAMES:
+            raise TaskError(f"limits must be an object with keys of {sorted(_LIMIT_NAMES)}")
+        try:
+            return Limits(**{**self._limits, **overrides})
+        except (RequestError, TypeError) as error:
+            raise TaskError(f"limits cannot be used: {error}") from error
+
+    def _checker_of(self, reference: Mapping[str, JSON]) -> str | CheckerProgram:
+        """The task's checker, or else the parameter."""
+        value = reference.get("checker", self._checker)
+        if not isinstance(value, str):
+            return read_checker(value)
+        if value not in self.checkers:
+            raise TaskError(f"there is no checker {value!r}; {suggestion(value, self.checkers)}")
+        return value
+
+    def _language_of(self, reference: JSON) -> str:
+        """The task's language, or else the parameter."""
+        if not isinstance(reference, dict) or "language" not in reference:
+            return self._language
+        try:
+            return self._known_language(reference["language"])
+        except RequestError as error:
+            raise TaskError(str(error)) from error
+
+    def _known_language(self, name: JSON) -> str:
+        language = canonical(name)
+        if self.languages is not None and language not in self.languages:
+            raise RequestError(
+                f"{self.id} has no driver for {language}: use one of "
+                f"{', '.join(sorted(self.languages))}, or judge what it prints with code/stdio"
+            )
+        return language
+
+    def _number(self, name: str) -> float | int:
+        value = self.params[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+            raise RequestError(f"{name} must be a number of at least 0, got {value!r}")
+        return value
+
+
+def _report(number: int, visible: bool, found: Verdict | None, result: Result) -> TestReport:
+    return TestReport(
+        number=number,
+        visible=visible,
+        passed=found is None,
+        reason="correct" if found is None else found.reason,
+        status=result.status,
+        wall_s=result.wall_s,
+        cpu_s=result.cpu_s,
+        memory_mib=result.memory_mib,
+    )
