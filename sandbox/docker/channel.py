@@ -118,7 +118,7 @@ class DockerChannel:
                 if asked and not self._ending.over:
                     self._ending.failure = "it was closed, and did not end by itself"
                 try:
-                    self._result = judge(self._ending, self._container)
+                    self._result = judge(self._ending, self._step, self._container)
                 except errors() as error:
                     self._result = Result(
                         status=JobStatus.SANDBOX_ERROR, detail=f"the Docker engine fails: {error}"

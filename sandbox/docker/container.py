@@ -16,6 +16,7 @@ from verigym.sandbox.docker.frames import FrameError, Frames, read_json
 START_S = 60.0
 """How long a container may take until its keeper is ready."""
 
+_SETTLE_S = 2.0
 _READ = 1 << 16
 _WOULD_BLOCK = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
@@ -74,8 +75,17 @@ class Container:
         self._api.kill(self.id, signal=name)
 
     def ran_out_of_memory(self) -> bool:
-        """What the engine says of a container that has ended."""
-        return bool(self._state().get("OOMKilled"))
+        """Whether the engine says that it killed a process for want of memory; asked when the keeper
+        has reported, and the container ends."""
+        deadline = time.monotonic() + _SETTLE_S
+        while True:
+            state = self._state()
+            if state.get("OOMKilled"):
+                return True
+            # Until it rests, word of it may still be on its way.
+            if not state.get("Running") or time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
 
     def last_words(self) -> str:
         """Why the container ended, as far as can be told."""

@@ -37,7 +37,6 @@ class Ending:
     cpu_s: float = 0.0
     memory_mib: float = 0.0
     full: bool = False
-    oom: bool = False
     cut: frozenset[str] = frozenset()
     stdout: bytearray = field(default_factory=bytearray)
     stderr: bytearray = field(default_factory=bytearray)
@@ -109,7 +108,7 @@ class Ending:
             self.wall_s = float(str(told["wall_s"]))
             self.cpu_s = float(str(told["cpu_s"]))
             self.memory_mib = float(str(told["memory_mib"]))
-            self.full, self.oom = told["full"] is True, told["oom"] is True
+            self.full = told["full"] is True
             self.cut = frozenset(str(told["cut"]))
             self.reason = str(told["reason"])
         except (KeyError, ValueError) as error:
@@ -156,9 +155,9 @@ def _listen(
             deadline = time.monotonic() + step.limits.wall_s + GRACE_S
 
 
-def judge(ending: Ending, container: Container) -> Result:
+def judge(ending: Ending, step: Step, container: Container) -> Result:
     """Whose fault the end was, as a result."""
-    status, number, failure = _status(ending, container)
+    status, number, failure = _status(ending, step.limits, container)
     exited = ending.reason == "exit"
     return Result(
         status=status,
@@ -177,7 +176,9 @@ def judge(ending: Ending, container: Container) -> Result:
     )
 
 
-def _status(ending: Ending, container: Container) -> tuple[JobStatus, int | None, str]:
+def _status(
+    ending: Ending, limits: Limits, container: Container
+) -> tuple[JobStatus, int | None, str]:
     """Status, signal and, where the machine failed, how."""
     if ending.failure:
         return JobStatus.SANDBOX_ERROR, None, ending.failure
@@ -189,7 +190,7 @@ def _status(ending: Ending, container: Container) -> tuple[JobStatus, int | None
         case "output":
             return JobStatus.OUTPUT_LIMIT, None, ""
         case "exit":
-            return (*_of_exit(ending), "")
+            return (*_of_exit(ending, limits, container), "")
         case "term":  # sent by the program itself: a channel that we end does not ask
             return JobStatus.SIGNAL, int(signal.SIGTERM), ""
     if ending.started and container.ran_out_of_memory():
@@ -200,7 +201,7 @@ def _status(ending: Ending, container: Container) -> tuple[JobStatus, int | None
     return JobStatus.SANDBOX_ERROR, None, container.last_words()
 
 
-def _of_exit(ending: Ending) -> tuple[JobStatus, int | None]:
+def _of_exit(ending: Ending, limits: Limits, container: Container) -> tuple[JobStatus, int | None]:
     number = ending.status & 0x7F
     if number == _SIGXCPU:
         return JobStatus.TIME_LIMIT, number
@@ -208,7 +209,11 @@ def _of_exit(ending: Ending) -> tuple[JobStatus, int | None]:
         return JobStatus.DISK_LIMIT, number
     if ending.status == 0:
         return JobStatus.OK, None
-    if ending.oom:
+    # What is killed for want of memory shows SIGKILL only, or its parent fails without it. That the
+    # engine knows of it may take a moment, so the figures decide where they are plain.
+    if number == signal.SIGKILL and ending.memory_mib >= 0.9 * limits.memory_mib:
+        return JobStatus.MEMORY_LIMIT, number
+    if ending.memory_mib >= 0.5 * limits.memory_mib and container.ran_out_of_memory():
         return JobStatus.MEMORY_LIMIT, number or None
     if number:
         return JobStatus.SIGNAL, number

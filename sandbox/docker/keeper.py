@@ -275,19 +275,6 @@ def _proportional_bytes(resident: dict[str, int]) -> int:
     return total
 
 
-def _out_of_memory() -> bool:
-    """Whether the kernel killed a process of this container for want of memory."""
-    for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
-        try:
-            with open(path) as file:
-                for line in file:
-                    if line.startswith("oom_kill "):
-                        return int(line.split()[1]) > 0
-        except OSError:
-            continue
-    return False
-
-
 def _kill_all() -> None:
     """Kill and reap every other process. One that cannot be reaped goes with this one."""
     deadline = time.monotonic() + _REAP_S
@@ -308,7 +295,6 @@ def _figures(peak_bytes: int) -> dict[str, Any]:
         "cpu_s": usage.ru_utime + usage.ru_stime,
         "memory_mib": max(peak_bytes, usage.ru_maxrss << 10) / (1 << 20),
         "full": space.f_bavail * space.f_bsize < 65536 or space.f_favail < 1,
-        "oom": _out_of_memory(),
     }
 
 
@@ -414,7 +400,7 @@ def _run(job: dict[str, Any]) -> dict[str, Any]:
     pid, stdin, stdout, stderr = _start(job)
     run = _Run(job, stdin, stdout, stderr)
     limits = job["limits"]
-    peak = 0
+    peak = over = 0
     looked = started
     reason, status = "", 0
     while not reason:
@@ -447,8 +433,10 @@ def _run(job: dict[str, Any]) -> dict[str, Any]:
             held = sum(each.values())
             if held > limits["memory_mib"] << 20:
                 held = _proportional_bytes(each)
-                if held > limits["memory_mib"] << 20:
-                    reason = "memory"
+            # Twice, because processes that end while the others are read make shares look larger.
+            over = over + 1 if held > limits["memory_mib"] << 20 else 0
+            if over > 1:
+                reason = "memory"
             peak = max(peak, held)
     wall_s = time.monotonic() - started
     _kill_all()

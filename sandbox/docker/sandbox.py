@@ -139,7 +139,7 @@ class DockerSandbox(Sandbox):
             try:
                 ending = converse(container, step, cancellation)
                 ended = ending.reason not in ("", "wall")
-                result = judge(ending, container)
+                result = judge(ending, step, container)
             except errors() as error:
                 return Result(
                     status=JobStatus.SANDBOX_ERROR, detail=f"the Docker engine fails: {error}"

@@ -17,18 +17,9 @@ def reason_against_engine():
     ]
     if missing:
         return f"the stand-in engine needs {', '.join(missing)}"
+    inner = ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true")
     tried = subprocess.run(
-        [
-            "unshare",
-            "--mount",
-            "--map-root-user",
-            "bwrap",
-            "--unshare-all",
-            "--ro-bind",
-            "/",
-            "/",
-            "true",
-        ],
+        ["unshare", "--mount", "--map-root-user", *inner],
         capture_output=True,
         text=True,
         check=False,
@@ -49,6 +40,7 @@ def start_engine(tmp_path_factory):
             [sys.executable, str(ENGINE), str(socket), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            start_new_session=True,
         )
         started.append(process)
         assert process.stdout.readline() == b"ready\n"
@@ -63,6 +55,10 @@ def start_engine(tmp_path_factory):
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        for left in Path("/tmp").glob(f"verigym-engine-{process.pid}-*"):
+            left.rmdir()  # of an engine that a test killed; its containers went with it
+        for left in Path("/sys/fs/cgroup").glob(f"memory/**/verigym-engine-{process.pid}-*"):
+            left.rmdir()
 
 
 @pytest.fixture(scope="session")

@@ -89,6 +89,41 @@ print("all five had their memory")
     assert result.status is JobStatus.MEMORY_LIMIT
 
 
+def test_memory_that_processes_share_counts_once(run):
+    source = """
+import os, time
+held = b"x" * (100 << 20)
+for _ in range(6):
+    if os.fork() == 0:
+        time.sleep(0.5)
+        os._exit(len(held[::1 << 20]) != 100)
+for _ in range(6):
+    if os.wait()[1]:
+        raise SystemExit(1)
+"""
+    assert run(source, memory_mib=200).status is JobStatus.OK
+
+
+def test_memory_behind_a_first_thread_that_has_ended(run):
+    source = """
+import ctypes, os, threading, time
+def hold():
+    held = b"x" * (180 << 20)
+    time.sleep(50)
+children = []
+for _ in range(4):
+    if os.fork() == 0:
+        threading.Thread(target=hold).start()
+        time.sleep(0.2)
+        ctypes.CDLL(None).pthread_exit(None)
+time.sleep(5)
+print("all alive" if os.waitpid(-1, os.WNOHANG) == (0, 0) else "killed")
+"""
+    result = run(source, memory_mib=256, processes=32, wall_s=40.0)
+    assert result.status is not JobStatus.SANDBOX_ERROR
+    assert b"alive" not in result.stdout
+
+
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_output(run, stream):
     source = f"import sys\nwhile True: sys.{stream}.write('y' * 9999)"
@@ -177,6 +212,11 @@ def test_no_program_makes_its_fault_the_machines(run, source):
     result = run(source, wall_s=20.0)
     assert result.status in (JobStatus.SIGNAL, JobStatus.NONZERO_EXIT, JobStatus.OK)
     assert run("print('still here')").stdout == b"still here\n"
+
+
+def test_a_folder_that_the_program_shut_is_no_fault_of_the_machine(run):
+    result = run("import os; os.chmod('.', 0); print('shut')", fetch=("*",))
+    assert (result.status, result.stdout) == (JobStatus.OK, b"shut\n")
 
 
 def test_compiled(sandbox, run):

@@ -1,4 +1,5 @@
-"""A stand-in for a Docker engine: `python engine.py SOCKET [--runtime NAME]...`, until its input ends.
+"""A stand-in for a Docker engine: `python engine.py SOCKET`, until its input ends. Options, repeatable:
+`--runtime NAME` offers a further one, `--without PROGRAM` takes one from the image.
 
 It answers the routes that the backend uses, in the shapes of the Engine API's reference (1.47), over a
 unix socket, and refuses settings that it does not know, so that a misspelt one fails a test. A container
@@ -43,7 +44,16 @@ CONFIG = {
     *("Healthcheck", "Labels", "HostConfig"),
 }
 HOST_CONFIG = {
-    *("NetworkMode", "ReadonlyRootfs", "Tmpfs", "ShmSize", "CapDrop", "SecurityOpt", "Privileged"),
+    *(
+        "NetworkMode",
+        "ReadonlyRootfs",
+        "Tmpfs",
+        "ShmSize",
+        "MaskedPaths",
+        "CapDrop",
+        "SecurityOpt",
+        "Privileged",
+    ),
     *("PidsLimit", "Memory", "MemorySwap", "IpcMode", "CgroupnsMode", "Ulimits", "Init"),
     *("LogConfig", "RestartPolicy", "AutoRemove", "Runtime"),
 }
@@ -62,7 +72,9 @@ def make_group(identity, limit):
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
         own = next(line.split(":", 2)[2] for line in lines if line.split(":")[1] == "memory")
-        group = Path(f"/sys/fs/cgroup/memory{own.rstrip('/')}/verigym-engine-{identity}")
+        group = Path(
+            f"/sys/fs/cgroup/memory{own.rstrip('/')}/verigym-engine-{os.getpid()}-{identity}"
+        )
         group.mkdir()
         for name in ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"):
             if (group / name).exists():
@@ -72,7 +84,7 @@ def make_group(identity, limit):
     return group
 
 
-def sandbox_command(config, folder, group, info_fd):
+def sandbox_command(config, without, folder, group, info_fd):
     """The bubblewrap command that stands for a container."""
     host = config["HostConfig"]
     root = os.getuid() == 0
@@ -104,14 +116,19 @@ def sandbox_command(config, folder, group, info_fd):
         command += ["--ro-bind-try", path, path]
     for path in ("bin", "sbin", "lib", "lib64"):
         command += ["--symlink", f"usr/{path}", f"/{path}"]
-    command += ["--ro-bind", str(group), "/sys/fs/cgroup/memory"] if group else []
+    for program in without:
+        place = os.path.realpath(f"/usr/bin/{program}")
+        command += ["--ro-bind", "/dev/null", place] if os.path.exists(place) else []
     command += ["--proc", "/proc", "--dev", "/dev", "--size", str(host["ShmSize"])]
     command += ["--tmpfs", "/dev/shm", "--bind", folder, "/tmp"]
     command += ["--remount-ro", "/", "--remount-ro", "/dev"]
     for path in ("/proc/sys", "/proc/bus", "/proc/fs", "/proc/irq"):
         command += ["--ro-bind-try", path, path]
-    for path in ("/proc/keys", "/proc/timer_list"):
-        command += ["--ro-bind", "/dev/null", path] if os.path.exists(path) else []
+    for path in host["MaskedPaths"]:
+        if path.startswith("/proc/") and os.path.isdir(path):
+            command += ["--tmpfs", path, "--remount-ro", path]
+        elif path.startswith("/proc/") and os.path.exists(path):
+            command += ["--ro-bind", "/dev/null", path]
     command += ["--chdir", config["WorkingDir"], "prlimit", f"--nproc={host['PidsLimit']}"]
     command += [f"--{u['Name']}={u['Soft']}:{u['Hard']}" for u in host["Ulimits"]]
     return [*command, "--", *config["Entrypoint"], *config["Cmd"]]
@@ -142,11 +159,12 @@ def resident_bytes(pid):
 class Container:
     """One container, from create to remove."""
 
-    def __init__(self, config):
+    def __init__(self, config, without):
+        self.without = without
         self.id = uuid.uuid4().hex * 2
         self.config = config
         self.created = time.time()
-        self.folder = tempfile.mkdtemp(prefix="verigym-engine-")
+        self.folder = tempfile.mkdtemp(prefix=f"verigym-engine-{os.getpid()}-", dir="/tmp")
         os.chmod(self.folder, 0o755)
         self.group = make_group(self.id[:12], config["HostConfig"]["Memory"])
         self.process = None
@@ -159,7 +177,7 @@ class Container:
 
     @property
     def status(self):
-        if self.process is None:
+        if not self.init:
             return "created"
         return "exited" if self.done.is_set() else "running"
 
@@ -168,7 +186,7 @@ class Container:
         dies with its parent dies with the parent's thread."""
         read, write = os.pipe()
         self.process = subprocess.Popen(
-            sandbox_command(self.config, self.folder, self.group, write),
+            sandbox_command(self.config, self.without, self.folder, self.group, write),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -258,9 +276,10 @@ class Container:
             self.done.wait(10)
         self.removed = True
         shutil.rmtree(self.folder, ignore_errors=True)
-        if self.group:
+        until = time.monotonic() + 5
+        while self.group and self.group.exists() and time.monotonic() < until:
             with contextlib.suppress(OSError):
-                self.group.rmdir()
+                self.group.rmdir()  # busy for a moment after its last process
 
     def state(self):
         return {
@@ -301,8 +320,9 @@ class Container:
 class Engine:
     """All containers, and what the routes do with them."""
 
-    def __init__(self, runtimes):
+    def __init__(self, runtimes, without):
         self.runtimes = runtimes
+        self.without = without
         self.lock = threading.Lock()
         self.containers = {}
         self.starter = ThreadPoolExecutor(1)
@@ -351,7 +371,7 @@ class Engine:
             raise Refused(400, f"not in the reference: {sorted(unknown)}")
         if body["HostConfig"].get("Runtime", "runc") not in ("runc", *self.runtimes):
             raise Refused(400, f"unknown or invalid runtime name: {body['HostConfig']['Runtime']}")
-        container = Container(body)
+        container = Container(body, self.without)
         with self.lock:
             self.containers[container.id] = container
         return 201, {"Id": container.id, "Warnings": []}
@@ -401,8 +421,9 @@ class Engine:
         return 200, found
 
     def close(self):
-        for container in list(self.containers.values()):
-            container.remove()
+        self.starter.shutdown()
+        with ThreadPoolExecutor(8) as threads:
+            list(threads.map(Container.remove, self.containers.values()))
 
 
 ROUTES = [
@@ -489,8 +510,9 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("socket")
     parser.add_argument("--runtime", action="append", default=[])
+    parser.add_argument("--without", action="append", default=[])
     arguments = parser.parse_args()
-    Handler.engine = Engine(arguments.runtime)
+    Handler.engine = Engine(arguments.runtime, arguments.without)
     with Server(arguments.socket, Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         print("ready", flush=True)
