@@ -7,15 +7,8 @@ machine may have caused is tried again alone, and only then counts.
 
 from __future__ import annotations
 
-import json
 import os
 import queue
-import select
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -26,13 +19,12 @@ from typing import Any
 from verigym.errors import RequestError, SandboxError
 from verigym.sandbox.selfcheck import host
 from verigym.sandbox.selfcheck.attack import Attack, choose, load
-from verigym.sandbox.selfcheck.canaries import TOKEN_NAME, Canaries, new_token
+from verigym.sandbox.selfcheck.canaries import Canaries, new_token
 from verigym.sandbox.selfcheck.judge import CONTAINED, ESCAPED, UNKNOWN
 from verigym.sandbox.selfcheck.ordinary import NOBODY
+from verigym.sandbox.selfcheck.process import WorkerGone, WorkerProcess
 
-_READY_S = 90.0
 _ATTACK_S = 90.0
-_CLOSE_S = 30.0
 
 Report = dict[str, Any]
 
@@ -56,124 +48,6 @@ class Half:
         return f"{self.backend} as {'root' if self.as_root else 'an ordinary user'}"
 
 
-class WorkerGone(Exception):
-    """A worker ended, or did not answer in time; the text says which."""
-
-
-class Worker:
-    """A worker process: `ask` it one line at a time, `finish` it, or `stop` it."""
-
-    def __init__(self, half: Half, token: str) -> None:
-        self._half = half
-        self.folder = tempfile.mkdtemp(prefix=f"verigym-selfcheck-{os.getpid()}-", dir="/tmp")
-        ordinary = os.geteuid() == 0 and not half.as_root
-        if ordinary:
-            os.chown(self.folder, NOBODY, NOBODY)
-        module = "ordinary" if ordinary else "worker"
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", f"verigym.sandbox.selfcheck.{module}"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            env={**os.environ, TOKEN_NAME: token, "TMPDIR": self.folder},
-            start_new_session=True,  # Ctrl-C is for the one who asked; it ends the workers in order
-        )
-        half.pids.add(self._process.pid)
-        self._pending = bytearray()
-        self._complaints = bytearray()
-
-    def start(self) -> dict[str, Any]:
-        """Say the plan; the answer is `ready` or `unavailable`. Raises WorkerGone."""
-        return self.ask(
-            {"backend": self._half.backend, "options": dict(self._half.options)}, _READY_S
-        )
-
-    def ask(self, message: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        """Send one line, wait for one line."""
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
-        except BrokenPipeError as error:
-            raise WorkerGone(self._ending()) from error
-        return self._receive(timeout_s)
-
-    def finish(self) -> list[str]:
-        """Close the sandbox in order; what was left. The process is gone afterwards."""
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.close()
-            left = list(self._receive(_CLOSE_S).get("left", ()))
-            self._process.wait(_CLOSE_S)
-        except (WorkerGone, subprocess.TimeoutExpired) as error:
-            left = [f"the supervisor did not end in order: {error}"]
-        finally:
-            self.stop()
-        return left + [f"temporary file {name}" for name in self._remove()]
-
-    def stop(self) -> None:
-        """End the process whatever it is doing."""
-        for number, wait_s in ((signal.SIGINT, 10.0), (signal.SIGKILL, 10.0)):
-            if self._process.poll() is not None:
-                break
-            self._process.send_signal(number)
-            try:
-                self._process.wait(wait_s)
-            except subprocess.TimeoutExpired:
-                continue
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None:
-                stream.close()
-
-    def discard(self) -> None:
-        """`stop`, and remove its folder."""
-        self.stop()
-        self._remove()
-
-    def _remove(self) -> list[str]:
-        try:
-            names = os.listdir(self.folder)
-        except FileNotFoundError:
-            return []
-        shutil.rmtree(self.folder, ignore_errors=True)
-        return names
-
-    def _receive(self, timeout_s: float) -> dict[str, Any]:
-        assert self._process.stdout is not None
-        assert self._process.stderr is not None
-        deadline = time.monotonic() + timeout_s
-        streams = [self._process.stdout, self._process.stderr]
-        while b"\n" not in self._pending:
-            ready, _, _ = select.select(streams, [], [], max(0.0, deadline - time.monotonic()))
-            if not ready:
-                raise WorkerGone(f"the supervisor did not answer within {timeout_s:g} s")
-            for stream in ready:
-                chunk = os.read(stream.fileno(), 1 << 16)
-                if stream is self._process.stderr:
-                    self._complaints += chunk
-                    del self._complaints[:-4000]
-                    if not chunk:
-                        streams.remove(stream)
-                elif not chunk:
-                    raise WorkerGone(self._ending())
-                else:
-                    self._pending += chunk
-        line, _, rest = bytes(self._pending).partition(b"\n")
-        self._pending[:] = rest
-        return dict(json.loads(line))
-
-    def _ending(self) -> str:
-        try:
-            code = self._process.wait(5.0)
-        except subprocess.TimeoutExpired:
-            return "the supervisor closed its output"
-        assert self._process.stderr is not None
-        os.set_blocking(self._process.stderr.fileno(), False)
-        self._complaints += self._process.stderr.read() or b""
-        said = " ".join(self._complaints.decode("utf-8", "replace").split())[-400:]
-        return f"the supervisor ended with code {code}: {said}"
-
-
 def selfcheck(
     backends: Iterable[str] = ("local",),
     *,
@@ -187,13 +61,12 @@ def selfcheck(
 
     `attacks_dir` takes the place of the attacks that come with Verigym, `only` names some of them,
     `options` are those of each backend's constructor. As root each backend is attacked as root and
-    as user 65534; an ordinary user attacks as themselves. `workers` (default 3) is for each half.
+    as user 65534; an ordinary user attacks as themselves. `workers` (default 3, 1 for `remote`) is for each half.
     `progress` is called with how many are done, of how many, and the newest report. Raises
     RequestError for a bad request, SandboxError where no backend could be attacked.
     """
     backends = list(dict.fromkeys(backends))
     attacks = choose(load(attacks_dir), only)
-    workers = min(workers or 3, len(attacks))
     options = options or {}
     start = time.monotonic()
     kinds = (True, False) if os.geteuid() == 0 else (False,)
@@ -209,7 +82,9 @@ def selfcheck(
     with Canaries() as canaries:
         for backend in backends:
             both = [half for half in halves if half.backend == backend]
-            _run_all(both, attacks, workers, token, done)
+            # A service that all workers share has few places, and each worker takes two.
+            usual = 1 if backend == "remote" else 3
+            _run_all(both, attacks, min(workers or usual, len(attacks)), token, done)
             for half in both:
                 _again(half, attacks, token, canaries)
         notes = list(canaries.notes)
@@ -302,7 +177,7 @@ def _work(
     stop: threading.Event,
 ) -> None:
     """Take attacks from `todo` until there are none, with one worker, or with a new one if it dies."""
-    worker: Worker | None = None
+    worker: WorkerProcess | None = None
     try:
         while not stop.is_set():
             try:
@@ -337,9 +212,11 @@ def _work(
             worker.discard()
 
 
-def _open(half: Half, token: str) -> Worker | None:
+def _open(half: Half, token: str) -> WorkerProcess | None:
     """A worker that is ready; None, and the reason in `half`, where there can be none."""
-    worker = Worker(half, token)
+    ordinary = os.geteuid() == 0 and not half.as_root
+    worker = WorkerProcess(half.backend, half.options, token, ordinary=ordinary)
+    half.pids.add(worker.pid)
     try:
         answer = worker.start()
     except WorkerGone as error:

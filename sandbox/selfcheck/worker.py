@@ -13,12 +13,9 @@ import contextlib
 import ctypes
 import json
 import os
-import re
-import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,15 +29,11 @@ from verigym.sandbox.selfcheck.backends import open_sandbox
 from verigym.sandbox.selfcheck.bystanders import EARLIER, HONEST, NEIGHBOUR, SECRET
 from verigym.sandbox.selfcheck.canaries import TOKEN_NAME
 from verigym.sandbox.selfcheck.judge import Seen, judge
+from verigym.sandbox.selfcheck.sampler import sampler, tasks
 
 _SET_CHILD_SUBREAPER = 36  # <linux/prctl.h>
-_SAMPLE_S = 0.15
 _SOON_S = 1.0
 _NEIGHBOUR_S = 900.0
-# What the sampler may count beside the job's own tasks: its init, its starter, the neighbour's.
-_SPARE_TASKS = 10
-_PORT = re.compile(r"""(?:127\.0\.0\.1|0\.0\.0\.0|::1?|localhost|['"]{2})['"]?\s*,\s*(\d{4,5})""")
-_CANARY_PORTS = (48123, 48125)
 # A warm backend may keep a server for each of these.
 _IMPORTERS = tuple(
     f"try:\n    import {names}\nexcept ImportError:\n    pass\n"
@@ -84,7 +77,7 @@ class Worker:
         """How many tasks the idle sandbox and the neighbour have at most."""
         most = 0
         for _ in range(8):
-            most = max(most, len(_tasks(host.descendants())))
+            most = max(most, len(tasks(host.descendants())))
             time.sleep(0.05)
         return most
 
@@ -141,7 +134,7 @@ class Worker:
         mounts, settings = host.mounts(), host.settings()
         outside: list[str] = []
         load: list[str] = []
-        with _sampler(attack, self.tasks) as sampled:
+        with sampler(attack, self.tasks) as sampled:
             start = time.monotonic()
             result = self.sandbox.run(_job(attack, attack.source))
             wall_s = time.monotonic() - start
@@ -235,7 +228,7 @@ class Worker:
         """How many tasks there are beyond the usual, a second from now at the latest."""
         deadline = time.monotonic() + _SOON_S
         while True:
-            more = len(_tasks(host.descendants())) - self.tasks
+            more = len(tasks(host.descendants())) - self.tasks
             if more <= 0:
                 return 0
             if time.monotonic() > deadline:
@@ -258,47 +251,6 @@ def _job(attack: Attack, source: str) -> Job:
         limits=replace(LIMITS, wall_s=attack.wall_s, cpu_s=attack.cpu_s),
         fetch=("out.txt", "*"),
     )
-
-
-def _tasks(processes: dict[int, host.Process]) -> list[int]:
-    """Tasks that are alive; a dead one that waits to be reaped is none."""
-    return [p.pid for p in processes.values() if p.state not in "ZX" for _ in range(p.tasks)]
-
-
-@contextlib.contextmanager
-def _sampler(attack: Attack, tasks_before: int) -> Iterator[set[str]]:
-    """Look at the host again and again while an attack runs; a set of what was wrong."""
-    wrong: set[str] = set()
-    ports = {int(port) for port in _PORT.findall(attack.source)} - set(_CANARY_PORTS)
-    taken = {port for port in ports if _answers(port)}
-    done = threading.Event()
-
-    def sample() -> None:
-        while not done.wait(_SAMPLE_S):
-            tasks = len(_tasks(host.descendants())) - tasks_before
-            if tasks > LIMITS.processes + _SPARE_TASKS:
-                wrong.add(f"more than {LIMITS.processes + _SPARE_TASKS} tasks at once")
-            wrong.update(
-                f"a server of the job answers on the host's port {port}"
-                for port in ports - taken
-                if _answers(port)
-            )
-
-    thread = threading.Thread(target=sample, name="sampler", daemon=True)
-    thread.start()
-    try:
-        yield wrong
-    finally:
-        done.set()
-        thread.join()
-
-
-def _answers(port: int) -> bool:
-    try:
-        with socket.create_connection(("127.0.0.1", port), 0.2):
-            return True
-    except (OSError, OverflowError):
-        return False
 
 
 def _lines(path: str) -> list[bytes]:
