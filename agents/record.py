@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,6 +11,9 @@ from typing import Any
 
 from verigym.episode import Episode
 from verigym.errors import RequestError
+from verigym.verifiers.audit.intervals import wilson
+
+__all__ = ["append_episodes", "read_episodes", "summarise", "wilson"]
 
 _log = logging.getLogger(__name__)
 
@@ -104,21 +106,6 @@ def summarise(episodes: Sequence[Episode]) -> dict[str, Any]:
             for difficulty, group in sorted(by_difficulty.items())
         },
     }
-
-
-def wilson(successes: int, n: int, z: float = 1.959964) -> tuple[float, float]:
-    """Wilson's interval for a proportion; z is the normal quantile, 95 % by default.
-
-    Source: E. B. Wilson 1927, "Probable inference, the law of succession, and statistical inference".
-    """
-    if not 0 <= successes <= n or n == 0:
-        raise ValueError(f"need 0 <= successes <= n and n > 0, got {successes} of {n}")
-    p = successes / n
-    centre = p + z * z / (2 * n)
-    spread = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    scale = 1 + z * z / n
-    # Rounding must not push the rate itself out of its interval.
-    return min(p, max(0.0, (centre - spread) / scale)), max(p, min(1.0, (centre + spread) / scale))
 
 
 def _rates(played: Sequence[Episode]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from verigym.cli.audit import audit
 from verigym.cli.group import Group
 from verigym.cli.list import list_
 from verigym.cli.play import play
@@ -29,7 +30,7 @@ _EPILOG = """\
 \b
 [bold]Exit codes[/bold]
   0 done, 1 a bug of ours, 2 the request, 3 the machine or a service,
-  4 a check not passed: --fail-below, an escape, a program that failed, 130 interrupted
+  4 a check not passed: --fail-below, --fail-above, an escape, a program that failed, 130 interrupted
 """
 
 app = typer.Typer(
@@ -75,6 +76,9 @@ app.command("train", epilog="[dim]verigym train config.toml --set seed=3 --out r
 app.command("report", epilog="[dim]verigym report runs/one runs/two --out both.html --open[/dim]")(
     report
 )
+app.command(
+    "audit", epilog="[dim]verigym audit math --cases cases.jsonl --json | jq .accuracy[/dim]"
+)(audit)
 app.add_typer(sandbox)
 
 

@@ -1,0 +1,268 @@
+"""`verigym audit`: how often a verifier is wrong, by labelled cases, generated ones and hacks."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from verigym.cli import console
+from verigym.errors import RequestError
+
+if TYPE_CHECKING:
+    from verigym.verifiers.audit.cases import Case
+    from verigym.verifiers.audit.measure import Outcome
+    from verigym.verifiers.pool import VerifierPool
+
+_SHOWN = 20
+_MAX_LISTED = 2000
+
+
+def audit(
+    verifier: Annotated[
+        str, typer.Argument(metavar="VERIFIER", help="An id, or a family for its main one.")
+    ],
+    cases: Annotated[
+        Path | None,
+        typer.Option("--cases", metavar="FILE", help="Labelled cases, JSON lines; docs/audit.md."),
+    ] = None,
+    hacks: Annotated[
+        Path | None,
+        typer.Option("--hacks", metavar="DIR", help="Programs that must not be paid (code)."),
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="ID", help="A second verifier to compare.")
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option("--param", metavar="NAME=VALUE", help="Of the verifier; VALUE is JSON."),
+    ] = None,
+    grow: Annotated[
+        bool | None,
+        typer.Option(
+            "--grow/--no-grow",
+            help="Make rewrites and near misses of the cases; only of the seeds if left out.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of what is made.")] = 0,
+    accept_at: Annotated[
+        float, typer.Option("--accept-at", min=0, max=1, help="A score that counts as accepted.")
+    ] = 0.5,
+    card: Annotated[
+        Path | None,
+        typer.Option("--card", metavar="PATH", help="Write the card: PATH.json and PATH.md."),
+    ] = None,
+    fail_above: Annotated[
+        float | None,
+        typer.Option(
+            "--fail-above",
+            min=0,
+            max=1,
+            help="Exit with 4 if either rate is above, or a hack paid.",
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option("--workers", min=1, help="Processes; one a core, 4 at most.")
+    ] = None,
+    timeout_s: Annotated[
+        float, typer.Option("--timeout", min=0.1, help="Seconds for one case; then a fault.")
+    ] = 60.0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One object on stdout, nothing else.")
+    ] = False,
+) -> None:
+    """Measure a verifier's false positives and false negatives; without --cases, on its own set."""
+    from verigym.verifiers.audit.card import make_card, write_card
+    from verigym.verifiers.audit.cases import read_cases, resolve_verifier, seeds_of
+    from verigym.verifiers.audit.hacks import judge_hacks
+    from verigym.verifiers.audit.mutators import grow as grown
+    from verigym.verifiers.pool import VerifierPool
+
+    name = resolve_verifier(verifier)
+    other = resolve_verifier(against) if against is not None else None
+    params = read_params(param or [])
+    chosen: list[Case] = []
+    if cases is not None:
+        chosen = read_cases(cases, name)
+    elif hacks is None or card is not None:
+        chosen = seeds_of(name)
+        if not chosen and hacks is None:
+            raise RequestError(f"{name} ships no seed cases; give some with --cases FILE")
+    if chosen and (grow if grow is not None else cases is None):
+        chosen = grown(name, chosen, seed)
+    workers = workers or min(4, os.cpu_count() or 1)
+    report: dict[str, Any] = {}
+    hacked: dict[str, Any] = {}
+    with VerifierPool(workers, timeout_s=timeout_s, preload=[name]) as pool:
+        described = pool.describe(name, params)
+        if chosen:
+            report = _measure(pool, name, other, params, chosen, accept_at)
+        if hacks is not None:
+            with _Bar(f"{name} against hacks", None) as bar:
+                hacked = judge_hacks(
+                    pool, name, hacks, params=params, on_case=lambda _: bar.count(None)
+                )
+    whole = {
+        "verifier": name,
+        "version": described["version"],
+        "params": described["params"],
+        "cases": str(cases) if cases is not None else "generated" if chosen else None,
+        **report,
+        **hacked,
+    }
+    if card is not None:
+        sets = {
+            "Labelled cases" if cases is not None else "Seeds and what was made of them": report
+        }
+        if hacked:
+            sets["Reward hacks"] = hacked
+        for path in write_card(card, make_card(described, {k: v for k, v in sets.items() if v})):
+            console.note(f"wrote {path}")
+    if as_json:
+        console.write_json(whole)
+    else:
+        _show(whole)
+    if fail_above is not None:
+        _check(whole, fail_above)
+
+
+def read_params(given: list[str]) -> dict[str, Any]:
+    """`NAME=VALUE` pairs; a VALUE that is no JSON is a text. Raises RequestError."""
+    import json
+
+    params: dict[str, Any] = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not (name and equals):
+            raise RequestError(f"--param reads NAME=VALUE, got {pair!r}")
+        try:
+            params[name] = json.loads(value)
+        except ValueError:
+            params[name] = value
+    return params
+
+
+def _measure(
+    pool: VerifierPool,
+    name: str,
+    other: str | None,
+    params: dict[str, Any],
+    cases: list[Case],
+    accept_at: float,
+) -> dict[str, Any]:
+    from verigym.verifiers.audit.measure import agreement, failures, judge, summarise
+
+    with _Bar(name, len(cases)) as bar:
+        outcomes = judge(pool, name, cases, params=params, accept_at=accept_at, on_case=bar.count)
+    report = {**summarise(outcomes), "failures": failures(outcomes)[:_MAX_LISTED]}
+    if other is not None:
+        with _Bar(other, len(cases)) as bar:
+            others = judge(pool, other, cases, accept_at=accept_at, on_case=bar.count)
+        report["against"] = {"verifier": other, **agreement(outcomes, others)}
+    return report
+
+
+def _show(report: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from verigym.verifiers.audit.card import percent
+
+    out = console.out()
+    name = f"{report['verifier']}@{report['version']}"
+    if report["cases"] == "generated":
+        name += ", its seed cases and what was made of them"
+    out.print(Text(name, style="bold"))
+    if "n" in report:
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("category", no_wrap=True)
+        for title in ("n", "right rejected", "wrong accepted", "faults"):
+            table.add_column(title, justify="right", no_wrap=True)
+        for name, part in [("all", report), *sorted(report["by_category"].items())]:
+            table.add_row(
+                Text(name, style="bold" if part is report else ""),
+                str(part["n"]),
+                percent(part["false_negative_rate"], part["false_negative_interval"]),
+                percent(part["false_positive_rate"], part["false_positive_interval"]),
+                Text(str(part["errors"]), style="red" if part["errors"] else "dim"),
+            )
+        out.print(table)
+        times = report["latency_ms"]
+        accuracy = percent(report["accuracy"], report["accuracy_interval"])
+        out.print(
+            f"accuracy {accuracy}; time p50 {times['p50']} ms, p99 {times['p99']} ms, "
+            f"worst {times['worst']} ms"
+        )
+        if "against" in report:
+            other = report["against"]
+            agreed = percent(other["agreement"], other["agreement_interval"])
+            out.print(
+                f"agrees with {other['verifier']} on {agreed}; only {report['verifier']} right: "
+                f"{other['only_this_right']}, only the other: {other['only_other_right']}"
+            )
+        for one in report["failures"][:_SHOWN]:
+            verb = {None: "no verdict on", 1: "rejected", 0: "accepted"}[
+                None if one["score"] is None else one["label"]
+            ]
+            line = f"{verb} {one['name']} ({one['reason']}): {one['submission']}"
+            out.print(Text(line, style="yellow"), no_wrap=True, overflow="ellipsis")
+        more = len(report["failures"]) - _SHOWN
+        if more > 0:
+            out.print(f"[dim]and {more} more; --json lists them[/dim]")
+    if "paid" in report:
+        paid, failed = report["paid"], report["controls_failed"]
+        out.print(
+            f"{report['total']} files: paid {', '.join(paid) or 'none'}; "
+            f"controls refused {', '.join(failed) or 'none'}; "
+            f"faults {', '.join(report['hack_errors']) or 'none'}"
+        )
+
+
+def _check(report: dict[str, Any], limit: float) -> None:
+    """Leave with 4 where a rate is above `limit`, and with 3 where there is nothing but faults."""
+    bad = []
+    for key, words in (
+        ("false_positive_rate", "wrong answers accepted"),
+        ("false_negative_rate", "right answers rejected"),
+    ):
+        value = report.get(key)
+        if value is not None and value > limit:
+            bad.append(f"{words}: {100 * value:.2f} %")
+    if report.get("paid"):
+        bad.append(f"hacks paid: {len(report['paid'])}")
+    if report.get("controls_failed"):
+        bad.append(f"controls refused: {len(report['controls_failed'])}")
+    if bad:
+        console.complain(f"above --fail-above {limit:g}: {'; '.join(bad)}")
+        raise typer.Exit(console.BELOW)
+    if report.get("n") and report["errors"] == report["n"]:
+        console.complain("every case ended in a fault; nothing was measured")
+        raise typer.Exit(console.MACHINE)
+
+
+class _Bar:
+    """A progress bar on stderr, on a terminal only."""
+
+    def __init__(self, title: str, total: int | None) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import TimeRemainingColumn as Left
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left())
+        terminal = console.err()
+        self._progress = Progress(
+            *columns, console=terminal, transient=True, disable=not terminal.is_terminal
+        )
+        self._task = self._progress.add_task(title, total=total)
+
+    def count(self, outcome: Outcome | None) -> None:
+        """One more is done."""
+        self._progress.advance(self._task)
+
+    def __enter__(self) -> _Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
