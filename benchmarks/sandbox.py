@@ -2,11 +2,12 @@
 
     python benchmarks/sandbox.py --rounds 7 --flat 20000
 
-Every method runs the same program with the same interpreter and reads its output, each in a session
-of its own, in turns within each round, at concurrency 1, 2, 4 and 8. `subprocess` and `bwrap` start
-the base interpreter, not the virtual environment's, which would cost them more; for the program that
-imports numpy they get its folder in PYTHONPATH. `bwrap` (Debian's bubblewrap) unshares all it can,
-with read-only system folders and a tmpfs; it is left out, and said so, where it is not installed.
+Every method runs the same program and reads its output, each in a session of its own, in turns within
+each round, at concurrency 1, 2, 4 and 8. `subprocess` and `bwrap` start `--python`, by default this
+environment's interpreter or the one below it, whichever starts faster here (what lies in their
+site-packages can make a large difference); for the program that imports numpy they get its folder in
+PYTHONPATH. `bwrap` (Debian's bubblewrap) unshares all it can, with read-only system folders and a tmpfs;
+it is left out, and said so, where it is not installed.
 
 Prints medians with least and most over the rounds, and ratios of the medians, and writes JSON with
 every figure (`--out`, by default results/sandbox.json). `--flat N` then runs N trivial jobs more and
@@ -39,7 +40,6 @@ PROGRAMS = {
 }
 CONCURRENCIES = (1, 2, 4, 8)
 LIMITS = Limits(wall_s=30.0, cpu_s=30.0, processes=32, open_files=256)
-PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
 
 def main() -> None:
@@ -53,14 +53,19 @@ def main() -> None:
         "--flat", type=int, default=0, metavar="N", help="jobs of the flatness test"
     )
     parser.add_argument("--out", type=Path, default=Path("results/sandbox.json"))
+    parser.add_argument("--python", help="what subprocess and bwrap start")
     options = parser.parse_args()
 
+    python = options.python or faster(sys.executable, getattr(sys, "_base_executable", None))
     with LocalSandbox(max_jobs=max(CONCURRENCIES)) as sandbox:
-        report: dict[str, Any] = {**machine(), "sandbox": sandbox.describe()}
+        report: dict[str, Any] = {**machine(), "baseline": python, "sandbox": sandbox.describe()}
         for program in options.programs:
-            methods = {"verigym": in_sandbox(sandbox, program), "subprocess": plain(program)}
+            methods = {
+                "verigym": in_sandbox(sandbox, program),
+                "subprocess": plain(program, python),
+            }
             if shutil.which("bwrap"):
-                methods["bwrap"] = in_bwrap(program)
+                methods["bwrap"] = in_bwrap(program, python)
             else:
                 report["bwrap"] = "not installed"
             report[program] = compare(methods, options.rounds, options.seconds)
@@ -85,15 +90,26 @@ def in_sandbox(sandbox: LocalSandbox, program: str) -> Callable[[], None]:
     return run
 
 
-def plain(program: str) -> Callable[[], None]:
-    return command(program, [PYTHON, "-c", PROGRAMS[program][0]])
+def faster(*pythons: str | None) -> str:
+    """The interpreter of these that starts and ends sooner, by the median of a few runs."""
+
+    def seconds(python: str) -> float:
+        method = plain("trivial", python)
+        return statistics.median(measure(method, 0.5, 1)[0])
+
+    return min({python for python in pythons if python}, key=seconds)
 
 
-def in_bwrap(program: str) -> Callable[[], None]:
-    seen = ["/usr", "/bin", "/lib", "/lib64", str(Path(PYTHON).parents[1]), *numpy_folder(program)]
+def plain(program: str, python: str) -> Callable[[], None]:
+    return command(program, [python, "-c", PROGRAMS[program][0]])
+
+
+def in_bwrap(program: str, python: str) -> Callable[[], None]:
+    seen = ["/usr", "/bin", "/lib", "/lib64", *numpy_folder(program)]
+    seen += [str(Path(path).parents[1]) for path in (python, os.path.realpath(python))]
     binds = [part for path in dict.fromkeys(seen) for part in ("--ro-bind-try", path, path)]
     line = ["bwrap", "--unshare-all", "--die-with-parent", "--proc", "/proc", "--dev", "/dev"]
-    line += ["--tmpfs", "/tmp", *binds, "--", PYTHON, "-c", PROGRAMS[program][0]]
+    line += ["--tmpfs", "/tmp", *binds, "--", python, "-c", PROGRAMS[program][0]]
     return command(program, line)
 
 
