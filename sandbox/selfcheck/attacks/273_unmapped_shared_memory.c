@@ -8,13 +8,13 @@
 #include <unistd.h>
 int main(void) {
     size_t step = 64 << 20, total = 0;
-    while (total < (size_t)800 << 20) {
+    while (total < (size_t)640 << 20) {
         volatile char *block = mmap(0, step, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (block == MAP_FAILED) { printf("CONTAINED errno %d at %zu MiB\n", errno, total >> 20); return 0; }
         for (size_t at = 0; at < step; at += 4096) block[at] = 1;
         munmap((void *)(block + 4096), step - 4096);
         total += step;
     }
-    usleep(200000);
+    usleep(100000);
     printf("ESCAPED %zu MiB that no process shows\n", total >> 20);
 }
