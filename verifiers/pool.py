@@ -35,6 +35,7 @@ from verigym.errors import RequestError, VerigymError
 from verigym.submission import identity, refusal
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
+from verigym.verifiers.cache import VerdictCache
 from verigym.verifiers.forkserver import ForkServer
 from verigym.verifiers.wire import Broken, Channel, Item, Judged, Ready, Refused, SentAsk
 
@@ -56,9 +57,11 @@ class _Call:
     raw: bytes = b""
     verdict: Verdict | None = None
     deaths: int = 0
+    recalled: bool = False
+    """Whether the verdict came from the cache."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Parcel:
     """Calls of one verifier that go to one worker together; `calls` may be empty to describe."""
 
@@ -76,7 +79,8 @@ class VerifierPool:
     `timeout_s` bounds the judging of one submission unless a call says otherwise, `load_timeout_s`
     the first import and making of a verifier. At most `max_queue` calls wait for a worker; callers
     beyond that wait in turn (`wait_s`). Verifiers named in `preload` are imported ahead, once for all
-    workers. Not usable in a process forked from the one that made it.
+    workers. A `cache` answers for what was judged before; it may be shared with other pools, and is
+    closed by who made it. Not usable in a process forked from the one that made it.
     """
 
     def __init__(
@@ -87,6 +91,7 @@ class VerifierPool:
         load_timeout_s: float = 60.0,
         max_queue: int = 1024,
         preload: Sequence[str] = (),
+        cache: VerdictCache | None = None,
     ) -> None:
         workers = workers if workers is not None else os.cpu_count() or 1
         for name, value in (
@@ -101,6 +106,7 @@ class VerifierPool:
         self.load_timeout_s = load_timeout_s
         self.max_queue = max_queue
         self.workers = workers
+        self.cache = cache
         self._owner = os.getpid()
         self._lock = threading.Lock()
         self._work = threading.Condition(self._lock)
@@ -211,13 +217,21 @@ class VerifierPool:
         plain = dict(params or {})
         key = to_json([verifier, plain])
         calls = [_call(task, submission) for task, submission in items]
+        if self.cache is not None:
+            self._recall(self.cache, key, calls)
         # Two parcels a worker: few round trips, and a slow parcel delays half a share at most.
         size = max(1, -(-len(calls) // (2 * self.workers)))
         parcels = [
             _Parcel(verifier, plain, key, calls[start : start + size], timeout_s)
             for start in range(0, len(calls), size)
         ]
-        self._enqueue(parcels, len(calls), wait_s)
+        # Where all is known already, no worker is needed; but one says what the verifier is called.
+        known = key in self._known
+        rest = [p for p in parcels if not (known and all(call.verdict for call in p.calls))]
+        self._enqueue(rest, sum(len(parcel.calls) for parcel in rest), wait_s)
+        for parcel in parcels:
+            if parcel not in rest:
+                self._finish(parcel)
         return [parcel.done for parcel in parcels]
 
     def describe(self, verifier: str, params: Mapping[str, JSON] | None = None) -> dict[str, Any]:
@@ -272,6 +286,16 @@ class VerifierPool:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _recall(self, cache: VerdictCache, key: bytes, calls: Sequence[_Call]) -> None:
+        """Give calls the verdicts that are kept; none before a worker has said the version."""
+        ready = self._known.get(key)
+        if ready is None:
+            return
+        for call in calls:
+            if call.verdict is None:
+                call.verdict = cache.get(_stamp(ready, call))
+                call.recalled = call.verdict is not None
 
     # The queue.
 
@@ -386,13 +410,12 @@ class VerifierPool:
             if not verdict.verifier:
                 name, stamp = parcel.verifier, ""
                 if ready is not None:
-                    card = ready.description
-                    name = f"{card['id']}@{card['version']}"
+                    name = f"{ready.description['id']}@{ready.description['version']}"
                     with contextlib.suppress(RequestError):  # no plain data, no digest
-                        stamp = identity(
-                            card["id"], card["version"], card["params"], call.task, call.submission
-                        )
+                        stamp = _stamp(ready, call)
                 verdict = replace(verdict, verifier=name, digest=stamp)
+            if self.cache is not None and not call.recalled:
+                self.cache.put(verdict)
             verdicts.append(verdict)
         parcel.done.set_result(verdicts)
 
@@ -469,6 +492,12 @@ def _call(task: Task, submission: JSON) -> _Call:
         return _Call(task, submission, to_json(Item(task, submission)))
     except RequestError as error:
         return _Call(task, submission, verdict=fault(Status.VERIFIER_ERROR, "not_json", str(error)))
+
+
+def _stamp(ready: Ready, call: _Call) -> str:
+    """The digest of the call's verdict. Raises RequestError for what is no plain data."""
+    card = ready.description
+    return identity(card["id"], card["version"], card["params"], call.task, call.submission)
 
 
 def _cancelled() -> Verdict:
