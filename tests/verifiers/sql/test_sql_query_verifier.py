@@ -1,0 +1,126 @@
+"""The SQL verifier: golden queries, its own labelled pairs, parameters, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import verigym
+from verigym.errors import RequestError
+from verigym.verifiers.sql.cases import seeds, task_of
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "sql_query.jsonl"
+ROWS = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+SCHEMA = {"tables": {"r": {"a": "INT", "b": "INT", "c": "VARCHAR"}}, "primary": [["r.a"]]}
+
+
+def make_task(reference):
+    return verigym.Task(
+        id="t", env_id="e", seed=0, prompt="p", difficulty="easy", reference=reference
+    )
+
+
+def judge(reference, reply, **params):
+    return verigym.make_verifier("sql/query", **params).verify(make_task(reference), reply)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"{i}-{r['why']}" for i, r in enumerate(ROWS, 1)])
+def test_golden(row):
+    verdict = judge(row["answer"], row["reply"], **row.get("params", {}))
+    assert (verdict.score, verdict.reason) == (row["reward"], row["reason"]), verdict.evidence
+    judged = row["reason"] in {"correct", "proved"} or row["reason"].startswith("wrong_")
+    assert (verdict.status is verigym.Status.OK) == judged
+
+
+def test_error_rates_on_our_own_pairs():
+    verifier = verigym.make_verifier("sql/query")
+    counts = {True: [0, 0], False: [0, 0]}
+    faults = []
+    for row in seeds():
+        task, submission, label = task_of(row)
+        verdict = verifier.verify(task, submission)
+        if verdict.fault:
+            faults.append((row["id"], verdict.evidence))
+            continue
+        counts[label][0] += 1
+        counts[label][1] += bool(verdict.score) != label
+    assert not faults
+    (equal, rejected), (unequal, accepted) = counts[True], counts[False]
+    assert equal >= 150
+    assert unequal >= 200
+    assert rejected <= 0.01 * equal
+    assert accepted <= 0.02 * unequal
+
+
+def test_same_seed_same_verdict():
+    reference = {"query": "SELECT b FROM r WHERE c LIKE 'ab%'", "schema": SCHEMA}
+    verdicts = [judge(reference, "SELECT b FROM r WHERE c LIKE 'a%'", seed=3) for _ in range(2)]
+    assert verdicts[0].to_json() == verdicts[1].to_json()
+
+
+def test_evidence_gives_nothing_away_unless_asked():
+    reference = {"query": "SELECT a FROM r WHERE b > 77310", "schema": SCHEMA}
+    reply = "SELECT a FROM r WHERE b > 5"
+    assert "7731" not in judge(reference, reply).evidence
+    shown = judge(reference, reply, show="database").evidence
+    found = json.loads(shown.partition(": ")[2])
+    assert len(found["database"]["r"]) == 1  # Nothing can be left out of it.
+    assert found["wanted"] == []
+    assert len(found["got"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        ("SELECT 1", "the reference must be"),
+        ({"query": "SELECT a FROM r", "schema": {"tables": []}}, "schema must be"),
+        ({"query": "SELECT a FROM", "schema": SCHEMA}, "reference query cannot be used"),
+        ({"query": "DROP TABLE r", "schema": SCHEMA}, "only queries are judged"),
+        ({"query": "SELECT x FROM r", "schema": SCHEMA}, "no engine runs"),
+        ({"query": "SELECT a FROM r", "schema": {**SCHEMA, "notnull": ["r.z"]}}, "no column"),
+        ({"query": "SELECT a FROM r", "schema": SCHEMA, "dialect": "klingon"}, "klingon"),
+        ({"query": "SELECT a FROM r", "schema": SCHEMA, "rows": {"r": [[1]]}}, "lists of 3"),
+        ({"query": "SELECT a FROM r", "schema": SCHEMA, "order": "maybe"}, "order is one of"),
+        ({"query": "SELECT a FROM r", "setup": "CREATE TABLE r (a INT"}, "setup script"),
+        ({"query": "SELECT x, y FROM r, s"}, "give a schema"),
+    ],
+)
+def test_unusable_references_are_faults_of_the_task(reference, message):
+    verdict = judge(reference, "SELECT a FROM r")
+    assert verdict.status is verigym.Status.VERIFIER_ERROR
+    assert verdict.reason == "bad_task"
+    assert message in verdict.evidence
+
+
+def test_a_script_gives_schema_and_rows():
+    setup = (
+        "CREATE TABLE p (id INTEGER PRIMARY KEY, n TEXT NOT NULL UNIQUE);"
+        "CREATE TABLE q (id INTEGER PRIMARY KEY, p INT REFERENCES p(id), v INT);"
+        "INSERT INTO p VALUES (1, 'x'), (2, 'y'); INSERT INTO q VALUES (1, 1, 987654);"
+    )
+    reference = {"query": "SELECT n, COUNT(*) FROM p GROUP BY n", "setup": setup}
+    # The name is unique and not null, so counts are one.
+    assert judge(reference, "SELECT n, 1 FROM p").score == 1.0
+    reference["query"] = "SELECT v FROM q"
+    verdict = judge(reference, "SELECT v FROM q WHERE v IS NULL OR v < 900000")
+    assert verdict.reason == "wrong_rows"
+
+
+def test_a_schema_is_guessed_where_the_query_tells_enough():
+    assert judge(
+        {"query": "SELECT t.a FROM t WHERE t.b = 'x'"}, "SELECT a FROM t WHERE 'x' = b"
+    ).score
+
+
+def test_parameters_are_checked():
+    for params in ({"engine": "oracle"}, {"databases": 0}, {"compare": "list"}, {"speed": 1}):
+        with pytest.raises(RequestError):
+            verigym.make_verifier("sql/query", **params)
+
+
+def test_both_engines_agree_on_a_sample_of_pairs():
+    rows = [row for row in seeds() if row["dialect"] == "postgres"][::5]
+    for row in rows:
+        task, submission, label = task_of(row)
+        verdict = verigym.make_verifier("sql/query", engine="duckdb").verify(task, submission)
+        assert bool(verdict.score) == label, (row["id"], verdict)

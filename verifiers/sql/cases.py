@@ -1,0 +1,71 @@
+"""Labelled pairs of queries as cases for the audit.
+
+A row is `{"schema", "query_a", "query_b", "equivalent", "dialect"}`; `query_a` is the reference.
+Public sets label queries as relations: they call two queries equal although only one of them has a
+top-level ORDER BY. So a row is compared in order where both queries order, unless it says otherwise
+(`"order": "auto"`, as tasks do).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from verigym.errors import RequestError
+from verigym.task import Task
+
+_KEPT = ("rows", "setup", "compare", "columns")
+
+
+def task_of(row: Mapping[str, Any]) -> tuple[Task, str, bool]:
+    """Task, submission and label of a row. Raises RequestError where a field is missing."""
+    missing = {"schema", "query_a", "query_b", "equivalent"} - set(row)
+    if missing:
+        raise RequestError(f"an SQL case needs {', '.join(sorted(missing))}; it has {sorted(row)}")
+    reference = {
+        "query": row["query_a"],
+        "schema": row["schema"],
+        "dialect": row.get("dialect") or "",
+        "order": row.get("order") or "both",
+        **{name: row[name] for name in _KEPT if row.get(name) is not None},
+    }
+    task = Task(
+        id=str(row.get("id") or row.get("name") or "case"),
+        env_id="sql/case",
+        seed=0,
+        prompt="",
+        difficulty="",
+        reference=reference,
+    )
+    return task, row["query_b"], _label(row["equivalent"])
+
+
+def _label(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.strip().lower() in ("true", "yes", "1", "equ", "eq", "equivalent")
+    return bool(value)
+
+
+def seeds() -> Iterator[dict[str, Any]]:
+    """Our own labelled pairs, written for this project.
+
+    The file has a row a reference, with the queries that are equivalent to it and the near misses.
+    """
+    text = files("verigym.verifiers.sql").joinpath("seeds.jsonl").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        group = msgspec.json.decode(line)
+        for label in ("equivalent", "different"):
+            for number, query in enumerate(group[label], 1):
+                row = {
+                    "id": f"{group['category']}/{label}/{number}",
+                    "category": group["category"],
+                    "schema": group["schema"],
+                    "dialect": group["dialect"],
+                    "query_a": group["reference"],
+                    "query_b": query,
+                    "equivalent": label == "equivalent",
+                }
+                yield {**row, "order": group["order"]} if "order" in group else row

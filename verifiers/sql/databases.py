@@ -1,0 +1,377 @@
+"""Families of small databases: random, seeded, and full of the edges that hints name.
+
+Each database draws a few active values for every class of columns and repeats them, so that joins
+match, groups form and ties occur. Keys are unique, foreign keys have parents, columns that may not
+be null are not. The first databases are the smallest: empty, then one row a table.
+"""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from verigym.verifiers.sql.hints import Hints, Place, Value, days_near
+from verigym.verifiers.sql.schema import Foreign, Schema
+
+Cell = int | float | str | None
+Row = tuple[Cell, ...]
+Database = Mapping[str, list[Row]]
+
+_ROWS = (0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 10, 12, 15)
+_NULLS = (0.0, 0.15, 0.4)
+_DAYS = ("2020-02-29", "2020-03-01", "2020-02-28", "2020-03-02", "2019-12-31", "2021-03-01")
+_TEXTS = ("a", "b", "c", "ab", "")
+_CLOCKS = ("00:00:00", "12:30:00", "23:59:59", "00:00:01")
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How one database is drawn."""
+
+    rows: int
+    nulls: float
+    n_active: int
+    spread: float
+    """Share of cells that leave the active values."""
+    steady: float
+    """Share of cells that take the class's first active value."""
+    sequential: bool
+    empty: float
+    """Chance of a table to stay empty."""
+    sized: bool
+    """Whether `rows` follows a size that a query names."""
+
+
+def family(schema: Schema, hints: Hints, count: int, seed: int) -> Iterator[Database]:
+    """`count` databases from `seed`, small ones first; more rows where sizes are asked for."""
+    maker = _Maker(schema, hints)
+    for number in range(count):
+        rng = random.Random(f"{seed}:{number}")
+        yield maker.make(_plan(rng, number, count, sorted(hints.sizes)[:4]), rng)
+
+
+def _plan(rng: random.Random, number: int, count: int, sizes: list[int]) -> _Plan:
+    if number == 0:
+        return _Plan(0, 0.0, 1, 0.0, 0.0, True, 1.0, False)
+    rows = _ROWS[min(len(_ROWS) - 1, 1 + number * (len(_ROWS) - 1) // count)]
+    sized = bool(sizes) and number % 3 == 2
+    if sized:
+        size = rng.choice(sizes)
+        rows = min(100, max(1, rng.choice((size - 1, size, size, size + 1, size + 3, 2 * size))))
+    return _Plan(
+        rows=rows,
+        nulls=rng.choice(_NULLS),
+        n_active=rng.choice((1, 1, 2, 2, 3) if sized else (1, 2, 2, 3, 3, 4, 6)),
+        spread=rng.choice((0.0, 0.1, 0.3)),
+        steady=rng.choice((0.0, 0.3, 0.6)),
+        sequential=rng.random() < 0.6,
+        empty=0.12 if number > 2 else 0.0,
+        sized=sized,
+    )
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """A column with what is known before any database is drawn."""
+
+    place: Place
+    root: Place
+    kind: str
+    nullable: bool
+    values: tuple[str, ...]
+    plain: list[Cell]
+    key: bool
+
+
+class _Maker:
+    """Draws databases of one schema."""
+
+    def __init__(self, schema: Schema, hints: Hints) -> None:
+        self.schema, self.hints = schema, hints
+        self.order = schema.parents_first()
+        self.parents = {key.parent for key in schema.foreign if key.parent != key.table}
+        self.slots: dict[str, list[_Slot]] = {}
+        self.pools: dict[Place, tuple[list[Cell], list[Cell]]] = {}
+        self.foreign = {t: [f for f in schema.foreign if f.table == t] for t in schema.tables}
+        keyed = {hints.root((t, c)) for t, keys in schema.keys.items() for key in keys for c in key}
+        keyed |= {hints.root((f.table, c)) for f in schema.foreign for c in f.columns}
+        for table, columns in schema.tables.items():
+            self.slots[table] = []
+            for column in columns:
+                place = (table, column.name)
+                root, kind = hints.root(place), hints.kinds[place]
+                pool, plain = self.pools.setdefault(root, ([], []))
+                usually = usual(kind, hints)
+                noted = [c for value in hints.values.get(place, ()) for c in around(value, kind)]
+                if root in keyed and not any(_negative(v) for v in hints.values.get(place, ())):
+                    # Ids below zero are legal, and nobody who writes `id % 2 = 1` thinks of them.
+                    usually = [c for c in usually if not _negative(c)]
+                    noted = [c for c in noted if not _negative(c)]
+                pool += column.values or noted
+                plain += usually
+                self.slots[table].append(
+                    _Slot(place, root, kind, column.nullable, column.values, usually, root in keyed)
+                )
+        self.fitted: dict[tuple[str, Cell], Cell] = {}
+
+    def make(self, plan: _Plan, rng: random.Random) -> Database:
+        """One database."""
+        active = {
+            root: self._draw(pool, plain, plan, rng) for root, (pool, plain) in self.pools.items()
+        }
+        database: dict[str, list[Row]] = {}
+        for table in self.order:
+            wanted = plan.rows
+            if plan.sized and table in self.parents and rng.random() < 0.7:
+                # Few parents, so that groups of children grow as large as the queries ask.
+                wanted = rng.choice((1, 1, 2, 3))
+            elif wanted > 1 and not plan.sized and rng.random() < 0.5:
+                wanted += rng.choice((-1, 0, 1))
+            if rng.random() < plan.empty:
+                wanted = 0
+            database[table] = self._fill(plan, rng, active, database, table, wanted)
+        return without_orphans(
+            self.schema, {table: database[table] for table in self.schema.tables}
+        )
+
+    def _draw(
+        self, pool: list[Cell], plain: list[Cell], plan: _Plan, rng: random.Random
+    ) -> list[Cell]:
+        """The values that columns of a class mostly hold in one database; the first is the favourite."""
+        chosen = [
+            rng.choice(pool if pool and rng.random() < 0.75 else plain or [0])
+            for _ in range(plan.n_active)
+        ]
+        return list(dict.fromkeys(chosen))
+
+    def _fit(self, value: Cell, kind: str) -> Cell:
+        found = self.fitted.get((kind, value))
+        if found is None:
+            found = self.fitted[(kind, value)] = _fit(value, kind)
+        return found
+
+    def _fill(
+        self,
+        plan: _Plan,
+        rng: random.Random,
+        active: Mapping[Place, list[Cell]],
+        database: Mapping[str, list[Row]],
+        table: str,
+        wanted: int,
+    ) -> list[Row]:
+        if not wanted:
+            return []
+        slots = self.slots[table]
+        choices: list[list[Cell]] = []
+        for slot in slots:
+            if slot.values:
+                allowed: list[Cell] = [c for c in active[slot.root] if c in slot.values]
+                choices.append(allowed or list(slot.values))
+            else:
+                choices.append([self._fit(c, slot.kind) for c in active[slot.root]])
+        index = {slot.place[1]: at for at, slot in enumerate(slots)}
+        keys = [tuple(index[name] for name in key) for key in self.schema.keys.get(table, ())]
+        in_keys = {at for key in keys for at in key}
+        foreign = self.foreign[table]
+        bound = {index[name] for f in foreign for name in f.columns}
+        counted = {
+            key[0]
+            for key in keys
+            if plan.sequential
+            and len(key) == 1
+            and key[0] not in bound
+            and slots[key[0]].kind == "int"
+        }
+        start = rng.choice((0, 1, 1, 1))
+        seen: list[set[Row]] = [set() for _ in keys]
+        rows: list[Row] = []
+        chance, nulls, spread, steady = rng.random, plan.nulls, plan.spread, plan.steady
+        for number in range(wanted):
+            for attempt in range(8):
+                cells: list[Cell] = []
+                for at, slot in enumerate(slots):
+                    if at in counted:
+                        cells.append(start + number)
+                    elif slot.nullable and chance() < nulls:
+                        cells.append(None)
+                    elif not slot.values and (
+                        (attempt > 1 and at in in_keys) or (spread and chance() < spread)
+                    ):
+                        cells.append(self._far(slot, rng, wide=attempt > 1 and at in in_keys))
+                    else:
+                        some = choices[at]
+                        if len(some) == 1 or (steady and chance() < steady):
+                            cells.append(some[0])
+                        else:
+                            cells.append(some[int(chance() * len(some))])
+                if foreign and not self._bind(plan, rng, database, rows, foreign, index, cells):
+                    return rows
+                row = tuple(cells)
+                parts = [tuple(row[at] for at in key) for key in keys]
+                # A null differs from any other in a unique key; a primary key has none.
+                if any(
+                    part in known and None not in part
+                    for part, known in zip(parts, seen, strict=True)
+                ):
+                    continue
+                for part, known in zip(parts, seen, strict=True):
+                    known.add(part)
+                rows.append(row)
+                break
+        if chance() < 0.5:
+            rng.shuffle(rows)
+        return rows
+
+    def _far(self, slot: _Slot, rng: random.Random, *, wide: bool) -> Cell:
+        """A value that is not among the active ones; `wide` where keys need many."""
+        kind = slot.kind
+        if kind == "int" and (wide or rng.random() < 0.7):
+            return rng.randint(0, 120) if wide else rng.randint(0 if slot.key else -2, 12)
+        if kind == "text" and wide:
+            return rng.choice("abcdefgh") + str(rng.randint(0, 9))
+        if kind == "date" and (wide or rng.random() < 0.3):
+            return str(datetime.date(2020, 2, 20) + datetime.timedelta(rng.randint(0, 60)))
+        return self._fit(rng.choice(slot.plain or [0]), kind)
+
+    def _bind(
+        self,
+        plan: _Plan,
+        rng: random.Random,
+        database: Mapping[str, list[Row]],
+        rows: list[Row],
+        foreign: list[Foreign],
+        index: Mapping[str, int],
+        cells: list[Cell],
+    ) -> bool:
+        """Give foreign keys parents; False where there is none and nulls are not allowed."""
+        for key in foreign:
+            slots = self.slots[key.table]
+            free = all(slots[index[name]].nullable for name in key.columns)
+            # A parent that is drawn later (a circle) has no rows yet; a row may be its own parent.
+            itself = key.parent == key.table
+            parents = rows if itself else database.get(key.parent, [])
+            order = [column.name for column in self.schema.tables[key.parent]]
+            places = [order.index(name) for name in key.parent_columns]
+            values: Row | None = None
+            for _ in range(3):
+                if not parents:
+                    break
+                row = parents[0] if rng.random() < plan.steady else rng.choice(parents)
+                found = tuple(row[at] for at in places)
+                if None not in found:
+                    values = found
+                    break
+            if (
+                itself
+                and (not free or rng.random() < 0.1)
+                and (values is None or rng.random() < 0.2)
+            ):
+                values = tuple(cells[at] for at in places)
+            if free and (values is None or rng.random() < max(plan.nulls, 0.05)):
+                values = (None,) * len(key.columns)
+            if values is None:
+                return False
+            for name, value in zip(key.columns, values, strict=True):
+                cells[index[name]] = value
+        return True
+
+
+def _negative(value: Cell) -> bool:
+    return isinstance(value, int | float) and value < 0
+
+
+def without_orphans(schema: Schema, database: Database) -> Database:
+    """The database without rows whose foreign keys have no parent."""
+    left = dict(database)
+    changed = bool(schema.foreign)
+    while changed:
+        changed = False
+        for key in schema.foreign:
+            mine, theirs = (
+                [[c.name for c in schema.tables[table]].index(name) for name in names]
+                for table, names in ((key.table, key.columns), (key.parent, key.parent_columns))
+            )
+            known = {tuple(row[at] for at in theirs) for row in left[key.parent]}
+            kept = [
+                row
+                for row in left[key.table]
+                if None in (part := tuple(row[at] for at in mine)) or part in known
+            ]
+            if len(kept) < len(left[key.table]):
+                left[key.table], changed = kept, True
+    return left
+
+
+def around(value: Value, kind: str) -> list[Cell]:
+    """A constant of a query and its neighbours, as values of a column; the constant weighs most."""
+    if kind in ("int", "real", "bool"):
+        if isinstance(value, str):
+            try:
+                value = float(value) if "." in value else int(value)
+            except ValueError:
+                return []
+        if kind == "bool":
+            return [int(bool(value))]
+        if abs(value) > 2**53:
+            return []
+        if isinstance(value, float) and kind == "int":
+            return [int(value), int(value) + 1, int(value) - 1]
+        return [value, value, value + 1, value - 1]
+    if kind in ("date", "datetime"):
+        days = days_near(str(value))
+        if kind == "date":
+            return [*days[:1], *days]
+        clock = str(value)[11:19]
+        moments: list[Cell] = [f"{day} {c}" for day in days[:3] for c in _CLOCKS[:3]]
+        if len(clock) in (5, 8) and days:
+            moments += [f"{days[0]} {clock if len(clock) == 8 else clock + ':00'}"] * 3
+        return moments
+    if kind == "time":
+        return [str(value)] if ":" in str(value) else []
+    text = str(value)
+    return [text, text, text, text + "x", "x" + text, text[:-1]]
+
+
+def usual(kind: str, hints: Hints) -> list[Cell]:
+    """Plain values of a kind: few, so that they repeat."""
+    numbers = [v for v in hints.loose if isinstance(v, int | float) and abs(v) < 10**9]
+    if kind == "int":
+        return [0, 1, 2, 3, 1, 2, -1, 4, 10, *(int(v) for v in numbers[:6])]
+    if kind == "real":
+        return [0, 1, 2, 0.5, -1, 2.5, 10, 1.25, *numbers[:6]]
+    if kind == "bool":
+        return [0, 1]
+    if kind in ("date", "datetime"):
+        days = list(_DAYS)
+        for value in hints.loose:
+            if isinstance(value, str):
+                days += days_near(value)
+            elif isinstance(value, int) and 0 < value < 400:
+                days.append(str(datetime.date(2020, 2, 29) + datetime.timedelta(value)))
+        if kind == "date":
+            return list(days)
+        return [f"{day} {_CLOCKS[at % len(_CLOCKS)]}" for at, day in enumerate(days)]
+    if kind == "time":
+        return list(_CLOCKS)
+    texts = [v for v in hints.loose if isinstance(v, str) and len(v) < 40]
+    return [*_TEXTS, *texts[:4]]
+
+
+def _fit(value: Cell, kind: str) -> Cell:
+    """A value of another column of the class, as this column's kind would hold it."""
+    if kind == "int" and isinstance(value, float):
+        return int(value)
+    if kind in ("int", "real", "bool") and isinstance(value, str):
+        return len(value)
+    if kind == "bool":
+        return int(bool(value))
+    if kind in ("text", "enum") and isinstance(value, int | float):
+        return str(value)
+    if kind == "date":
+        return value[:10] if isinstance(value, str) and days_near(value) else _DAYS[0]
+    if kind == "datetime":
+        text = value if isinstance(value, str) and days_near(value) else _DAYS[0]
+        return text if len(text) > 10 else text + " 00:00:00"
+    return value

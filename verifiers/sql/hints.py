@@ -1,0 +1,320 @@
+"""What two queries look at: the constants and sizes that tell them apart from near misses.
+
+Every literal is noted with the base columns it is compared with, through aliases, expressions and
+subqueries, as far as names tell; columns that are compared with one another form one class and
+share their values, so that joins match. The reference is always read; the submission is read too,
+but only adds to it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from verigym.verifiers.sql.schema import Schema
+
+Place = tuple[str, str]
+Value = int | float | str
+
+MAX_SIZE = 80
+_COMPARES = (
+    exp.EQ,
+    exp.NEQ,
+    exp.GT,
+    exp.GTE,
+    exp.LT,
+    exp.LTE,
+    exp.NullSafeEQ,
+    exp.NullSafeNEQ,
+    exp.Is,
+)
+_DATE_PARTS = (exp.Year, exp.Month, exp.Day, exp.Extract, exp.Quarter)
+_NEAR = (
+    exp.In,
+    exp.Between,
+    exp.Like,
+    exp.ILike,
+    exp.Coalesce,
+    exp.Nullif,
+    exp.RegexpLike,
+)
+_DATE = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?%?")
+_MOMENT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{2})(?::(\d{2}))?.*")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
+
+
+@dataclass
+class Hints:
+    """Values by class of columns, class by column, and sizes that tables or groups should reach."""
+
+    values: dict[Place, list[Value]] = field(default_factory=lambda: defaultdict(list))
+    loose: list[Value] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    parent: dict[Place, Place] = field(default_factory=dict)
+    kinds: dict[Place, str] = field(default_factory=dict)
+
+    def root(self, place: Place) -> Place:
+        """The class that a column belongs to, by its first member."""
+        while self.parent.get(place, place) != place:
+            place = self.parent[place]
+        return place
+
+    def join(self, left: Place, right: Place) -> None:
+        """Let two columns share their values."""
+        one, other = sorted((self.root(left), self.root(right)))
+        self.parent[other] = one
+
+
+def read_hints(schema: Schema, trees: Sequence[exp.Expr]) -> Hints:
+    """Hints of the queries, the reference first."""
+    hints = Hints()
+    for foreign in schema.foreign:
+        for child, parent in zip(foreign.columns, foreign.parent_columns, strict=True):
+            hints.join((foreign.table, child), (foreign.parent, parent))
+    for tree in trees:
+        _Reader(schema, hints, tree).read()
+    for table, columns in schema.tables.items():
+        for column in columns:
+            place = (table, column.name)
+            hints.kinds[place] = _kind(column.kind, hints.values.get(place, ()))
+    return hints
+
+
+def _kind(declared: str, values: Iterable[Value]) -> str:
+    """The declared kind, unless it has none or the queries compare the column with other things."""
+    texts = [value for value in values if isinstance(value, str)]
+    odd = [text for text in texts if not _NUMBER.fullmatch(text)]
+    if declared in ("", "int"):
+        if odd:
+            if all(_MOMENT.fullmatch(text) for text in odd):
+                return "datetime"
+            return "date" if all(_DATE.fullmatch(text) for text in odd) else "text"
+        if not declared and any(isinstance(value, float) for value in values):
+            return "real"
+        return "int"
+    return declared
+
+
+class _Reader:
+    def __init__(self, schema: Schema, hints: Hints, tree: exp.Expr) -> None:
+        self.schema, self.hints, self.tree = schema, hints, tree
+        self.tables: dict[str, set[str]] = defaultdict(set)
+        for table in tree.find_all(exp.Table):
+            self.tables[table.alias_or_name].add(table.name)
+        self.aliases: dict[str, list[exp.Expr]] = defaultdict(list)
+        for alias in tree.find_all(exp.Alias):
+            self.aliases[alias.alias].append(alias.this)
+        for named in tree.find_all(exp.TableAlias):
+            body = named.parent.this if named.parent is not None else None
+            if named.columns and isinstance(body, exp.Query):
+                for column, item in zip(named.columns, body.selects, strict=False):
+                    self.aliases[column.name].append(item)
+
+    def read(self) -> None:
+        for node in self.tree.walk():
+            if isinstance(node, (*_COMPARES, *_NEAR)):
+                self._compare(node)
+            elif isinstance(node, exp.Case) and node.this:
+                for one in node.args["ifs"]:
+                    self._compare(exp.EQ(this=node.this.copy(), expression=one.this.copy()))
+            elif isinstance(node, exp.Limit | exp.Offset | exp.Fetch):
+                self._size(node)
+            elif isinstance(node, exp.SetOperation):
+                for left, right in zip(node.left.selects, node.right.selects, strict=False):
+                    self._together(self._places(left), self._places(right))
+            elif isinstance(node, exp.Join) and node.args.get("using"):
+                for name in node.args["using"]:
+                    self._together(*([(t, name.name)] for t in self.schema.having(name.name)))
+            elif isinstance(node, exp.Join) and node.args.get("method") == "NATURAL":
+                names = {c.name for t in self.schema.tables.values() for c in t}
+                for name in names:
+                    self._together(*([(t, name)] for t in self.schema.having(name)))
+            elif isinstance(node, exp.Interval) or (
+                isinstance(node, exp.Func) and node.find(exp.Literal)
+            ):
+                self._shift(node)
+            elif isinstance(node, exp.Literal):
+                self.hints.loose += [v for v in _value(node) if v not in self.hints.loose]
+
+    def _compare(self, node: exp.Expr) -> None:
+        places: list[Place] = []
+        sides: list[list[Place]] = []
+        literals: list[exp.Literal] = []
+        counted = summed = dated = False
+        lengths = False
+        for child in node.iter_expressions():
+            side: list[Place] = []
+            for inner in _within(child):
+                if isinstance(inner, exp.Column):
+                    side += self._places(inner)
+                    counted = counted or self._counts(inner)
+                elif isinstance(inner, exp.Literal):
+                    literals.append(inner)
+                elif isinstance(inner, exp.Count | exp.RowNumber | exp.Rank | exp.DenseRank):
+                    counted = True
+                elif isinstance(inner, exp.Sum):
+                    summed = True
+                elif isinstance(inner, exp.Length):
+                    lengths = True
+                elif isinstance(inner, _DATE_PARTS) or inner.name.lower() in ("year", "month"):
+                    dated = True
+                elif isinstance(inner, exp.Query):
+                    for item in inner.selects:
+                        side += self._places(item)
+            sides.append(side)
+            places += side
+        self._together(*sides)
+        signs = {id(one): -1 if isinstance(one.parent, exp.Neg) else 1 for one in literals}
+        for literal in literals:
+            for value in _value(literal):
+                if isinstance(value, int | float) and signs[id(literal)] < 0:
+                    value = -value
+                if counted and isinstance(value, int):
+                    self._note_size(value)
+                near = [value]
+                if isinstance(node, exp.Like | exp.ILike) and isinstance(value, str):
+                    near = list(_matching(value))
+                elif dated and isinstance(value, int):
+                    near = list(_dates(value))
+                elif lengths and isinstance(value, int) and 0 <= value <= 300:
+                    near = ["x" * n for n in (value - 1, value, value + 1) if n >= 0]
+                elif summed and isinstance(value, int) and abs(value) > 3:
+                    near = [value, value // 2, value - value // 2]
+                for place in places:
+                    known = self.hints.values[place]
+                    known += [v for v in near if v not in known]
+
+    def _shift(self, node: exp.Expr) -> None:
+        """Small whole numbers in functions and intervals: distances that values may lie apart."""
+        for literal in node.find_all(exp.Literal):
+            for value in _value(literal):
+                if isinstance(value, int) and 0 < value < 400 and value not in self.hints.loose:
+                    self.hints.loose.append(value)
+
+    def _counts(self, column: exp.Column) -> bool:
+        return any(
+            isinstance(item, exp.Count | exp.Window)
+            or item.find(exp.Count, exp.RowNumber) is not None
+            for item in self.aliases.get(column.name, ())
+        )
+
+    def _size(self, node: exp.Expr) -> None:
+        for literal in node.find_all(exp.Literal):
+            for value in _value(literal):
+                if isinstance(value, int):
+                    self._note_size(value)
+
+    def _note_size(self, value: int) -> None:
+        if 1 < value <= MAX_SIZE and value not in self.hints.sizes:
+            self.hints.sizes.append(value)
+
+    def _together(self, *sides: Sequence[Place]) -> None:
+        filled = [side for side in sides if side]
+        if len(filled) > 1:
+            first = filled[0][0]
+            for side in filled:
+                for place in side:
+                    self.hints.join(first, place)
+
+    def _places(self, node: exp.Expr, depth: int = 0) -> list[Place]:
+        """The base columns that an expression is made of."""
+        found: list[Place] = []
+        for inner in _within(node):
+            if not isinstance(inner, exp.Column):
+                if isinstance(inner, exp.Query) and inner is not node and depth < 4:
+                    for item in inner.selects:
+                        found += self._places(item, depth + 1)
+                continue
+            owners = [
+                t for t in self.tables.get(inner.table, ()) if self.schema.column(t, inner.name)
+            ]
+            owners = owners or self.schema.having(inner.name)
+            if inner.table and inner.table in self.tables:
+                found += [(table, inner.name) for table in owners]
+                if not found and depth < 4:
+                    owners = []
+            elif owners:
+                found += [(table, inner.name) for table in owners if table in self._used]
+            if depth < 4 and (not owners or inner.table not in self.tables):
+                for item in self.aliases.get(inner.name, ()):
+                    if item is not node:
+                        found += self._places(item, depth + 1)
+        return list(dict.fromkeys(found))
+
+    @property
+    def _used(self) -> set[str]:
+        return set().union(*self.tables.values()) if self.tables else set()
+
+
+def _within(node: exp.Expr) -> Iterator[exp.Expr]:
+    """The node and what is below, without the insides of subqueries."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        if isinstance(current, exp.Subquery):
+            stack.append(current.this)
+        elif not (isinstance(current, exp.Query)):
+            stack.extend(current.iter_expressions())
+
+
+def _value(literal: exp.Literal) -> Iterator[Value]:
+    text = literal.name
+    if literal.is_string:
+        yield text
+        return
+    try:
+        yield int(text) if re.fullmatch(r"\d{1,18}", text) else float(text)
+    except ValueError:
+        return
+
+
+def _matching(pattern: str) -> Iterator[str]:
+    """Texts that a LIKE pattern matches, and neighbours that it does not."""
+    if _DATE.fullmatch(pattern) or _DATE.fullmatch(pattern.rstrip("%").rstrip("-")):
+        yield pattern.rstrip("%").rstrip("-")
+        return
+    bare = pattern.replace("%", "").replace("_", "x")
+    wide = pattern.replace("%", "y").replace("_", "x")
+    yield from (bare, wide, "z" + bare, bare + "z", bare[:-1], bare[1:], bare.replace("x", ""))
+    for part in pattern.split("%"):
+        yield part.replace("_", "x")
+
+
+def _dates(number: int) -> Iterator[str]:
+    """Days on both sides of the edges of a year or a month."""
+    if 1000 <= number <= 2999:
+        yield from (
+            f"{number}-01-01",
+            f"{number}-12-31",
+            f"{number - 1}-12-31",
+            f"{number + 1}-01-01",
+        )
+        yield f"{number}-06-15"
+    elif 1 <= number <= 12:
+        first = datetime.date(2020, number, 1)
+        yield from (
+            str(first),
+            str(first - datetime.timedelta(1)),
+            str(first + datetime.timedelta(31)),
+        )
+
+
+def days_near(text: str) -> list[str]:
+    """For a text that is a day, a month or a moment: it and the days around; empty otherwise."""
+    match = _MOMENT.fullmatch(text) or _DATE.fullmatch(text)
+    if match is None:
+        return []
+    year, month, day = int(match[1]), int(match[2]), match[3]
+    try:
+        middle = datetime.date(year, month, int(day or 1))
+        # A month, or a day with the same of other years behind.
+        steps = (0, -1, 1, 2, 366, -365) if day else (0, -1, 14, 27, 31, 366, -350)
+        return [str(middle + datetime.timedelta(step)) for step in steps]
+    except (ValueError, OverflowError):
+        return []

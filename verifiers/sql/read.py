@@ -1,0 +1,191 @@
+"""Reads one query from text: parsed by sqlglot, gated, and freed of clocks.
+
+Lets through SELECT, VALUES, set operations and WITH over tables of the schema. Refuses anything
+else: several statements, statements that change something, placeholders, random numbers, functions
+that reach files, unknown tables. `now()` and its kin become a fixed moment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from verigym.verifiers.code.extract import extract_program
+from verigym.verifiers.sql.schema import Schema
+
+MAX_CHARS = 20_000
+_DIALECTS = {"mariadb": "mysql", "postgresql": "postgres", "mssql": "tsql", "sqlserver": "tsql"}
+_PLAIN = ("", "ansi", "calcite", "standard", "sql", "generic", "default")
+_CHANGING = (exp.DDL, exp.DML, exp.Command, exp.Drop, exp.Into, exp.Lock)
+_FREE = (exp.Placeholder, exp.Parameter, exp.SessionParameter)
+_RANDOM = (exp.Rand, exp.Randn, exp.Uuid)
+_BANNED = frozenset(
+    {
+        *("load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "randomblob"),
+        *("random", "rand", "uuid", "gen_random_uuid", "random_string", "newid"),
+        *("pg_sleep", "sleep", "benchmark", "pg_read_file", "pg_ls_dir", "pg_terminate_backend"),
+        *("pg_cancel_backend", "dblink", "dblink_exec", "lo_import", "lo_export", "query_to_xml"),
+        *("read_csv", "read_csv_auto", "read_parquet", "read_json", "read_json_auto", "read_text"),
+        *("read_blob", "glob_files", "set_config", "current_setting", "load_file", "changes"),
+        *(
+            "total_changes",
+            "last_insert_rowid",
+            "clock_timestamp",
+            "pg_advisory_lock",
+            "nextval",
+            "setval",
+        ),
+        *("query", "query_table", "getenv", "zeroblob", "unistr", "sysdate"),
+    }
+)
+_DATE_FUNCTIONS = (exp.Date, exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentDatetime)
+
+
+class Refused(ValueError):
+    """A text that is not one query of the kind that is judged; `code` is the verdict's reason."""
+
+    def __init__(self, code: str, why: str) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Query:
+    """A parsed query with lower-case names."""
+
+    tree: exp.Expr
+    ordered: bool
+    """Whether the result has an order that SQL promises."""
+
+
+def dialect_of(name: str) -> str | None:
+    """sqlglot's name for a dialect; None for standard SQL. Raises Refused for an unknown one."""
+    plain = name.strip().lower()
+    if plain in _PLAIN:
+        return None
+    plain = _DIALECTS.get(plain, plain)
+    if plain not in sqlglot.Dialects._value2member_map_:
+        raise Refused("unknown_dialect", f"dialect {name!r} is not known")
+    return plain
+
+
+def read_query(text: str, dialect: str | None, schema: Schema, now: str) -> Query:
+    """The query in `text`. Raises Refused."""
+    if len(text) > MAX_CHARS:
+        raise Refused("too_long", f"{len(text)} characters, {MAX_CHARS} are allowed")
+    source = extract_program(text, "sql").strip()
+    if not source.strip("; \n\t"):
+        raise Refused("no_query", "the reply holds no query")
+    try:
+        parsed = sqlglot.parse(source, read=dialect)
+        trees = [
+            tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)
+        ]
+        if len(trees) != 1:
+            raise Refused("refused_syntax", f"one statement is judged, got {len(trees)}")
+        tree = _checked(trees[0], schema, dialect)
+        tree = tree.transform(_lower, copy=False)
+        tree = tree.transform(_clockless, now, copy=False)
+    except SqlglotError as error:
+        raise Refused("refused_syntax", f"it does not parse: {_first_line(error)}") from error
+    except RecursionError as error:
+        raise Refused("refused_syntax", "it is nested too deeply") from error
+    return Query(tree, promises_order(tree))
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0].partition(". Line ")[0][:160]
+
+
+def _checked(tree: exp.Expr, schema: Schema, dialect: str | None) -> exp.Expr:
+    if not isinstance(tree, exp.Query | exp.Values):
+        raise Refused("refused_syntax", f"only queries are judged, not {tree.key.upper()}")
+    ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
+    names = {c.name for columns in schema.tables.values() for c in columns} | ctes
+    names |= set(schema.tables)
+    names |= {node.alias.lower() for node in tree.walk() if node.alias}
+    for alias in tree.find_all(exp.TableAlias):
+        names |= {column.name.lower() for column in alias.columns}
+    for node in list(tree.walk()):
+        if isinstance(node, _CHANGING):
+            raise Refused("refused_syntax", f"{node.key.upper()} is refused: queries only read")
+        if isinstance(node, _FREE):
+            raise Refused("refused_syntax", "placeholders and variables are refused")
+        if isinstance(node, _RANDOM):
+            raise Refused("refused_syntax", "random numbers are refused: no two runs agree")
+        if isinstance(node, exp.Anonymous) and node.name.lower() in _BANNED:
+            raise Refused("refused_syntax", f"the function {node.name} is refused")
+        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+            name = node.name.lower()
+            if name not in schema.tables and name not in ctes:
+                raise Refused("unknown_table", f"there is no table {node.name!r}")
+            if node.args.get("db"):
+                node.set("db", None)
+                node.set("catalog", None)
+        # SQLite reads "x" as a text where no column has that name.
+        if (
+            dialect in ("sqlite", None)
+            and isinstance(node, exp.Column)
+            and not node.table
+            and isinstance(node.this, exp.Identifier)
+            and node.this.quoted
+            and node.name.lower() not in names
+        ):
+            node.replace(exp.Literal.string(node.name))
+    return tree
+
+
+def _lower(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Identifier):
+        return exp.to_identifier(node.name.lower(), quoted=True)
+    return node
+
+
+def _clockless(node: exp.Expr, now: str) -> exp.Expr:
+    day, _, clock = now.partition(" ")
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+    if isinstance(node, exp.CurrentDate) or name in ("curdate", "today"):
+        return exp.cast(exp.Literal.string(day), "date")
+    if isinstance(node, exp.CurrentTimestamp | exp.CurrentDatetime) or name in (
+        "now",
+        "localtimestamp",
+    ):
+        return exp.cast(exp.Literal.string(now), "timestamp")
+    if isinstance(node, exp.CurrentTime) or name == "curtime":
+        return exp.Literal.string(clock)
+    if isinstance(node, exp.Literal) and node.is_string and node.name.strip().lower() == "now":
+        return exp.Literal.string(now)
+    if isinstance(node, exp.Date) and not node.args.get("this"):
+        return exp.cast(exp.Literal.string(day), "date")
+    return node
+
+
+def promises_order(tree: exp.Expr) -> bool:
+    """Whether rows come in an order: ORDER BY at the top, or just below a plain SELECT."""
+    if tree.args.get("order"):
+        return True
+    if isinstance(tree, exp.Subquery):
+        return promises_order(tree.this)
+    if not isinstance(tree, exp.Select) or any(
+        tree.args.get(part) for part in ("joins", "group", "distinct", "having", "laterals")
+    ):
+        return False
+    if any(isinstance(node, exp.AggFunc) for item in tree.expressions for node in item.walk()):
+        return False
+    source = source_of(tree)
+    if isinstance(source, exp.Subquery):
+        return promises_order(source.this)
+    if isinstance(source, exp.Table):
+        for cte in tree.ctes:
+            if cte.alias == source.name:
+                return promises_order(cte.this)
+    return False
+
+
+def source_of(select: exp.Expr) -> exp.Expr | None:
+    """What stands directly after FROM."""
+    found = select.args.get("from_") or select.args.get("from")
+    return found.this if isinstance(found, exp.From) else None
