@@ -30,6 +30,7 @@ from verigym.server.programs import Programs
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 from verigym.verdict import Verdict
+from verigym.verifiers.compose import ids_in
 from verigym.verifiers.pool import PoolBusy, PoolClosed, VerifierPool
 
 _log = logging.getLogger(__name__)
@@ -54,6 +55,11 @@ class _Service:
         if ask.verifier not in self.cards:
             message = f"unknown verifier; {suggestion(ask.verifier, self.cards)}"
             raise Refusal(404, "unknown_verifier", message, f"{where}.verifier")
+        for name in sorted(ids_in(ask.params)):
+            # A composition must not reach what the operator does not serve.
+            if name not in self.cards:
+                message = f"unknown verifier in params; {suggestion(name, self.cards)}"
+                raise Refusal(404, "unknown_verifier", message, f"{where}.params.of")
         limit = self.settings.max_timeout_s
         if ask.timeout_s is not None and not 0 < ask.timeout_s <= limit:
             message = f"timeout_s must be above 0 and at most {limit:g}"

@@ -296,3 +296,15 @@ def test_half_a_surrogate_pair_is_the_policys_fault_and_spoils_no_batch(http, un
     assert verdicts[1:3] == [here.verify(TASK, one).to_builtins() for one in odd]
     answer = http.post("/v1/verify", content=json.dumps(item(odd[0])), headers=headers)
     assert answer.json() == verdicts[1]
+
+
+def test_a_composition_reaches_only_what_is_served(http, unruly):
+    of = [{"verifier": "math/countdown"}, {"verifier": "unruly/unloadable"}]
+    asked = item(
+        "x", "compose/sum", params={"of": [{"verifier": "compose/all", "params": {"of": of}}]}
+    )
+    answer = http.post("/v1/verify", json=asked)
+    assert answer.status_code == 404
+    assert answer.json()["error"]["where"] == "$.params.of"
+    asked = item("x", "compose/all", params={"of": [{"verifier": "unruly/picky"}]})
+    assert http.post("/v1/verify", json=asked).json()["score"] == 0.0
