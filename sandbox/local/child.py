@@ -64,11 +64,12 @@ def register(hooks: list[dict[str, Callable[[], object]]]) -> None:
     )
 
 
-def rules() -> int:
+def rules(settings: dict[str, Any]) -> int:
     """Landlock's rules for jobs in a root of their own; -1 where the kernel has none."""
     if not landlock.abi():
         return -1
-    return landlock.ruleset(["/"], [root.FOLDER, "/dev", "/proc"], tcp=True)
+    writable = [root.FOLDER, "/proc", *root.writable_devices(settings)]
+    return landlock.ruleset(["/"], writable, tcp=True)
 
 
 def prepare(settings: dict[str, Any], job_rules: int) -> None:
@@ -79,7 +80,9 @@ def prepare(settings: dict[str, Any], job_rules: int) -> None:
     _closing_filter = seccomp.prepare(seccomp.closing_filter())
     spaces = settings["namespaces"]
     inet = spaces or settings["network"]
-    seccomp.install(seccomp.job_filter(slot=True, unix=spaces, inet=inet))
+    # Shared memory without a file outlives its mapping: a watch of processes does not see it.
+    shared = bool(settings["groups"]["parents"])
+    seccomp.install(seccomp.job_filter(slot=True, unix=spaces, inet=inet, shared=shared))
     for what, most in _SAME_LIMITS:
         hard = resource.getrlimit(what)[1]
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)

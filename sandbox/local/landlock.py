@@ -61,13 +61,16 @@ def restrict(read: Iterable[str], write: Iterable[str], *, tcp: bool = False) ->
     return abi()
 
 
-def ruleset(read: Iterable[str], write: Iterable[str], *, tcp: bool = False) -> int:
+def ruleset(
+    read: Iterable[str], write: Iterable[str], *, listed: Iterable[str] = (), tcp: bool = False
+) -> int:
     """A descriptor of the rules that leave the files below `read` and `write`, for `enter`.
 
     Paths name folders or single files and must exist; below `write` everything is allowed but device
-    nodes. What is mounted below a folder later is below it too. Every right, and every scope, that the
-    kernel's version knows is withheld elsewhere. `tcp` leaves TCP alone: for a job with a network
-    namespace of its own. Raises OSError, ENOSYS or EOPNOTSUPP where the kernel has no Landlock.
+    nodes; folders below `listed` can be listed, no more. What is mounted below a folder later is
+    below it too. Every right, and every scope, that the kernel's version knows is withheld elsewhere.
+    `tcp` leaves TCP alone: for a job with a network namespace of its own. Raises OSError, ENOSYS or
+    EOPNOTSUPP where the kernel has no Landlock.
     """
     version = _call(
         "landlock_create_ruleset",
@@ -83,6 +86,8 @@ def ruleset(read: Iterable[str], write: Iterable[str], *, tcp: bool = False) -> 
     try:
         for path in read:
             _allow(fd, path, handled & _READING)
+        for path in listed:
+            _allow(fd, path, handled & _READ_DIR)
         for path in write:
             _allow(fd, path, handled & ~(_MAKE_CHAR | _MAKE_BLOCK))
     except BaseException:

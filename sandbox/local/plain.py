@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from verigym.sandbox import remove
-from verigym.sandbox.local import landlock, system
+from verigym.sandbox.local import landlock, root, system
 
 
 def confine(settings: dict[str, Any], folder: str) -> int:
@@ -26,23 +26,30 @@ def confine(settings: dict[str, Any], folder: str) -> int:
     os.mkdir(folder, 0o711)
     readable = [path for path, _ in settings["binds"]]
     hidden = [os.path.realpath(path) for path in settings["hidden"]]
-    readable = [*_without(map(os.path.realpath, readable), hidden)]
+    listed: list[str] = []
+    readable = _without(map(os.path.realpath, readable), hidden, listed)
     readable += [path for path, _ in settings["packages"]]
     figures = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat")
-    devices = [f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom")]
-    found = [path for path in dict.fromkeys((*readable, *figures)) if os.path.exists(path)]
-    return landlock.ruleset(found, [folder, *filter(os.path.exists, devices)])
+    devices = [f"/dev/{name}" for name in root.DEVICES]
+    wanted = dict.fromkeys((*readable, *figures, *devices))
+    found = [path for path in wanted if os.path.exists(path)]
+    writable = [path for path in root.writable_devices(settings) if os.path.exists(path)]
+    return landlock.ruleset(found, [folder, *writable], listed=listed)
 
 
-def _without(paths: Iterable[str], hidden: list[str]) -> list[str]:
-    """`paths`, those above a hidden one replaced by what they hold, but for the hidden ones."""
+def _without(paths: Iterable[str], hidden: list[str], listed: list[str]) -> list[str]:
+    """`paths`, those above a hidden one replaced by what they hold, but for the hidden ones.
+
+    Those replaced are appended to `listed`: Python finds nothing in a folder that it cannot list.
+    """
     found: list[str] = []
     for path in paths:
         if path in hidden:
             continue
         if any(other.startswith(path + "/") for other in hidden):
             inner = (os.path.join(path, name) for name in sorted(os.listdir(path)))
-            found += _without([path for path in inner if not os.path.islink(path)], hidden)
+            listed.append(path)
+            found += _without([path for path in inner if not os.path.islink(path)], hidden, listed)
         else:
             found.append(path)
     return found

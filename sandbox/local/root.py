@@ -12,7 +12,7 @@ FOLDER = "/job"
 
 _ON_EVERY_HOST = ("/usr", "/bin", "/sbin", "/lib", "/etc", "/var/lib")
 _STAGING = ("/sys", "/mnt", "/media", "/srv", "/tmp")
-_DEVICES = ("null", "zero", "full", "random", "urandom")
+DEVICES = ("null", "zero", "full", "random", "urandom")
 _LINKS = (
     ("/dev/fd", "/proc/self/fd"),
     ("/dev/stdin", "/proc/self/fd/0"),
@@ -22,6 +22,13 @@ _LINKS = (
     ("/tmp", f"{FOLDER}/tmp"),
     ("/var/tmp", f"{FOLDER}/tmp"),
 )
+
+
+def writable_devices(settings: dict[str, Any]) -> list[str]:
+    """Devices that jobs may open for writing: all, but where nothing counts a job's memory not
+    /dev/zero, whose shared mappings are memory that no process shows once it has unmapped them."""
+    counted = bool(settings["groups"]["parents"])
+    return [f"/dev/{name}" for name in DEVICES if counted or name != "zero"]
 
 
 def write(path: str, text: str | bytes) -> None:
@@ -57,7 +64,7 @@ def build(settings: dict[str, Any]) -> str:
             system.set_mount(place + cover, system.READ_ONLY)
     for name in ("etc", "proc", "dev", "var", "job/tmp"):
         os.makedirs(f"{place}/{name}", exist_ok=True)
-    for name in _DEVICES:
+    for name in DEVICES:
         write(f"{place}/dev/{name}", "")
         system.mount(f"/dev/{name}", f"{place}/dev/{name}", None, system.BIND)
         system.set_mount(f"{place}/dev/{name}", system.NO_SUID)

@@ -66,7 +66,7 @@ def main(settings: dict[str, Any], jobs_fd: int, control_fd: int) -> NoReturn:
     try:
         if settings["namespaces"]:
             _confine(settings)
-            rules = child.rules()
+            rules = child.rules(settings)
         else:
             rules = plain.confine(settings, settings["folder"])
         gc.freeze()
