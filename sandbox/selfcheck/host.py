@@ -202,16 +202,23 @@ def objects(uids: Iterable[int]) -> frozenset[str]:
     return frozenset(found)
 
 
-def groups(pids: Iterable[int]) -> frozenset[str]:
-    """Control groups whose name holds one of `pids`: those that a sandbox of theirs made."""
-    wanted = {str(pid) for pid in pids}
+def groups() -> frozenset[str]:
+    """Control groups, by the folder that each is."""
     found = set()
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         fields = line.split()
-        if fields[fields.index("-") + 1] not in ("cgroup", "cgroup2"):
-            continue
-        for folder, names, _ in os.walk(fields[4]):
-            for name in names:
-                if wanted & set("".join(c if c.isdigit() else " " for c in name).split()):
-                    found.add(f"{folder}/{name}")
+        if fields[fields.index("-") + 1] in ("cgroup", "cgroup2"):
+            found |= {
+                f"{folder}/{name}" for folder, names, _ in os.walk(fields[4]) for name in names
+            }
     return frozenset(found)
+
+
+def groups_of(pids: Iterable[int]) -> frozenset[str]:
+    """Control groups whose name holds one of `pids`: those that a sandbox of theirs made."""
+    wanted = {str(pid) for pid in pids}
+    return frozenset(
+        group
+        for group in groups()
+        if wanted & set("".join(c if c.isdigit() else " " for c in Path(group).name).split())
+    )

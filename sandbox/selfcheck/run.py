@@ -78,7 +78,8 @@ def selfcheck(
     done = _Counter(len(attacks) * len(halves), progress)
     token = new_token()
     owners = {NOBODY} if os.geteuid() == 0 else set()
-    before = host.objects(owners)
+    # Process numbers come again: a group of an earlier process may bear one of ours.
+    before = host.objects(owners) | host.groups()
     with Canaries() as canaries:
         for backend in backends:
             both = [half for half in halves if half.backend == backend]
@@ -281,7 +282,7 @@ def _left_behind(before: frozenset[str], owners: Iterable[int], halves: list[Hal
     pids = {pid for half in halves for pid in half.pids}
     deadline = time.monotonic() + 2.0
     while True:
-        left = sorted(host.objects(owners) - before) + sorted(host.groups(pids))
+        left = sorted((host.objects(owners) | host.groups_of(pids)) - before)
         if not left or time.monotonic() > deadline:
             return left
         time.sleep(0.1)

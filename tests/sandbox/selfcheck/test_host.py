@@ -46,4 +46,5 @@ def test_the_rest_can_be_read() -> None:
     assert set(host.descriptors()) >= {0, 1, 2}
     assert host.settings()["/proc/sys/kernel/hostname"]
     assert isinstance(host.objects({65534}), frozenset)
-    assert host.groups([2**22 + 1]) == frozenset()
+    assert host.groups_of([2**22 + 1]) == frozenset()
+    assert host.groups_of([os.getpid()]) <= host.groups()
