@@ -1,5 +1,6 @@
 """A stand-in Docker engine, for every test of the sandbox that wants one."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -62,6 +63,7 @@ def start_engine(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def engine_url(start_engine):
-    """The URL of one stand-in engine that all tests of this process share."""
-    return start_engine()[0]
+def engine_url(request):
+    """The URL of one engine that all tests of this process share: a stand-in, or a real one that has
+    the image, where VERIGYM_TEST_ENGINE names it."""
+    return os.environ.get("VERIGYM_TEST_ENGINE") or request.getfixturevalue("start_engine")()[0]
