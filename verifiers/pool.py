@@ -41,6 +41,9 @@ from verigym.verifiers.wire import Broken, Channel, Item, Judged, Ready, Refused
 
 _log = logging.getLogger(__name__)
 
+_MAX_LOST_EARLY = 4
+"""Workers that may die while they load a verifier."""
+
 
 class PoolBusy(VerigymError):
     """The queue of a pool stayed full; nothing was judged, so try again later."""
@@ -365,9 +368,10 @@ class VerifierPool:
                     return
                 _log.warning("a worker of verifier %s died: %s", parcel.verifier, error)
                 if parcel.key not in seat.ready:
+                    # More often than a call: it says nothing about any submission.
                     lost_early += 1
-                    if lost_early == 2:
-                        why = "two workers died before the verifier was loaded"
+                    if lost_early == _MAX_LOST_EARLY:
+                        why = f"{lost_early} workers died before the verifier was loaded"
                         _set_all(todo, fault(Status.INFRA, "worker_died", why))
                         return
                     continue

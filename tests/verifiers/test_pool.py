@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import select
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -340,3 +342,16 @@ def test_a_forked_copy_is_refused(pool, monkeypatch):
 def test_settings_must_be_above_zero(name):
     with pytest.raises(RequestError, match=name):
         VerifierPool(**{name: 0})
+
+
+@pytest.mark.slow
+def test_no_verdict_is_lost_to_a_worker_that_is_killed_every_second():
+    """Ten thousand verifications, each compared with the verdict of one process."""
+    program = Path(__file__).parents[2] / "benchmarks" / "pool_kills.py"
+    command = [sys.executable, str(program), "--verifications", "10000", "--every", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    report = json.loads(done.stdout)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (report["lost"], report["changed"]) == (0, 0)
+    assert report["verifications"] >= 10_000
+    assert report["kills"] >= 5

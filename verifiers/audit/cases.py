@@ -5,7 +5,7 @@ A row is one line of JSON. The general form works for every verifier:
     {"task": {"reference": ..., "prompt": ""}, "submission": ..., "label": 1, "category": "units"}
 
 `task` needs only what the verifier reads. A family may read rows of its own: its module `cases` has
-`task_of(row)`, which gives task, submission and label. Seeds are what its `seeds()` gives, or lie
+`task_of(row)`, which gives the task or task, submission and label. Seeds are what its `seeds()` gives, or lie
 beside the verifier's module as `seeds/<name>.jsonl`.
 """
 
@@ -36,7 +36,9 @@ MAIN = {
 }
 """The verifier that is meant where a family alone is named."""
 
-TaskOf = Callable[[dict[str, Any]], tuple[Task, JSON, int]]
+TaskOf = Callable[[dict[str, Any]], Task | tuple[Task, JSON, int]]
+"""How a family reads a row of its own: all three, or the task where the row's `submission` or `answer`
+and its `label` are the others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +103,10 @@ def case_of(row: dict[str, Any], own: TaskOf | None, name: str) -> Case:
     if "task" in row:
         task, submission, label = general_task(row["task"], name), row["submission"], row["label"]
     elif own is not None:
-        task, submission, label = own(row)
+        made = own(row)
+        if isinstance(made, Task):
+            made = made, row["submission"] if "submission" in row else row["answer"], row["label"]
+        task, submission, label = made
     else:
         raise RequestError('a case needs "task", "submission" and "label"')
     if label not in (0, 1):
