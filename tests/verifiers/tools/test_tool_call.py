@@ -1,0 +1,264 @@
+"""tools/call: golden replies, the score of ToolRL against brute force, and hostile input."""
+
+import itertools
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import verigym
+
+REASONS = {
+    *("correct", "missing_call", "extra_call", "wrong_tool", "wrong_order", "wrong_arguments"),
+    *("unknown_tool", "bad_arguments", "no_call", "bad_json", "duplicate_key", "bad_call"),
+    *("not_calls", "too_many_calls", "too_deep"),
+}
+GOLDEN = Path(__file__).parents[2] / "golden" / "tools_call.jsonl"
+ROWS = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+MEGABYTE = 1 << 20
+
+
+def judge(reference, reply, prompt="p", **params):
+    task = verigym.Task(
+        id="t",
+        env_id="verigym/tests/t-v0",
+        seed=0,
+        prompt=prompt,
+        difficulty="easy",
+        reference=reference,
+    )
+    return verigym.make_verifier("tools/call", **params).verify(task, reply)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"{i}-{r['why']}" for i, r in enumerate(ROWS, 1)])
+def test_golden(row):
+    verdict = judge(row["answer"], row["reply"], row.get("prompt", "p"), **row.get("params", {}))
+    assert verdict.reason == row["reason"], verdict.evidence
+    assert verdict.score == pytest.approx(row["reward"])
+
+
+def test_golden_file_covers_every_reason():
+    assert len(ROWS) >= 40
+    assert {row["reason"] for row in ROWS} == REASONS
+
+
+SCALARS = st.one_of(st.integers(-5, 5), st.booleans(), st.none(), st.text("abcäß .-", max_size=5))
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text("abc", min_size=1, max_size=2), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+CALLS = st.fixed_dictionaries(
+    {
+        "name": st.sampled_from(["f", "g", "h"]),
+        "arguments": st.dictionaries(st.sampled_from("xyz"), VALUES, max_size=3),
+    }
+)
+SMALL_CALLS = st.fixed_dictionaries(
+    {
+        "name": st.sampled_from(["f", "g"]),
+        "arguments": st.dictionaries(st.sampled_from("xyz"), st.integers(0, 1), max_size=3),
+    }
+)
+
+
+def openai(calls):
+    return {
+        "role": "assistant",
+        "tool_calls": [
+            {"id": str(i), "function": {**call, "arguments": json.dumps(call["arguments"])}}
+            for i, call in enumerate(calls)
+        ],
+    }
+
+
+SHAPES = [
+    list,
+    openai,
+    json.dumps,
+    lambda calls: f"```json\n{json.dumps(calls)}\n```",
+    lambda calls: "So:" + "".join(f"<tool_call>{json.dumps(c)}</tool_call>" for c in calls),
+]
+
+
+@given(st.lists(CALLS, min_size=1, max_size=5), st.sampled_from(SHAPES))
+def test_the_calls_wanted_are_right_in_every_shape(calls, shape):
+    verdict = judge({"expected": calls}, shape(calls))
+    assert (verdict.score, verdict.reason) == (1.0, "correct")
+    assert set(verdict.parts.values()) == {1.0}
+
+
+@given(
+    st.lists(CALLS, min_size=1, max_size=5).flatmap(
+        lambda c: st.tuples(st.just(c), st.permutations(c))
+    )
+)
+def test_a_bag_has_no_order(drawn):
+    calls, other = drawn
+    assert judge({"expected": calls, "order": "bag"}, other).score == 1.0
+    in_order = json.dumps(calls, sort_keys=True) == json.dumps(other, sort_keys=True)
+    if in_order:
+        assert judge({"expected": calls}, other).score == 1.0
+
+
+@given(st.lists(CALLS, min_size=1, max_size=4), st.data())
+def test_one_change_is_never_paid(calls, data):
+    at = data.draw(st.integers(0, len(calls) - 1))
+    changed = [dict(call, arguments=dict(call["arguments"])) for call in calls]
+    how = data.draw(st.sampled_from(["value", "key", "name", "drop", "repeat"]))
+    if how == "value":
+        changed[at]["arguments"]["x"] = "another"
+    elif how == "key":
+        changed[at]["arguments"]["invented"] = None
+    elif how == "name":
+        changed[at]["name"] = "other"
+    elif how == "drop":
+        del changed[at]
+    else:
+        changed.insert(at, changed[at])
+    for order in ("sequence", "bag"):
+        verdict = judge({"expected": calls, "order": order}, changed, credit="parts")
+        assert verdict.score < 1.0
+        assert judge({"expected": calls, "order": order}, changed).score == 0.0
+
+
+def toolrl(wanted, made):
+    """R_max / S_max as the paper defines it, by trying every matching."""
+    asked, given_ = Counter(c["name"] for c in wanted), Counter(c["name"] for c in made)
+    names = (asked & given_).total() / (asked | given_).total()
+    best = 0.0
+    slots = [*range(len(made)), *[None] * len(wanted)]
+    for chosen in set(itertools.permutations(slots, len(wanted))):
+        total = 0.0
+        for one, at in zip(wanted, chosen, strict=True):
+            if at is None or made[at]["name"] != one["name"]:
+                continue
+            left, right = one["arguments"], made[at]["arguments"]
+            union = left.keys() | right.keys()
+            total += len(left.keys() & right.keys()) / len(union) if union else 1.0
+            total += sum(key in right and right[key] == value for key, value in left.items())
+        best = max(best, total)
+    return (names + best) / (1 + len(wanted) + sum(len(c["arguments"]) for c in wanted))
+
+
+@given(st.lists(SMALL_CALLS, min_size=1, max_size=3), st.lists(SMALL_CALLS, min_size=1, max_size=3))
+def test_the_part_match_is_that_of_toolrl(wanted, made):
+    verdict = judge({"expected": wanted, "order": "bag"}, made, credit="parts")
+    assert verdict.parts["match"] == pytest.approx(toolrl(wanted, made))
+    assert verdict.score == verdict.parts["match"]
+    # Keeping the order can only cost.
+    ordered = judge({"expected": wanted}, made)
+    assert ordered.parts["match"] <= verdict.parts["match"] + 1e-12
+
+
+PIECES = st.sampled_from(
+    [
+        *("<tool_call>", "</tool_call>", "<think>", "</think>", "```", "```json", "\n", "{", "}"),
+        *("[", "]", '"name"', '"f"', ":", ",", '"arguments"', "{}", "1", "\\", '"'),
+        '{"name": "f", "arguments": {}}',
+    ]
+)
+
+
+@given(st.one_of(st.text(), st.lists(PIECES, max_size=25).map("".join), VALUES))
+def test_garbage_never_raises_and_is_always_scored(reply):
+    verdict = judge({"expected": [{"name": "f", "arguments": {"q": 1}}]}, reply)
+    assert verdict.score == 0.0
+    assert not verdict.fault
+
+
+@given(st.text(), st.text())
+def test_evidence_does_not_tell_what_was_wanted(wanted, made):
+    secret = f"SECRET{wanted}"
+    for reply in ([{"name": "f", "arguments": {"x": made}}], [{"name": "g"}], []):
+        verdict = judge(
+            {"expected": [{"name": "f", "arguments": {"x": secret, "HIDDEN": 1}}]}, reply
+        )
+        assert "SECRET" not in verdict.evidence
+        assert "HIDDEN" not in verdict.evidence
+
+
+DEEP = {"name": "f", "arguments": {"x": json.loads("[" * 100 + "]" * 100)}}
+HOSTILE = {
+    "megabyte of text": ("x" * (MEGABYTE + 1), "too_long"),
+    "megabyte of tags": ("<tool_call>" * (MEGABYTE // 11), "bad_json"),
+    "megabyte of closed tags": ("<tool_call></tool_call>" * (MEGABYTE // 23), "bad_json"),
+    "megabyte of brackets": ("[" * MEGABYTE, "too_deep"),
+    "megabyte of pairs": ("[" + "[]," * (MEGABYTE // 3 - 2) + "[]]", "too_many_calls"),
+    "megabyte of quotes": ("[" * 60 + '"' * (MEGABYTE - 100), "bad_json"),
+    "megabyte of fences": ("```\n" * (MEGABYTE // 4), "no_call"),
+    "megabyte of backticks": ("`" * MEGABYTE, "no_call"),
+    "megabyte of backslashes": ('["' + "\\" * (MEGABYTE - 10), "bad_json"),
+    "megabyte of digits": (
+        '{"name":"f","arguments":{"x":' + "9" * (MEGABYTE - 99) + "}}",
+        "bad_json",
+    ),
+    "many calls": ([{"name": "f", "arguments": {}}] * 10_000, "too_many_calls"),
+    "large data": ([{"name": "f", "arguments": {"x": "y" * MEGABYTE}}], "too_long"),
+    "deep data": ([DEEP], "too_deep"),
+    "lone surrogate": ('{"name":"f","arguments":{"x":"\ud800"}}', "not_text"),
+    "escaped surrogate": ('{"name":"f","arguments":{"x":"\\ud800"}}', "bad_json"),
+    "surrogate in data": ([{"name": "f\ud800"}], "not_json"),
+    "NUL": ('{"name":"f\\u0000","arguments":{}}', "wrong_tool"),
+    "64 alike": ([{"name": "f", "arguments": {"y": i}} for i in range(64)], "wrong_arguments"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_input_ends_at_once_with_a_verdict(name):
+    # Quadratic work on a megabyte would run into the test's own time limit.
+    reply, reason = HOSTILE[name]
+    wanted = [{"name": "f", "arguments": {"x": 1}}]
+    if name == "64 alike":
+        wanted = [{"name": "f", "arguments": {"x": i, "y": -1}} for i in range(64)]
+    verdict = judge({"expected": wanted, "order": "bag"}, reply)
+    assert (verdict.score, verdict.reason) == (0.0, reason)
+
+
+TOOL = {"name": "f", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        None,
+        {},
+        {"expected": {}},
+        {"expected": [1]},
+        {"expected": [{"arguments": {}}]},
+        {"expected": [{"name": "f", "arguments": []}]},
+        {"expected": [{"name": "f", "argument": {}}]},
+        {"expected": [{"name": "f"}], "order": "any"},
+        {"expected": [{"name": "f", "accept": {"x": 1}}]},
+        {"expected": [{"name": "f", "optional": ["x"]}]},
+        {"expected": [{"name": "f"}], "tools": {}},
+        {"expected": [{"name": "f"}], "tools": [{}]},
+        {"expected": [{"name": "f"}], "tools": [TOOL, TOOL]},
+        {"expected": [{"name": "g"}], "tools": [TOOL]},
+        {"expected": [{"name": "f", "arguments": {"x": "1"}}], "tools": [TOOL]},
+        {"expected": [{"name": "f"}], "tools": [{"name": "f", "parameters": {"type": "int"}}]},
+        {
+            "expected": [{"name": "f"}],
+            "tools": [{"name": "f", "parameters": {"$ref": "http://127.0.0.1:9/x.json"}}],
+        },
+    ],
+)
+def test_a_reference_that_cannot_be_used_is_a_fault_without_a_score(reference):
+    verdict = judge(reference, [{"name": "f", "arguments": {}}])
+    assert verdict.score is None
+    assert (verdict.status, verdict.reason) == (verigym.Status.VERIFIER_ERROR, "bad_task")
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"order": "any"}, {"strings": "fuzzy"}, {"tolerance": 1}, {"tolerance": True}, {"credit": 1}],
+)
+def test_parameters_are_checked(params):
+    with pytest.raises(verigym.RequestError):
+        verigym.make_verifier("tools/call", **params)

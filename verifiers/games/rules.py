@@ -1,0 +1,324 @@
+"""Rule sets that `games/replay` knows by name: a start, the moves, and what wins.
+
+Each is a value: no state of its own, and states are plain hashable values. `read` gives a move in the
+one form that `apply` takes, or None where what was written is no move of the game at all; a move that
+is one but cannot be made now is illegal, which is told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from verigym.canonical import JSON
+from verigym.errors import TaskError
+from verigym.verifiers.games.keydoor import MOVES as DIRECTIONS
+from verigym.verifiers.games.keydoor import Level, Place, parse_level
+
+MAX_CELLS = 10_000
+_SHORT = {"u": "up", "d": "down", "l": "left", "r": "right", "n": "up", "s": "down", "w": "left"}
+_SHORT |= {"e": "right", "north": "up", "south": "down", "west": "left", "east": "right"}
+
+
+class Rules(Protocol):
+    """One game. States may hold the level, so that `apply` and `won` need nothing else."""
+
+    def start(self, reference: Mapping[str, JSON]) -> Any:
+        """The first state. Raises TaskError where the reference does not draw one."""
+
+    def read(self, move: JSON) -> Hashable | None:
+        """A move as the policy writes it, in one form; None where it is none."""
+
+    def legal(self, state: Any, move: Any) -> bool:
+        """Whether `move` can be made in `state`."""
+
+    def apply(self, state: Any, move: Any) -> Any:
+        """The state after a legal move."""
+
+    def won(self, state: Any) -> bool:
+        """Whether the goal is reached."""
+
+
+def read_direction(move: JSON) -> str | None:
+    """up, down, left or right, from these, their first letters, or the points of the compass."""
+    if not isinstance(move, str) or len(move) > 10:
+        return None
+    word = move.strip().lower()
+    word = _SHORT.get(word, word)
+    return word if word in DIRECTIONS else None
+
+
+class KeyDoor:
+    """`{"rows": [...]}` as in `games/keydoor`; a move into a wall is legal and changes nothing."""
+
+    def start(self, reference: Mapping[str, JSON]) -> tuple[Level, Place]:
+        level = parse_level(_rows(reference))
+        return level, level.start
+
+    def read(self, move: JSON) -> str | None:
+        return read_direction(move)
+
+    def legal(self, state: tuple[Level, Place], move: str) -> bool:
+        return True
+
+    def apply(self, state: tuple[Level, Place], move: str) -> tuple[Level, Place]:
+        level, place = state
+        return level, level.move(place, move)
+
+    def won(self, state: tuple[Level, Place]) -> bool:
+        level, place = state
+        return level.at_goal(place)
+
+
+Pegs = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class HanoiState:
+    """Disks on each peg, the largest first; won where `target` holds all."""
+
+    pegs: Pegs
+    target: int
+
+
+class Hanoi:
+    """`{"disks": n}` from peg 1 to the last of `pegs` (3); or `{"start": [[3,2,1],[],[]]}`, `target`.
+
+    A move is `[from, to]`, `"1->3"`, `"1 3"` or `"A C"`, pegs from 1 or A.
+    """
+
+    def start(self, reference: Mapping[str, JSON]) -> HanoiState:
+        raw = reference.get("start")
+        if raw is None:
+            count, pegs = _whole(reference, "disks", 1, 64), _whole(reference, "pegs", 3, 10, 3)
+            raw = [list(range(count, 0, -1))] + [[] for _ in range(pegs - 1)]
+        if not isinstance(raw, list | tuple) or not 3 <= len(raw) <= 10:
+            raise TaskError("hanoi: start must be a list of 3 to 10 pegs")
+        for peg in raw:
+            falls = isinstance(peg, list | tuple) and all(type(disk) is int for disk in peg)
+            if not falls or list(peg) != sorted(set(peg), reverse=True):
+                raise TaskError("hanoi: a peg is a list of disks, the largest first")
+        disks = sorted(disk for peg in raw for disk in peg)
+        if not disks or disks != list(range(1, len(disks) + 1)):
+            raise TaskError("hanoi: the disks must be 1 to n, each once")
+        target = _whole(reference, "target", 1, len(raw), len(raw))
+        return HanoiState(tuple(tuple(peg) for peg in raw), target - 1)
+
+    def read(self, move: JSON) -> tuple[int, int] | None:
+        ends: list[JSON] = []
+        if isinstance(move, str) and len(move) <= 20:
+            for sign in ("->", "→", "to", ">", ",", "-"):
+                move = move.replace(sign, " ")
+            ends.extend(move.strip(" ()[]").split())
+        elif isinstance(move, list | tuple):
+            ends.extend(move)
+        pegs = [_peg(end) for end in ends]
+        if len(pegs) != 2 or pegs[0] is None or pegs[1] is None:
+            return None
+        return pegs[0], pegs[1]
+
+    def legal(self, state: HanoiState, move: tuple[int, int]) -> bool:
+        source, target = move
+        if not (0 <= source < len(state.pegs) and 0 <= target < len(state.pegs)):
+            return False
+        if source == target or not state.pegs[source]:
+            return False
+        there = state.pegs[target]
+        return not there or there[-1] > state.pegs[source][-1]
+
+    def apply(self, state: HanoiState, move: tuple[int, int]) -> HanoiState:
+        source, target = move
+        pegs = list(state.pegs)
+        pegs[target] = (*pegs[target], pegs[source][-1])
+        pegs[source] = pegs[source][:-1]
+        return HanoiState(tuple(pegs), state.target)
+
+    def won(self, state: HanoiState) -> bool:
+        return all(not peg for i, peg in enumerate(state.pegs) if i != state.target)
+
+
+@dataclass(frozen=True)
+class SlidingState:
+    """Tiles row by row, 0 the hole."""
+
+    tiles: tuple[int, ...]
+    goal: tuple[int, ...]
+    width: int
+
+
+class Sliding:
+    """`{"rows": [[1,2],[3,0]]}`, `goal` (rows; left out: in order, the hole last).
+
+    A move is the direction in which a tile moves into the hole, or that tile's number.
+    """
+
+    def start(self, reference: Mapping[str, JSON]) -> SlidingState:
+        tiles, width = _grid(reference.get("rows"), "rows")
+        goal = (*range(1, len(tiles)), 0)
+        if "goal" in reference:
+            goal, other = _grid(reference["goal"], "goal")
+            if other != width:
+                raise TaskError("sliding: rows and goal must have one width")
+        if sorted(tiles) != list(range(len(tiles))) or sorted(goal) != sorted(tiles):
+            raise TaskError("sliding: the tiles must be 1 to n, each once, and the hole 0")
+        return SlidingState(tiles, goal, width)
+
+    def read(self, move: JSON) -> str | int | None:
+        if isinstance(move, int) and not isinstance(move, bool):
+            return move
+        if isinstance(move, str) and move.strip().isdecimal() and len(move) < 8:
+            return int(move)
+        return read_direction(move)
+
+    def legal(self, state: SlidingState, move: str | int) -> bool:
+        return self._from(state, move) is not None
+
+    def apply(self, state: SlidingState, move: str | int) -> SlidingState:
+        source = self._from(state, move)
+        if source is None:
+            raise ValueError(f"{move!r} cannot be made")
+        tiles, hole = list(state.tiles), state.tiles.index(0)
+        tiles[hole], tiles[source] = tiles[source], 0
+        return SlidingState(tuple(tiles), state.goal, state.width)
+
+    def won(self, state: SlidingState) -> bool:
+        return state.tiles == state.goal
+
+    def _from(self, state: SlidingState, move: str | int) -> int | None:
+        """Where the tile that moves stands."""
+        row, column = divmod(state.tiles.index(0), state.width)
+        for name, (down, right) in DIRECTIONS.items():
+            there, beside = row - down, column - right
+            if not (0 <= beside < state.width and 0 <= there < len(state.tiles) // state.width):
+                continue
+            at = there * state.width + beside
+            if move in (name, state.tiles[at]) and not isinstance(move, bool):
+                return at
+        return None
+
+
+@dataclass(frozen=True)
+class LakeState:
+    """Where one stands on the ice."""
+
+    rows: tuple[str, ...]
+    row: int
+    column: int
+
+
+class Lake:
+    """`{"rows": ["SFH", "FFG"]}`: S start, F ice, H hole, G goal; no slipping.
+
+    A move off the edge is legal and changes nothing; in a hole no move is legal.
+    """
+
+    def start(self, reference: Mapping[str, JSON]) -> LakeState:
+        rows = _rows(reference)
+        text = "".join(rows)
+        if len({len(row) for row in rows}) != 1 or set(text) - set("SFHG"):
+            raise TaskError("lake: rows of one width of S, F, H and G")
+        if text.count("S") != 1 or "G" not in text:
+            raise TaskError("lake: one start S and at least one goal G")
+        return LakeState(rows, *divmod(text.index("S"), len(rows[0])))
+
+    def read(self, move: JSON) -> str | None:
+        return read_direction(move)
+
+    def legal(self, state: LakeState, move: str) -> bool:
+        return state.rows[state.row][state.column] != "H"
+
+    def apply(self, state: LakeState, move: str) -> LakeState:
+        down, right = DIRECTIONS[move]
+        row = min(max(state.row + down, 0), len(state.rows) - 1)
+        column = min(max(state.column + right, 0), len(state.rows[0]) - 1)
+        return LakeState(state.rows, row, column)
+
+    def won(self, state: LakeState) -> bool:
+        return state.rows[state.row][state.column] == "G"
+
+
+class Lights:
+    """`{"rows": ["#.", ".#"]}`, `#` lit: a press `[row, column]` (from 1) turns it and its neighbours.
+
+    Won where all are out.
+    """
+
+    def start(self, reference: Mapping[str, JSON]) -> tuple[str, ...]:
+        rows = _rows(reference)
+        if len({len(row) for row in rows}) != 1 or set("".join(rows)) - set("#."):
+            raise TaskError("lights: rows of one width of # and .")
+        return rows
+
+    def read(self, move: JSON) -> tuple[int, int] | None:
+        if isinstance(move, str) and len(move) <= 20:
+            words = move.replace(",", " ").strip(" ()[]").split()
+            move = [int(w) for w in words if w.isdecimal()] if all(map(str.isdecimal, words)) else 0
+        if isinstance(move, list | tuple) and len(move) == 2 and all(type(n) is int for n in move):
+            return move[0] - 1, move[1] - 1
+        return None
+
+    def legal(self, state: tuple[str, ...], move: tuple[int, int]) -> bool:
+        return 0 <= move[0] < len(state) and 0 <= move[1] < len(state[0])
+
+    def apply(self, state: tuple[str, ...], move: tuple[int, int]) -> tuple[str, ...]:
+        grid = [list(row) for row in state]
+        for down, right in ((0, 0), *DIRECTIONS.values()):
+            row, column = move[0] + down, move[1] + right
+            if 0 <= row < len(grid) and 0 <= column < len(grid[0]):
+                grid[row][column] = "." if grid[row][column] == "#" else "#"
+        return tuple("".join(row) for row in grid)
+
+    def won(self, state: tuple[str, ...]) -> bool:
+        return all("#" not in row for row in state)
+
+
+RULES: Mapping[str, Rules] = {
+    "hanoi": Hanoi(),
+    "keydoor": KeyDoor(),
+    "lake": Lake(),
+    "lights": Lights(),
+    "sliding": Sliding(),
+}
+
+
+def _rows(reference: Mapping[str, JSON]) -> tuple[str, ...]:
+    rows = reference.get("rows")
+    if not isinstance(rows, list | tuple) or not rows or not all(isinstance(r, str) for r in rows):
+        raise TaskError("rows must be a list of texts")
+    if not rows[0] or sum(map(len, rows)) > MAX_CELLS:
+        raise TaskError(f"rows must have 1 to {MAX_CELLS} cells")
+    return tuple(rows)
+
+
+def _grid(raw: JSON, what: str) -> tuple[tuple[int, ...], int]:
+    if not isinstance(raw, list | tuple) or not raw or not isinstance(raw[0], list | tuple):
+        raise TaskError(f"sliding: {what} must be a list of rows of whole numbers")
+    width = len(raw[0])
+    for row in raw:
+        if not isinstance(row, list | tuple) or len(row) != width:
+            raise TaskError(f"sliding: {what} must have rows of one width")
+    tiles = tuple(tile for row in raw for tile in row)
+    if not 2 <= len(tiles) <= MAX_CELLS or not all(type(tile) is int for tile in tiles):
+        raise TaskError(f"sliding: {what} must hold 2 to {MAX_CELLS} whole numbers")
+    return tiles, width
+
+
+def _whole(
+    reference: Mapping[str, JSON], name: str, least: int, most: int, default: int | None = None
+) -> int:
+    value = reference.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise TaskError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
+    return value
+
+
+def _peg(end: JSON) -> int | None:
+    if isinstance(end, str):
+        word = end.strip().upper()
+        if len(word) == 1 and "A" <= word <= "J":
+            return ord(word) - ord("A")
+        end = int(word) if word.isdecimal() and len(word) < 4 else None
+    if isinstance(end, int) and not isinstance(end, bool) and abs(end) < 1000:
+        return end - 1
+    return None

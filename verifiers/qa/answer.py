@@ -1,0 +1,325 @@
+"""`qa/answer`: a short answer against the right ones, with citations where the task wants them.
+
+The reference is
+
+    {"answer": value} or {"answers": [aliases]}, and perhaps
+    "kind"        text (default), number, date, yes_no or list; from the type of `answer` if left out
+    "units"       of a number: words that may or (`"unit_required": true`) must stand beside it
+    "supporting"  [page ids], any of which supports the answer, or [[page ids], ...], of each of which
+                  one must be cited (one list a hop)
+    "pages"       {page id: text}, to check quotes in
+
+The submission is text (`commit.py` says where its answer is) or `{"answer", "citations"}`.
+
+- text: equal to an alias in the form of `normalise.py`; `sentence` also takes "The capital of France
+  is Paris", where all but the answer repeats the question. `score="f1"` pays token F1 instead.
+- number: by value, within `tolerance` (relative) or `abs_tolerance`; thousands separators, exponents,
+  percent, scale words and numbers in words are read.
+- date: as precise as the reference: `1969-07-20`, `July 20, 1969`, `20 July 1969`; all numbers only
+  where `day_first` is set or one cannot be a month.
+- yes_no: by the first word, where nothing says the contrary.
+- list: every item (each a text or a list of its aliases), no other, in any order.
+
+Covers: lists of candidates, alternatives, hedges, the answer inside a long text, the question repeated,
+two numbers or dates, pages cited by the dozen, invented quotes. Does not cover: right answers in words
+that no alias has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import ClassVar
+
+from verigym.canonical import JSON
+from verigym.task import Task
+from verigym.verdict import Verdict, scored, unusable
+from verigym.verifier import Verifier
+from verigym.verifiers.qa.citations import (
+    Citation,
+    judge_citations,
+    read_citations,
+    read_support,
+    take_citations,
+)
+from verigym.verifiers.qa.commit import (
+    final_answer,
+    hedge_in,
+    pieces,
+    question_words,
+    undressed,
+    unframed,
+)
+from verigym.verifiers.qa.normalise import f1, tokens
+from verigym.verifiers.qa.reference import read_reference, unit_words, wanted_number
+from verigym.verifiers.qa.values import read_date, read_number, read_yes_no
+from verigym.verifiers.text.reply import shown
+
+MAX_REPLY_CHARS = 1 << 20
+MAX_ANSWER_CHARS = 2_000
+_CURRENCIES = frozenset("$€£¥")
+_PERCENT = frozenset({"percent", "percentage", "%"})
+_ABOUT = frozenset({"about", "approximately", "around", "roughly", "circa", "ca", "~", "≈"})
+
+
+class AnswerVerifier(Verifier):
+    """Score 1 for the right answer, committed to and, where the task says so, supported; else 0.
+
+    Judged with `correct`, `partial` (F1), `wrong_answer`, `no_citation`, `unsupported`, `false_quote`;
+    unusable with `no_answer`, `several_answers`, `hedged`, `too_long`, `unreadable` (no number, date or
+    yes/no), `not_text`. `parts`: `exact`, `f1`, and `citation_precision`, `citation_recall` where
+    pages are listed.
+    """
+
+    id: ClassVar[str] = "qa/answer"
+    version: ClassVar[int] = 1
+    about: ClassVar[str] = (
+        "A short answer must equal one of the right ones (text, number, date, yes/no, list) and cite "
+        "pages that support it; the submission is text or {answer, citations}."
+    )
+    defaults: ClassVar[Mapping[str, JSON]] = {
+        "score": "exact",
+        "sentence": True,
+        "max_words": 40,
+        "tolerance": 0.0,
+        "abs_tolerance": 0.0,
+        "day_first": None,
+        "citations": "auto",
+        "min_quote_chars": 12,
+        "least_precision": 1.0,
+    }
+
+    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
+        "score": {
+            "enum": ["exact", "f1"],
+            "description": "1 for an exact match alone, or token F1 of texts and lists.",
+        },
+        "sentence": {"description": "Take a sentence that repeats the question before the answer."},
+        "max_words": {"minimum": 1, "description": "Words of an answer at most."},
+        "tolerance": {"minimum": 0, "description": "Relative difference allowed of numbers."},
+        "abs_tolerance": {"minimum": 0, "description": "Absolute difference allowed of numbers."},
+        "day_first": {
+            "type": ["boolean", "null"],
+            "description": "How 03/04/2020 is read; null: not at all.",
+        },
+        "citations": {
+            "enum": ["auto", "ignore"],
+            "description": "auto: wanted where the task lists supporting pages.",
+        },
+        "min_quote_chars": {"minimum": 0, "description": "Shorter quotes show nothing."},
+        "least_precision": {
+            "minimum": 0,
+            "maximum": 1,
+            "description": "Share of the cited pages that must support the answer.",
+        },
+    }
+    evidence: ClassVar[str] = (
+        "One committed answer and the pages cited for it; reasoning and style count for nothing."
+    )
+    weights: ClassVar[Mapping[str, float]] = {
+        "exact": 1.0,
+        "f1": 0.0,
+        "citation_precision": 0.0,
+        "citation_recall": 0.0,
+    }
+
+    def __init__(self, **params: JSON) -> None:
+        super().__init__(**params)
+        day_first = self.params["day_first"]
+        self._day_first = day_first if isinstance(day_first, bool) else None
+        self._max_words = int(str(self.params["max_words"]))
+        self._tolerance = Decimal(repr(self.params["tolerance"]))
+        self._abs_tolerance = Decimal(repr(self.params["abs_tolerance"]))
+        self._min_quote_chars = int(str(self.params["min_quote_chars"]))
+        self._least_precision = float(str(self.params["least_precision"]))
+
+    def judge(self, task: Task, submission: JSON) -> Verdict:
+        """See the class and the module."""
+        reference, kind, right = read_reference(task)
+        support = read_support(reference)
+        given = _take(submission)
+        if isinstance(given, Verdict):
+            return given
+        answer, cited = given
+        verdict = self._judge_answer(task, reference, kind, right, answer)
+        if self.params["citations"] == "ignore" or (not support.groups and not cited):
+            return verdict
+        held = judge_citations(cited, support, self._min_quote_chars, self._least_precision)
+        parts = dict(verdict.parts)
+        if support.groups:
+            parts["citation_precision"] = held.precision
+            parts["citation_recall"] = held.recall
+        if held.reason and verdict.score:
+            return scored(0.0, held.reason, held.evidence, parts)
+        return (
+            scored(verdict.score, verdict.reason, verdict.evidence, parts)
+            if verdict.score is not None
+            and verdict.reason in ("correct", "partial", "wrong_answer")
+            else verdict
+        )
+
+    def _judge_answer(
+        self,
+        task: Task,
+        reference: Mapping[str, JSON],
+        kind: str,
+        right: Sequence[JSON],
+        answer: str,
+    ) -> Verdict:
+        if not answer:
+            return unusable("no_answer", "the reply holds no answer")
+        if len(answer) > MAX_ANSWER_CHARS:
+            return unusable("too_long", f"an answer has at most {MAX_ANSWER_CHARS} characters")
+        words = tokens(answer)
+        if not words:
+            return unusable("no_answer", "the answer has no words")
+        if len(words) > self._max_words:
+            return unusable(
+                "too_long", f"{len(words)} words; an answer has at most {self._max_words}"
+            )
+        if kind == "list":
+            return self._judge_list(right, answer)
+        aliases = [tokens(str(one)) for one in right]
+        # An alias may itself have a comma or an "or"; then the answer may, too.
+        whole = kind == "text" and words in aliases
+        if not whole and (hedge := hedge_in(answer)):
+            return unusable("hedged", f"the answer hedges: {shown(hedge)}")
+        if kind == "text":
+            return self._judge_text(task, aliases, answer, words)
+        if kind == "yes_no":
+            value = read_yes_no(words)
+            if value is None:
+                return unusable("unreadable", "the answer must be yes or no, and not both")
+            return _exact(value is right[0])
+        if kind == "date":
+            dates = [read_date(part, self._day_first) for part in self._bodies(task, answer)]
+            found = next((one for one in dates if one), None)
+            if found is None:
+                return unusable("unreadable", "the answer is not one date that can be read")
+            wanted = [read_date(str(one), self._day_first) for one in right]
+            return _exact(any(one is not None and found[: len(one)] == one for one in wanted))
+        return self._judge_number(task, reference, right, answer)
+
+    def _bodies(self, task: Task, answer: str) -> list[str]:
+        """The answer, and what follows its last copula where only the question stands before it."""
+        found = [answer]
+        for copula in (" is ", " was ", " are ", " were "):
+            before, at, after = answer.rpartition(copula)
+            if at and self.params["sentence"]:
+                frame = [*tokens(before), "is", "x"]
+                if unframed(frame, question_words(task.prompt)) == ["x"]:
+                    found.append(undressed(after))
+        return found
+
+    def _judge_text(
+        self, task: Task, aliases: Sequence[list[str]], answer: str, words: list[str]
+    ) -> Verdict:
+        body = words
+        exact = words in aliases
+        if not exact and self.params["sentence"]:
+            inner = unframed(words, question_words(task.prompt))
+            if inner is not None:
+                body = inner
+                exact = inner in aliases
+        best = max(f1(body, alias) for alias in aliases)
+        parts = {"exact": float(exact), "f1": best}
+        if exact:
+            return scored(1.0, "correct", "the answer is right", parts)
+        listed = [tokens(piece) for piece in pieces(answer)]
+        if len(listed) > 1 and any(piece in aliases for piece in listed):
+            return unusable("several_answers", "give one answer, not a list of candidates")
+        if self.params["score"] == "f1" and best > 0 and len(listed) == 1:
+            return scored(best, "partial", "the answer is right in part", parts)
+        if len(listed) > 1:
+            parts["f1"] = 0.0
+        return scored(0.0, "wrong_answer", "the answer is not one of the right ones", parts)
+
+    def _judge_number(
+        self, task: Task, reference: Mapping[str, JSON], right: Sequence[JSON], answer: str
+    ) -> Verdict:
+        listed: Sequence[str] = reference.get("units") or []  # type: ignore[assignment]
+        units = {word for unit in listed for word in unit_words(unit)}
+        question = question_words(task.prompt)
+        allowed = units | _CURRENCIES | _ABOUT | question
+        asks_percent = bool(question & _PERCENT)
+        for body in self._bodies(task, answer):
+            number = read_number(body)
+            if number is None:
+                continue
+            rest = [word for word in number.around if word not in allowed]
+            if rest:
+                continue
+            if units and reference.get("unit_required") and not units & {*number.around}:
+                return scored(0.0, "wrong_answer", "the number has no unit", _both(0.0))
+            for one in right:
+                wanted, percent = wanted_number(one)
+                values = [number.value]
+                if number.percent and not percent:
+                    # "5%" is 0.05; where a percentage is asked for, the task may have it as 5.
+                    values = [number.value / 100, *(values if asks_percent else [])]
+                elif percent and not number.percent:
+                    values.append(number.value * 100)  # 0.05 for "5%", or 5 without the sign
+                if any(abs(value - wanted) <= self._slack(wanted) for value in values):
+                    return _exact(True)
+            return _exact(False)
+        if len(pieces(answer)) > 1 and read_number(answer) is None:
+            return unusable("several_answers", "give one number, not a list of candidates")
+        return unusable("unreadable", "the answer is not one number that can be read")
+
+    def _slack(self, wanted: Decimal) -> Decimal:
+        return max(self._abs_tolerance, self._tolerance * abs(wanted))
+
+    def _judge_list(self, right: Sequence[JSON], answer: str) -> Verdict:
+        items = [
+            {tuple(tokens(str(alias))) for alias in (item if isinstance(item, list) else [item])}
+            for item in right
+        ]
+        given = [tuple(tokens(piece)) for piece in pieces(answer)]
+        given = [piece for piece in dict.fromkeys(given) if piece]
+        hit = sum(any(piece in item for piece in given) for item in items)
+        extra = sum(not any(piece in item for item in items) for piece in given)
+        precision = (len(given) - extra) / len(given) if given else 0.0
+        recall = hit / len(items)
+        both = precision + recall
+        parts = {"exact": 0.0, "f1": 2 * precision * recall / both if both else 0.0}
+        if hit == len(items) and not extra and len(given) == len(items):
+            parts["exact"] = 1.0
+            return scored(1.0, "correct", "every item is right", parts)
+        if self.params["score"] == "f1" and parts["f1"] > 0:
+            return scored(parts["f1"], "partial", "the list is right in part", parts)
+        return scored(0.0, "wrong_answer", "items are missing or wrong", parts)
+
+
+def _take(submission: JSON) -> tuple[str, list[Citation]] | Verdict:
+    """The answer and the citations of a submission."""
+    if isinstance(submission, dict):
+        answer, raw = submission.get("answer"), submission.get("citations", [])
+        if not isinstance(answer, str | int | float | bool):
+            return unusable("not_text", "an answer must be text")
+        if isinstance(answer, bool):
+            answer = "yes" if answer else "no"
+        text = str(answer) if not isinstance(answer, int) or abs(answer) < 1 << 64 else "?"
+        if len(text) > MAX_REPLY_CHARS:
+            return unusable("too_long", f"a reply has at most {MAX_REPLY_CHARS} characters")
+        cited = read_citations(raw)
+        if isinstance(cited, str):
+            return unusable("not_text", cited)
+        return undressed(text), cited
+    if not isinstance(submission, str):
+        return unusable(
+            "not_text", f"a submission is text or an object, got {type(submission).__name__}"
+        )
+    if len(submission) > MAX_REPLY_CHARS:
+        return unusable("too_long", f"a reply has at most {MAX_REPLY_CHARS} characters")
+    plain, found = take_citations(submission)
+    return final_answer(plain), found
+
+
+def _both(value: float) -> dict[str, float]:
+    return {"exact": value, "f1": value}
+
+
+def _exact(right: bool) -> Verdict:
+    if right:
+        return scored(1.0, "correct", "the answer is right", _both(1.0))
+    return scored(0.0, "wrong_answer", "the answer is not one of the right ones", _both(0.0))

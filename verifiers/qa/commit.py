@@ -1,0 +1,95 @@
+"""Whether a reply commits itself to one answer, and what that answer is.
+
+The answer is the inside of the last `<answer>` tag; else what follows `Answer:` (also `Final answer:`,
+`The answer is`) in the last line of the last 200 that has it; else the whole reply. Thoughts before `</think>` do not
+count. A later answer takes the place of an earlier one.
+
+A list of candidates, an alternative ("or", "either") and a hedge ("maybe", "I am not sure") are no
+answer, whatever they contain: otherwise naming everything would be paid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set as AbstractSet
+
+from verigym.verifiers.qa.normalise import tokens
+from verigym.verifiers.text.reply import last_answer, without_thoughts
+
+_LABEL = re.compile(
+    r"^[\s>*_#-]{0,8}(?:my\s+|the\s+)?(?:final\s+|short\s+|correct\s+)?answer(?:\s+is)?"
+    r"[*_]{0,3}\s*(?::|(?<=is)\s)[*_]{0,3}\s*(?P<rest>\S.*)$",
+    re.IGNORECASE,
+)
+_BEFORE = " \t\r\n\f\v\u00a0\"'“”‘’`*_"
+_AFTER = _BEFORE + ".!;,:"
+_LINES = 200
+_HEDGES = re.compile(
+    r"\b(?:maybe|perhaps|possibly|probably|presumably|likely|unsure|uncertain|unclear"
+    r"|not\s+(?:sure|certain)|can(?:no|')?t\s+(?:say|tell|be\s+sure)|could\s+be|might\s+be|may\s+be"
+    r"|i\s+(?:guess|suppose|think|believe)|one\s+of|either|alternatively|both|any\s+of)\b",
+    re.IGNORECASE,
+)
+_SEPARATOR = re.compile(
+    r"\s*(?:[,;/|\n]|\s(?:or|and/or|and|versus|vs\.?|but|if\s+not|otherwise)\s)\s*", re.IGNORECASE
+)
+_COPULAS = frozenset({"is", "was", "are", "were", "equals"})
+_FRAME_WORDS = (
+    "it this that he she they we there these those of in on at to for by from with and answer final "
+    "correct right my question here called named as so therefore thus hence s who which what when "
+    "where"
+)
+_FRAME = frozenset(_FRAME_WORDS.split())
+
+
+def final_answer(reply: str) -> str:
+    """The text of the one answer of a reply, without quotes, emphasis and a full stop; maybe empty."""
+    text = without_thoughts(reply)
+    answer = last_answer(text)
+    if answer is None:
+        answer = text
+        for line in reversed(text.splitlines()[-_LINES:]):
+            match = _LABEL.match(line[:10_000])
+            if match:
+                answer = match["rest"]
+                break
+    return undressed(answer)
+
+
+def undressed(text: str) -> str:
+    """`text` without quotes, emphasis and closing marks around it."""
+    return text.lstrip(_BEFORE).rstrip(_AFTER)
+
+
+def hedge_in(text: str) -> str | None:
+    """The first words that hedge, or None."""
+    match = _HEDGES.search(text)
+    return match[0].lower() if match else None
+
+
+def pieces(text: str) -> list[str]:
+    """What a list of candidates would fall into; one piece where there is none."""
+    return [piece for piece in _SEPARATOR.split(text) if piece.strip()]
+
+
+def unframed(given: list[str], question: AbstractSet[str]) -> list[str] | None:
+    """The tokens after the last copula, where all before it repeat the question or say nothing.
+
+    "The capital of France is Paris" gives `paris`. None where there is no such frame. Only what
+    follows the copula is the answer, so a frame can hold no second candidate that is paid.
+    """
+    for at in range(len(given) - 2, -1, -1):
+        if given[at] in _COPULAS:
+            before = given[:at]
+            if all(word in question or word in _FRAME or word in _COPULAS for word in before):
+                return given[at + 1 :]
+            return None
+    return None
+
+
+_NEGATIONS = frozenset({"not", "no", "never", "nor", "neither", "or", "isnt", "wasnt", "without"})
+
+
+def question_words(prompt: str) -> frozenset[str]:
+    """The words of a question that an answer may repeat; no negation and no "or" among them."""
+    return frozenset(tokens(prompt[:20_000])) - _NEGATIONS

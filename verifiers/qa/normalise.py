@@ -1,0 +1,76 @@
+"""The form that short answers are compared in: SQuAD's, mended where it makes different things equal.
+
+Source: Rajpurkar et al. 2016, arXiv 1606.05250, and its evaluation script: small letters, no
+punctuation, no articles, single spaces. Here also: canonical Unicode; accents on Latin letters and the
+width of full-width letters do not count. Kept, where SQuAD drops it:
+
+- the sign, point and percent of a number: `3.5` is not `35`, `-5` is not `5`, `5 %` is not `5`
+  (a thousands comma goes: `1,234` is `1234`; `2.0` is `2`)
+- `+` and `#` at the end of a word (`C++`, `C#`)
+- `a`, `an` and `the` where they are the last or only word (`vitamin A`), and a capital `A` inside
+  (`hepatitis A virus`)
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+_WIDE = {0xFF01 + i: 0x21 + i for i in range(94)} | {0x3000: 0x20, 0x2212: 0x2D}
+_ACCENT = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
+_TOKEN = re.compile(
+    r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|[.,]\d)(?:\s?%)?"  # a number
+    r"|[^\W_]+(?:['’.&\-][^\W_]+)*[+#]*"  # a word, inner marks included
+    r"|[%€$£¥°]"
+)
+_MARKS = re.compile(r"['’.&\-]")
+_ARTICLES = frozenset({"a", "an", "the"})
+
+
+def tokens(text: str) -> list[str]:
+    """The words and numbers of `text` in the form above; linear time."""
+    plain = _ACCENT.sub("", unicodedata.normalize("NFD", text.translate(_WIDE)))
+    words = _TOKEN.findall(unicodedata.normalize("NFC", plain))
+    last = len(words) - 1
+    found: list[str] = []
+    for i, word in enumerate(words):
+        small = word.casefold()
+        if small in _ARTICLES and i != last and (word != "A" or i == 0):
+            continue
+        if small[0].isdigit() or (small[0] in "+-" and len(small) > 1):
+            found.extend(_number(small))
+        else:
+            found.extend(_split_word(small))
+    return found
+
+
+def _number(text: str) -> list[str]:
+    body = text.rstrip("% \t\n")
+    digits = body.replace(",", "").lstrip("+")
+    if not re.fullmatch(r"-?\d+(?:\.\d+)?", digits):
+        return _split_word(text)
+    if "." in digits:
+        digits = digits.rstrip("0").rstrip(".")
+    sign = "-" if digits.startswith("-") else ""
+    digits = sign + (digits.lstrip("-").lstrip("0") or "0")
+    if digits.startswith((".", "-.")):
+        digits = digits.replace(".", "0.", 1)
+    return ["0" if digits == "-0" else digits, *(["%"] if "%" in text else [])]
+
+
+def _split_word(word: str) -> list[str]:
+    # "U.S." is "us", "rock'n'roll" is "rocknroll", "Jean-Paul" is "jean paul".
+    return [part for part in _MARKS.sub(lambda m: " " if m[0] == "-" else "", word).split() if part]
+
+
+def f1(given: Sequence[str], wanted: Sequence[str]) -> float:
+    """F1 over tokens as a bag, as SQuAD has it; 1 where both are empty, 0 where one is."""
+    if not given or not wanted:
+        return float(given == wanted)
+    common = (Counter(given) & Counter(wanted)).total()
+    if not common:
+        return 0.0
+    precision, recall = common / len(given), common / len(wanted)
+    return 2 * precision * recall / (precision + recall)

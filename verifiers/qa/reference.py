@@ -1,0 +1,91 @@
+"""Reads the reference of `qa/answer`: the kind of answer and the right ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+
+from verigym.canonical import JSON
+from verigym.errors import TaskError
+from verigym.task import Task
+from verigym.verifiers.qa.normalise import tokens
+from verigym.verifiers.qa.values import read_date, read_number, read_yes_no
+
+KINDS = ("text", "number", "date", "yes_no", "list")
+
+
+def read_reference(task: Task) -> tuple[Mapping[str, JSON], str, list[JSON]]:
+    """Reference, kind and right answers; a yes_no answer as a boolean. Raises TaskError."""
+    reference = task.reference
+    if not isinstance(reference, dict):
+        raise TaskError('the reference must be {"answer": ...} or {"answers": [...]}')
+    right = reference["answers"] if "answers" in reference else [reference.get("answer")]
+    if "answers" not in reference and isinstance(reference.get("answer"), list):
+        right = reference["answer"]
+    if not isinstance(right, list | tuple) or not right:
+        raise TaskError(f"answers must be a list of at least one, got {right!r}")
+    kind = reference.get("kind")
+    if kind is None:
+        first = right[0]
+        kind = (
+            "yes_no"
+            if isinstance(first, bool)
+            else "number"
+            if isinstance(first, int | float)
+            else "list"
+            if isinstance(reference.get("answer"), list)
+            else "text"
+        )
+    if kind not in KINDS:
+        raise TaskError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    for one in right:
+        _check_right(kind, one)
+    if kind == "yes_no":
+        right = [read_yes_no(tokens(one)) if isinstance(one, str) else one for one in right]
+        if len(right) != 1:
+            raise TaskError("a yes_no task has one right answer")
+    units = reference.get("units")
+    if units is not None and not (
+        isinstance(units, list | tuple) and all(isinstance(unit, str) for unit in units)
+    ):
+        raise TaskError("units must be a list of texts")
+    return reference, kind, list(right)
+
+
+def _check_right(kind: str, one: JSON) -> None:
+    usable = False
+    if kind == "text":
+        usable = isinstance(one, str) and bool(tokens(one))
+    elif kind == "list":
+        aliases = one if isinstance(one, list) else [one]
+        usable = bool(aliases) and all(isinstance(a, str) and tokens(a) for a in aliases)
+    elif kind == "yes_no":
+        usable = isinstance(one, bool) or (
+            isinstance(one, str) and read_yes_no(tokens(one)) is not None
+        )
+    elif kind == "date":
+        usable = isinstance(one, str) and read_date(one, None) is not None
+    elif isinstance(one, str):
+        usable = read_number(one) is not None
+    else:
+        usable = isinstance(one, int | float) and not isinstance(one, bool)
+    if not usable:
+        raise TaskError(f"a right answer of kind {kind} cannot be {one!r}")
+
+
+def wanted_number(one: JSON) -> tuple[Decimal, bool]:
+    """The value of a right number, and whether it is a percentage."""
+    if isinstance(one, str):
+        number = read_number(one)
+        if number is None:
+            raise TaskError(f"a right answer of kind number cannot be {one!r}")
+        return number.value, number.percent
+    try:
+        return Decimal(repr(one)), False
+    except InvalidOperation as error:
+        raise TaskError(f"a right answer of kind number cannot be {one!r}") from error
+
+
+def unit_words(unit: str) -> list[str]:
+    """The words and signs of a unit, as they stand around a number."""
+    return unit.lower().replace("/", " / ").replace("²", " ² ").split()

@@ -1,0 +1,1 @@
+"""Instruction following: kinds of constraint on a text, each with a check, a generator and a writer."""

@@ -1,0 +1,1 @@
+"""The tool verifiers: calls, and the state that calls leave behind."""

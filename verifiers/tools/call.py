@@ -1,0 +1,266 @@
+"""`tools/call`: the tool calls of a reply, against the tools' schemas and the calls that are wanted.
+
+The reference is
+
+    {"tools": [OpenAI tool definitions], "expected": [call, ...], "order": "sequence"}
+
+`tools` may be left out (no schema is checked then); `order` overrides the parameter. A call that is
+wanted is `{"name", "arguments": {name: value}}` and may have
+
+    accept     {name: [further right values]}
+    optional   [names that may be left out]
+    any        [names that may have any value that the schema allows]
+
+An argument left out that has a `default` in the tool's schema counts as given with it, on both sides.
+`expected: []` wants no call but a reply in words; a blank reply is none.
+
+Score 1 where the calls are those wanted, no more and no fewer; the shares of ToolRL are `parts`
+(`match.py` has the formula): `names`, `params`, `values`, and `match` over all three.
+
+Covers: further calls beside the right ones, keys that stand twice, invented tools and arguments,
+right calls in a thought, deep and large input. Does not cover: what the calls would do (tools/state).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from verigym.canonical import JSON
+from verigym.errors import TaskError
+from verigym.task import Task
+from verigym.verdict import Verdict, scored, unusable
+from verigym.verifier import Verifier
+from verigym.verifiers.text.reply import shown
+from verigym.verifiers.text.schema_json import compile_schema, first_error
+from verigym.verifiers.tools.match import Match, Wanted, match_calls
+from verigym.verifiers.tools.read_calls import MAX_CALLS, Call, read_calls
+from verigym.verifiers.tools.values import STRINGS, Sameness, number_of
+
+if TYPE_CHECKING:
+    import jsonschema_rs
+
+ORDERS = ("sequence", "bag", "set")
+CREDITS = ("all", "parts")
+_CALL_KEYS = frozenset({"name", "arguments", "accept", "optional", "any"})
+
+
+@dataclass(frozen=True)
+class _Tool:
+    validator: jsonschema_rs.Validator
+    defaults: Mapping[str, JSON]
+
+
+class CallVerifier(Verifier):
+    """Score 1 for exactly the calls that the task wants, else 0 (or `match` with `credit="parts"`).
+
+    Judged with `correct`, `missing_call`, `extra_call`, `wrong_tool`, `wrong_order`,
+    `wrong_arguments`, `unknown_tool`, `bad_arguments` (against the schema); unusable with `no_call`,
+    `bad_json`, `duplicate_key`, `bad_call`, `not_calls`, `too_many_calls`, `too_long`, `too_deep`.
+    """
+
+    id: ClassVar[str] = "tools/call"
+    version: ClassVar[int] = 1
+    about: ClassVar[str] = (
+        "Tool calls must be those wanted, by name and arguments; the submission is an OpenAI "
+        "message, a list of calls, or text with <tool_call> tags or fenced JSON."
+    )
+    defaults: ClassVar[Mapping[str, JSON]] = {
+        "order": "sequence",
+        "strings": "trimmed",
+        "tolerance": 1e-9,
+        "credit": "all",
+    }
+
+    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
+        "order": {
+            "enum": list(ORDERS),
+            "description": "Whether calls count in order, in any order, or in any order and once.",
+        },
+        "strings": {
+            "enum": list(STRINGS),
+            "description": "How texts are compared: as they are; white space aside; marks and case aside.",
+        },
+        "tolerance": {
+            "minimum": 0,
+            "exclusiveMaximum": 1,
+            "description": "Relative difference allowed between numbers that are not both whole.",
+        },
+        "credit": {
+            "enum": list(CREDITS),
+            "description": "The score: 1 or 0, or the part `match` (ToolRL).",
+        },
+    }
+    evidence: ClassVar[str] = (
+        "The names and arguments of the calls, against schemas and the calls wanted; words beside "
+        "them, thoughts and ids of calls count for nothing."
+    )
+    weights: ClassVar[Mapping[str, float]] = {
+        "match": 1.0,
+        "names": 0.0,
+        "params": 0.0,
+        "values": 0.0,
+    }
+
+    def __init__(self, **params: JSON) -> None:
+        super().__init__(**params)
+        self._sameness = Sameness(str(self.params["strings"]), number_of(self.params["tolerance"]))
+
+    def judge(self, task: Task, submission: JSON) -> Verdict:
+        """See the class and the module."""
+        tools, wanted, order = self._read(task.reference)
+        reply = read_calls(submission)
+        if isinstance(reply, Verdict):
+            return reply
+        calls = reply.calls
+        if not calls and (wanted or reply.blank):
+            return unusable("no_call", "the reply is blank" if reply.blank else "no call was made")
+        if order == "set":
+            calls, wanted = self._distinct(calls), _distinct_wanted(wanted, self._sameness)
+        match = match_calls(calls, wanted, order == "sequence", self._sameness)
+        parts = {
+            "names": match.names,
+            "params": match.params,
+            "values": match.values,
+            "match": match.total,
+        }
+        trouble = _broken(calls, tools)
+        if trouble is None and match.full:
+            return scored(1.0, "correct", "the calls are those wanted", parts)
+        reason, evidence = trouble or self._difference(calls, wanted, match, order)
+        if trouble:
+            # A call that its tool refuses must not look like a whole success anywhere.
+            parts["match"] = min(parts["match"], 0.99)
+        return scored(
+            parts["match"] if self.params["credit"] == "parts" else 0.0, reason, evidence, parts
+        )
+
+    def _difference(
+        self, calls: Sequence[Call], wanted: Sequence[Wanted], match: Match, order: str
+    ) -> tuple[str, str]:
+        """Reason and evidence, in words about what was submitted and nothing else."""
+        asked = sorted(one.name for one in wanted)
+        made = sorted(call.name for call in calls)
+        if asked == made:
+            free = match_calls(calls, wanted, False, self._sameness)
+            if order == "sequence" and free.full:
+                return "wrong_order", "the calls are in another order than wanted"
+            for column, pair in sorted(match.pairs.values(), key=lambda item: item[0]):
+                if not pair.full:
+                    which = f"call {column + 1}, {shown(calls[column].name)}"
+                    if pair.wrong:
+                        return "wrong_arguments", f"{which}: argument {shown(pair.wrong[0])}"
+                    return "wrong_arguments", f"{which}: an argument is missing"
+            return "wrong_order", "the calls are in another order than wanted"
+        if len(calls) > len(wanted):
+            return "extra_call", "there are more calls than wanted"
+        if len(calls) < len(wanted):
+            return "missing_call", "there are fewer calls than wanted"
+        return "wrong_tool", "a call is of another tool than wanted"
+
+    def _distinct(self, calls: Sequence[Call]) -> list[Call]:
+        kept: list[Call] = []
+        for call in calls:
+            if not any(
+                call.name == other.name and self._sameness.same(call.arguments, other.arguments)
+                for other in kept
+            ):
+                kept.append(call)
+        return kept
+
+    def _read(self, reference: JSON) -> tuple[dict[str, _Tool] | None, list[Wanted], str]:
+        """Tools, calls wanted and order. Raises TaskError where they cannot be used."""
+        if not isinstance(reference, dict) or not isinstance(
+            reference.get("expected"), list | tuple
+        ):
+            raise TaskError('the reference must be {"tools": [...], "expected": [...]}')
+        order = reference.get("order", self.params["order"])
+        if order not in ORDERS:
+            raise TaskError(f"order must be one of {', '.join(ORDERS)}, got {order!r}")
+        if len(reference["expected"]) > MAX_CALLS:
+            raise TaskError(f"at most {MAX_CALLS} calls can be expected")
+        tools = _read_tools(reference["tools"]) if reference.get("tools") is not None else None
+        wanted = [_read_wanted(i, one, tools) for i, one in enumerate(reference["expected"], 1)]
+        return tools, wanted, order
+
+
+def _broken(calls: Sequence[Call], tools: Mapping[str, _Tool] | None) -> tuple[str, str] | None:
+    """The first call that its tool would refuse."""
+    if tools is None:
+        return None
+    for number, call in enumerate(calls, 1):
+        tool = tools.get(call.name)
+        if tool is None:
+            return "unknown_tool", f"call {number}: there is no tool {shown(call.name)}"
+        error = first_error(tool.validator, call.arguments)
+        if error:
+            return "bad_arguments", f"call {number}, {shown(call.name)}: {error}"
+    return None
+
+
+def _read_tools(definitions: JSON) -> dict[str, _Tool]:
+    if not isinstance(definitions, list | tuple):
+        raise TaskError("tools must be a list of OpenAI tool definitions")
+    tools: dict[str, _Tool] = {}
+    for number, definition in enumerate(definitions, 1):
+        inner: Any = definition
+        if isinstance(inner, dict) and isinstance(inner.get("function"), dict):
+            inner = inner["function"]
+        if not isinstance(inner, dict) or not isinstance(inner.get("name"), str):
+            raise TaskError(f"tool {number} must have a name")
+        name = inner["name"]
+        if name in tools:
+            raise TaskError(f"tool {name!r} is defined twice")
+        schema = inner.get("parameters") or {"type": "object"}
+        properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
+        if not isinstance(properties, dict):
+            raise TaskError(f"tool {name!r}: properties must be an object")
+        defaults = {
+            key: rule["default"]
+            for key, rule in properties.items()
+            if isinstance(rule, dict) and "default" in rule
+        }
+        tools[name] = _Tool(compile_schema(schema, f"tool {name!r}"), defaults)
+    return tools
+
+
+def _read_wanted(number: int, one: JSON, tools: Mapping[str, _Tool] | None) -> Wanted:
+    where = f"expected call {number}"
+    if not isinstance(one, dict) or not one.keys() <= _CALL_KEYS:
+        raise TaskError(f"{where} must be an object with keys of {sorted(_CALL_KEYS)}")
+    name, arguments = one.get("name"), one.get("arguments", {})
+    accept, optional, free = one.get("accept", {}), one.get("optional", []), one.get("any", [])
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        raise TaskError(f"{where} must have a name and an object of arguments")
+    if not isinstance(accept, dict) or not all(isinstance(v, list) for v in accept.values()):
+        raise TaskError(f"{where}: accept must be an object of lists")
+    for names in (optional, free):
+        if not isinstance(names, list | tuple) or not all(isinstance(n, str) for n in names):
+            raise TaskError(f"{where}: optional and any must be lists of names")
+    accepted = {key: [value, *accept.get(key, [])] for key, value in arguments.items()}
+    accepted.update({key: values for key, values in accept.items() if key not in accepted})
+    if unknown := set(optional) - accepted.keys() - set(free):
+        raise TaskError(f"{where}: optional {sorted(unknown)} are no arguments of it")
+    defaults: Mapping[str, JSON] = {}
+    if tools is not None:
+        if name not in tools:
+            raise TaskError(f"{where}: {name!r} is none of the tools")
+        error = None if free else first_error(tools[name].validator, arguments)
+        if error and not accept:
+            raise TaskError(f"{where} breaks its own tool's schema {error}")
+        defaults = tools[name].defaults
+    return Wanted(name, accepted, frozenset(free), frozenset(optional), defaults)
+
+
+def _distinct_wanted(wanted: Sequence[Wanted], sameness: Sameness) -> list[Wanted]:
+    kept: list[Wanted] = []
+    for one in wanted:
+        if not any(
+            one.name == other.name
+            and one.free == other.free
+            and sameness.same(dict(one.accepted), dict(other.accepted))
+            for other in kept
+        ):
+            kept.append(one)
+    return kept
