@@ -137,7 +137,7 @@ def seeds_of(verifier: str) -> list[Case]:
     if path is not None and path.is_file():
         return read_cases(path, verifier)
     own = task_of(verifier)
-    if own is None or verifier != MAIN.get(verifier.partition("/")[0]):
+    if own is None:
         return []
     module = import_module(f"{package_of(verifier)}.cases")
     rows: Iterable[dict[str, Any]] = module.seeds() if hasattr(module, "seeds") else ()
@@ -145,7 +145,10 @@ def seeds_of(verifier: str) -> list[Case]:
 
 
 def task_of(verifier: str) -> TaskOf | None:
-    """How the family of `verifier` reads its rows; None where it has no form of its own."""
+    """How a family's main verifier reads rows of its own; None where there is no such form."""
+    family = verifier.partition("/")[0]
+    if MAIN.get(family, verifier) != verifier:
+        return None
     module = f"{package_of(verifier)}.cases"
     if find_spec(module) is None:
         return None

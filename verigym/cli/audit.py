@@ -100,9 +100,9 @@ def audit(
         if chosen:
             report = _measure(pool, name, other, params, chosen, accept_at)
         if hacks is not None:
-            with _Bar(f"{name} against hacks", None) as bar:
+            with Bar(f"{name} against hacks", None) as bar:
                 hacked = judge_hacks(
-                    pool, name, hacks, params=params, on_case=lambda _: bar.count(None)
+                    pool, name, hacks, params=params, on_case=lambda _: bar.count()
                 )
     whole = {
         "verifier": name,
@@ -154,11 +154,11 @@ def _measure(
 ) -> dict[str, Any]:
     from verigym.verifiers.audit.measure import agreement, failures, judge, summarise
 
-    with _Bar(name, len(cases)) as bar:
+    with Bar(name, len(cases)) as bar:
         outcomes = judge(pool, name, cases, params=params, accept_at=accept_at, on_case=bar.count)
     report = {**summarise(outcomes), "failures": failures(outcomes)[:_MAX_LISTED]}
     if other is not None:
-        with _Bar(other, len(cases)) as bar:
+        with Bar(other, len(cases)) as bar:
             others = judge(pool, other, cases, accept_at=accept_at, on_case=bar.count)
         report["against"] = {"verifier": other, **agreement(outcomes, others)}
     return report
@@ -242,7 +242,7 @@ def _check(report: dict[str, Any], limit: float) -> None:
         raise typer.Exit(console.MACHINE)
 
 
-class _Bar:
+class Bar:
     """A progress bar on stderr, on a terminal only."""
 
     def __init__(self, title: str, total: int | None) -> None:
@@ -256,11 +256,11 @@ class _Bar:
         )
         self._task = self._progress.add_task(title, total=total)
 
-    def count(self, outcome: Outcome | None) -> None:
+    def count(self, outcome: Outcome | None = None) -> None:
         """One more is done."""
         self._progress.advance(self._task)
 
-    def __enter__(self) -> _Bar:
+    def __enter__(self) -> Bar:
         self._progress.start()
         return self
 

@@ -10,10 +10,12 @@ from verigym.cli.audit import audit
 from verigym.cli.group import Group
 from verigym.cli.list import list_
 from verigym.cli.play import play
+from verigym.cli.regrade import regrade
 from verigym.cli.report import report
 from verigym.cli.run import run as run_
 from verigym.cli.sandbox import app as sandbox
 from verigym.cli.serve import serve
+from verigym.cli.tests import app as tests
 from verigym.cli.train import train
 
 # \b keeps the line breaks of the paragraph that it opens.
@@ -79,7 +81,11 @@ app.command("report", epilog="[dim]verigym report runs/one runs/two --out both.h
 app.command(
     "audit", epilog="[dim]verigym audit math --cases cases.jsonl --json | jq .accuracy[/dim]"
 )(audit)
+app.command(
+    "regrade", epilog="[dim]verigym regrade episodes.jsonl --param use_all=false --json[/dim]"
+)(regrade)
 app.add_typer(sandbox)
+app.add_typer(tests)
 
 
 def run() -> None:
