@@ -1,0 +1,278 @@
+"""qa/answer: golden answers, laws about aliases, numbers and dates, and hostile input."""
+
+import datetime
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import verigym
+from verigym.verifiers.qa.commit import hedge_in
+from verigym.verifiers.qa.normalise import f1, tokens
+from verigym.verifiers.qa.values import read_date, read_number
+
+REASONS = {
+    *("correct", "partial", "wrong_answer", "several_answers", "hedged", "too_long", "no_answer"),
+    *("unreadable", "no_citation", "unsupported", "false_quote", "not_text"),
+}
+GOLDEN = Path(__file__).parents[2] / "golden" / "qa_answer.jsonl"
+ROWS = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
+MEGABYTE = 1 << 20
+
+
+def judge(reference, reply, prompt="p", **params):
+    task = verigym.Task(
+        id="t",
+        env_id="verigym/tests/t-v0",
+        seed=0,
+        prompt=prompt,
+        difficulty="easy",
+        reference=reference,
+    )
+    return verigym.make_verifier("qa/answer", **params).verify(task, reply)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[f"{i}-{r['why']}" for i, r in enumerate(ROWS, 1)])
+def test_golden(row):
+    verdict = judge(row["answer"], row["reply"], row.get("prompt", "p"), **row.get("params", {}))
+    assert verdict.reason == row["reason"], verdict.evidence
+    assert verdict.score == pytest.approx(row["reward"])
+
+
+def test_golden_file_covers_every_reason():
+    assert len(ROWS) >= 40
+    assert {row["reason"] for row in ROWS} == REASONS
+
+
+WORDS = st.text("abcdefghijklmnopqrstuvwxyzäöüéñABCXYZ0123456789", min_size=1, max_size=8)
+ANSWERS = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
+
+
+@given(ANSWERS)
+def test_the_answer_itself_is_right_in_every_dress(answer):
+    assume(tokens(answer))
+    for reply in (
+        answer,
+        f"  {answer}.\n",
+        f"<answer>{answer}</answer>",
+        f"Some words.\nFinal answer: **{answer}**",
+        f"<think>{answer} or not</think>{answer}",
+        {"answer": answer},
+    ):
+        assert judge({"answers": [answer, "another"], "kind": "text"}, reply).reason == "correct"
+
+
+@given(ANSWERS, ANSWERS, st.sampled_from([", ", " or ", "; ", " / ", "\n", " | ", " and "]))
+def test_two_candidates_are_never_paid(one, other, between):
+    left, right = tokens(one), tokens(other)
+    assume(left and right and left != right)
+    for reply in (f"{one}{between}{other}", f"{other}{between}{one}"):
+        assume(tokens(reply) not in (left, right))
+        for score in ("exact", "f1"):
+            verdict = judge({"answers": [one], "kind": "text"}, reply, score=score)
+            assert verdict.score < 1.0
+            if score == "exact" or between.strip() in (";", "/", "|", "or"):
+                assert verdict.score == 0.0
+
+
+@given(ANSWERS, st.sampled_from(["Maybe {}", "I think it is {}", "{}, probably", "either {} or x"]))
+def test_a_hedge_is_never_paid(answer, hedge):
+    assume(tokens(answer) and hedge_in(answer) is None)
+    reply = hedge.format(answer)
+    assert judge({"answers": [answer], "kind": "text"}, reply).score == 0.0
+
+
+@given(ANSWERS, st.text("abc ", min_size=1))
+def test_f1_is_that_of_squad_and_symmetric(one, other):
+    left, right = tokens(one), tokens(other)
+    assert f1(left, right) == pytest.approx(f1(right, left))
+    assert 0.0 <= f1(left, right) <= 1.0
+    assert (f1(left, right) == 1.0) == (sorted(left) == sorted(right))
+
+
+@given(st.integers(-(10**12), 10**12), st.integers(0, 6))
+def test_a_number_is_read_in_every_form(digits, places):
+    value = Decimal(digits).scaleb(-places)
+    forms = [f"{value:f}", f"{value:,f}", f"it is {value:f}.", f"{value:e}", f"{value:f} USD"]
+    for form in forms:
+        number = read_number(form)
+        assert number is not None, form
+        assert number.value == value, form
+
+
+@given(st.integers(0, 999), st.integers(0, 999))
+def test_two_numbers_are_no_number(one, other):
+    for between in (" ", ", ", " or ", " to ", " - ", "; "):
+        assert read_number(f"{one}{between}{other}") is None
+
+
+SMALL = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
+
+@given(st.integers(1, 9), st.integers(1, 9))
+def test_numbers_in_words(tens, ones):
+    names = ["ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+    if tens > 1:
+        assert read_number(f"{names[tens - 1]}-{SMALL[ones - 1]}").value == 10 * tens + ones
+    hundred = f"{SMALL[tens - 1]} hundred and {SMALL[ones - 1]}"
+    assert read_number(hundred).value == 100 * tens + ones
+    assert read_number(f"{SMALL[tens - 1]} million").value == tens * 10**6
+    assert read_number(f"{SMALL[tens - 1]} or {SMALL[ones - 1]}") is None
+
+
+@given(st.dates(datetime.date(1000, 1, 1)))
+def test_a_date_is_read_in_every_form(day):
+    wanted = (day.year, day.month, day.day)
+    for form in ("%Y-%m-%d", "%B %d, %Y", "%d %B %Y", "%b %d %Y", "%A, %d %B %Y", "%Y/%m/%d"):
+        assert read_date(day.strftime(form), None) == wanted, day.strftime(form)
+    assert read_date(day.strftime("%d/%m/%Y"), True) == wanted
+    assert read_date(day.strftime("%m/%d/%Y"), False) == wanted
+    plain = read_date(day.strftime("%m/%d/%Y"), None)
+    assert plain == (wanted if day.day > 12 or day.day == day.month else None)
+
+
+PAGES = {f"p{i}": f"Page {i} says that the tower is {i} metres high." for i in range(6)}
+
+
+@given(st.sets(st.sampled_from(sorted(PAGES)), min_size=1), st.sets(st.sampled_from(sorted(PAGES))))
+def test_citations_must_be_precise_and_cover_every_hop(supporting, cited):
+    reference = {"answer": "x", "pages": PAGES, "supporting": sorted(supporting)}
+    verdict = judge(reference, {"answer": "x", "citations": sorted(cited)})
+    assert (verdict.score == 1.0) == (bool(cited) and cited <= supporting)
+    hops = {**reference, "supporting": [[page] for page in sorted(supporting)]}
+    verdict = judge(hops, {"answer": "x", "citations": sorted(cited)})
+    assert (verdict.score == 1.0) == (cited == supporting)
+
+
+@given(st.sampled_from(sorted(PAGES)), st.integers(0, 20), st.integers(12, 30))
+def test_a_quote_counts_where_it_stands(page, start, length):
+    reference = {"answer": "x", "pages": PAGES, "supporting": [page]}
+    quote = PAGES[page][start : start + length]
+    assume(len(quote.strip(" .")) >= 12)
+    good = judge(reference, {"answer": "x", "citations": [{"page": page, "quote": quote.upper()}]})
+    assert good.score == 1.0
+    bad = judge(reference, {"answer": "x", "citations": [{"page": page, "quote": quote + "zz"}]})
+    assert bad.reason == "false_quote"
+
+
+KINDS = st.sampled_from(
+    [
+        {"answer": "Paris"},
+        {"answer": 42},
+        {"answer": "1969-07-20", "kind": "date"},
+        {"answer": True},
+        {"answer": ["red", "green"]},
+        {"answer": "Paris", "supporting": ["p"]},
+    ]
+)
+PIECES = st.sampled_from(
+    [
+        *[
+            "<answer>",
+            "</answer>",
+            "is",
+            "or",
+            ",",
+            ";",
+            "%",
+            "-",
+            ".",
+            "4",
+            "1969",
+            "July",
+            "20",
+            "yes",
+            "no",
+            "not",
+            "Lyon",
+            "(",
+            ")",
+            "e5",
+            "million",
+            "\n",
+        ]
+    ]
+)
+
+
+@given(KINDS, st.one_of(st.text(), st.lists(PIECES, max_size=12).map(" ".join)))
+def test_garbage_never_raises_and_is_always_scored(reference, reply):
+    verdict = judge(reference, reply)
+    assert verdict.score in (0.0, 1.0)
+
+
+@given(KINDS, st.recursive(st.none() | st.booleans() | st.integers(), st.lists, max_leaves=4))
+def test_what_is_no_text_is_the_submitter_s_fault(reference, reply):
+    for submission in (reply, {"answer": "x", "citations": [reply]}):
+        assert judge(reference, submission).status is verigym.Status.POLICY_FAULT
+
+
+HOSTILE = {
+    "megabyte": "x" * (MEGABYTE + 1),
+    "tags": "<answer>" * (MEGABYTE // 8),
+    "cites": "<cite>" * (MEGABYTE // 6),
+    "half cites": "<cite page='" * (MEGABYTE // 12),
+    "closed cites": "<cite>p</cite>" * (MEGABYTE // 14),
+    "spaces": "a" + " " * (MEGABYTE - 2) + "b",
+    "labels": "answer:" * (MEGABYTE // 7),
+    "label lines": "answer:\n" * (MEGABYTE // 8),
+    "label spaces": "answer" + " " * (MEGABYTE - 10),
+    "quotes": '"' * MEGABYTE,
+    "stars": "*" * MEGABYTE,
+    "digits": "9" * 1999,
+    "commas": "1," * 990,
+    "exponent": "1e999",
+    "exponents": "1e99" * 400,
+    "dashes": "-" * 1999,
+    "points": "a." * 990,
+    "accents": "a" + "\u0301" * 1990,
+    "separators": " or" * 600,
+    "data": {"answer": "x" * MEGABYTE, "citations": ["p"] * 10_000},
+    "large number": {"answer": 10**400},
+    "surrogate": "\ud800",
+    "NUL": "\0",
+    "right to left": "\u202e42",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("answer", ["Paris", 42, "1969-07-20", True, ["a", "b"]], ids=str)
+def test_hostile_input_ends_at_once_with_a_verdict(name, answer):
+    reference = {"answer": answer}
+    if answer == "1969-07-20":
+        reference["kind"] = "date"
+    verdict = judge(reference, HOSTILE[name])
+    assert not verdict.fault
+    if name != "right to left":
+        assert verdict.score == 0.0
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        None,
+        {},
+        {"answer": None},
+        {"answers": []},
+        {"answer": ""},
+        {"answer": "..."},
+        {"answer": "x", "kind": "essay"},
+        {"answer": "x", "kind": "number"},
+        {"answer": "x", "kind": "date"},
+        {"answer": "03/04/2020", "kind": "date"},
+        {"answer": "perhaps", "kind": "yes_no"},
+        {"answers": [True, False]},
+        {"answer": ["a", [""]]},
+        {"answer": 1, "units": "km"},
+        {"answer": "x", "supporting": "p"},
+        {"answer": "x", "supporting": [[]]},
+        {"answer": "x", "pages": {"p": 1}},
+    ],
+)
+def test_a_reference_that_cannot_be_used_is_a_fault_without_a_score(reference):
+    verdict = judge(reference, "x")
+    assert verdict.score is None
+    assert (verdict.status, verdict.reason) == (verigym.Status.VERIFIER_ERROR, "bad_task")
