@@ -13,6 +13,7 @@ import contextlib
 import ctypes
 import json
 import os
+import shutil
 import sys
 import threading
 import time
@@ -316,5 +317,10 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
-        main()
+    parent = os.getppid()
+    try:
+        with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
+            main()
+    finally:
+        if os.getppid() != parent:  # who would have removed the folder was killed
+            shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
