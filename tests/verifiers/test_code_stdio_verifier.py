@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from verigym import RequestError, Status, Task, make_verifier
-from verigym.sandbox.job import JobStatus, Result
+from verigym.sandbox.job import Job, JobStatus, Result
+from verigym.sandbox.local import default_sandbox
 from verigym.verifiers.code.check import close_floats, same_bytes, same_tokens
 from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.code.stdio import StdioVerifier
@@ -291,6 +292,75 @@ def test_only_the_honest_program_is_paid(path, checker):
 
 def test_all_hacks_are_there():
     assert len(list(HACKS.glob("*.py"))) == 17
+
+
+# Languages, checker programs, parts.
+
+SUMS = {
+    "bash": "read a b; echo $((a + b))",
+    "cpp": "#include <iostream>\nint main() { int a, b; std::cin >> a >> b; std::cout << a + b; }",
+    "go": 'package main\nimport "fmt"\nfunc main() { var a, b int; fmt.Scan(&a, &b); fmt.Println(a + b) }',
+    "javascript": "const [a, b] = require('fs').readFileSync(0, 'utf8').split(' ').map(Number); console.log(a + b)",
+    "lua": "local a, b = io.read('n', 'n') print(a + b)",
+    "perl": "my ($a, $b) = split ' ', <STDIN>; print $a + $b, qq(\\n);",
+    "php": "<?php fscanf(STDIN, '%d %d', $a, $b); echo $a + $b;",
+    "ruby": "puts gets.split.map(&:to_i).sum",
+}
+
+
+@pytest.mark.parametrize("language", SUMS)
+def test_languages(language):
+    if language not in default_sandbox().languages:
+        pytest.skip(f"no {language} here")
+    problem = task([case("1 2\n", "3\n"), case("4000 5000\n", "9000\n")], language=language)
+    assert judge(f"```{language}\n{SUMS[language]}\n```", problem).score == 1.0
+    wrong = task([case("1 2\n", "4\n")], language=language)
+    assert judge(SUMS[language], wrong).score == 0.0
+
+
+def test_there_is_no_network():
+    program = (
+        "import socket\ntry:\n    socket.create_connection(('127.0.0.1', 9), 1)\n    print('in')\n"
+        "except ConnectionRefusedError:\n    print('own loopback')\n"
+        "except OSError:\n    print('none')\n"
+    )
+    verdict = judge(program, task([case("", "in", True)]))
+    assert verdict.score == 0.0
+    with pytest.raises(RequestError):
+        default_sandbox().run(Job(source="print(1)", network=True))
+
+
+def test_unordered_lines():
+    problem = task([case("", "b\na\na\n")], checker="lines")
+    assert judge("print('a\\na\\nb ')", problem).score == 1.0
+    assert judge("print('a\\nb')", problem).score == 0.0
+
+
+CHECKER = """
+import sys
+given, output, expected = (open(name).read() for name in sys.argv[1:])
+a, b = map(int, output.split())
+print("right" if a + b == int(given) else "wrong")
+"""
+
+
+def test_a_checker_program():
+    problem = task([case("10", "")], checker={"program": CHECKER})
+    assert judge("print(3, 7)", problem).score == 1.0
+    assert judge("print(3, 8)", problem).score == 0.0
+    # This checker trusts what it reads: its failure is a fault, not a zero and not full marks.
+    verdict = judge("print('x')", problem)
+    assert (verdict.status, verdict.score) == (Status.VERIFIER_ERROR, None)
+    for code, score in ((0, 1.0), (1, 0.0), (2, 0.0), (3, None)):
+        exits = {"program": f"import sys; sys.exit({code})", "verdict": "exit"}
+        assert judge("print(1)", task([case("", "")], checker=exits)).score == score
+
+
+def test_partial_credit_is_asked_for():
+    assert judge("print(3)").score == 0.0
+    verdict = judge("print(3)", partial=True, per_test=True)
+    assert verdict.score == 1 / 3
+    assert verdict.parts == {"passed": 1 / 3, "test_1": 1.0, "test_2": 0.0, "test_3": 0.0}
 
 
 # Comparison.

@@ -140,6 +140,8 @@ def _close(got: str, want: str, tolerance: float) -> bool:
         )
     except OverflowError:
         return False
+    if "p" not in want and abs(theirs) > 1 << 53:
+        return ours == theirs  # a long whole number: the nearest float, not one near it
     return abs(ours - theirs) <= tolerance * max(1.0, abs(theirs))
 
 

@@ -1,0 +1,154 @@
+"""What a suite is worth: measured with the verifier itself, before growing and after."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from verigym.errors import SandboxError
+from verigym.task import Task
+from verigym.verifiers.code.program import ProgramVerifier
+from verigym.verifiers.code.strength.grow import Budget, Grown, grow
+from verigym.verifiers.code.strength.problem import Problem
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A share with its Wilson interval at 95 %; None of nothing.
+
+    Source: Wilson 1927; Brown, Cai, DasGupta 2001, Statistical Science 16(2), eq. 4.
+    """
+
+    hits: int
+    total: int
+
+    def to_builtins(self) -> dict[str, Any]:
+        """For JSON: hits, total, rate, low, high."""
+        low, high = wilson(self.hits, self.total)
+        rate = self.hits / self.total if self.total else None
+        return {"hits": self.hits, "total": self.total, "rate": rate, "low": low, "high": high}
+
+    def __str__(self) -> str:
+        if not self.total:
+            return "none known"
+        low, high = wilson(self.hits, self.total)
+        share = self.hits / self.total
+        return f"{self.hits} of {self.total} ({share:.1%}, {low:.1%} to {high:.1%})"
+
+
+def wilson(hits: int, total: int, z: float = 1.959963984540054) -> tuple[float, float]:
+    """The interval of a share, from 0 to 1; (0, 1) where nothing was counted."""
+    if not total:
+        return 0.0, 1.0
+    share, spread = hits / total, z * z / total
+    middle = (share + spread / 2) / (1 + spread)
+    half = z * math.sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """How one suite judges programs known to be right or wrong."""
+
+    tests: int
+    accepted: Rate
+    """Right programs that it accepts."""
+    detected: Rate
+    """Wrong programs that it detects: SAGA's detection rate."""
+
+    @property
+    def accuracy(self) -> Rate:
+        """Programs that it judges rightly."""
+        return Rate(
+            self.accepted.hits + self.detected.hits, self.accepted.total + self.detected.total
+        )
+
+    @property
+    def detects_all(self) -> bool:
+        """Whether no known wrong program passes; the share of such problems is SAGA's verifier
+        accuracy."""
+        return self.detected.hits == self.detected.total
+
+    def to_builtins(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "tests": self.tests,
+            "right_accepted": self.accepted.to_builtins(),
+            "detection_rate": self.detected.to_builtins(),
+            "accuracy": self.accuracy.to_builtins(),
+            "detects_all": self.detects_all,
+        }
+
+
+def measure(
+    verifier: ProgramVerifier, task: Task, right: Sequence[str], wrong: Sequence[str]
+) -> Measured:
+    """How the tests of `task` judge these programs. Raises SandboxError for a verdict that is a
+    fault, since that says nothing about a program."""
+    assert isinstance(task.reference, dict)
+    return Measured(
+        tests=len(task.reference["tests"]),
+        accepted=Rate(sum(_passes(verifier, task, text) for text in right), len(right)),
+        detected=Rate(sum(not _passes(verifier, task, text) for text in wrong), len(wrong)),
+    )
+
+
+def _passes(verifier: ProgramVerifier, task: Task, program: str) -> bool:
+    verdict = verifier.verify(task, program)
+    if verdict.score is None:
+        raise SandboxError(f"a program could not be judged: {verdict.reason}: {verdict.evidence}")
+    return verdict.score == 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strengthened:
+    """The stronger task, and the two suites side by side."""
+
+    task: Task
+    grown: Grown
+    before: Measured
+    after: Measured
+
+    def to_builtins(self) -> dict[str, Any]:
+        """For JSON, without the tests themselves."""
+        grown = self.grown
+        return {
+            "task": self.task.id,
+            "before": self.before.to_builtins(),
+            "after": self.after.to_builtins(),
+            "dropped": grown.dropped,
+            "candidates": grown.candidates,
+            "refused": dict(sorted(grown.invalid.items())),
+            "rounds": grown.rounds,
+            "mutants": {
+                "made": grown.mutants,
+                "killed_before": Rate(grown.killed_before, grown.mutants).to_builtins(),
+                "killed": Rate(grown.killed, grown.mutants).to_builtins(),
+                "presumed_equivalent": len(grown.survivors),
+            },
+        }
+
+
+def strengthen(problem: Problem, *, seed: int = 0, budget: Budget | None = None) -> Strengthened:
+    """Grow the tests of `problem`, take out those that reject a right program after all, measure."""
+    grown = grow(problem, seed=seed, budget=budget)
+    verifier = problem.verifier()
+    task = problem.with_tests(grown.tests)
+    bad: dict[int, str] = {}
+    for number, program in enumerate(problem.right):
+        for test in verifier.report(task, program):
+            if not test.passed:
+                why = f"right program {number} fails it in a process of its own: {test.reason}"
+                bad.setdefault(test.number, why)
+    if bad:
+        grown.dropped += [{"test": str(number), "why": why} for number, why in sorted(bad.items())]
+        grown.tests = [test for n, test in enumerate(grown.tests, 1) if n not in bad]
+        task = problem.with_tests(grown.tests)
+    return Strengthened(
+        task=task,
+        grown=grown,
+        before=measure(verifier, problem.task, problem.right, problem.wrong),
+        after=measure(verifier, task, problem.right, problem.wrong),
+    )
