@@ -22,7 +22,7 @@ from verigym.errors import TaskError, suggestion
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.games.rules import RULES
+from verigym.verifiers.games.rules import RULES, Rules
 from verigym.verifiers.text.reply import fenced_blocks, last_answer, shown, without_thoughts
 from verigym.verifiers.text.strict_json import NotJson, read_json
 
@@ -84,7 +84,7 @@ class ReplayVerifier(Verifier):
         state = rules.start(reference)
         if rules.won(state):
             raise TaskError(f"{game}: the start is the goal, so no move would be paid")
-        moves = _moves(submission)
+        moves = _moves(submission, rules)
         if isinstance(moves, Verdict):
             return moves
         if not moves:
@@ -136,7 +136,7 @@ def _parts(made: int, given: int) -> dict[str, float]:
     return {"legal": made / given}
 
 
-def _moves(submission: JSON) -> Sequence[JSON] | Verdict:
+def _moves(submission: JSON, rules: Rules) -> Sequence[JSON] | Verdict:
     """The moves as written, or the verdict on a submission without any that can be read."""
     if isinstance(submission, list | tuple):
         return submission
@@ -162,6 +162,8 @@ def _moves(submission: JSON) -> Sequence[JSON] | Verdict:
     pairs = _BRACKETS.findall(text)
     if pairs and not _BRACKETS.sub("", text).strip(" ,;\n\t"):
         return pairs
+    if rules.read(text) is not None:
+        return [text]
     parts = _SEPARATORS.split(text) if _SEPARATORS.search(text) else text.split()
     return [_NUMBERING.sub("", part).strip(" .") for part in parts if part.strip(" .")]
 
