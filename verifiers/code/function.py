@@ -63,6 +63,14 @@ class FunctionVerifier(ProgramVerifier):
     )
     languages: ClassVar[frozenset[str] | None] = frozenset(SOLUTIONS)
     checkers: ClassVar[Mapping[str, Any]] = VALUE_CHECKERS
+    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
+        **ProgramVerifier.param_schemas,
+        "checker": {"enum": sorted(VALUE_CHECKERS), "description": "How results are compared."},
+    }
+    evidence: ClassVar[str] = (
+        "The plain value that the function returns for each call, compared outside the "
+        "sandbox; what is printed counts for nothing."
+    )
     defaults: ClassVar[Mapping[str, JSON]] = {
         **ProgramVerifier.defaults,
         "checker": "values",

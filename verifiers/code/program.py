@@ -71,6 +71,15 @@ class ProgramVerifier(Verifier):
         "per_test": False,
     }
 
+    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
+        "language": {"description": "What the program is written in; a task may say another."},
+        "tolerance": {"minimum": 0, "description": "Absolute, or relative to the wanted number."},
+        "run_all": {"description": "Go on after the first failure."},
+        "partial": {"description": "The share of tests passed is the score."},
+        "per_test": {"description": "Each test that ran is a part."},
+    }
+    weights: ClassVar[Mapping[str, float]] = {"passed": 0.0}
+
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
         self.sandbox: Sandbox | None = None

@@ -52,6 +52,14 @@ class StdioVerifier(ProgramVerifier):
         "the submission is the program's text, fenced or bare."
     )
     checkers: ClassVar[Mapping[str, Any]] = CHECKERS
+    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
+        **ProgramVerifier.param_schemas,
+        "checker": {"enum": sorted(CHECKERS), "description": "How results are compared."},
+    }
+    evidence: ClassVar[str] = (
+        "What the program prints for each test's input, in a process of its own; its "
+        "exit, messages and files count for nothing but a failure."
+    )
 
     def plan(self, task: Task, source: str) -> Plan:
         """See `ProgramVerifier`."""
