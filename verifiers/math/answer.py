@@ -1,0 +1,160 @@
+"""Judges the final answer of a reply against a reference: mathematics of any common form.
+
+Extraction finds the answer (`extract.py`), a parser of our own reads it (`clean.py`, `parser.py`), and
+a ladder from cheap to dear compares (`compare.py`). Nothing that was written is evaluated by Python,
+and every step is bounded in characters, tokens, depth, digits and terms before it is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import ClassVar
+
+from verigym.canonical import JSON
+from verigym.errors import RequestError, TaskError
+from verigym.task import Task
+from verigym.verdict import Verdict, scored, unusable
+from verigym.verifier import Verifier
+from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.compare import equivalent
+from verigym.verifiers.math.context import Context, context_of
+from verigym.verifiers.math.extract import extract
+from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS, TooBig
+
+_EXTRACT = ("auto", "boxed", "tag", "bare")
+_UNITS = ("optional", "required")
+
+
+class AnswerVerifier(Verifier):
+    """Score 1 for an answer that says what the reference says, else 0.
+
+    Judged with reason `correct` or `wrong_answer`; unusable with `no_answer`, `several_answers`,
+    `too_long` or `not_text`. The reference is `{"answer": text}` or `{"answers": [text, ...]}` (any of
+    them is right), with the `question` where the form of the answer hangs on it (options, units,
+    percent, base, rounding).
+    """
+
+    id: ClassVar[str] = "math/answer"
+    version: ClassVar[int] = 1
+    defaults: ClassVar[Mapping[str, JSON]] = {
+        "extract": "auto",
+        "units": "optional",
+        "tolerance": 0.0,
+        "digits": 0,
+        "symbolic": True,
+    }
+    about: ClassVar[str] = (
+        "A mathematical answer, bare or at the end of a reply, must be equivalent to the reference. "
+        "extract: auto, boxed, tag or bare; units: optional or required; tolerance: relative; digits: "
+        "significant digits that must agree (0: exact); symbolic: try sympy last."
+    )
+
+    def __init__(self, **params: JSON) -> None:
+        super().__init__(**params)
+        how, units = self.params["extract"], self.params["units"]
+        if how not in _EXTRACT:
+            raise RequestError(f"extract must be one of {', '.join(_EXTRACT)}, got {how!r}")
+        if units not in _UNITS:
+            raise RequestError(f"units must be one of {', '.join(_UNITS)}, got {units!r}")
+        tolerance, digits = self.params["tolerance"], self.params["digits"]
+        if (
+            isinstance(tolerance, bool)
+            or not isinstance(tolerance, int | float)
+            or not 0 <= tolerance < 1
+        ):
+            raise RequestError(f"tolerance must be a number from 0 to below 1, got {tolerance!r}")
+        if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
+            raise RequestError(f"digits must be a whole number from 0 to 15, got {digits!r}")
+        if not isinstance(self.params["symbolic"], bool):
+            raise RequestError(f"symbolic must be true or false, got {self.params['symbolic']!r}")
+        self._how, self._units = str(how), str(units)
+        self._tolerance, self._digits, self._symbolic = (
+            float(tolerance),
+            digits,
+            self.params["symbolic"],
+        )
+
+    def judge(self, task: Task, submission: JSON) -> Verdict:
+        """See the class and the module."""
+        golds, question = reference_of(task)
+        if not isinstance(submission, str):
+            return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
+        if len(submission) > MAX_REPLY_CHARS:
+            return unusable("too_long", f"a reply has at most {MAX_REPLY_CHARS} characters")
+        found = extract(submission, self._how)
+        if not found.answer:
+            several = "more than one" in found.why
+            return unusable("several_answers" if several else "no_answer", found.why)
+        if any(len(text) > MAX_ANSWER_CHARS for text in (found.answer, *found.also)):
+            return unusable("too_long", f"an answer has at most {MAX_ANSWER_CHARS} characters")
+        ctx = _context(question, self._units, self._tolerance, self._digits, self._symbolic)
+        parts = {"extracted": 1.0}
+        rung = self._rung(golds, found.answer, ctx)
+        if not rung:
+            return scored(
+                0.0,
+                "wrong_answer",
+                "the final answer is not the reference",
+                {**parts, "correct": 0.0},
+            )
+        if not all(self._rung(golds, other, ctx) for other in found.also):
+            return unusable(
+                "several_answers", "the reply states different final answers and takes none back"
+            )
+        return scored(
+            1.0,
+            "correct",
+            f"the final answer is the reference (by {rung})",
+            {**parts, "correct": 1.0},
+        )
+
+    def _rung(self, golds: tuple[str, ...], answer: str, ctx: Context) -> str:
+        for gold in golds:
+            try:
+                rung = equivalent(gold, clean(answer), ctx)
+            except TooBig:
+                continue
+            if rung:
+                return rung
+        return ""
+
+
+@lru_cache(maxsize=1024)
+def _context(question: str, units: str, tolerance: float, digits: int, symbolic: bool) -> Context:
+    return context_of(question, units=units, tolerance=tolerance, digits=digits, symbolic=symbolic)
+
+
+def reference_of(task: Task) -> tuple[tuple[str, ...], str]:
+    """The cleaned reference answers and the question. Raises TaskError where they cannot be used."""
+    reference = task.reference
+    if not isinstance(reference, dict):
+        raise TaskError(f'task {task.id}: the reference must be an object like {{"answer": "42"}}')
+    listed = reference.get("answers")
+    if listed is None:
+        listed = [reference.get("answer")]
+    if not isinstance(listed, list | tuple) or not listed:
+        raise TaskError(f"task {task.id}: answers must be a list of texts, got {listed!r}")
+    question = reference.get("question")
+    if question is not None and not isinstance(question, str):
+        raise TaskError(f"task {task.id}: the question must be text, got {type(question).__name__}")
+    golds: list[str] = []
+    for text in listed:
+        if isinstance(text, int | float) and not isinstance(text, bool):
+            text = repr(text)
+        if not isinstance(text, str) or not text.strip():
+            raise TaskError(
+                f"task {task.id}: an answer must be text that is not empty, got {text!r}"
+            )
+        if len(text) > MAX_REPLY_CHARS:
+            raise TaskError(f"task {task.id}: an answer has at most {MAX_REPLY_CHARS} characters")
+        golds.append(_gold(text))
+    return tuple(golds), question or ""
+
+
+@lru_cache(maxsize=4096)
+def _gold(text: str) -> str:
+    """A reference cleaned; the final answer in it where it is a whole solution."""
+    if "\\boxed" in text or len(text) > 400 or "####" in text:
+        text = extract(text).answer or text
+    return clean(text[:MAX_ANSWER_CHARS])

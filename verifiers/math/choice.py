@@ -1,0 +1,60 @@
+"""Multiple choice: by letter, by the text of the option, or both where they agree."""
+
+from __future__ import annotations
+
+import re
+
+from verigym.verifiers.math.clean import clean
+
+_OPTION = re.compile(
+    r"(?:(?<=\s)|^|(?<=\$)|(?<=\\)|(?<=\{))(?:\\?(?:textbf|text|mathrm|textrm|rm|bf)\s*\{?\s*)?"
+    r"\(?\s*([A-J])\s*[).:]\)?\s*\}?\s*(?:\\\s|~|\\quad)*\s*"
+)
+_LETTER = r"[A-Ja-j]"
+_BARE = re.compile(
+    rf"(?:option|choice|answer|statement)?\s*[:=]?\s*[(\[]?\s*({_LETTER})\s*[)\]]?\s*[.:]?"
+)
+_WITH_TEXT = re.compile(
+    r"(?:option|choice|answer)?\s*(?:\(\s*([A-J])\s*\)|\[([A-J])\]|([A-J])\s*[).:])\s*[:.-]?\s*(\S.*)",
+    re.IGNORECASE,
+)
+_MANY = re.compile(
+    rf"[(\[]?{_LETTER}[)\]]?(?:\s*(?:,|;|and|&|\+|\s)\s*[(\[]?{_LETTER}[)\]]?)+|[A-J]{{2,6}}"
+)
+
+
+def options_of(question: str) -> dict[str, str]:
+    """The options in a question by letter; empty where there are not at least two in order."""
+    found: dict[str, str] = {}
+    marks = list(_OPTION.finditer(question))[:40]
+    for match, following in zip(marks, [*marks[1:], None], strict=False):
+        letter = match[1]
+        if ord(letter) - ord("A") != len(found):
+            if letter == "A":
+                found = {}
+            else:
+                continue
+        end = following.start() if following else len(question)
+        found[letter] = clean(question[match.end() : end].strip().split("\n")[0].strip(" ,;"))
+    return found if len(found) > 1 else {}
+
+
+def letters_of(answer: str, several: bool) -> tuple[str, str] | None:
+    """The letters that a cleaned answer chooses, sorted, and the text it adds; None if it is no choice.
+
+    `several`: more than one letter may be chosen; "A or B" never is a choice.
+    """
+    text = answer.strip(" .{}$*")
+    match = _BARE.fullmatch(text) or re.fullmatch(rf"(?i:option|choice)\s+\(?({_LETTER})\)?", text)
+    match = match or re.fullmatch(
+        r"(?i:the )?(?i:correct )?(?i:option|choice|answer)(?i: is)?:?\s*\(?([A-Ja-j])\)?\.?", text
+    )
+    if match:
+        return match[1].upper(), ""
+    if several and _MANY.fullmatch(text):
+        shown = re.sub(r"\b(?:and)\b", " ", text)
+        return "".join(sorted(set(re.findall(r"[A-J]", shown.upper())))), ""
+    match = _WITH_TEXT.fullmatch(text)
+    if match:
+        return (match[1] or match[2] or match[3]).upper(), match[4].strip()
+    return None

@@ -1,0 +1,195 @@
+"""Brings LaTeX, Unicode mathematics and plain text to one spelling that the lexer knows."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from verigym.verifiers.math.trees import names
+
+_SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ", "0123456789+-=()nix", strict=True))
+_SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₙₖ", "0123456789+-=()nk", strict=True))
+_FRACTIONS = {
+    "½": "1/2", "⅓": "1/3", "⅔": "2/3", "¼": "1/4", "¾": "3/4", "⅕": "1/5", "⅖": "2/5", "⅗": "3/5",
+    "⅘": "4/5", "⅙": "1/6", "⅚": "5/6", "⅛": "1/8", "⅜": "3/8", "⅝": "5/8", "⅞": "7/8", "⅐": "1/7",
+    "⅑": "1/9", "⅒": "1/10",
+}  # fmt: skip
+_SIGNS = {
+    "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "﹣": "-", "－": "-", "×": "*", "✕": "*", "⋅": "*",
+    "·": "*", "∙": "*", "•": "*", "∗": "*", "÷": "/", "∕": "/", "⁄": "/", "√": "\\usqrt ", "∛": "\\ucbrt ",
+    "π": "\\pi ", "∞": "\\infty ", "≤": "<=", "≥": ">=", "⩽": "<=", "⩾": ">=", "≠": "!=", "±": "\\pm ",
+    "∓": "\\mp ", "∪": "\\cup ", "∩": "\\cap ", "∈": "\\in ", "∅": "\\emptyset ", "Ø": "\\emptyset ",
+    "ℝ": "\\RR ", "ℤ": "\\ZZ ", "ℕ": "\\NN ", "ℚ": "\\QQ ", "ℂ": "\\CC ", "°": "^\\circ ", "º": "^\\circ ",
+    "˚": "^\\circ ", "≈": "\\approx ", "≡": "\\equiv ", "⌊": "\\lfloor ", "⌋": "\\rfloor ", "⌈": "\\lceil ",
+    "⌉": "\\rceil ", "⟨": "(", "⟩": ")", "〈": "(", "〉": ")", "∖": "\\setminus ", "…": "...", "⋯": "...",
+    "“": '"', "”": '"', "’": "'", "‘": "'", "′": "'", "∨": " or ", "∧": " and ", "\u00a0": " ",
+    "\u2009": "\\,", "\u202f": "\\,", "\u2061": "", "\u2062": "", "\u200b": "", "\ufeff": "", "ℓ": "l",
+    "，": ",", "：": ":", "；": ";", "（": "(", "）": ")", "。": ".", "Ω": "\\Omega ", "ð": "",
+    "℃": "^\\circ C", "℉": "^\\circ F", "‰": "\\permille ", "→": "\\to ", "⇒": "\\implies ",
+    "∑": "\\sum ", "∏": "\\prod ", "∣": "|", "µ": "\\mu ",
+}  # fmt: skip
+_GREEK = {
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta",
+    "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "ρ": "rho",
+    "σ": "sigma", "τ": "tau", "φ": "phi", "ϕ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega",
+    "Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Σ": "Sigma", "Φ": "Phi", "Ψ": "Psi",
+}  # fmt: skip
+_CHAR = {
+    **_SIGNS,
+    **{sign: f"\\frac{{{f.replace('/', '}{')}}}" for sign, f in _FRACTIONS.items()},
+    **{sign: f"\\{name} " for sign, name in _GREEK.items()},
+}
+_TABLE = str.maketrans(_CHAR)
+_SCRIPT = re.compile(f"[{''.join(_SUPER)}]+|[{''.join(_SUB)}]+")
+
+_COMMANDS = {
+    **dict.fromkeys(names("left right big Big bigg Bigg bigl bigr Bigl Bigr displaystyle textstyle limits nolimits "
+        "scriptstyle middle mathstrut"),
+        "",
+    ),
+    **dict.fromkeys(names("quad qquad hspace enspace thinspace hfill space nobreakspace newline"), " "),
+    **dict.fromkeys(names("dfrac tfrac cfrac"), "\\frac"),
+    **dict.fromkeys(names("dbinom tbinom"), "\\binom"),
+    **dict.fromkeys(names("le leq leqslant leqq"), "<="),
+    **dict.fromkeys(names("ge geq geqslant geqq"), ">="),
+    **dict.fromkeys(names("ne neq"), "!="),
+    **dict.fromkeys(names("cdot times ast bullet"), "*"),
+    **dict.fromkeys(names("lvert rvert vert mid lVert rVert"), "|"),
+    **dict.fromkeys(names("ldots dots cdots dotsc dotsb hdots"), "..."),
+    **dict.fromkeys(names("lbrace"), "\\{"),
+    **dict.fromkeys(names("rbrace"), "\\}"),
+    **dict.fromkeys(names("lbrack"), "["),
+    **dict.fromkeys(names("rbrack"), "]"),
+    **dict.fromkeys(names("langle lparen"), "("),
+    **dict.fromkeys(names("rangle rparen"), ")"),
+    **dict.fromkeys(names("varnothing empty"), "\\emptyset "),
+    **dict.fromkeys(names("backslash smallsetminus"), "\\setminus "),
+    **dict.fromkeys(names("simeq doteq thickapprox approxeq"), "\\approx "),
+    **dict.fromkeys(names("lor vee"), " or "),
+    **dict.fromkeys(names("land wedge"), " and "),
+    **dict.fromkeys(names("Re"), "Re"),
+    "lt": "<", "gt": ">", "div": "/", "degree": "^\\circ ", "colon": ":", "R": "\\RR ", "Z": "\\ZZ ",
+    "N": "\\NN ", "Q": "\\QQ ", "C": "\\CC ", "reals": "\\RR ", "varphi": "\\phi ", "varepsilon": "\\epsilon ",
+    "vartheta": "\\theta ", "arctg": "\\arctan ", "tg": "\\tan ", "ctg": "\\cot ", "cosec": "\\csc ",
+    "sh": "\\sinh ", "ch": "\\cosh ", "prime": "'", "lg": "\\lg ", "bigcup": "\\cup ", "land ": " and ",
+    "euro": "€", "pounds": "£", "textdollar": "\\dollar ", "textdegree": "^\\circ ", "percent": "%",
+}  # fmt: skip
+_WRAPPERS = names(
+    "text textbf textit textrm textsf texttt textnormal mathrm mathbf mathit mathsf mathtt mathcal "
+    "boldsymbol bm bf operatorname mbox hbox emph underline rm it mathbin mathrel boxed fbox ensuremath "
+    "mathop mathfrak vec hat"
+)
+_COMMAND = re.compile(r"\\([A-Za-z]+)\*?")
+_BLACKBOARD = re.compile(
+    r"\\(?:mathbb|Bbb|mathds|mathbf)\s*(?:\{\s*([RZNQC])\s*\}|([RZNQC])\b)(?=(\^?))"
+)
+_DIGIT_COMMA = re.compile(
+    r"(?<=\d)(?:\{,\}|,\\!|\\!,|,\{\}|\{\\,\}|\\[,:;]|'(?=\d{3}))\s*(?=\d{3}(?!\d))"
+)
+_PMOD = re.compile(r"\(\s*\\?(?:mod|bmod|text\{\s*mod\s*\})\s*\\?\s*([^()]{1,40})\)")
+
+
+def plain_signs(text: str) -> str:
+    """`text` with Unicode mathematics spelled in ASCII and LaTeX."""
+    if text.isascii():
+        return text
+    text = _SCRIPT.sub(_script, text)
+    text = text.translate(_TABLE)
+    if text.isascii():
+        return text
+    # NFKC is quadratic for long runs of combining marks; a run says nothing to us.
+    text = "".join(c for c in text if not unicodedata.combining(c) or c == "\u0305")
+    return unicodedata.normalize("NFKC", text).translate(_TABLE)
+
+
+def _script(match: re.Match[str]) -> str:
+    run = match[0]
+    if run[0] in _SUPER:
+        return f"^{{{''.join(_SUPER[c] for c in run)}}}"
+    return f"_{{{''.join(_SUB[c] for c in run)}}}"
+
+
+def clean(text: str) -> str:
+    """One line of plain LaTeX: no dollar signs, no sizing, no fonts, ASCII relations."""
+    text = plain_signs(text).strip()
+    text = re.sub(r"(\d)\u0305", r"\\overline{\1}", text)
+    text = text.replace("\\$", "\\dollar ")
+    if text.count("$") % 2 == 1 and re.search(r"\$\s*-?[\d.]", text):
+        text = re.sub(r"\$(?=\s*-?[\d.])", "\\\\dollar ", text, count=1)
+    text = text.replace("$", " ")
+    text = re.sub(r"(?<!\\)\\[()]|(?<!\\)\\\[(?!\d+(?:pt|em|ex|mm|cm))|(?<!\\)\\\]", " ", text)
+    text = _DIGIT_COMMA.sub("", text)
+    text = re.sub(r"(?<!\\)\\[,;:!> ]|~", " ", text)
+    text = re.sub(r"(?i)\bper ?cent(?:age points?)?\b", "%", text)
+    text = re.sub(r"(?<=[\d}])\s*[xX]\s*(?=10\s*\^)", "*", text)
+    text = _BLACKBOARD.sub(lambda m: f"\\{(m[1] or m[2]) * 2} ", text)
+    text = _unwrap(text)
+    text = _COMMAND.sub(_command, text)
+    text = text.replace("\\%", "%").replace("\\#", "#").replace("\\&", "&").replace("\\|", "|")
+    text = text.replace("\\_", "_").replace("**", "^")
+    text = _PMOD.sub(r" \\pmod{\1} ", text)
+    text = re.sub(r"\\bmod\b|\\mod\b|(?<![a-zA-Z\\])mod(?:ulo)?(?![a-zA-Z])", r" \\pmod ", text)
+    text = text.replace("=<", "<=").replace("=>", ">=").replace("==", "=").replace("%pi", "\\pi ")
+    text = re.sub(r"%([ei])(?![a-zA-Z])", r"\1", text)
+    text = re.sub(r"[ \t\r\n]+", " ", text).strip()
+    return _trimmed(text)
+
+
+def _trimmed(text: str) -> str:
+    """Without sentence marks at the end and marks of code or bold type around."""
+    while True:
+        before = text
+        text = text.strip(' `"')
+        if text.startswith(("*", "^")):
+            text = text.lstrip("*^ ")
+        if text.endswith(("^", "*")) and text[:-1].strip():
+            text = text.rstrip("*^ ")
+        if text.endswith((".", ",", ";", ":", "!,")) and not text.endswith("..."):
+            text = text[:-1]
+        if text == before:
+            return text
+
+
+def _command(match: re.Match[str]) -> str:
+    found = _COMMANDS.get(match[1])
+    return match[0] if found is None else found
+
+
+_WRAP = re.compile(
+    rf"\\(?:{'|'.join(sorted(_WRAPPERS, key=len, reverse=True))})\*?\s*(?=[{{\s\\\d(A-Za-z])"
+)
+
+
+def _unwrap(text: str) -> str:
+    """`text` without commands for fonts; what they wrapped stays, set off by spaces."""
+    if "\\" not in text:
+        return text
+    partner: dict[int, int] | None = None
+    skip: set[int] = set()
+    blank: set[int] = set()
+    for match in _WRAP.finditer(text):
+        skip.update(range(match.start(), match.end()))
+        if text[match.end() : match.end() + 1] == "{":
+            partner = _partners(text) if partner is None else partner
+            if match.end() in partner:
+                blank.update((match.end(), partner[match.end()]))
+    if not skip:
+        return text
+    return "".join(" " if i in blank else "" if i in skip else char for i, char in enumerate(text))
+
+
+def _partners(text: str) -> dict[int, int]:
+    """Where the brace that opens at a place closes."""
+    found: dict[int, int] = {}
+    stack: list[int] = []
+    escaped = False
+    for i, char in enumerate(text):
+        if escaped:
+            escaped = False
+        elif char == "\\":
+            escaped = True
+        elif char == "{":
+            stack.append(i)
+        elif char == "}" and stack:
+            found[stack.pop()] = i
+    return found

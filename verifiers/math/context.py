@@ -1,0 +1,71 @@
+"""What the question says about how an answer may be written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from verigym.verifiers.math.choice import options_of
+from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.units import Unit, unit_of
+
+_PERCENT = re.compile(r"per ?cent|\\?%", re.IGNORECASE)
+_BASE = re.compile(r"\b(?:base|binary|octal|hexadecimal|ternary)\b", re.IGNORECASE)
+_ROUND = re.compile(
+    r"round|nearest|decimal places?|significant (?:figures?|digits?)|approximat|estimate|\bto \w+ decimals?",
+    re.IGNORECASE,
+)
+_ORDER = re.compile(r"\(\s*([a-z](?:_\d)?(?:\s*,\s*[a-z](?:_\d)?){1,4})\s*\)")
+_UNIT = re.compile(
+    r"\b(?:in|how many|number of)\s+((?:square |cubic |sq )?[a-z]+(?:/[a-z]+| per [a-z]+)?(?:\^?[23])?)\b"
+)
+_POINT = re.compile(
+    r"\b(?:point|vector|coordinates?|ordered pair|vertex|centre|center|list)\b", re.IGNORECASE
+)
+_POSITIVE = re.compile(r"\bpositive\b|>\s*0", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What is known of the question, and the rules that the task sets."""
+
+    question: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    percent: bool = False
+    base: bool = False
+    rounded: bool = False
+    positive: bool = False
+    point: bool = False
+    order: tuple[str, ...] = ()
+    unit: Unit | None = None
+    units: str = "optional"
+    tolerance: float = 0.0
+    digits: int = 0
+    symbolic: bool = True
+
+
+def context_of(
+    question: str, *, units: str, tolerance: float, digits: int, symbolic: bool
+) -> Context:
+    """Reads a question; an empty one leaves the defaults."""
+    question = question[:20_000]
+    order = _ORDER.findall(question.replace("\\left", "").replace("\\right", ""))
+    unit = None
+    for match in _UNIT.finditer(question):
+        unit = unit or unit_of(match[1])
+    return Context(
+        question=question,
+        options={} if not question else options_of(question),
+        percent=bool(_PERCENT.search(question)),
+        base=bool(_BASE.search(question)),
+        rounded=bool(_ROUND.search(question)),
+        point=bool(_POINT.search(question)),
+        positive=bool(_POSITIVE.search(question)),
+        order=tuple(re.split(r"\s*,\s*", clean(order[-1]))) if order else (),
+        unit=None if unit is None or unit.degree or not unit.dims else unit,
+        units=units,
+        tolerance=tolerance,
+        digits=digits,
+        symbolic=symbolic,
+    )

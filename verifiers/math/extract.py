@@ -1,0 +1,331 @@
+"""Finds what a reply commits to as its final answer.
+
+In order of weight: boxes and answer tags; "the answer is", "Answer:", "####"; the last line. The last
+commitment counts. An earlier, different one of the same weight is dropped where the reply corrects
+itself between the two, or works on at length; otherwise both stand, and both must be right, so that
+a list of candidates is no answer. A remark after a box that takes it back replaces it.
+
+Covered: reasoning in <think>, boxes side by side (one list), hedges ("7 or maybe 8"), retractions,
+unclosed tags. Not covered: corrections in other languages than English.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+MAX_COMMITMENTS = 50
+_LONG_WORK = 300
+_TAIL = 20_000
+
+_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*(\{)?")
+_TAG = re.compile(
+    r"<(answer|final_answer|final|solution)>(.*?)(?:</\1>|$)", re.IGNORECASE | re.DOTALL
+)
+_PHRASE = re.compile(
+    r"(?:\b(?:the|my|our|final|correct|so)\s+(?:\w+\s+){0,2}?(?:answer|result|solution)s?(?:\s+to\s+(?:the|this)\s+(?:problem|question))?"
+    r"\s*(?:is|are|=|:|would be|should be|must be|becomes|comes out (?:to be|as))\s*(?:indeed |therefore |thus |simply |exactly |clearly )?:?"
+    r"|(?:^|\n|[.!*#>]\s*)\W{0,6}(?:final\s+)?(?:answer|ans)\W{0,4}?\s*[:=]\**|####|\bI(?:'ll| will)? (?:answer|choose|pick|go with)\b:?)\s*",
+    re.IGNORECASE,
+)
+_LATER = re.compile(
+    r"(?:\b(?:it|this|that|which|x|value)\s+(?:is|should be|must be|equals)|\bit's|\bI meant|\bshould (?:instead )?be|\bcorrect(?:ed)? (?:answer|value|one)?\s*(?:is|:)|=)\s*",
+    re.IGNORECASE,
+)
+_CORRECTS = re.compile(
+    r"\b(?:wait|actually|correction|sorry|mistake|wrong|incorrect|not right|instead|scratch that|on second thou?ght|"
+    r"i meant|rather|no,|hmm|let me re|re-?check|re-?consider|re-?vis|error|oops|hold on|corrected)\b",
+    re.IGNORECASE,
+)
+_CONCLUDES = re.compile(
+    r"\b(?:final(?:ly)?|therefore|thus|hence|so|in conclusion|conclude|overall|to summari[sz]e|answer|total)\b",
+    re.IGNORECASE,
+)
+_HEDGES = re.compile(
+    r"^\W{0,12}(?:or|and)\b(?:\s+(?:maybe|perhaps|possibly|it|the|also|even|else|could|might|be|is|answer|\\text\{))*\s*[\W]*(?:\\boxed|\\fbox|-?\d|\$)"
+    r"|\b(?:could|might|may)\s+(?:also|be|equally|just as well|well|possibly|instead)\b[^.]{0,30}?(?:\\boxed|-?\d)"
+    r"|\b(?:alternatively|otherwise|another (?:possible )?answer)\b[^.]{0,40}?(?:\\boxed|-?\d)",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(r"^\W{0,8}(?:is|was|are)?\s*(?:not\b|wrong|incorrect|false\b)", re.IGNORECASE)
+_BEFORE_NEGATED = re.compile(
+    r"\b(?:not|isn't|cannot be|can't be|wrong answer is|never)\s*(?:equal(?: to)?\s*)?\W{0,4}$",
+    re.IGNORECASE,
+)
+_MAYBE = re.compile(
+    r"\b(?:not sure|no idea|don't know|cannot (?:be )?determine|unknown|can't tell|unsure)\b",
+    re.IGNORECASE,
+)
+_THINK_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+_THINK = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
+_SENTENCE = re.compile(
+    r"(?<!\d)\.(?=\s|$|\*)|(?<=\d)\.(?=\s|$|\*)|\n\s*\n|[!?](?=\s+[A-Z]|\s*$)|\.\s*</"
+)
+_MATHS = re.compile(r"\$\$(.+?)\$\$|\$([^$]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+_VERB = re.compile(
+    r"\b(?:is|are|equals?|get|gives?|have|obtain|be|was|=|:)\s+(?!not\b)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a reply commits to. `answer` is empty where it commits to nothing, `why` then says so;
+    `also` holds other commitments that nothing took back."""
+
+    answer: str
+    also: tuple[str, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Commitment:
+    start: int
+    end: int
+    text: str
+
+
+def extract(reply: str, how: str = "auto") -> Found:
+    """The final answer in a reply. `how`: auto, boxed, tag or bare (the whole reply is the answer)."""
+    text = reply.strip()
+    if how == "bare":
+        return Found(text, (), "" if text else "the reply is empty")
+    ended = [match.end() for match in _THINK_END.finditer(text)]
+    if ended:
+        text = text[ended[-1] :].strip()
+    elif _THINK.search(text) and how == "auto":
+        return Found("", (), "the reasoning is not closed")
+    text = re.sub(r"<\|[a-z_]+\|>\s*$", "", text).strip()
+    if not text:
+        return Found("", (), "the reply is empty")
+    strong = _strong(text, how)
+    if strong:
+        return _settle(text, strong, boxes=True)
+    if how != "auto":
+        return Found("", (), f"no {how} in the reply")
+    phrases = _phrases(text, 0)
+    if phrases:
+        return _settle(text, phrases, boxes=False)
+    return _last_line(text)
+
+
+def _strong(text: str, how: str) -> list[_Commitment]:
+    found: list[_Commitment] = []
+    if how in ("auto", "boxed"):
+        found += _boxes(text)
+    if how in ("auto", "tag"):
+        for match in _TAG.finditer(text):
+            inner = _boxes(match[2])
+            body = inner[-1].text if inner else match[2].strip()
+            if inner:
+                found = [one for one in found if not match.start() < one.start < match.end()]
+            found.append(_Commitment(match.start(), match.end(), body))
+    found.sort(key=lambda one: one.start)
+    return found[-MAX_COMMITMENTS:]
+
+
+def _boxes(text: str) -> list[_Commitment]:
+    found: list[_Commitment] = []
+    at = 0
+    while True:
+        match = _BOX.search(text, at)
+        if match is None:
+            return found
+        if match[1] is None:
+            bare = re.match(r"\s*([^\s$\\]+)", text[match.end() : match.end() + 60])
+            if bare:
+                found.append(
+                    _Commitment(match.start(), match.end() + bare.end(), bare[1].rstrip(".,"))
+                )
+            at = match.end()
+            continue
+        end = _closing(text, match.end())
+        if end < 0:
+            return found
+        found.append(_Commitment(match.start(), end + 1, text[match.end() : end].strip()))
+        at = end + 1
+
+
+def _closing(text: str, at: int) -> int:
+    """Where the brace that opened before `at` closes; -1 where it does not."""
+    depth = 1
+    for match in re.finditer(r"\\.|[{}]", text[at : at + 20_000], re.DOTALL):
+        depth += (match[0] == "{") - (match[0] == "}")
+        if depth == 0:
+            return at + match.start()
+    return -1
+
+
+def _phrases(text: str, start: int) -> list[_Commitment]:
+    found: list[_Commitment] = []
+    for match in _PHRASE.finditer(text, max(start, len(text) - _TAIL)):
+        rest = text[match.end() : match.end() + 600]
+        if re.match(
+            r"\W{0,4}(?:not\b|unknown|unclear|below|above|as follows|the following|found|that\b)",
+            rest,
+            re.IGNORECASE,
+        ):
+            continue
+        body = _sentence(rest)
+        if body:
+            found.append(_Commitment(match.start(), match.end() + len(body), body))
+    return found[-MAX_COMMITMENTS:]
+
+
+def _sentence(rest: str) -> str:
+    """`rest` to the end of its sentence; a display of its own after a colon counts as the sentence."""
+    rest = rest.lstrip("* \t")
+    stripped = rest.lstrip()
+    display = re.match(r"\s*(?:\$\$(.+?)\$\$|\\\[(.+?)\\\])", stripped, re.DOTALL)
+    if display:
+        return (display[1] or display[2]).strip()
+    if rest.startswith("\n"):
+        rest = stripped
+    line = rest.split("\n", 1)[0] if "\\begin" not in rest.split("\n", 1)[0] else rest
+    depth_free = _SENTENCE.search(line)
+    body = line[: depth_free.start()] if depth_free else line
+    return body.strip().strip("*").strip()
+
+
+def _settle(text: str, found: list[_Commitment], *, boxes: bool) -> Found:
+    """The last commitment, with those before and after it that still stand."""
+    found = [
+        one for one in found if not _BEFORE_NEGATED.search(text[max(0, one.start - 40) : one.start])
+    ] or found[-1:]
+    last = found[-1]
+    tail = text[last.end :]
+    joined = _joined(text, found) if boxes else []
+    if len(joined) > 1:
+        return Found(", ".join(joined))
+    if not last.text:
+        return Found("", (), "the final answer is empty")
+    after = _after(last, tail)
+    if after is not None:
+        return after
+    also: list[str] = []
+    distinct = {_key(one.text) for one in found}
+    for k, one in enumerate(found[:-1]):
+        following = found[k + 1]
+        between = text[one.end : last.start]
+        near = text[one.end : following.start]
+        taken_back = _NEGATED.match(near) or _CORRECTS.search(text[one.start : last.start])
+        moved_on = len(between) > _LONG_WORK or _CONCLUDES.search(
+            text[max(one.end, last.start - 60) : last.end]
+        )
+        if len(distinct) > 3 and len(between) < _LONG_WORK and not taken_back:
+            moved_on = None
+        if re.search(
+            r"\b(?:or|alternatively|maybe|perhaps|possibly|candidate|either)\b",
+            near[:80],
+            re.IGNORECASE,
+        ):
+            moved_on = None
+        if not taken_back and not moved_on and _key(one.text) != _key(last.text) and one.text:
+            also.append(one.text)
+    later = [
+        one.text
+        for one in _phrases(tail, 0)
+        if re.search(r"\d", one.text) and len(one.text) < 60 and "\\boxed" not in one.text
+    ]
+    also += [one for one in later if _key(one) != _key(last.text)]
+    return Found(last.text, tuple(dict.fromkeys(also))[:4])
+
+
+def _key(text: str) -> str:
+    return re.sub(r"[\s${}]|\\text|\\left|\\right", "", text).rstrip(".")
+
+
+def _joined(text: str, found: list[_Commitment]) -> list[str]:
+    """The texts of the last commitments where they stand side by side, as one list."""
+    run = [found[-1]]
+    for one in reversed(found[:-1]):
+        between = text[one.end : run[0].start]
+        if len(between) < 40 and re.fullmatch(
+            r"[\s$,;.&()\\]*(?:and|or|quad|qquad|text|,)?[\s$,;{}\\]*", between
+        ):
+            run.insert(0, one)
+        else:
+            break
+    distinct = list(dict.fromkeys(one.text for one in run))
+    return distinct if len(distinct) > 1 else []
+
+
+def _after(last: _Commitment, tail: str) -> Found | None:
+    """What a remark after the last commitment makes of it; None where it leaves it as it is."""
+    if _HEDGES.search(tail[:200]):
+        return Found("", (), "the reply names more than one answer and commits to none")
+    corrects = _CORRECTS.search(tail)
+    if not (_NEGATED.match(tail) or corrects):
+        return None
+    if (
+        not _NEGATED.match(tail)
+        and corrects
+        and re.search(r"\b(?:check|verif|match|confirm|indeed|correct\b)", tail, re.IGNORECASE)
+        and not re.search(
+            r"\b(?:wrong|mistake|incorrect|should be|scratch|sorry|oops|meant)\b",
+            tail,
+            re.IGNORECASE,
+        )
+    ):
+        return None
+    later = _phrases(tail, 0)
+    if later:
+        return Found(later[-1].text)
+    matches = list(_LATER.finditer(tail, corrects.start() if corrects else 0))
+    for match in reversed(matches):
+        body = _sentence(tail[match.end() : match.end() + 300])
+        if (
+            re.search(r"\d|\\|\b[a-z]\b", body)
+            and len(body) < 80
+            and not re.match(r"(?:wrong|incorrect|not)\b", body)
+        ):
+            return Found(body)
+    number = re.search(
+        r"(?:instead|rather|correction|actually|sorry|no)[,:]?\s*\$?(-?\d[\d./]*)",
+        tail,
+        re.IGNORECASE,
+    )
+    if number:
+        return Found(number[1].rstrip("."))
+    if _NEGATED.match(tail) or re.search(
+        r"\b(?:wrong|incorrect|mistake|scratch that)\b", tail[:120], re.IGNORECASE
+    ):
+        return Found("", (), "the reply takes its answer back")
+    return None
+
+
+def _last_line(text: str) -> Found:
+    """The last line, or what its last sentence says a value is. A short reply is all answer."""
+    if (
+        len(text) <= 1500
+        and ("\\begin{" in text or text.startswith(("$$", "\\[")))
+        and not re.search(r"[a-z]{4,} [a-z]{2,} [a-z]{2,}", text)
+    ):
+        return Found(text)
+    lines = [line.strip() for line in text.split("\n") if line.strip(" *`$-_")]
+    if not lines:
+        return Found("", (), "the reply holds no answer")
+    line = lines[-1]
+    if len(lines) == 1 and len(line) <= 120 and not re.search(r"(?<=[a-z])\. [A-Z]", line):
+        return Found(_clause(line))
+    if len(line) > 2000:
+        line = line[-2000:]
+    if _MAYBE.search(line):
+        return Found("", (), "the reply commits to no answer")
+    return Found(_clause(line))
+
+
+def _clause(line: str) -> str:
+    """What the last clause of a sentence says that something is; the line itself where it says nothing."""
+    line = re.split(r"(?<=[a-z\d$)])\. (?=[A-Z])", line.strip("*` "))[-1]
+    if len(re.findall(r"[A-Za-z]{2,}", re.sub(r"\\[A-Za-z]+|\$[^$]*\$", "", line))) < 4:
+        return line
+    sentence = re.split(r"(?<=[a-z\d$)])\. (?=[A-Z])", line)[-1]
+    shown = [next(filter(None, match.groups())) for match in _MATHS.finditer(sentence)]
+    if len(shown) == 1:
+        return str(shown[0])
+    verbs = list(_VERB.finditer(sentence))
+    if verbs:
+        body = sentence[verbs[-1].end() :].strip()
+        if re.search(r"\d|\\|\$", body):
+            return body
+    return sentence

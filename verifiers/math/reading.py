@@ -1,0 +1,254 @@
+"""Reads a cleaned answer as items: trees with units, in a list or alone; ambiguous text in several ways."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from verigym.verifiers.math.parser import parse
+from verigym.verifiers.math.trees import MAX_ITEMS, Node, TooBig, Unreadable
+from verigym.verifiers.math.units import Unit, split_unit
+from verigym.verifiers.math.words import number_of
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One answer of a list: a tree (None where it is words), its unit if it shows one, its text."""
+
+    node: Node | None
+    unit: Unit | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way to read an answer: groups of items ("x=1, y=2 or x=3, y=4" has two groups)."""
+
+    groups: tuple[tuple[Item, ...], ...]
+    constant: bool = False
+    """Whether the text lets a letter stand for any constant."""
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """All items."""
+        return tuple(item for group in self.groups for item in group)
+
+
+_MULTIPLES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "lakh": 5, "crore": 7}
+_MULTIPLE = re.compile(rf"(\d)\s*\b({'|'.join(_MULTIPLES)})s?\b")
+_QUALIFIER = re.compile(
+    r"[,;]?\s*\(?(?:\bfor (?:all|any|every|each|some|an? |integers?|real|constants?|arbitrary|positive|non|n\b|k\b|x\b|\\?[a-z]{0,6} ?[a-z] ?(?:\\in|>|<|!=|=))|"
+    r"\b(?:where|with|when|whenever|provided|such that|as required|respectively|in total|in simplest form|"
+    r"rounded|approximately|which|because|since|inclusive|units?\b$|if [a-z] ?(?:!=|>|<))).*$"
+)
+_CONSTANT = re.compile(
+    r"\b(?:constants?|arbitrary|any|some|every|all|each|real|integer)\b|\\in\s*\\[RZQNC]|\b[cCkK]\b"
+)
+_LABEL = re.compile(
+    r"^(?:(?:hence|so|thus|therefore|we (?:get|have)|and)[,:]? )?"
+    r"([A-Za-z][A-Za-z' ()-]{2,60}?)\s*(?:=|:|\b(?:is|are|equals|will be|was)\b)\s*(?:equal to |approximately |about |simply )?(.+)$"
+)
+_LEAD = re.compile(
+    r"^(?:either|both|only|exactly|approximately|about|roughly|around|just|the (?:values?|numbers?|pairs?|solutions?|functions?) (?:is|are|of)?|all (?=\())\s+",
+    re.IGNORECASE,
+)
+_REVERSED = (
+    (re.compile(r"\]([^\[\],()]+),([^\[\],()]+)\["), r"(\1,\2)"),
+    (re.compile(r"([\[(])([^\[\],()]+),([^\[\],()]+)\["), r"\1\2,\3)"),
+    (re.compile(r"\]([^\[\],()]+),([^\[\],()]+)([\])])"), r"(\1,\2\3"),
+)
+_AND = re.compile(r"\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*")
+_ASIDE = re.compile(
+    r"\s*\((?:[^()]*\b(?:approx|about|rounded|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*)\)\s*$"
+)
+
+
+def readings(text: str) -> list[Reading]:
+    """The ways to read a cleaned answer, the likeliest first. Raises TooBig past the bounds."""
+    found: list[Reading] = []
+    for pattern, plain in _REVERSED:
+        if "]" in text or "[" in text:
+            text = pattern.sub(plain, text)
+    for thousands in (True, False):
+        for body in _bodies(text):
+            reading = _read(body, thousands, bool(_CONSTANT.search(text)))
+            if reading is not None and reading not in found:
+                found.append(reading)
+                both = _both(reading)
+                if both is not None and not re.search(r"\bor\b", body):
+                    found.append(both)
+        if not re.search(r"\d,\d{3}|\d \d{3}", text):
+            break
+    return found
+
+
+def _both(reading: Reading) -> Reading | None:
+    """x > 1 and x < 3 as one set: what all its inequalities hold for."""
+    nodes = [item.node for item in reading.items]
+    if len(nodes) < 2 or any(
+        node is None or node.kind != "rel" or not set(node.value) <= {"<", "<=", ">", ">=", "!="}
+        or len(node.variables()) != 1 for node in nodes
+    ):  # fmt: skip
+        return None
+    joined = nodes[0]
+    for node in nodes[1:]:
+        joined = Node("inter", tuple(part for part in (joined, node) if part is not None))
+    return Reading(((Item(joined, None, ""),),))
+
+
+def _bodies(text: str) -> list[str]:
+    """The text, and the text without what only explains it."""
+    found = [text]
+    for pattern in (_LEAD, _QUALIFIER, _ASIDE):
+        for body in list(found):
+            shorter = pattern.sub("", body, count=1).strip()
+            if shorter and shorter != body and len(found) < 6:
+                found.append(shorter)
+    return found
+
+
+def split(text: str, thousands: bool) -> list[tuple[str, str]]:
+    """`text` at its commas, semicolons, "and" and "or" outside brackets: pairs of separator and part."""
+    parts: list[tuple[str, str]] = []
+    depth = start = at = 0
+    before = ""
+    while at < len(text):
+        char = text[at]
+        if char == "\\" and text[at + 1 : at + 2] in ("{", "}"):
+            depth += 1 if text[at + 1] == "{" else -1
+            at += 2
+            continue
+        if text.startswith("\\begin", at):
+            depth += 1
+        elif text.startswith("\\end", at):
+            depth -= 1
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif depth <= 0 and (char in ",;& \n" or char.isalpha()):
+            match = _AND.match(text, at)
+            joined = char.isalpha() and at > 0 and text[at - 1].isalnum()
+            if match and match[0].strip() and not joined:
+                number = (
+                    thousands and match[0] == "," and re.match(r"\d{3}(?!\d)", text[at + 1 : at + 5])
+                    and text[:at][-1:].isdecimal()
+                )  # fmt: skip
+                if not number:
+                    parts.append((before, text[start:at].strip()))
+                    before = match[0].strip(" ,") or ","
+                    at = start = match.end()
+                    continue
+        at += 1
+    parts.append((before, text[start:].strip()))
+    parts = [(sign, part) for sign, part in parts if part]
+    if len(parts) > MAX_ITEMS:
+        raise TooBig(f"a list has at most {MAX_ITEMS} items")
+    return parts
+
+
+def _read(text: str, thousands: bool, constant: bool) -> Reading | None:
+    compound = _compound(text)
+    if compound is not None:
+        return Reading(((compound,),))
+    parts = split(text, thousands)
+    if not parts:
+        return None
+    groups: list[list[Item]] = [[]]
+    grouped = any(sign in ("or", ";") for sign, _ in parts) and any(
+        sign not in ("or", ";") for sign, _ in parts[1:]
+    )
+    for sign, part in parts:
+        item = item_of(part, thousands)
+        if item is None:
+            return None
+        if grouped and sign in ("or", ";") and groups[-1]:
+            groups.append([])
+        groups[-1].append(item)
+    return Reading(tuple(map(tuple, groups)), constant)
+
+
+def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:
+    """One item; words only where nothing else can be read, None where even that is empty."""
+    if _MULTIPLE.search(text):
+        text = _MULTIPLE.sub(lambda m: f"{m[1]}*10^{{{_MULTIPLES[m[2]]}}}", text)
+    spelled = number_of(text)
+    if spelled is not None:
+        return Item(parse(spelled), None, text)
+    node = _tree(text, thousands)
+    simple = node is not None and not node.variables() and not _degree(text)
+    if node is not None and (simple or len(text) == 1 or node.calls(*_ANGLES)):
+        return Item(node, None, text)
+    for body, unit in split_unit(text):
+        inner = _tree(body, thousands) or _labelled_tree(body, thousands)
+        if inner is None:
+            counted = number_of(body)
+            inner = parse(counted) if counted else None
+        if inner is None or ((node is not None or unit.noun) and _loose(inner)):
+            continue
+        return Item(inner, unit, text)
+    if node is not None:
+        return Item(node, None, text)
+    compound = _compound(text)
+    if compound is not None:
+        return compound
+    labelled = _LABEL.match(text)
+    if labels and labelled and labelled[2] != text:
+        inside = item_of(labelled[2], thousands, labels - 1)
+        if inside is not None and inside.node is not None:
+            return replace(inside, text=text)
+    words = re.match(r"^(?:[A-Za-z]{2,} ){1,4}(?=[\d\\(])(.*)$", text)
+    if words and text[:3].lower() not in ("not", "mod"):
+        inner = _tree(words[1], thousands)
+        if inner is not None and not re.match(
+            r"(?i)(?:not|less|more|at|over|under|between|greater|fewer|no|un|minus|negative|base|mod|if|for)\b",
+            text,
+        ):
+            return Item(inner, None, text)
+    return Item(None, None, text) if text.strip() else None
+
+
+def _tree(text: str, thousands: bool) -> Node | None:
+    try:
+        return parse(text, thousands=thousands)
+    except Unreadable:
+        return None
+
+
+def _labelled_tree(text: str, thousands: bool) -> Node | None:
+    match = _LABEL.match(text)
+    return _tree(match[2], thousands) if match else None
+
+
+def _degree(text: str) -> bool:
+    return bool(re.search(r"\^\s*\{?\\circ\}?\s*$", text))
+
+
+def _loose(body: Node) -> bool:
+    """Whether a body before a possible unit is itself no plain number: "2x m" may be a product."""
+    return bool(body.variables()) and body.kind != "rel"
+
+
+_ANGLES = ("sin", "cos", "tan", "cot", "sec", "csc")
+_COMPOUND = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+\.?)\s*(?:,|and)?\s*")
+
+
+def _compound(text: str) -> Item | None:
+    """2 hours 30 minutes, 5 feet 6 inches: the sum, in the first unit's dimension."""
+    total: Node | None = None
+    first: Unit | None = None
+    at = 0
+    for match in _COMPOUND.finditer(text):
+        if match.start() != at:
+            return None
+        at = match.end()
+        found = split_unit(f"{match[1]} {match[2]}")
+        if not found or found[0][1].noun or (first and found[0][1].dims != first.dims):
+            return None
+        unit = found[0][1]
+        first = first or unit
+        term = Node("mul", (parse(match[1]), Node("num", value=unit.factor / first.factor)))
+        total = term if total is None else Node("add", (total, term))
+    if at != len(text) or total is None or first is None or total.kind != "add":
+        return None
+    return Item(total, first, text)

@@ -1,0 +1,241 @@
+"""Units of measure: a table of our own, exact factors, and the phrase at the end of an answer.
+
+Not covered: logarithmic units, and offsets other than those of Celsius and Fahrenheit.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from verigym.verifiers.math.trees import names
+
+Dims = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A unit: `factor` to the base unit, `dims` as powers of base quantities, `offset` for degrees
+    of temperature. `noun` is what is counted, where that is no measure ("7 apples")."""
+
+    factor: Fraction = Fraction(1)
+    dims: Dims = ()
+    offset: Fraction = Fraction(0)
+    noun: str = ""
+    degree: bool = False
+    exact: bool = True
+
+
+_TABLE: dict[str, Unit] = {}
+
+
+def _add(
+    names: str, factor: Fraction | int | str, dims: str, offset: str = "0", exact: bool = True
+) -> None:
+    powers = []
+    for part in dims.split():
+        name, _, power = part.partition("^")
+        powers.append((name, int(power or 1)))
+    unit = Unit(Fraction(factor), tuple(sorted(powers)), Fraction(offset), exact=exact)
+    for name in names.split():
+        _TABLE[name] = unit
+
+
+for _names, _dims in {
+    "m meter metre meters metres": "L",
+    "g gram grams gramme grammes gm gms": "M",
+    "L l liter litre liters litres ltr": "V",
+    "N newton newtons": "M L T^-2",
+    "J joule joules": "M L^2 T^-2",
+    "W watt watts": "M L^2 T^-3",
+    "Pa pascal pascals": "M L^-1 T^-2",
+    "V volt volts": "volt",
+    "A amp amps ampere amperes": "I",
+    "Hz hertz": "T^-1",
+    "mol moles mole": "mol",
+    "eV": "eV",
+    "F farad farads": "farad",
+    "T tesla": "tesla",
+    "C coulomb coulombs": "I T",
+    "ohm ohms": "ohm",
+    "cal calorie calories": "cal",
+    "B byte bytes": "byte",
+    "bit bits": "bit",
+}.items():
+    _scale = {"M": Fraction(1, 1000)}.get(_dims, Fraction(1))
+    if _dims == "V":
+        _dims, _scale = "L^3", Fraction(1, 1000)
+    for _name in _names.split():
+        _add(_name, _scale, _dims)
+        _long = len(_name) > 3 or _name in ("mole", "bits", "amps", "watt", "volt")
+        for _prefix, _short, _power in (
+            ("kilo", "k", 3), ("mega", "M", 6), ("giga", "G", 9), ("tera", "T", 12), ("centi", "c", -2),
+            ("deci", "d", -1), ("milli", "m", -3), ("micro", "u", -6), ("nano", "n", -9), ("pico", "p", -12),
+            ("hecto", "hect", 2),
+        ):  # fmt: skip
+            _full = (_prefix if _long else _short) + _name
+            if _full not in (
+                "Mm",
+                "cd",
+                "dB",
+                "pt",
+                "min",
+                "Tm",
+                "cl.",
+                "nA",
+                "dA",
+                "dV",
+                "cA",
+                "cV",
+            ):
+                _TABLE.setdefault(_full, Unit(_scale * Fraction(10) ** _power, _TABLE[_name].dims))
+del _names, _dims, _scale, _name, _long, _prefix, _short, _power, _full
+
+for _row in (
+    ("s sec secs second seconds", 1, "T"), ("min mins minute minutes", 60, "T"),
+    ("h hr hrs hour hours", 3600, "T"), ("day days d", 86400, "T"), ("week weeks", 604800, "T"),
+    ("ms millisecond milliseconds", "0.001", "T"), ("us microsecond microseconds", "0.000001", "T"),
+    ("ns nanosecond nanoseconds", "0.000000001", "T"),
+    ("year years yr yrs", 1, "year"), ("month months mo", "1/12", "year"),
+    ("in inch inches", "0.0254", "L"), ("ft foot feet", "0.3048", "L"), ("yd yard yards yds", "0.9144", "L"),
+    ("mi mile miles", "1609.344", "L"), ("lb lbs pound pounds", "0.45359237", "M"),
+    ("oz ounce ounces", "0.028349523125", "M"), ("ton tonne tonnes", 1000, "M"),
+    ("ha hectare hectares", 10000, "L^2"), ("cc", "0.000001", "L^3"), ("acre acres", "4046.8564224", "L^2"),
+    ("gal gallon gallons", "0.003785411784", "L^3"), ("qt quart quarts", "0.000946352946", "L^3"),
+    ("pint pints", "0.000473176473", "L^3"), ("cup cups", "0.0002365882365", "L^3"),
+    ("mph", "0.44704", "L T^-1"), ("kph kmh kmph", "5/18", "L T^-1"), ("bar bars", 100000, "M L^-1 T^-2"),
+    ("atm", 101325, "M L^-1 T^-2"), ("kWh", 3600000, "M L^2 T^-2"), ("K kelvin kelvins", 1, "temp"),
+    ("dollar dollars USD usd buck bucks", 1, "usd"), ("cent cents penny pennies", "0.01", "usd"),
+    ("nickel nickels", "0.05", "usd"), ("dime dimes", "0.1", "usd"),
+    ("euro euros EUR", 1, "eur"), ("pound_sterling GBP", 1, "gbp"), ("yen JPY", 1, "jpy"),
+    ("rupee rupees Rs INR", 1, "inr"), ("yuan RMB CNY", 1, "cny"), ("rad rads radian radians", 1, ""),
+    ("dozen dozens", 12, ""), ("rpm", 1, "rpm"), ("revolution revolutions rev", 1, "rev"),
+    ("square_unit", 1, "u^2"), ("unit units", 1, "u"), ("knot knots", "0.514444", "L T^-1"),
+):  # fmt: skip
+    _add(*_row)
+_add("degC celsius Celsius", 1, "temp", "273.15")
+_add("degF fahrenheit Fahrenheit", "5/9", "temp", "459.67")
+_TABLE["degree"] = _TABLE["degrees"] = _TABLE["deg"] = Unit(degree=True)
+_TABLE["arcminute"] = _TABLE["arcminutes"] = Unit(Fraction(1, 60), degree=True)
+
+_WORDS = re.compile(
+    r"\s*(?:(?P<word>[A-Za-z]+|€|£|¥|\\dollar|\\mu ?[a-zA-Z]|\\Omega)"
+    r"|(?P<power>\^\s*\{?\s*(-?\d)\s*\}?|\b(?:squared|cubed)\b)|(?P<sign>[/*]|\\pmod)|(?P<rest>.))"
+)
+_SIGNS = {"€": "euro", "£": "pound_sterling", "¥": "yen", "\\dollar": "dollar", "\\Omega": "ohm"}
+_SPELLED = (
+    (re.compile(r"\^\s*\{?\s*\\circ\s*\}?\s*(?=[CFK]$)"), " deg"),
+    (re.compile(r"\^\s*\{?\s*\\circ\s*\}?"), " degrees "),
+    (re.compile(r"\\circ\s*"), " degrees "),
+    (re.compile(r"\bdegrees? (?:of )?(Celsius|celsius|C)\b"), "degC"),
+    (re.compile(r"\bdegrees? (?:of )?(Fahrenheit|fahrenheit|F)\b"), "degF"),
+    (re.compile(r"\bsq(?:uare|\.)? (\w+)"), r"\1^2"),
+    (re.compile(r"\bcu(?:bic|\.)? (\w+)"), r"\1^3"),
+    (re.compile(r"\b(\w+) squared\b"), r"\1^2"),
+    (re.compile(r"\b(\w+) cubed\b"), r"\1^3"),
+    (re.compile(r"\bmiles per hour\b"), "mph"),
+    (re.compile(r"\b(cm|mm|km|ft|in|m)([23])\b"), r"\1^\2"),
+    (re.compile(r"\b(?:an?|each|every|per) (?=\w)"), " per "),
+)
+_QUOTIENT = re.compile(
+    r"\\frac\s*\{\s*([A-Za-z]+(?:\^\{?\d\}?)?)\s*\}\s*\{\s*([A-Za-z]+\s*(?:\^\s*\{?\d\}?)?)\s*\}\s*$"
+)
+_START = re.compile(r"(?<=[\d)}.\s\]])(?=[A-Za-z€£¥\\^])")
+# Nouns that say only that something is counted: "12 ways" and "12 arrangements" are the same answer.
+COUNTING = frozenset(
+    names(
+        "way ways possibility possibilities arrangement arrangements solution solutions time times people "
+        "element elements number numbers integer integers value values pair pairs total outcomes outcome "
+        "triple triples root roots case cases different distinct of in all possible sequences subsets "
+        "permutations combinations functions real positive ordered items objects points units unit"
+    )
+)
+
+
+def unit_of(phrase: str) -> Unit | None:
+    """The unit that a phrase names, whole; None where it names none."""
+    for pattern, spelled in _SPELLED:
+        phrase = pattern.sub(spelled, phrase)
+    phrase = phrase.strip(" .")
+    if not phrase or len(phrase) > 60:
+        return None
+    factor, dims, sign, last = Fraction(1), dict[str, int](), 1, ("", Fraction(1))
+    single: Unit | None = None
+    count = 0
+    for match in _WORDS.finditer(phrase):
+        if match["rest"]:
+            if match["rest"].strip("(). {}"):
+                return None
+        elif match["sign"]:
+            sign = -1 if match["sign"] == "/" else sign
+        elif match["power"]:
+            if count == 0:
+                return None
+            shown = match[3]
+            power = int(shown) if shown else 2
+            unit = single
+            if unit is None or unit.degree:
+                return None
+            for name, by in unit.dims:
+                dims[name] = dims.get(name, 0) + by * (power - 1) * sign
+            factor *= unit.factor ** ((power - 1) * sign)
+        else:
+            word = match["word"].replace(" ", "")
+            if word == "per":
+                sign = -1
+                continue
+            word = _SIGNS.get(word, word.replace("\\mu", "u"))
+            unit = _TABLE.get(word) or _TABLE.get(word.lower() if len(word) > 2 else word)
+            if unit is None or (count and (unit.offset or unit.degree)):
+                return None
+            single, count = unit, count + 1
+            for name, by in unit.dims:
+                dims[name] = dims.get(name, 0) + by * sign
+            factor *= unit.factor**sign
+    del last
+    if single is None:
+        return None
+    if count == 1 and "^" not in phrase:
+        return single
+    left = tuple(sorted((name, by) for name, by in dims.items() if by))
+    return Unit(factor, left)
+
+
+def split_unit(text: str) -> list[tuple[str, Unit]]:
+    """Each way to see a measure and a unit in `text`, the longest unit first; perhaps none."""
+    found: list[tuple[str, Unit]] = []
+    prefix = re.match(r"(-?)\s*(\\dollar|€|£|¥|Rs\.?|USD|US\s*\\dollar)\s*(-?[\d.(\\].*)$", text)
+    if prefix:
+        name = prefix[2].rstrip(".").replace("US ", "").removeprefix("US")
+        name = {"D": "USD"}.get(name, name)
+        unit = _TABLE.get(_SIGNS.get(name.strip(), name.strip()))
+        body = prefix[1] + prefix[3]
+        if unit:
+            inner = split_unit(body)
+            body = inner[0][0] if inner and inner[0][1].dims == unit.dims else body
+            found.append((body, unit))
+    text = _QUOTIENT.sub(r" \1/\2", text)
+    low = max(0, len(text) - 60)
+    for match in _START.finditer(text, low):
+        body, phrase = text[: match.start()].strip(), text[match.start() :]
+        if not body or phrase.startswith(("\\frac", "\\sqrt", "\\pi")):
+            continue
+        unit = unit_of(phrase)
+        if unit is not None:
+            found.append((body.removesuffix("*").rstrip("\\ "), unit))
+            break
+        noun = re.fullmatch(r"[A-Za-z][A-Za-z' -]{2,40}", phrase.strip())
+        if noun and text[match.start() - 1] in " ":
+            words = frozenset(phrase.lower().split())
+            if words & {"and", "or", "to", "than", "not", "mod", "if", "for"}:
+                continue
+            found.append((body, Unit(noun=" ".join(sorted(words - COUNTING)))))
+            break
+    return found
+
+
+def same_noun(a: str, b: str) -> bool:
+    """Whether two counted things may be the same: singular and plural, or one says more."""
+    first, second = (frozenset(word.removesuffix("s") for word in noun.split()) for noun in (a, b))
+    return not first or not second or first <= second or second <= first
