@@ -106,7 +106,8 @@ def main() -> None:
 
     become_ordinary()
     os.environ["HOME"] = tempfile.gettempdir()
-    os.execv(sys.executable, [sys.executable, "-P", "-m", "verigym.sandbox.selfcheck.worker"])
+    command = [sys.executable, "-P", "-m", "verigym.sandbox.selfcheck.worker", *sys.argv[1:]]
+    os.execv(sys.executable, command)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,10 @@ class WorkerProcess:
             os.chown(self.folder, NOBODY, NOBODY)
         module = "ordinary" if ordinary else "worker"
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", f"verigym.sandbox.selfcheck.{module}"],
+            [
+                *(sys.executable, "-P", "-m", f"verigym.sandbox.selfcheck.{module}"),
+                str(os.getpid()),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

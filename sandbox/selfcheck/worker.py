@@ -1,9 +1,10 @@
-"""One process that attacks one sandbox: `python -m verigym.sandbox.selfcheck.worker`, by `run.py`.
+"""One process that attacks one sandbox: `python -m verigym.sandbox.selfcheck.worker CALLER`, by process.py.
 
 Reads lines of JSON on standard input: first the plan (`backend`, `options`), then one attack a line.
 Writes lines of JSON: first `ready` with what the backend says of itself, or `unavailable` with why;
 then a report for each attack; at the end of input `left`, what is still there once the sandbox is
-closed. It is a process of its own so that everything below it is the sandbox's doing, and so that
+closed. CALLER is the process that removes the folder for temporary files, unless it was killed. A worker is
+a process of its own so that everything below it is the sandbox's doing, and so that
 the token in its environment was there when it began.
 """
 
@@ -317,10 +318,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    parent = os.getppid()
     try:
         with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):
             main()
     finally:
-        if os.getppid() != parent:  # who would have removed the folder was killed
+        if os.getppid() != int(sys.argv[1]):  # who would have removed the folder was killed
             shutil.rmtree(os.environ["TMPDIR"], ignore_errors=True)
