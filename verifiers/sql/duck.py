@@ -1,15 +1,17 @@
 """DuckDB in memory, for what SQLite has no words for.
 
 Covers: files, the network and extensions (external access off, configuration locked), memory (a
-limit, no spilling to disk), time (a timer that interrupts), rows. Does not cover: bugs of DuckDB.
+limit, no spilling to disk, functions that make huge values refused, growth watched), time (a watcher that interrupts), rows. Does not cover: bugs of DuckDB.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from sqlglot import exp
@@ -18,7 +20,7 @@ from verigym.verifiers.sql.databases import Database
 from verigym.verifiers.sql.engine import QueryFailed, Rows
 from verigym.verifiers.sql.schema import Schema
 from verigym.verifiers.sql.sqlite import bounded
-from verigym.verifiers.sql.translate import for_engine
+from verigym.verifiers.sql.translate import Untranslatable, for_engine
 
 TYPES = {
     "int": "BIGINT", "real": "DOUBLE PRECISION", "bool": "BOOLEAN", "date": "DATE",
@@ -32,6 +34,39 @@ _SETTINGS: dict[str, str | int | float | list[str]] = {
     "max_temp_directory_size": "0KB",
     "threads": 1,
 }
+
+_GLANCE_S = 0.05
+_MAX_GROWTH = 1 << 30
+
+# Makers of lists and long texts: `range(1000000000)` took 19 GB past DuckDB's own memory limit, and
+# an interrupt waits until such a call is over.
+_LAVISH = (
+    exp.GenerateSeries, exp.ExplodingGenerateSeries, exp.Repeat, exp.Pad, exp.Lambda, exp.Explode,
+    exp.Unnest, exp.Array, exp.ArrayConcat, exp.Space, exp.Format,
+)  # fmt: skip
+# Of functions that sqlglot does not know, only these.
+_FUNCTIONS = frozenset(
+    (
+        "weekday",
+        "quarter",
+        "dayname",
+        "monthname",
+        "year",
+        "month",
+        "day",
+        "hour",
+        "minute",
+        "second",
+        "isodow",
+        "bool_or",
+        "bool_and",
+        "every",
+        "reverse",
+        "sqrt",
+        "mod",
+        "age",
+    )
+)
 
 
 class DuckEngine:
@@ -48,49 +83,64 @@ class DuckEngine:
         for table, columns in schema.tables.items():
             self._db.execute(create(table, columns))
         self._db.execute("SET lock_configuration = true")
+        self._late, self._due = False, math.inf
+        self._start = resident()
+        self._closed = threading.Event()
+        self._watcher = threading.Thread(target=self._watch, name="duckdb-deadline", daemon=True)
+        self._watcher.start()
 
     def printed(self, tree: exp.Expr) -> str:
+        for node in tree.walk():
+            name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+            if isinstance(node, _LAVISH) or (name and name not in _FUNCTIONS):
+                raise Untranslatable(f"{name or node.key} is not to be had on DuckDB")
         return for_engine(tree, "duckdb")
 
     def load(self, database: Database, *, turned: bool = False) -> None:
+        script = []
         for table, columns in self._schema.tables.items():
-            self._db.execute(f'DELETE FROM "{table}"')
+            script.append(f'DELETE FROM "{table}"')
             rows = database.get(table, [])
             if turned:
                 rows = random.Random(len(rows)).sample(rows, len(rows))
             if rows:
-                self._db.execute(insert(table, columns, rows))
+                script.append(insert(table, columns, rows))
+        self._db.execute("; ".join(script))
 
     def run(self, sql: str) -> tuple[Sequence[str], Rows]:
-        with self._deadline() as late:
-            try:
-                cursor = self._db.execute(sql)
-                names = [column[0] for column in cursor.description or ()]
-                return names, bounded(cursor.fetchmany, self._max_rows)
-            except self._errors as error:
-                if late.is_set():
-                    raise QueryFailed("time_limit", "it takes too long") from error
-                code = "memory_limit" if "Out of Memory" in str(error) else "query_error"
-                raise QueryFailed(code, str(error).partition("\n")[0][:200]) from error
-
-    @contextmanager
-    def _deadline(self) -> Iterator[threading.Event]:
-        late = threading.Event()
-
-        def stop() -> None:
-            late.set()
-            self._db.interrupt()
-
-        timer = threading.Timer(self._timeout_s, stop)
-        timer.daemon = True
-        timer.start()
+        self._late, self._due = False, time.monotonic() + self._timeout_s
         try:
-            yield late
+            cursor = self._db.execute(sql)
+            names = [column[0] for column in cursor.description or ()]
+            return names, bounded(cursor.fetchmany, self._max_rows)
+        except self._errors as error:
+            if self._late:
+                raise QueryFailed("time_limit", "it takes too long") from error
+            code = "memory_limit" if "Out of Memory" in str(error) else "query_error"
+            raise QueryFailed(code, str(error).partition("\n")[0][:200]) from error
         finally:
-            timer.cancel()
+            self._due = math.inf
+
+    def _watch(self) -> None:
+        """Interrupts a query that is overdue, until the engine is closed."""
+        while not self._closed.wait(_GLANCE_S):
+            grown = self._due < math.inf and resident() > self._start + _MAX_GROWTH
+            if grown or time.monotonic() > self._due:
+                self._late, self._due = True, math.inf
+                self._db.interrupt()
 
     def close(self) -> None:
+        self._closed.set()
+        self._watcher.join()
         self._db.close()
+
+
+def resident() -> int:
+    """Bytes of memory that this process holds; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+    except OSError:
+        return 0
 
 
 def create(table: str, columns: Sequence[Any], kind: str = "TABLE") -> str:

@@ -106,6 +106,7 @@ class _Reader:
         self.tables: dict[str, set[str]] = defaultdict(set)
         for table in tree.find_all(exp.Table):
             self.tables[table.alias_or_name].add(table.name)
+        self.used = set().union(*self.tables.values()) if self.tables else set[str]()
         self.aliases: dict[str, list[exp.Expr]] = defaultdict(list)
         for alias in tree.find_all(exp.Alias):
             self.aliases[alias.alias].append(alias.this)
@@ -134,10 +135,6 @@ class _Reader:
                 names = {c.name for t in self.schema.tables.values() for c in t}
                 for name in names:
                     self._together(*([(t, name)] for t in self.schema.having(name)))
-            elif isinstance(node, exp.Interval) or (
-                isinstance(node, exp.Func) and node.find(exp.Literal)
-            ):
-                self._shift(node)
             elif isinstance(node, exp.Literal):
                 self.hints.loose += [v for v in _value(node) if v not in self.hints.loose]
 
@@ -189,13 +186,6 @@ class _Reader:
                     known = self.hints.values[place]
                     known += [v for v in near if v not in known]
 
-    def _shift(self, node: exp.Expr) -> None:
-        """Small whole numbers in functions and intervals: distances that values may lie apart."""
-        for literal in node.find_all(exp.Literal):
-            for value in _value(literal):
-                if isinstance(value, int) and 0 < value < 400 and value not in self.hints.loose:
-                    self.hints.loose.append(value)
-
     def _counts(self, column: exp.Column) -> bool:
         return any(
             isinstance(item, exp.Count | exp.Window)
@@ -239,16 +229,12 @@ class _Reader:
                 if not found and depth < 4:
                     owners = []
             elif owners:
-                found += [(table, inner.name) for table in owners if table in self._used]
+                found += [(table, inner.name) for table in owners if table in self.used]
             if depth < 4 and (not owners or inner.table not in self.tables):
                 for item in self.aliases.get(inner.name, ()):
                     if item is not node:
                         found += self._places(item, depth + 1)
         return list(dict.fromkeys(found))
-
-    @property
-    def _used(self) -> set[str]:
-        return set().union(*self.tables.values()) if self.tables else set()
 
 
 def _within(node: exp.Expr) -> Iterator[exp.Expr]:

@@ -17,6 +17,7 @@ from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.sql.schema import Schema
 
 MAX_CHARS = 20_000
+MAX_NODES = 4_000
 _DIALECTS = {"mariadb": "mysql", "postgresql": "postgres", "mssql": "tsql", "sqlserver": "tsql"}
 _PLAIN = ("", "ansi", "calcite", "standard", "sql", "generic", "default")
 _CHANGING = (exp.DDL, exp.DML, exp.Command, exp.Drop, exp.Into, exp.Lock)
@@ -109,7 +110,10 @@ def _checked(tree: exp.Expr, schema: Schema, dialect: str | None) -> exp.Expr:
     names |= {node.alias.lower() for node in tree.walk() if node.alias}
     for alias in tree.find_all(exp.TableAlias):
         names |= {column.name.lower() for column in alias.columns}
-    for node in list(tree.walk()):
+    nodes = list(tree.walk())
+    if len(nodes) > MAX_NODES:
+        raise Refused("too_long", f"{len(nodes)} parts, {MAX_NODES} are allowed")
+    for node in nodes:
         if isinstance(node, _CHANGING):
             raise Refused("refused_syntax", f"{node.key.upper()} is refused: queries only read")
         if isinstance(node, _FREE):

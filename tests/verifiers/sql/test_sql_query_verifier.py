@@ -32,6 +32,7 @@ def test_golden(row):
     assert (verdict.status is verigym.Status.OK) == judged
 
 
+@pytest.mark.slow
 def test_error_rates_on_our_own_pairs():
     verifier = verigym.make_verifier("sql/query")
     counts = {True: [0, 0], False: [0, 0]}
@@ -118,9 +119,34 @@ def test_parameters_are_checked():
             verigym.make_verifier("sql/query", **params)
 
 
+@pytest.mark.slow
 def test_both_engines_agree_on_a_sample_of_pairs():
     rows = [row for row in seeds() if row["dialect"] == "postgres"][::5]
     for row in rows:
         task, submission, label = task_of(row)
         verdict = verigym.make_verifier("sql/query", engine="duckdb").verify(task, submission)
         assert bool(verdict.score) == label, (row["id"], verdict)
+
+
+HOSTILE = {
+    "cross join": "SELECT 1 FROM " + ", ".join(f"r AS r{i}" for i in range(30)),
+    "doubling": "WITH RECURSIVE n(s) AS (SELECT 'x' UNION ALL SELECT s || s FROM n) SELECT s FROM n",
+    "width": "SELECT printf('%.*c', 1000000000, 'x') FROM r",
+    "lists": "SELECT list_aggregate(range(1000000000), 'sum')",
+    "range": "SELECT SUM(x) FROM range(100000000000) AS t(x)",
+    "files": "SELECT * FROM read_csv('/etc/passwd')",
+    "text of files": "SELECT content FROM read_text('/etc/passwd')",
+    "settings": "SELECT * FROM duckdb_settings()",
+    "deep": "SELECT " + "(" * 300 + "1" + ")" * 300,
+    "long": "SELECT " + "+".join(["1"] * 3000),
+    "pattern": "SELECT c FROM r WHERE c REGEXP '(a+)+$'",
+    "likes": "SELECT 'a' LIKE '" + "%a" * 90 + "b'",
+}
+
+
+@pytest.mark.parametrize("engine", ["auto", "duckdb"])
+@pytest.mark.parametrize("query", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_queries_score_nothing_and_are_no_faults(query, engine):
+    reference = {"query": "SELECT a FROM r WHERE b > 3", "schema": SCHEMA}
+    verdict = judge(reference, query, engine=engine, timeout_s=1.0)
+    assert verdict.score == 0.0, verdict
