@@ -1,0 +1,91 @@
+"""The SQL verifier on a PostgreSQL server of its own, where Debian's is installed."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import verigym
+from verigym.verifiers.sql.cases import seeds, task_of
+
+BIN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), None)
+SCHEMA = {"tables": {"r": {"a": "INT", "b": "INT", "c": "VARCHAR"}}, "primary": [["r.a"]]}
+
+pytestmark = pytest.mark.skipif(BIN is None, reason="no PostgreSQL under /usr/lib/postgresql")
+
+
+def run_as_owner(*command):
+    """The server refuses to run as root."""
+    user = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
+    subprocess.run(command, check=True, capture_output=True, cwd="/", timeout=120, **user)
+
+
+@pytest.fixture(scope="module")
+def server():
+    """Folder of the socket of a running server, with a plain role `judge`."""
+    folder = Path(tempfile.mkdtemp(prefix="vgpg"))  # A socket's path must be short.
+    if os.geteuid() == 0:
+        os.chown(folder, pwd.getpwnam("postgres").pw_uid, -1)
+    data = str(folder / "data")
+    run_as_owner(BIN / "initdb", "-D", data, "-A", "trust", "-U", "owner")
+    settings = f"-c listen_addresses= -c fsync=off -k {folder}"
+    run_as_owner(BIN / "pg_ctl", "-D", data, "-w", "-o", settings, "-l", folder / "log", "start")
+    try:
+        psql = ("psql", "-h", str(folder), "-U", "owner", "-d", "postgres", "-c")
+        run_as_owner(*psql, "CREATE ROLE judge LOGIN")
+        yield folder
+    finally:
+        run_as_owner(BIN / "pg_ctl", "-D", data, "-m", "immediate", "stop")
+        shutil.rmtree(folder)
+
+
+def judge(server, reply, *, role="judge", reference="SELECT a FROM r WHERE b > 3", **params):
+    task = verigym.Task(
+        id="t",
+        env_id="e",
+        seed=0,
+        prompt="p",
+        difficulty="easy",
+        reference={"query": reference, "schema": SCHEMA, "dialect": "postgres"},
+    )
+    url = f"postgresql://{role}@/postgres?host={server}"
+    return verigym.make_verifier("sql/query", engine=url, **params).verify(task, reply)
+
+
+def test_pairs_are_judged_as_labelled(server):
+    url = f"postgresql://judge@/postgres?host={server}"
+    verifier = verigym.make_verifier("sql/query", engine=url)
+    for row in [row for row in seeds() if row["dialect"] == "postgres"][::6]:
+        task, submission, label = task_of(row)
+        verdict = verifier.verify(task, submission)
+        assert verdict.score == float(label), (row["id"], verdict)
+
+
+def test_a_superuser_is_refused(server):
+    verdict = judge(server, "SELECT a FROM r", role="owner")
+    assert verdict.status is verigym.Status.INFRA
+    assert "plain role" in verdict.evidence
+
+
+def test_a_server_that_is_away_is_a_fault_of_the_machine(tmp_path):
+    verdict = judge(tmp_path, "SELECT a FROM r")
+    assert verdict.status is verigym.Status.INFRA
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("SELECT COUNT(*) FROM generate_series(1, 10000000000)", "time_limit"),
+        ("SELECT 1 / (a - a) FROM r", "query_error"),
+        ("SELECT pg_read_file('/etc/passwd')", "refused_syntax"),
+        ("SELECT rolname FROM pg_roles", "unknown_table"),
+        ("SELECT generate_series(1, 100000)", "too_many_rows"),
+    ],
+)
+def test_limits_hold(server, reply, reason):
+    verdict = judge(server, reply, timeout_s=1.0)
+    assert (verdict.score, verdict.reason) == (0.0, reason), verdict.evidence
