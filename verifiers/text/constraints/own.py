@@ -33,7 +33,6 @@ _CONSTRUCTED = {
     "e": "engine",
     "f": "forest",
 }
-_FENCE = re.compile(r"^```(\S*)[^\n`]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
 def lines(text: str) -> list[str]:
@@ -59,7 +58,7 @@ def in_order(text: str, args: Args) -> bool:
 def nth_word(text: str, args: Args) -> bool:
     found = split.words(text)
     n = args["n"]
-    return 1 <= n <= len(found) and found[n - 1] == args["word"].lower()
+    return bool(1 <= n <= len(found) and found[n - 1] == args["word"].lower())
 
 
 def rising(text: str, args: Args) -> bool:
@@ -76,7 +75,9 @@ def numbered(text: str, args: Args) -> bool:
 
 def acrostic(text: str, args: Args) -> bool:
     firsts = (re.search(r"\w", line) for line in lines(text))
-    return "".join(found[0] if found else " " for found in firsts).lower() == args["word"].lower()
+    return bool(
+        "".join(found[0] if found else " " for found in firsts).lower() == args["word"].lower()
+    )
 
 
 def is_palindrome(text: str, args: Args) -> bool:
@@ -102,12 +103,23 @@ def markdown_table(text: str, args: Args) -> bool:
 
 def code_block(text: str, args: Args) -> bool:
     wanted = args["language"].lower()
-    return any(f[1].lower() == wanted and f[2].strip() for f in _FENCE.finditer(text))
+    opened: str | None = None
+    filled = False
+    for line in text.split("\n"):
+        if opened is None and line.startswith("```"):
+            opened, filled = line[3:].strip().lower(), False
+        elif opened is not None and line.rstrip() == "```":
+            if opened == wanted and filled:
+                return True
+            opened = None
+        else:
+            filled = filled or bool(line.strip())
+    return False
 
 
 def headings(text: str, args: Args) -> bool:
     mark = "#" * args["level"]
-    return sum(bool(re.match(mark + r"\s+\S", line)) for line in lines(text)) == args["n"]
+    return bool(sum(bool(re.match(mark + r"\s+\S", line)) for line in lines(text)) == args["n"])
 
 
 def in_tag(text: str, args: Args) -> bool:
@@ -145,7 +157,7 @@ def alternating(text: str, args: Args) -> bool:
 
 
 def digit_sum(text: str, args: Args) -> bool:
-    return sum(int(d) for d in re.findall(r"[0-9]", text)) == args["total"]
+    return bool(sum(int(d) for d in re.findall(r"[0-9]", text)) == args["total"])
 
 
 def unique(text: str, args: Args) -> bool:

@@ -116,14 +116,14 @@ def n_highlights(text: str) -> int:
 
 def has_sections(text: str, args: Args) -> bool:
     pattern = re.escape(args["section_spliter"].strip()) + r"\s?\d+"
-    return sum(1 for _ in re.finditer(pattern, text)) >= args["num_sections"]
+    return bool(sum(1 for _ in re.finditer(pattern, text)) >= args["num_sections"])
 
 
 def has_paragraphs(text: str, args: Args) -> bool:
     found = re.split(r"\s?\*\*\*\s?", text)
     if not all(part.strip() for part in found[1:-1]):
         return False
-    return sum(bool(part.strip()) for part in found) == args["num_paragraphs"]
+    return bool(sum(bool(part.strip()) for part in found) == args["num_paragraphs"])
 
 
 def first_word(text: str, args: Args) -> bool:
@@ -134,7 +134,7 @@ def first_word(text: str, args: Args) -> bool:
     if count != args["num_paragraphs"] or not 1 <= n <= count or not found[n - 1].strip():
         return False
     begin = found[n - 1].split()[0].lstrip("'").lstrip('"')
-    return re.split(r"[.,?!'\"]", begin)[0].lower() == args["first_word"].lower()
+    return bool(re.split(r"[.,?!'\"]", begin)[0].lower() == args["first_word"].lower())
 
 
 def has_postscript(text: str, args: Args) -> bool:
@@ -185,7 +185,7 @@ def has_title(text: str, args: Args) -> bool:
 
 def key_sentences(text: str, args: Args) -> bool:
     found = set(pieces(text))
-    return sum(s in found for s in set(args["key_sentences"])) == args["num_sentences"]
+    return bool(sum(s in found for s in set(args["key_sentences"])) == args["num_sentences"])
 
 
 def capital_words(text: str, args: Args) -> bool:

@@ -22,9 +22,9 @@ _CLITIC = re.compile(r"(?i)(n't|'(?:s|m|d|ll|re|ve))(?=\W|$)")
 _PAIRS = re.compile(r"(?i)\b(can|gon|got|wan|gim|lem|d)(not|na|ta|me|'ye)\b")
 _PAIR_WORDS = frozenset({"cannot", "gonna", "gotta", "wanna", "gimme", "lemme", "d'ye"})
 
-_END = re.compile(r"[.?!]+(?=[)\";}\]*:@'({\[]|\s+\S)")
+_END = re.compile(r"(?<![.?!])[.?!]++(?=[)\";}\]*:@'({\[]|\s+\S)")
 _CLOSING = re.compile(r"[\"')\]}]+(?=\s|--|$)")
-_LAST_TOKEN = re.compile(r"[^\s)\";}\]*:@'({\[!?]*$")
+_LAST_TOKEN = re.compile(r"[^\s)\";}\]*:@({\[!?]*$")
 
 
 def _set(words: str) -> frozenset[str]:
@@ -114,7 +114,6 @@ def _holds_on(text: str, begin: int, found: re.Match[str]) -> bool:
     )
 
 
-_STOPS = re.compile(r"[.?!]+(?:[\"”]|(?=\s|$))?")
 _PREFIX = re.compile(
     r"(?:^|\s)(?:Mr|St|Mrs|Ms|Dr|[A-Za-z]|[A-Za-z](?:\.[A-Za-z])+|Ph\.D|Inc|Ltd|Jr|Sr|Co)$"
 )
