@@ -151,7 +151,6 @@ def test_ctrl_c_saves_the_last_whole_step(whole: Path, tmp_path: Path) -> None:
 def test_a_verifier_that_dies_is_waited_for_and_costs_nothing(whole: Path, tmp_path: Path) -> None:
     heard: list[Progress] = []
     with ServerProcess(verifiers=["games"], workers=1) as server:
-
         down = False
 
         def listen(progress: Progress) -> None:
