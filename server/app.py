@@ -30,6 +30,8 @@ from verigym.server.programs import Programs
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 from verigym.verdict import Verdict
+from verigym.verifiers.audit.card import read_card
+from verigym.verifiers.cache import VerdictCache
 from verigym.verifiers.compose import ids_in
 from verigym.verifiers.pool import PoolBusy, PoolClosed, VerifierPool
 
@@ -50,6 +52,8 @@ class _Service:
     pool: VerifierPool
     cards: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By verifier id, what `Verifier.describe` gives."""
+    audits: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By verifier id, the card with its error rates, where one of this version ships."""
 
     def check(self, ask: VerifyBody, where: str) -> None:
         if ask.verifier not in self.cards:
@@ -165,6 +169,20 @@ def create_app(settings: Settings) -> FastAPI:
     async def verifiers() -> Response:
         return _json({"verifiers": list(_service(app).cards.values())})
 
+    @app.get(
+        "/v1/verifiers/{verifier:path}/card",
+        summary="A verifier's card: how often it was wrong, and on what",
+        openapi_extra=openapi.CARD,
+    )
+    async def card(verifier: str) -> Response:
+        service = _service(app)
+        if verifier not in service.cards:
+            message = f"unknown verifier; {suggestion(verifier, service.cards)}"
+            raise Refusal(404, "unknown_verifier", message)
+        if verifier not in service.audits:
+            raise Refusal(404, "no_card", "this version of the verifier was not audited")
+        return _json(service.audits[verifier])
+
     @app.post("/v1/verify", summary="Judge one submission", openapi_extra=openapi.VERIFY)
     async def verify(request: Request) -> Response:
         ask = await read(request, _verify_decoder, settings)
@@ -188,16 +206,23 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 def _start(settings: Settings, ids: Sequence[str]) -> _Service:
+    cache = None
+    if settings.cache_mib or settings.cache_file:
+        cache = VerdictCache(settings.cache_mib or 16.0, settings.cache_file)
     pool = VerifierPool(
         settings.workers,
         timeout_s=settings.timeout_s,
         max_queue=settings.max_queue,
         preload=ids,
+        cache=cache,
     )
     service = _Service(settings, pool)
     for name in ids:
         try:
             service.cards[name] = pool.describe(name)
+            audit = read_card(name, service.cards[name]["version"])
+            if audit is not None:
+                service.audits[name] = audit
         except RequestError as error:
             # One broken plugin must not keep the others from being served.
             _log.error("verifier %s is left out: %s", name, error)

@@ -46,6 +46,19 @@ class VerifierList(msgspec.Struct):
     verifiers: list[VerifierCard]
 
 
+class AuditCard(msgspec.Struct):
+    """What a verifier is and, in `reports`, how often it was wrong on which sets of cases."""
+
+    verifier: str
+    version: int
+    params: dict[str, Any]
+    about: str
+    evidence: str
+    weights: dict[str, float]
+    machine: dict[str, Any]
+    reports: dict[str, Any]
+
+
 class VerdictList(msgspec.Struct):
     """In the order of the request's items."""
 
@@ -69,7 +82,7 @@ class Nothing(msgspec.Struct):
 
 
 _TYPES = (
-    *(Health, VerifierList, VerifyBody, BatchBody, Verdict, VerdictList, Error, Nothing),
+    *(Health, VerifierList, AuditCard, VerifyBody, BatchBody, Verdict, VerdictList, Error, Nothing),
     *(wire.SandboxCard, wire.JobBody, wire.ResultBody, wire.SessionBody, wire.SessionCard),
     *(wire.CellBody, wire.CellResult, wire.FileBody, wire.Blob),
 )
@@ -82,7 +95,7 @@ _MEANING = {
     400: "The body is not JSON",
     401: "The key is missing or wrong",
     403: "The Host is not one that this service answers to",
-    404: "Unknown verifier, job or session",
+    404: "Unknown verifier, job or session, or no card",
     408: "The body came too slowly",
     409: "The session has ended, and its state is lost",
     413: "The body or the batch is too large",
@@ -116,6 +129,7 @@ def _operation(answer: type, body: type | None, refusals: tuple[int, ...]) -> di
 _ON_BODIES = (400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503)
 HEALTH = _operation(Health, None, (403, 500, 503))
 VERIFIERS = _operation(VerifierList, None, (401, 403, 500, 503))
+CARD = _operation(AuditCard, None, (401, 403, 404, 500, 503))
 VERIFY = _operation(Verdict, VerifyBody, _ON_BODIES)
 BATCH = _operation(VerdictList, BatchBody, _ON_BODIES)
 SANDBOX = _operation(wire.SandboxCard, None, (401, 403, 500, 503))

@@ -51,6 +51,10 @@ class Settings:
     """Longest wait for a request's body."""
     drain_s: float = 10.0
     """How long requests under way may take after a stop was asked for."""
+    cache_mib: float = 0.0
+    """Memory for verdicts that were given before; 0 for none."""
+    cache_file: str | None = None
+    """An SQLite file that keeps them, too, which other services on this machine may share."""
     sandbox: bool = False
     """Whether to run programs for callers, too."""
     sandbox_jobs: int = field(default_factory=lambda: max(2, os.cpu_count() or 1))
@@ -75,6 +79,8 @@ class Settings:
             value = getattr(self, name)
             if not value > 0:
                 raise ConfigError(f"{name} must be above 0, got {value}")
+        if not self.cache_mib >= 0:
+            raise ConfigError(f"cache_mib must be at least 0, got {self.cache_mib}")
         if self.timeout_s > self.max_timeout_s:
             raise ConfigError(
                 f"timeout_s {self.timeout_s:g} is above max_timeout_s {self.max_timeout_s:g}"

@@ -123,6 +123,8 @@ def test_sdist_and_wheel_hold_every_module_and_the_wheel_works(tmp_path):
     }
     languages = (ROOT / "sandbox" / "languages").glob("*.toml")
     data |= {f"verigym/sandbox/languages/{path.name}" for path in languages}
+    for path in [*ROOT.glob("verifiers/*/cards/*"), *ROOT.glob("verifiers/*/seeds/*")]:
+        data.add(f"verigym/{path.relative_to(ROOT).as_posix()}")
     assert data <= held
     assert any(name.endswith("licenses/LICENSE") for name in held)
     top = {name.partition("/")[0] for name in held}

@@ -5,11 +5,12 @@ import contextlib
 import json
 import os
 import signal
+import sqlite3
 
 import httpx2
 import pytest
 
-from verigym import ConfigError, Task
+from verigym import ConfigError, Task, make_verifier
 from verigym.server.app import create_app
 from verigym.server.settings import Settings
 
@@ -32,6 +33,28 @@ async def running(**settings):
         httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http,
     ):
         yield app, http
+
+
+def test_a_service_with_a_cache_says_the_same(unruly, tmp_path):
+    path = tmp_path / "verdicts.sqlite"
+
+    async def main():
+        async with running(cache_mib=1, cache_file=str(path)) as (app, http):
+            first, again = [
+                (await http.post("/v1/verify", json=ask("nothing"))).json() for _ in range(2)
+            ]
+            return first, again, app.state.service.pool.cache.hits
+
+    first, again, hits = asyncio.run(main())
+    assert (first, hits) == (again, 1)
+    wanted = make_verifier("unruly/obeys").verify(
+        Task.from_json(json.dumps(TASK)), {"do": "nothing"}
+    )
+    assert first == wanted.to_builtins()
+    with contextlib.closing(sqlite3.connect(path)) as disk:
+        assert disk.execute("SELECT digest FROM verdicts").fetchall() == [(first["digest"],)]
+    with pytest.raises(ConfigError, match="cache_mib"):
+        Settings(cache_mib=-1)
 
 
 def test_a_full_queue_is_429(unruly, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from verigym import Task, list_verifiers, make_verifier
 from verigym.server.body import deeper_than
 from verigym.server.settings import Settings
+from verigym.verifiers.audit.card import read_card
 
 TASK = Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d", reference=["hush-hush", 7])
 PLAIN_TASK = json.loads(TASK.to_json())
@@ -244,7 +245,10 @@ def test_unknown_paths_and_methods_have_the_same_envelope(http):
 
 def test_the_openapi_document_lists_the_routes_and_resolves(http):
     document = http.get("/openapi.json").json()
-    assert set(document["paths"]) == {"/healthz", "/v1/verifiers", "/v1/verify", "/v1/verify/batch"}
+    assert set(document["paths"]) == {
+        *("/healthz", "/v1/verifiers", "/v1/verifiers/{verifier}/card"),
+        *("/v1/verify", "/v1/verify/batch"),
+    }
     schemas = document["components"]["schemas"]
     body = document["paths"]["/v1/verify"]["post"]["requestBody"]["content"]["application/json"]
     assert body["schema"] == {"$ref": "#/components/schemas/VerifyBody"}
@@ -308,3 +312,16 @@ def test_a_composition_reaches_only_what_is_served(http, unruly):
     assert answer.json()["error"]["where"] == "$.params.of"
     asked = item("x", "compose/all", params={"of": [{"verifier": "unruly/picky"}]})
     assert http.post("/v1/verify", json=asked).json()["score"] == 0.0
+
+
+def test_cards_are_shown(http, unruly):
+    for entry in http.get("/v1/verifiers").json()["verifiers"]:
+        answer = http.get(f"/v1/verifiers/{entry['id']}/card")
+        card = read_card(entry["id"], entry["version"])
+        if card is None:
+            assert (answer.status_code, answer.json()["error"]["code"]) == (404, "no_card")
+        else:
+            assert answer.json() == card
+    answer = http.get("/v1/verifiers/math/countdwn/card")
+    assert answer.status_code == 404
+    assert "did you mean 'math/countdown'" in answer.json()["error"]["message"]

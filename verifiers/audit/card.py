@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from verigym.registry import list_verifiers
 from verigym.verifiers.audit.cases import beside
 
 _HEAD = "| cases | n | right answers rejected | wrong answers accepted | faults |\n|---|---|---|---|---|"
@@ -51,7 +52,7 @@ def markdown(card: Mapping[str, Any]) -> str:
     lines += [f"Parameters: `{json.dumps(card['params'], sort_keys=True)}`", ""]
     if card["weights"]:
         lines += [f"Parts and their weights: `{json.dumps(card['weights'], sort_keys=True)}`", ""]
-    for name, report in card["reports"].items():
+    for name, report in sorted(card["reports"].items()):
         lines += [f"## {name}", ""]
         lines += _hacks(report) if "paid" in report else []
         lines += _rates(report) if "by_category" in report else []
@@ -75,7 +76,7 @@ def write_card(path: Path, card: Mapping[str, Any]) -> list[Path]:
 
 def read_card(verifier: str, version: int) -> dict[str, Any] | None:
     """The card that ships with a registered verifier; None where there is none of this version."""
-    path = beside(verifier, "cards", "json")
+    path = beside(verifier, "cards", "json") if verifier in list_verifiers() else None
     if path is None:
         return None
     try:

@@ -4,7 +4,7 @@ A row is one line of JSON. The general form works for every verifier:
 
     {"task": {"reference": ..., "prompt": ""}, "submission": ..., "label": 1, "category": "units"}
 
-`task` needs only what the verifier reads. A family may read rows of its own: its module `cases` has
+`task` needs only what the verifier reads; `"grow": false` keeps a seed from being mutated. A family may read rows of its own: its module `cases` has
 `task_of(row)`, which gives the task or task, submission and label. Seeds are what its `seeds()` gives, or lie
 beside the verifier's module as `seeds/<name>.jsonl`.
 """
@@ -51,6 +51,8 @@ class Case:
     label: int
     category: str
     contested: bool = False
+    grows: bool = True
+    """Whether anything may be made of it; not where a submission of any kind is right."""
 
 
 def resolve_verifier(name: str) -> str:
@@ -120,6 +122,7 @@ def case_of(row: dict[str, Any], own: TaskOf | None, name: str) -> Case:
         label=int(label),
         category=str(category),
         contested=contested,
+        grows=bool(row.get("grow", True)),
     )
 
 

@@ -28,6 +28,12 @@ def serve(
         str | None,
         typer.Option(metavar="NAME", help="Environment variable with the key callers must send."),
     ] = None,
+    cache_mib: Annotated[
+        float, typer.Option(help="Memory for verdicts that were given before; 0 for none.")
+    ] = 0.0,
+    cache_file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="An SQLite file that keeps them, too.")
+    ] = None,
     sandbox: Annotated[
         bool, typer.Option("--sandbox", help="Run programs for callers, too: /v1/sandbox.")
     ] = False,
@@ -79,6 +85,8 @@ def serve(
         verifiers=tuple(glob for glob in globs if glob),
         timeout_s=timeout_s,
         max_timeout_s=max(timeout_s, Settings.max_timeout_s),
+        cache_mib=cache_mib,
+        cache_file=cache_file,
         sandbox=sandbox,
         sandbox_jobs=sandbox_jobs if sandbox_jobs is not None else max(2, os.cpu_count() or 1),
         sandbox_sessions=sandbox_sessions,

@@ -1,15 +1,20 @@
 """What is made of seeds: certain labels, no repeats, the same each time."""
 
+import contextlib
+import io
 import random
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
-from verigym import Task
-from verigym.verifiers.audit.cases import Case
+from verigym import Task, list_verifiers
+from verigym.verifiers.audit.cases import Case, seeds_of
 from verigym.verifiers.audit.mutators import grow
+from verigym.verifiers.audit.mutators.code import mutate as mutate_code
 from verigym.verifiers.audit.mutators.math import _near, _numbers, _value, mutate
+from verigym.verifiers.audit.mutators.sql import mutate as mutate_sql
 
 
 def seed(text="22", reference="22", label=1, name="s"):
@@ -57,6 +62,55 @@ def test_tuples():
 def test_whole_replies_are_left_alone():
     assert not list(mutate(seed(r"so \boxed{22}"), random.Random(0)))
     assert not list(mutate(seed("22", label=0), random.Random(0)))
+
+
+def test_programs_in_other_clothes_and_wrong_values_behind_them():
+    """The labels are certain: what is made is run here, ours alone."""
+    program = "def twice(n):\n    return 2 * n\n"
+    tests = [{"args": [2], "result": 4, "visible": True}, {"args": [5], "result": 10}]
+    task = replace(seed().task, reference={"function": "twice", "tests": tests})
+    made = list(mutate_code(replace(seed(program), task=task), random.Random(0)))
+    assert {case.category for case in made} >= {"renamed", "hack-visible-only", "wrong-value-boxed"}
+    for case in made:
+        if case.category.startswith(("hack-exit", "hack-hard", "fenced", "hack-no-syntax")):
+            continue
+        names = {}
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(case.submission, names)
+        try:
+            right = [type(names["twice"](n)) is int and names["twice"](n) == 2 * n for n in (2, 5)]
+        except (KeyError, SystemExit):
+            right = [False]
+        assert all(right) == bool(case.label), case.category
+
+
+def test_queries_in_other_clothes():
+    schema = {"tables": {"R": {"A": "INT"}}}
+    task = replace(seed().task, reference={"schema": schema})
+    query = "SELECT A FROM R WHERE A <> 'x  y'"
+    made = []
+    for number in range(20):
+        made += mutate_sql(replace(seed(query), task=task), random.Random(number))
+    by_category = {case.category: case for case in made}
+    assert by_category["emptied"].submission == f"{query} LIMIT 0"
+    assert "'x  y'" in by_category["white-space"].submission
+    assert {case.label for case in made if case.category in ("fenced", "comments")} == {1}
+    assert not list(mutate_sql(replace(seed("not text", label=0), task=task), random.Random(0)))
+
+
+def test_a_seed_that_takes_anything_does_not_grow():
+    assert len(grow("tools/call", [replace(seed(), grows=False)])) == 1
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in list_verifiers() if not name.startswith("unruly/")]
+)
+def test_shipped_seeds_are_read_and_grown(name):
+    seeds = seeds_of(name)
+    if not seeds:
+        pytest.skip("ships none")
+    assert {case.label for case in seeds} == {0, 1}
+    assert len(grow(name, seeds)) > len(seeds)
 
 
 def read(text):

@@ -25,6 +25,8 @@ def grow(verifier: str, seeds: Sequence[Case], seed: int = 0) -> list[Case]:
     right = {_key(case) for case in seeds if case.label}
     cases = list(seeds)
     for number, case in enumerate(seeds):
+        if not case.grows:
+            continue
         rng = random.Random(f"{seed}:{case.name}:{number}")
         if mutate is not None:
             cases.extend(mutate(case, rng))
