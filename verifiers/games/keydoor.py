@@ -135,6 +135,9 @@ class KeyDoorVerifier(Verifier):
 
     id: ClassVar[str] = "games/keydoor"
     version: ClassVar[int] = 1
+    evidence: ClassVar[str] = (
+        "The moves, replayed by the rules; what is said of them counts for nothing."
+    )
     about: ClassVar[str] = "Replays moves (a list of up, down, left, right) in a key-and-door grid."
 
     def judge(self, task: Task, submission: JSON) -> Verdict:

@@ -31,7 +31,7 @@ from fractions import Fraction
 from typing import ClassVar, TypeGuard
 
 from verigym.canonical import JSON
-from verigym.errors import RequestError, TaskError
+from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
@@ -194,15 +194,17 @@ class CountdownVerifier(Verifier):
     id: ClassVar[str] = "math/countdown"
     version: ClassVar[int] = 1
     defaults: ClassVar[Mapping[str, JSON]] = {"use_all": True}
+    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
+        "use_all": {"description": "Whether each number must be used once, else at most once."},
+    }
+    evidence: ClassVar[str] = (
+        "The exact value of the last expression in the reply and the numbers in it; work before it and "
+        "earlier expressions count for nothing."
+    )
     about: ClassVar[str] = (
         "An expression in <answer> tags over the given numbers must equal the target exactly; "
         "use_all: each number once, else at most once."
     )
-
-    def __init__(self, **params: JSON) -> None:
-        super().__init__(**params)
-        if not isinstance(self.params["use_all"], bool):
-            raise RequestError(f"use_all must be true or false, got {self.params['use_all']!r}")
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """See the class and the module."""
