@@ -195,7 +195,7 @@ def test_many_threads_share_one_verifier(service):
 
 
 def test_a_hang_in_the_verifier_is_a_timeout_with_the_digest(service):
-    there = RemoteVerifier(service.url, "unruly/obeys", timeout_s=2.0)
+    there = RemoteVerifier(service.url, "unruly/obeys", timeout_s=6.0)
     verdict = there.verify(TASK, {"do": "hang"})
     assert (verdict.status, verdict.score, verdict.reason) == (Status.TIMEOUT, None, "deadline")
     assert verdict.verifier == "unruly/obeys@3"
