@@ -42,12 +42,11 @@ class AnswerVerifier(Verifier):
         "units": "optional",
         "tolerance": 0.0,
         "digits": 0,
-        "symbolic": True,
     }
     about: ClassVar[str] = (
         "A mathematical answer, bare or at the end of a reply, must be equivalent to the reference. "
         "extract: auto, boxed, tag or bare; units: optional or required; tolerance: relative; digits: "
-        "significant digits that must agree (0: exact); symbolic: try sympy last."
+        "significant digits that must agree (0: exact)."
     )
 
     def __init__(self, **params: JSON) -> None:
@@ -66,14 +65,8 @@ class AnswerVerifier(Verifier):
             raise RequestError(f"tolerance must be a number from 0 to below 1, got {tolerance!r}")
         if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
             raise RequestError(f"digits must be a whole number from 0 to 15, got {digits!r}")
-        if not isinstance(self.params["symbolic"], bool):
-            raise RequestError(f"symbolic must be true or false, got {self.params['symbolic']!r}")
         self._how, self._units = str(how), str(units)
-        self._tolerance, self._digits, self._symbolic = (
-            float(tolerance),
-            digits,
-            self.params["symbolic"],
-        )
+        self._tolerance, self._digits = float(tolerance), digits
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """See the class and the module."""
@@ -88,7 +81,7 @@ class AnswerVerifier(Verifier):
             return unusable("several_answers" if several else "no_answer", found.why)
         if any(len(text) > MAX_ANSWER_CHARS for text in (found.answer, *found.also)):
             return unusable("too_long", f"an answer has at most {MAX_ANSWER_CHARS} characters")
-        ctx = _context(question, self._units, self._tolerance, self._digits, self._symbolic)
+        ctx = _context(question, self._units, self._tolerance, self._digits)
         parts = {"extracted": 1.0}
         rung = self._rung(golds, found.answer, ctx)
         if not rung:
@@ -121,8 +114,8 @@ class AnswerVerifier(Verifier):
 
 
 @lru_cache(maxsize=1024)
-def _context(question: str, units: str, tolerance: float, digits: int, symbolic: bool) -> Context:
-    return context_of(question, units=units, tolerance=tolerance, digits=digits, symbolic=symbolic)
+def _context(question: str, units: str, tolerance: float, digits: int) -> Context:
+    return context_of(question, units=units, tolerance=tolerance, digits=digits)
 
 
 def reference_of(task: Task) -> tuple[tuple[str, ...], str]:

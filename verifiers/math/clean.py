@@ -72,7 +72,7 @@ _COMMANDS = {
     "N": "\\NN ", "Q": "\\QQ ", "C": "\\CC ", "reals": "\\RR ", "varphi": "\\phi ", "varepsilon": "\\epsilon ",
     "vartheta": "\\theta ", "arctg": "\\arctan ", "tg": "\\tan ", "ctg": "\\cot ", "cosec": "\\csc ",
     "sh": "\\sinh ", "ch": "\\cosh ", "prime": "'", "lg": "\\lg ", "bigcup": "\\cup ", "land ": " and ",
-    "euro": "€", "pounds": "£", "textdollar": "\\dollar ", "textdegree": "^\\circ ", "percent": "%",
+    "euro": "€", "top": "T ", "intercal": "T ", "pounds": "£", "textdollar": "\\dollar ", "textdegree": "^\\circ ", "percent": "%",
 }  # fmt: skip
 _WRAPPERS = names(
     "text textbf textit textrm textsf texttt textnormal mathrm mathbf mathit mathsf mathtt mathcal "
@@ -156,7 +156,7 @@ def _command(match: re.Match[str]) -> str:
 
 
 _WRAP = re.compile(
-    rf"\\(?:{'|'.join(sorted(_WRAPPERS, key=len, reverse=True))})\*?\s*(?=[{{\s\\\d(A-Za-z])"
+    rf"\\(?:{'|'.join(sorted(_WRAPPERS, key=len, reverse=True))})\*?\s*(?=[{{\s\\\d(])"
 )
 
 

@@ -25,6 +25,7 @@ from verigym.verifiers.math.trees import (
 from verigym.verifiers.math.units import same_noun
 from verigym.verifiers.math.words import begins_with_verdict, kind_of, number_of, same_words
 
+_PARAMETERS = frozenset("kmntjlcrs")
 _TIME = re.compile(
     r"(\d{1,2})(?::([0-5]\d))?\s*([ap])\.?\s*m\.?|(\d{1,2}):([0-5]\d)", re.IGNORECASE
 )
@@ -50,11 +51,19 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     clock = _clock(gold), _clock(answer)
     if clock[0] is not None and clock[1] is not None:
         return "time" if clock[0] == clock[1] else ""
-    for left in readings(gold):
-        for right in readings(answer):
+    lefts, rights = readings(gold), readings(answer)
+    for left in lefts:
+        for right in rights:
             if same_reading(left, right, ctx):
                 return "value"
+    if all(_formal(found[0]) for found in (lefts, rights) if found):
+        return ""
     return "words" if _prose(gold, answer) else ""
+
+
+def _formal(reading: Reading) -> bool:
+    """Whether all of a reading is mathematics, so that its words do not speak for it."""
+    return all(item.node is not None for item in reading.items)
 
 
 def compact(text: str) -> str:
@@ -106,7 +115,7 @@ def _agrees(found: tuple[str, str], ctx: Context) -> bool:
 
 
 def _same_text(gold: str, answer: str, ctx: Context) -> bool:
-    plain = Context(question=ctx.question[:0], units=ctx.units, symbolic=ctx.symbolic)
+    plain = Context(question=ctx.question[:0], units=ctx.units)
     try:
         return bool(equivalent(clean(gold), clean(answer), plain))
     except TooBig:
@@ -209,8 +218,19 @@ def _declaration(item: Item) -> bool:
 
 def _expanded(node: Node) -> list[Node]:
     """The values that a tree with "plus or minus" stands for."""
+    if node.kind == "rel" and len(node.args) > 2 and set(node.value) == {"="}:
+        *named, value = node.args
+        letters = {name.value for name in named}
+        if (
+            all(name.kind == "var" for name in named)
+            and value.kind != "var"
+            and not letters & value.variables()
+        ):
+            # x = y = 0 gives each of its names a value.
+            return [Node("rel", (name, value), ("=",)) for name in named]
     if node.has("pm", "mp") and node.kind not in ("set", "tuple"):
-        return [_signed(node, 1), _signed(node, -1)]
+        both = [_signed(node, 1), _signed(node, -1)]
+        return [Node("inter", tuple(both))] if "!=" in (node.value or ()) else both
     return [node]
 
 
@@ -310,6 +330,12 @@ def _assignments(items: list[Item]) -> dict[str, Node]:
     return found
 
 
+def _ordered(assigned: dict[str, Node], ctx: Context) -> list[str]:
+    """The names in the order of the question, or of the alphabet."""
+    found = [name for name in ctx.order if name in assigned]
+    return found if len(found) == len(assigned) else sorted(assigned)
+
+
 def _same_lists(left: list[Item], right: list[Item], ctx: Context, constant: bool) -> bool:
     first, second = _assignments(left), _assignments(right)
     indexed = (
@@ -326,6 +352,18 @@ def _same_lists(left: list[Item], right: list[Item], ctx: Context, constant: boo
             names = names if len(names) == len(assigned) else sorted(assigned)
             built = Item(Node("tuple", tuple(assigned[name] for name in names), "()"), None, "")
             return same_item(built, others[0], ctx, constant)
+    for assigned, others in ((first, right), (second, left)):
+        if len(assigned) > 1 and not indexed:
+            if len(others) != len(assigned) or any(
+                item.node is None or item.node.kind == "rel" for item in others
+            ):
+                return False
+            values = [assigned[name] for name in _ordered(assigned, ctx)]
+            return all(
+                same_node(item.node, value, ctx, constant)
+                for item, value in zip(others, values, strict=True)
+                if item.node is not None
+            )
     left_parts, left_set, left_order = _parts(left)
     right_parts, right_set, right_order = _parts(right)
     if any(
@@ -522,6 +560,16 @@ def same_node(gold: Node, answer: Node, ctx: Context, constant: bool = False) ->
     if pair[0] is None or pair[1] is None:
         return False
     gold, answer = pair[0], pair[1]
+    equal_names = [
+        frozenset(arg.value for arg in node.args)
+        if node.kind == "rel"
+        and set(node.value) == {"="}
+        and all(arg.kind == "var" for arg in node.args)
+        else None
+        for node in (gold, answer)
+    ]
+    if any(found and len(found) > 2 for found in equal_names):
+        return equal_names[0] == equal_names[1]
     first, second = label_of(gold), label_of(answer)
     if first is not None and second is not None:
         return _same_labelled(first, second, gold, answer, ctx, constant)
@@ -554,6 +602,8 @@ def same_node(gold: Node, answer: Node, ctx: Context, constant: bool = False) ->
 def _chained(node: Node, ctx: Context) -> Node | None:
     """A chain of equal values as its first; None where the members disagree."""
     if node.kind != "rel" or any(sign not in ("=", "~") for sign in node.value):
+        return node
+    if all(arg.kind == "var" for arg in node.args):
         return node
     named = label_of(node)
     if named is not None:
@@ -589,6 +639,10 @@ def _same_labelled(
             return same_node(first[1], built, ctx, constant)
         return False
     if names[0] == names[1] or "call" in (names[0].kind, names[1].kind):
+        constant = constant or (
+            bool(first[1].variables() | second[1].variables())
+            and (first[1].variables() | second[1].variables() <= _PARAMETERS)
+        )
         if same_node(first[1], _renamed(first, second, second[1]), ctx, constant):
             return True
         return "call" not in (names[0].kind, names[1].kind) and _same_relation(gold, answer, ctx)
@@ -707,9 +761,10 @@ def _same_mod(gold: Node, answer: Node, ctx: Context) -> bool:
         try:
             modulus = value_of(gold.args[1], {})
             gap = (value_of(plain[0], {}) - value_of(plain[1], {})) / modulus
-        except (Undefined, TooBig):
+            near = round(gap.real)
+        except (Undefined, TooBig, ArithmeticError, ValueError):
             return same_scalar(plain[0], plain[1], ctx)
-        return bool(abs(gap - round(gap.real)) < 1e-12)
+        return bool(abs(gap - near) < 1e-12)
     return same_scalar(plain[0], plain[1], ctx)
 
 

@@ -42,12 +42,9 @@ class Context:
     units: str = "optional"
     tolerance: float = 0.0
     digits: int = 0
-    symbolic: bool = True
 
 
-def context_of(
-    question: str, *, units: str, tolerance: float, digits: int, symbolic: bool
-) -> Context:
+def context_of(question: str, *, units: str, tolerance: float, digits: int) -> Context:
     """Reads a question; an empty one leaves the defaults."""
     question = question[:20_000]
     order = _ORDER.findall(question.replace("\\left", "").replace("\\right", ""))
@@ -67,5 +64,4 @@ def context_of(
         units=units,
         tolerance=tolerance,
         digits=digits,
-        symbolic=symbolic,
     )

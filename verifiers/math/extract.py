@@ -34,7 +34,7 @@ _LATER = re.compile(
 )
 _CORRECTS = re.compile(
     r"\b(?:wait|actually|correction|sorry|mistake|wrong|incorrect|not right|instead|scratch that|on second thou?ght|"
-    r"i meant|rather|no,|hmm|let me re|re-?check|re-?consider|re-?vis|error|oops|hold on|corrected)\b",
+    r"i meant|rather|no(?=[,!.:])|hmm|let me re|re-?check|re-?consider|re-?vis|error|oops|hold on|corrected)\b",
     re.IGNORECASE,
 )
 _CONCLUDES = re.compile(
@@ -173,7 +173,7 @@ def _phrases(text: str, start: int) -> list[_Commitment]:
 
 def _sentence(rest: str) -> str:
     """`rest` to the end of its sentence; a display of its own after a colon counts as the sentence."""
-    rest = rest.lstrip("* \t")
+    rest = rest.lstrip("* \t}")
     stripped = rest.lstrip()
     display = re.match(r"\s*(?:\$\$(.+?)\$\$|\\\[(.+?)\\\])", stripped, re.DOTALL)
     if display:
@@ -323,6 +323,8 @@ def _clause(line: str) -> str:
     shown = [next(filter(None, match.groups())) for match in _MATHS.finditer(sentence)]
     if len(shown) == 1:
         return str(shown[0])
+    if len(shown) > 1 and all("=" in one for one in shown):
+        return ", ".join(map(str, shown))
     verbs = list(_VERB.finditer(sentence))
     if verbs:
         body = sentence[verbs[-1].end() :].strip()

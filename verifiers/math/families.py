@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from verigym.verifiers.math.numeric import Undefined, value_of
@@ -84,7 +85,8 @@ def _family(node: Node, modulus: Node | None) -> Family | None:
             step = value_of(modulus, {}).real
     except (Undefined, TooBig):
         return None
-    return Family(float(values[0].real), abs(float(step)))
+    family = Family(float(values[0].real), abs(float(step)))
+    return family if math.isfinite(family.start) and math.isfinite(family.step) else None
 
 
 def same_families(first: list[Family], second: list[Family]) -> bool:

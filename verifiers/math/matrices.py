@@ -33,6 +33,11 @@ def rows_of(node: Node) -> list[list[Node]] | None:
         ]
     if kind in ("mul", "div"):
         return _product(node)
+    if kind == "pow" and node.args[1] == Node("var", value="T"):
+        base = rows_of(node.args[0])
+        if base is None and node.args[0].kind == "tuple":
+            return [[cell] for cell in node.args[0].args]
+        return None if base is None else [list(column) for column in zip(*base, strict=True)]
     return None
 
 

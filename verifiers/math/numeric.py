@@ -417,9 +417,30 @@ def probed_equal(a: Node, b: Node, *, positive: bool = False) -> bool | None:
     if not names:
         return constants_equal(a, b)
     whole = needs_whole(a) or needs_whole(b)
+    if whole is False and any(node.calls("floor", "ceil") for node in (a, b)):
+        # floor(x) + 1 and ceil(x) agree nearly everywhere; a letter such as n is whole anyway.
+        found = _probed(a, b, points(names, True, positive))
+        if found is not True or not names & _REAL_LETTERS:
+            return found
+    found = _probed(a, b, points(names, whole, positive))
+    if found is None and not whole:
+        # Roots may ask for larger values.
+        larger = [
+            {name: 4 * abs(x) + 2 for name, x in point.items()}
+            for point in points(names, False, True)
+        ]
+        found = _probed(a, b, larger)
+    return found
+
+
+_REAL_LETTERS = frozenset("xyztuvw")
+
+
+def _probed(a: Node, b: Node, at: list[dict[str, Fraction]]) -> bool | None:
     agreed = complex_agreed = 0
-    complex_differed = False
-    for point in points(names, whole, positive):
+    complex_differed = mixed = False
+    used: list[dict[str, Fraction]] = []
+    for point in at:
         try:
             x, y = value_of(a, point), value_of(b, point)
         except (Undefined, TooBig):
@@ -429,7 +450,7 @@ def probed_equal(a: Node, b: Node, *, positive: bool = False) -> bool | None:
         real_x, real_y = _real(x), _real(y)
         if real_x != real_y:
             # One is real where the other is not: outside the common domain.
-            complex_differed = True
+            mixed = True
             continue
         close = same_value(x, y, CLOSE_FLOAT) or max(abs(x), abs(y)) < 1e-13
         if not close and (same_value(x, y, 1e-4) or max(abs(x), abs(y)) < 1e-6):
@@ -438,6 +459,7 @@ def probed_equal(a: Node, b: Node, *, positive: bool = False) -> bool | None:
             if not close:
                 return False
             agreed += 1
+            used.append(point)
         elif close:
             complex_agreed += 1
         else:
@@ -445,14 +467,12 @@ def probed_equal(a: Node, b: Node, *, positive: bool = False) -> bool | None:
         if agreed >= 8:
             break
     if agreed >= 3:
-        return _confirmed(a, b, names, whole, positive)
-    if agreed == 0 and complex_agreed >= 3 and not complex_differed:
-        return True
-    if agreed == 0 and complex_differed and complex_agreed < 3:
-        return False
+        return _confirmed(a, b, used)
+    if agreed == 0 and not mixed and (complex_agreed >= 3 or complex_differed):
+        return not complex_differed
     return None
 
 
-def _confirmed(a: Node, b: Node, names: frozenset[str], whole: bool, positive: bool) -> bool:
-    """The first point once more with 50 digits: a tiny term is not lost in floats."""
-    return all(_equal_at(a, b, point) is not False for point in points(names, whole, positive, 2))
+def _confirmed(a: Node, b: Node, at: list[dict[str, Fraction]]) -> bool:
+    """The first points once more with 50 digits: a tiny term is not lost in floats."""
+    return all(_equal_at(a, b, point) is not False for point in at[:2])

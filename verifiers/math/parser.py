@@ -41,7 +41,7 @@ FUNCTIONS = {
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "arcsinh": "arsinh", "arccosh": "arcosh",
     "arctanh": "artanh", "asinh": "arsinh", "acosh": "arcosh", "atanh": "artanh", "ceiling": "ceil",
     "binom": "binomial", "sgn": "sign", "tg": "tan", "ctg": "cot", "arctg": "arctan", "cosec": "csc",
-    "arsh": "arsinh", "arch": "arcosh", "arth": "artanh", "comb": "binomial", "choose": "binomial",
+    "arsh": "arsinh", "arch": "arcosh", "arth": "artanh", "comb": "binomial",
     "HCF": "gcd", "LCM": "lcm", "GCD": "gcd", "Sqrt": "sqrt", "Abs": "abs",
 }  # fmt: skip
 CONSTANTS = {
@@ -69,7 +69,7 @@ _MATRICES = frozenset(
 
 
 _BASED = re.compile(
-    r"\(?(\d[0-9A-Za-z]*|[A-Fa-f]+\d[0-9A-Fa-f]*)\)?\s*_\s*\{?\s*(1[0-6]|[2-9])\s*\}?"
+    r"\(?(\d[0-9A-Za-z]*|[A-Fa-f]+\d[0-9A-Fa-f]*|(?:[A-F]+|[a-f]{2,})(?=\)?\s*_\s*\{?\s*16))\)?\s*_\s*\{?\s*(1[0-6]|[2-9])\s*\}?"
 )
 
 
@@ -97,7 +97,7 @@ class _Parser:
 
     @property
     def here(self) -> Token:
-        return self.tokens[self.at]
+        return self.tokens[min(self.at, len(self.tokens) - 1)]
 
     def peek(self, ahead: int = 1) -> Token:
         return self.tokens[min(self.at + ahead, len(self.tokens) - 1)]
@@ -365,13 +365,17 @@ class _Parser:
     def word(self, token: Token) -> Node:
         name = token.text
         if name in FUNCTIONS and len(name) > 1:
-            if name == "choose":
-                raise Unreadable("choose stands between its numbers")
             return self.function(FUNCTIONS[name])
         if name in CONSTANTS:
             return Node("const", value=CONSTANTS[name])
         if name in GREEK:
             return self.variable(name)
+        if name == "matrix" and self.take("("):
+            rows = self.listed(")")
+            if rows and all(
+                row.kind == "tuple" and len(row.args) == len(rows[0].args) for row in rows
+            ):
+                return Node("matrix", tuple(Node("row", row.args) for row in rows))
         if len(name) == 1:
             return self.letter(name)
         for size in range(min(len(name) - 1, 7), 1, -1):
@@ -426,6 +430,8 @@ class _Parser:
                 parts.append(self.here.text)
                 self.at += 1
             return "".join(parts)
+        if self.here.kind == "end":
+            raise Unreadable("an index is missing")
         self.at += 1
         return self.tokens[self.at - 1].text
 

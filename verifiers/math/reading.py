@@ -49,14 +49,18 @@ _LABEL = re.compile(
     r"([A-Za-z][A-Za-z' ()-]{2,60}?)\s*(?:=|:|\b(?:is|are|equals|will be|was)\b)\s*(?:equal to |approximately |about |simply )?(.+)$"
 )
 _LEAD = re.compile(
-    r"^(?:either|both|only|exactly|approximately|about|roughly|around|just|the (?:values?|numbers?|pairs?|solutions?|functions?) (?:is|are|of)?|all (?=\())\s+",
+    r"^(?:(?:hence|so|thus|therefore|then),?|either|both|only|exactly|approximately|about|roughly|around|just|the (?:values?|numbers?|pairs?|solutions?|functions?) (?:is|are|of)?|all (?=\()|all(?: the)?(?: real| positive| non-?negative)?(?: integers?| numbers?| values?| reals?)?(?: of)?(?=\s+[a-z]\s*(?:<|>|=|!|\\in)))\s+",
     re.IGNORECASE,
 )
 _REVERSED = (
-    (re.compile(r"\]([^\[\],()]+),([^\[\],()]+)\["), r"(\1,\2)"),
-    (re.compile(r"([\[(])([^\[\],()]+),([^\[\],()]+)\["), r"\1\2,\3)"),
-    (re.compile(r"\]([^\[\],()]+),([^\[\],()]+)([\])])"), r"(\1,\2\3"),
+    (re.compile(r"\]([^\[\],;()]+)[,;]([^\[\],;()]+)\["), r"(\1,\2)"),
+    (re.compile(r"([\[(])([^\[\],;()]+)[,;]([^\[\],;()]+)\["), r"\1\2,\3)"),
+    (re.compile(r"\]([^\[\],;()]+)[,;]([^\[\],;()]+)([\])])"), r"(\1,\2\3"),
 )
+_EXCEPT = re.compile(
+    r"^(?:all |the )*(?:(?:real )?numbers?|reals?|real values?|\\RR|x)?(?: of)?(?: [a-z])?,? ?(?:except|but|other than)(?: for| at| when)? (?:[a-z]\s*=)?(.+)$"
+)
+_TO = re.compile(r"^(\d+) to (\d+)(?: to (\d+))?$")
 _AND = re.compile(r"\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*")
 _ASIDE = re.compile(
     r"\s*\((?:[^()]*\b(?:approx|about|rounded|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*)\)\s*$"
@@ -85,6 +89,19 @@ def readings(text: str) -> list[Reading]:
 def _both(reading: Reading) -> Reading | None:
     """x > 1 and x < 3 as one set: what all its inequalities hold for."""
     nodes = [item.node for item in reading.items]
+    first = nodes[0]
+    if (
+        first is not None
+        and first.kind == "rel"
+        and first.value == ("!=",)
+        and len(first.args) == 2
+    ):
+        # x != -1, 1
+        nodes = [
+            first if k == 0 else Node("rel", (first.args[0], node), ("!=",))
+            if node is not None and node.kind != "rel" and not node.variables() else node
+            for k, node in enumerate(nodes)
+        ]  # fmt: skip
     if len(nodes) < 2 or any(
         node is None or node.kind != "rel" or not set(node.value) <= {"<", "<=", ">", ">=", "!="}
         or len(node.variables()) != 1 for node in nodes
@@ -98,7 +115,8 @@ def _both(reading: Reading) -> Reading | None:
 
 def _bodies(text: str) -> list[str]:
     """The text, and the text without what only explains it."""
-    found = [text]
+    text = _TO.sub(lambda m: ":".join(filter(None, m.groups())), text)
+    found = [_EXCEPT.sub(r"x != \1", text)]
     for pattern in (_LEAD, _QUALIFIER, _ASIDE):
         for body in list(found):
             shorter = pattern.sub("", body, count=1).strip()
@@ -184,6 +202,13 @@ def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:
         if inner is None:
             counted = number_of(body)
             inner = parse(counted) if counted else None
+        if (
+            node is not None
+            and inner is not None
+            and inner.kind == "rel"
+            and " " not in text[len(body) :]
+        ):
+            continue  # n=4m: a letter, where h = 4 m is a length
         if inner is None or ((node is not None or unit.noun) and _loose(inner)):
             continue
         return Item(inner, unit, text)
@@ -226,7 +251,7 @@ def _degree(text: str) -> bool:
 
 def _loose(body: Node) -> bool:
     """Whether a body before a possible unit is itself no plain number: "2x m" may be a product."""
-    return bool(body.variables()) and body.kind != "rel"
+    return bool(body.args[-1].variables() if body.kind == "rel" else body.variables())
 
 
 _ANGLES = ("sin", "cos", "tan", "cot", "sec", "csc")

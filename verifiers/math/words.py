@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from verigym.verifiers.math.parser import FUNCTIONS
 from verigym.verifiers.math.trees import names
 
 _ONES = names(
@@ -113,11 +114,10 @@ def kind_of(text: str) -> str | None:
 
 def same_words(gold: str, answer: str) -> bool:
     """Whether two answers in words say the same: the same words in the same order, but for articles,
-    plural endings and the like. Both must hold a word of two letters or more."""
+    plural endings and the like. A real word must be among them."""
     first, second = _content(gold), _content(answer)
-    return (
-        bool(first) and first == second and any(len(word) > 1 and word.isalpha() for word in first)
-    )
+    real = (len(word) > 2 and word.isalpha() and word not in FUNCTIONS for word in first)
+    return bool(first) and first == second and any(real)
 
 
 def begins_with_verdict(gold: str, answer: str) -> bool | None:

@@ -187,7 +187,7 @@ def test_parameters(params, gold, answer, score):
 
 
 @pytest.mark.parametrize(
-    "params", [{"extract": "x"}, {"units": 3}, {"tolerance": -1}, {"digits": 1.5}, {"symbolic": 1}]
+    "params", [{"extract": "x"}, {"units": 3}, {"tolerance": -1}, {"digits": 1.5}]
 )
 def test_bad_parameters_are_refused(params):
     with pytest.raises(verigym.RequestError, match="got"):
