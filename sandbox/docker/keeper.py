@@ -186,13 +186,15 @@ def _be_program(job: dict[str, Any], streams: tuple[int, int, int], said: int) -
             score.write("1000")  # before its keeper
         limits = job["limits"]
         _limit(resource.RLIMIT_CORE, 0)
-        _limit(resource.RLIMIT_NOFILE, limits["open_files"])
         _limit(resource.RLIMIT_FSIZE, limits["disk_mib"] << 20)
         _limit(resource.RLIMIT_CPU, int(limits["cpu_s"]) + 2)
         if job["address_space_mib"] is not None:
             _limit(resource.RLIMIT_AS, job["address_space_mib"] << 20)
         _prctl(_PR_SET_NO_NEW_PRIVS, 1)
         _keep_writes_in()
+        _limit(
+            resource.RLIMIT_NOFILE, limits["open_files"]
+        )  # last: it may be less than is open now
         os.write(said, b"f" if _install_filter(bytes.fromhex(job["filter"])) else b"-")
         os.execvpe(job["argv"][0], job["argv"], job["env"])
     except OSError as error:

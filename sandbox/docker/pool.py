@@ -106,6 +106,8 @@ class Pool:
         finally:
             with self._lock:
                 self._coming[shape] -= 1
+                if not self._coming[shape]:
+                    del self._coming[shape]
         extra: list[Container] = []
         with self._lock:
             if self._closed or shape not in self._ready:

@@ -192,6 +192,13 @@ def test_open_files(run):
     assert b"Too many open files" in result.stderr
 
 
+def test_the_smallest_limits_are_no_fault_of_the_machine(run):
+    result = run("print(1)", processes=1, open_files=4, disk_mib=1, inodes=3, output_bytes=2)
+    assert result.status is not JobStatus.SANDBOX_ERROR
+    result = run("print(1)", processes=1, open_files=1, disk_mib=1, inodes=1, output_bytes=1)
+    assert result.status is not JobStatus.SANDBOX_ERROR
+
+
 @pytest.mark.parametrize(
     "source",
     [

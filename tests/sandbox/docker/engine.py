@@ -107,12 +107,8 @@ def sandbox_command(config, without, folder, group, info_fd):
         command += ["--share-net"]
     for name, value in (item.split("=", 1) for item in [f"PATH={PATH}", *config["Env"]]):
         command += ["--setenv", name, value]
-    for path in (
-        "/usr",
-        "/etc/alternatives",
-        "/etc/ld.so.cache",
-        *map(str, Path("/etc").glob("java-*")),
-    ):
+    toolchains = ["/var/lib/ghc", "/etc/R", "/etc/php", *map(str, Path("/etc").glob("java-*"))]
+    for path in ("/usr", "/etc/alternatives", "/etc/ld.so.cache", *toolchains):
         command += ["--ro-bind-try", path, path]
     for path in ("bin", "sbin", "lib", "lib64"):
         command += ["--symlink", f"usr/{path}", f"/{path}"]
@@ -503,6 +499,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     request_queue_size = 64
 
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)  # else a client that has gone
+
 
 def main():
     parser = argparse.ArgumentParser()
@@ -513,10 +513,13 @@ def main():
     Handler.engine = Engine(arguments.runtime, arguments.without)
     with Server(arguments.socket, Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         print("ready", flush=True)
-        sys.stdin.read()
-        server.shutdown()
-        Handler.engine.close()
+        try:
+            sys.stdin.read()
+        finally:
+            server.shutdown()
+            Handler.engine.close()
 
 
 if __name__ == "__main__":
