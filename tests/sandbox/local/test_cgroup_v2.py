@@ -5,6 +5,7 @@ files, read-only, and runs pytest as its root; so machines that mount version 1 
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -41,7 +42,8 @@ def test_version_2(tmp_path):
     root = Path(__file__).resolve().parents[3]
     init = tmp_path / "init"
     python, pythonpath = sys.executable, os.environ.get("PYTHONPATH", "")
-    init.write_text(INIT.format(root=root, python=python, pythonpath=pythonpath))
+    names = {"root": str(root), "python": python, "pythonpath": pythonpath}
+    init.write_text(INIT.format(**{name: shlex.quote(text) for name, text in names.items()}))
     init.chmod(0o755)
     command = ["linux.uml", "mem=768M", "rootfstype=hostfs", "rootflags=/", "ro", f"init={init}"]
     done = subprocess.run(
