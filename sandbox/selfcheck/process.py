@@ -102,7 +102,11 @@ class WorkerProcess:
             names = os.listdir(self.folder)
         except FileNotFoundError:
             return []
-        shutil.rmtree(self.folder, ignore_errors=True)
+        # What the worker had started may still be dying, and write for a moment longer.
+        deadline = time.monotonic() + _CLOSE_S
+        while os.path.exists(self.folder) and time.monotonic() < deadline:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            time.sleep(0.01)
         return names
 
     def _receive(self, timeout_s: float) -> dict[str, Any]:
