@@ -25,7 +25,7 @@ from verigym.errors import RequestError, suggestion
 from verigym.sandbox.local import LocalSandbox
 from verigym.server import openapi, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
-from verigym.server.guard import Guard
+from verigym.server.guard import Guard, keys_of
 from verigym.server.programs import Programs
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
@@ -143,7 +143,7 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         openapi_url="/openapi.json",
     )
-    app.add_middleware(Guard, settings=settings)
+    app.add_middleware(Guard, keys=keys_of(settings))
     refusals.install(app)
     openapi.install(app)
     if settings.sandbox:

@@ -1,55 +1,108 @@
-"""Who may ask: the key, and on loopback without a key only programs of this machine.
+"""Who may ask: a key with the scope that the path needs, and without keys only this machine.
 
-Covers: a missing or wrong key (compared in constant time), and web pages that reach a keyless
-loopback service by DNS rebinding (the Host header) or by a form (the content type, see body.py).
+Sets `request.state.caller`, for WebSockets too. Covers: a missing, wrong, expired or too narrow key,
+and web pages that reach a keyless loopback service by DNS rebinding (the Host header), by a form (the
+content type, see body.py) or by a WebSocket (the Origin header).
 Does not cover: other users of the same machine, who reach loopback as well; give a key there.
 """
 
 from __future__ import annotations
 
-import hmac
+import re
+from collections.abc import Sequence
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from verigym.server.keys import LOCAL, Caller, KeyFile, OneKey
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings, is_loopback
 
-OPEN_PATHS = frozenset({"/healthz", "/docs", "/openapi.json"})
+OPEN_PATHS = frozenset({"/", "/healthz", "/docs", "/openapi.json"})
 """Answered without a key; they say nothing that is not in the source."""
+
+UNLISTED = ""
+"""Stands for a path without a scope: a new route is closed to all but admins until it has one."""
+
+_SCOPES: tuple[tuple[str, str | None], ...] = (
+    (r"/v1/verifiers(/|$)", None),  # any key
+    (r"/v1/(verify|jobs|sandbox)(/|$)", "verify"),
+    (r"/v1/(envs|sessions|ws)(/|$)", "step"),
+    (r"/metrics$", "admin"),
+)
+_SCOPE_OF = [(re.compile(pattern), scope) for pattern, scope in _SCOPES]
+
+
+def keys_of(settings: Settings) -> list[KeyFile | OneKey]:
+    """Where the keys of a service are. Raises ConfigError for a file that cannot be used."""
+    keys: list[KeyFile | OneKey] = []
+    if settings.key is not None:
+        keys.append(OneKey(settings.key))
+    if settings.keys is not None:
+        keys.append(KeyFile(settings.keys))
+    return keys
 
 
 class Guard:
-    """ASGI layer that lets a request through or refuses it."""
+    """ASGI layer that lets a request through or refuses it. Without keys, only this machine asks."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, keys: Sequence[KeyFile | OneKey]) -> None:
         self.app = app
-        self._key = None if settings.key is None else settings.key.encode()
+        self._keys = keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            refusal = self._refusal(scope)
-            if refusal is not None:
+        if scope["type"] in ("http", "websocket"):
+            try:
+                caller = self._admit(scope)
+            except Refusal as refusal:
                 await refusal.response()(scope, receive, send)
                 return
+            scope.setdefault("state", {})["caller"] = caller
         await self.app(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> Refusal | None:
+    def _admit(self, scope: Scope) -> Caller:
         headers = dict(scope["headers"])
-        if self._key is None:
-            host = headers.get(b"host", b"").decode("latin-1")
-            if not is_loopback(_without_port(host)):
-                message = "without a key this service answers to loopback names only"
-                return Refusal(403, "forbidden_host", message, "Host")
+        path = scope["path"]
+        if not self._keys:
+            _from_here(headers)
+            return LOCAL
+        caller = self._caller(headers.get(b"authorization", b""))
+        if path in OPEN_PATHS:
+            return caller or Caller("nobody", frozenset())
+        if caller is None:
+            message = "a valid key is needed: Authorization: Bearer <key>"
+            challenge = {"WWW-Authenticate": "Bearer"}
+            raise Refusal(401, "unauthorized", message, "Authorization", challenge)
+        needed = scope_of(path)
+        if needed == UNLISTED and not caller.may("admin"):
+            raise Refusal(404, "not_found", "no such path; see /docs")
+        if needed is not None and not caller.may(needed):
+            message = f"this key lacks the scope {needed!r}, which this path needs"
+            raise Refusal(403, "forbidden_scope", message, "Authorization")
+        return caller
+
+    def _caller(self, authorization: bytes) -> Caller | None:
+        scheme, _, given = authorization.partition(b" ")
+        if scheme.lower() != b"bearer":
             return None
-        if scope["path"] in OPEN_PATHS:
-            return None
-        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
-        if scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), self._key):
-            return None
-        message = "a valid key is needed: Authorization: Bearer <key>"
-        return Refusal(
-            401, "unauthorized", message, "Authorization", {"WWW-Authenticate": "Bearer"}
-        )
+        callers = [keys.caller(given.strip()) for keys in self._keys]
+        return next((caller for caller in callers if caller is not None), None)
+
+
+def scope_of(path: str) -> str | None:
+    """The scope that `path` needs; None for any key."""
+    return next((scope for pattern, scope in _SCOPE_OF if pattern.match(path)), UNLISTED)
+
+
+def _from_here(headers: dict[bytes, bytes]) -> None:
+    """Raises Refusal for what a web page of somewhere else may have sent."""
+    host = headers.get(b"host", b"").decode("latin-1")
+    if not is_loopback(_without_port(host)):
+        message = "without a key this service answers to loopback names only"
+        raise Refusal(403, "forbidden_host", message, "Host")
+    origin = headers.get(b"origin")
+    if origin is not None and origin.decode("latin-1").partition("://")[2] != host:
+        message = "without a key this service answers to its own pages only"
+        raise Refusal(403, "forbidden_origin", message, "Origin")
 
 
 def _without_port(host: str) -> str:

@@ -29,11 +29,13 @@ class Settings:
     """Raises ConfigError where the values cannot be used together."""
 
     host: str = "127.0.0.1"
-    """Address to bind. Any but a loopback address needs `key`."""
+    """Address to bind. Any but a loopback address needs `key` or `keys`."""
     port: int = 8080
     """0 takes any free port."""
     key: str | None = field(default=None, repr=False)
-    """Bearer key that every request must carry; None for none."""
+    """Bearer key that requests may carry, for all but `admin`; None for none."""
+    keys: str | None = None
+    """File of keys with their scopes (see keys.py), read again when it changes; None for none."""
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     """Worker processes."""
     verifiers: tuple[str, ...] = ("*",)
@@ -89,10 +91,10 @@ class Settings:
             raise ConfigError(f"max_batch {self.max_batch} is above max_queue {self.max_queue}")
         if self.key is not None and (not self.key.isascii() or len(self.key.split()) != 1):
             raise ConfigError("the key must be ASCII text without spaces, and not empty")
-        if self.key is None and not is_loopback(self.host):
+        if self.key is None and self.keys is None and not is_loopback(self.host):
             raise ConfigError(
-                f"{self.host} can be reached by other machines, so a key is needed: put one into an "
-                "environment variable and name it with --key-env, or bind to 127.0.0.1"
+                f"{self.host} can be reached by other machines, so a key is needed: make a file of "
+                "keys with `verigym keys add` and name it with --keys, or bind to 127.0.0.1"
             )
 
     def verifier_ids(self) -> list[str]:

@@ -8,6 +8,7 @@ import typer
 
 from verigym.cli.audit import audit
 from verigym.cli.group import Group
+from verigym.cli.keys import app as keys
 from verigym.cli.list import list_
 from verigym.cli.play import play
 from verigym.cli.regrade import regrade
@@ -85,6 +86,7 @@ app.command(
     "regrade", epilog="[dim]verigym regrade episodes.jsonl --param use_all=false --json[/dim]"
 )(regrade)
 app.add_typer(sandbox)
+app.add_typer(keys)
 app.add_typer(tests)
 
 

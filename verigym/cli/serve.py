@@ -11,7 +11,7 @@ from verigym.cli import console
 
 def serve(
     host: Annotated[
-        str, typer.Option(help="Address to bind; any but loopback needs --key-env.")
+        str, typer.Option(help="Address to bind; any but loopback needs --keys.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="0 takes any free port.")] = 8080,
     workers: Annotated[
@@ -26,7 +26,11 @@ def serve(
     ] = 30.0,
     key_env: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Environment variable with the key callers must send."),
+        typer.Option(metavar="NAME", help="Environment variable with a key, for all but admin."),
+    ] = None,
+    keys: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Keys with scopes; see `verigym keys`."),
     ] = None,
     cache_mib: Annotated[
         float, typer.Option(help="Memory for verdicts that were given before; 0 for none.")
@@ -81,6 +85,7 @@ def serve(
         host=host,
         port=port,
         key=key,
+        keys=keys,
         workers=workers if workers is not None else os.cpu_count() or 1,
         verifiers=tuple(glob for glob in globs if glob),
         timeout_s=timeout_s,

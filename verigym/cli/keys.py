@@ -1,0 +1,88 @@
+"""`verigym keys`: who may ask a verifier service, and for what."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from verigym.cli import console
+
+app = typer.Typer(
+    name="keys",
+    help="Make, list and revoke the keys of a verifier service.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+_FILE = Annotated[Path, typer.Argument(metavar="FILE", help="For `verigym serve --keys FILE`.")]
+
+
+@app.callback()
+def _group() -> None:
+    pass
+
+
+@app.command("add", epilog="[dim]verigym keys add keys.json --name trainer --scope verify[/dim]")
+def add(
+    file: _FILE,
+    name: Annotated[str, typer.Option(help="Who holds it; keys of one name are the same caller.")],
+    scope: Annotated[
+        str, typer.Option(help="verify, step or admin, or several with commas; admin is all.")
+    ],
+    expires: Annotated[
+        datetime | None,
+        typer.Option(formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], help="When it ends, in UTC."),
+    ] = None,
+) -> None:
+    """Make a key and print it, this once: the file keeps its hash only."""
+    from verigym.server import keys
+
+    scopes = {one.strip() for one in scope.split(",") if one.strip()}
+    end = expires.replace(tzinfo=UTC) if expires is not None else None
+    console.out().print(keys.add(file, name=name, scopes=scopes, expires=end), soft_wrap=True)
+    console.note(f"Kept in {file} as a hash: this is the only time that the key is shown.")
+
+
+@app.command("list", epilog="[dim]verigym keys list keys.json --json[/dim]")
+def list_(
+    file: _FILE,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON for programs.")] = False,
+) -> None:
+    """List the keys with their scopes and times."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from verigym.server import keys
+
+    found = [
+        {
+            "id": key.id,
+            "name": key.name,
+            "scopes": key.scopes,
+            "created": key.created.isoformat(),
+            "expires": key.expires.isoformat() if key.expires is not None else None,
+            "expired": key.expired,
+        }
+        for key in keys.read(file)
+    ]
+    if as_json:
+        console.write_json({"keys": found})
+        return
+    table = Table("id", "name", "scopes", "created", "expires", box=None)
+    for row in found:
+        end = f"{row['expires'] or 'never'}{' (is over)' if row['expired'] else ''}"
+        scopes = ", ".join(row["scopes"])
+        table.add_row(*map(Text, (row["id"], row["name"], scopes, row["created"], end)))
+    console.out().print(table)
+
+
+@app.command("revoke", epilog="[dim]verigym keys revoke keys.json 1f2e3d4c[/dim]")
+def revoke(file: _FILE, id: Annotated[str, typer.Argument(help="As listed.")]) -> None:
+    """Take a key out; a running service notices within a second or so."""
+    from verigym.server import keys
+
+    key = keys.revoke(file, id)
+    console.note(f"Revoked {key.id} of {key.name}.")
