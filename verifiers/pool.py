@@ -16,13 +16,14 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
+import contextvars
 import copy
 import logging
 import os
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -44,6 +45,9 @@ _log = logging.getLogger(__name__)
 _MAX_LOST_EARLY = 4
 """Workers that may die while they load a verifier."""
 
+_STREAMED = 4
+"""Calls in a parcel whose verdicts are wanted one by one: few are judged for a caller who left."""
+
 
 class PoolBusy(VerigymError):
     """The queue of a pool stayed full; nothing was judged, so try again later."""
@@ -58,10 +62,15 @@ class _Call:
     task: Task
     submission: JSON
     raw: bytes = b""
+    place: int = 0
+    """Among the items that came together."""
+    told: bool = False
     verdict: Verdict | None = None
     deaths: int = 0
     recalled: bool = False
     """Whether the verdict came from the cache."""
+    seconds: float = 0.0
+    """What a worker took over it."""
 
 
 @dataclass(eq=False)
@@ -73,7 +82,29 @@ class _Parcel:
     key: bytes
     calls: list[_Call]
     timeout_s: float
+    tell: Callable[[int, Verdict], None] | None = None
+    """Gets each verdict with its place as soon as it is there, in the thread that has it."""
     done: Future[list[Verdict]] = field(default_factory=Future)
+    context: contextvars.Context = field(default_factory=contextvars.copy_context)
+    """The caller's, for `watch`."""
+    queued: float = field(default_factory=time.monotonic)
+    taken: float = 0.0
+
+
+@dataclass(frozen=True)
+class Trip:
+    """How calls that went to a worker together fared; times are of `time.monotonic`, in seconds.
+
+    `seconds` are what a worker took over each verdict: 0 where it came from the cache or none saw it.
+    """
+
+    verifier: str
+    queued: float
+    taken: float
+    """When a worker began; 0 where none did."""
+    ended: float
+    verdicts: Sequence[Verdict]
+    seconds: Sequence[float]
 
 
 class VerifierPool:
@@ -83,7 +114,8 @@ class VerifierPool:
     the first import and making of a verifier. At most `max_queue` calls wait for a worker; callers
     beyond that wait in turn (`wait_s`). Verifiers named in `preload` are imported ahead, once for all
     workers. A `cache` answers for what was judged before; it may be shared with other pools, and is
-    closed by who made it. Not usable in a process forked from the one that made it.
+    closed by who made it. `watch` is told of every trip, by any thread, in the context of the caller:
+    it must be quick and not raise. Not usable in a process forked from the one that made it.
     """
 
     def __init__(
@@ -95,6 +127,7 @@ class VerifierPool:
         max_queue: int = 1024,
         preload: Sequence[str] = (),
         cache: VerdictCache | None = None,
+        watch: Callable[[Trip], None] | None = None,
     ) -> None:
         workers = workers if workers is not None else os.cpu_count() or 1
         for name, value in (
@@ -110,6 +143,7 @@ class VerifierPool:
         self.max_queue = max_queue
         self.workers = workers
         self.cache = cache
+        self.watch = watch
         self._owner = os.getpid()
         self._lock = threading.Lock()
         self._work = threading.Condition(self._lock)
@@ -200,6 +234,54 @@ class VerifierPool:
         answers = await asyncio.gather(*map(asyncio.wrap_future, futures))
         return [verdict for verdicts in answers for verdict in verdicts]
 
+    async def verify_each_async(
+        self,
+        verifier: str,
+        items: Sequence[tuple[Task, JSON]],
+        *,
+        params: Mapping[str, JSON] | None = None,
+        timeout_s: float | None = None,
+    ) -> AsyncGenerator[tuple[int, Verdict]]:
+        """Places in `items` and their verdicts, each as soon as it is there; never waits for room.
+
+        Close it (`contextlib.aclosing`) to take back what no worker has begun.
+        """
+        loop = asyncio.get_running_loop()
+        ready: deque[tuple[int, Verdict]] = deque()
+        news = asyncio.Event()
+
+        def tell(place: int, verdict: Verdict) -> None:
+            ready.append((place, verdict))
+            if len(ready) == 1:  # else the loop was woken already and has not looked yet
+                with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
+                    loop.call_soon_threadsafe(news.set)
+
+        futures = [
+            asyncio.wrap_future(future)
+            for future in self.submit(
+                verifier, items, params=params, timeout_s=timeout_s, wait_s=0.0, tell=tell
+            )
+        ]
+        for future in futures:
+            future.add_done_callback(lambda _: news.set())
+        left = len(items)
+        try:
+            while True:
+                news.clear()
+                while ready:
+                    left -= 1
+                    yield ready.popleft()
+                if not left:
+                    return
+                for future in futures:
+                    if future.done():
+                        future.result()  # raises where there are to be no verdicts
+                await news.wait()
+        finally:
+            for future in futures:
+                if not future.cancel() and not future.cancelled():
+                    future.exception()  # looked at, or asyncio complains
+
     def submit(
         self,
         verifier: str,
@@ -208,8 +290,13 @@ class VerifierPool:
         params: Mapping[str, JSON] | None = None,
         timeout_s: float | None = None,
         wait_s: float | None = None,
+        tell: Callable[[int, Verdict], None] | None = None,
     ) -> list[Future[list[Verdict]]]:
-        """Put `items` in the queue; their verdicts, in order, are those of the futures in order."""
+        """Put `items` in the queue; their verdicts, in order, are those of the futures in order.
+
+        `tell` is called with each place and verdict before its future is done, by some thread and in
+        any order; it must be quick and not raise.
+        """
         timeout_s = self.timeout_s if timeout_s is None else timeout_s
         if not timeout_s > 0:
             raise RequestError(f"timeout_s must be above 0, got {timeout_s}")
@@ -220,12 +307,16 @@ class VerifierPool:
         plain = dict(params or {})
         key = to_json([verifier, plain])
         calls = [_call(task, submission) for task, submission in items]
+        for place, call in enumerate(calls):
+            call.place = place
         if self.cache is not None:
             self._recall(self.cache, key, calls)
         # Two parcels a worker: few round trips, and a slow parcel delays half a share at most.
         size = max(1, -(-len(calls) // (2 * self.workers)))
+        if tell is not None:
+            size = min(size, _STREAMED)
         parcels = [
-            _Parcel(verifier, plain, key, calls[start : start + size], timeout_s)
+            _Parcel(verifier, plain, key, calls[start : start + size], timeout_s, tell)
             for start in range(0, len(calls), size)
         ]
         # Where all is known already, no worker is needed; but one says what the verifier is called.
@@ -258,6 +349,14 @@ class VerifierPool:
     def worker_pids(self) -> list[int]:
         """Pids of the workers that run now; fewer than `workers` where one is not started yet."""
         return [seat.pid for seat in self._seats if seat.pid]
+
+    def worker_counts(self) -> dict[str, int]:
+        """How many workers were started, killed at a deadline, and died, since the pool was made."""
+        return {
+            "started": sum(seat.started for seat in self._seats),
+            "killed": sum(seat.killed for seat in self._seats),
+            "died": sum(seat.died for seat in self._seats),
+        }
 
     def close(self) -> None:
         """Stop; calls under way end as `cancelled`. No process is left when this returns."""
@@ -328,6 +427,7 @@ class VerifierPool:
                 self._waiting -= len(parcel.calls)
                 self._room.notify_all()
             if parcel.done.set_running_or_notify_cancel():
+                parcel.taken = time.monotonic()
                 return parcel
 
     # One thread for each worker.
@@ -355,17 +455,20 @@ class VerifierPool:
                     return
             except TimeoutError:
                 seat.kill()
+                seat.killed += 1
                 if parcel.key not in seat.ready:
                     why = f"not loaded in {self.load_timeout_s:g} s; the worker was killed"
                     _set_all(todo, fault(Status.TIMEOUT, "load_timeout", why))
                     return
                 why = f"no verdict in {parcel.timeout_s:g} s; the worker was killed"
+                todo[0].seconds = parcel.timeout_s
                 todo.popleft().verdict = fault(Status.TIMEOUT, "deadline", why)
             except (OSError, EOFError, msgspec.DecodeError) as error:
                 seat.kill()
                 if self._closed:
                     _set_all(todo, _cancelled())
                     return
+                seat.died += 1
                 _log.warning("a worker of verifier %s died: %s", parcel.verifier, error)
                 if parcel.key not in seat.ready:
                     # More often than a call: it says nothing about any submission.
@@ -387,11 +490,18 @@ class VerifierPool:
         deadline = time.monotonic() + (parcel.timeout_s if loaded else self.load_timeout_s)
         raws = [msgspec.Raw(call.raw) for call in todo]
         channel.send(SentAsk(parcel.verifier, parcel.params, raws), deadline)
+        began = time.monotonic()
         while True:
             answer = channel.receive_answer(deadline)
-            deadline = time.monotonic() + parcel.timeout_s
+            now = time.monotonic()
+            deadline = now + parcel.timeout_s
             if isinstance(answer, Judged):
-                todo.popleft().verdict = answer.verdict
+                todo[0].seconds = now - began
+                call = todo.popleft()
+                call.verdict = answer.verdict
+                if parcel.tell is not None:
+                    call.told = True
+                    parcel.tell(call.place, answer.verdict)
             elif isinstance(answer, Ready):
                 seat.ready.add(parcel.key)
                 self._known[parcel.key] = answer
@@ -401,6 +511,7 @@ class VerifierPool:
                 _log.error("verifier %s cannot be loaded: %s", parcel.verifier, answer.message)
                 _set_all(todo, fault(Status.VERIFIER_ERROR, "cannot_load", answer.message))
                 return True
+            began = now
             if not todo:
                 return True
 
@@ -421,6 +532,14 @@ class VerifierPool:
             if self.cache is not None and not call.recalled:
                 self.cache.put(verdict)
             verdicts.append(verdict)
+            if parcel.tell is not None and not call.told:
+                parcel.tell(call.place, verdict)
+        if self.watch is not None and verdicts:
+            trip = Trip(
+                *(parcel.verifier, parcel.queued, parcel.taken, time.monotonic()),
+                *(verdicts, [call.seconds for call in parcel.calls]),
+            )
+            parcel.context.run(self.watch, trip)
         parcel.done.set_result(verdicts)
 
 
@@ -469,12 +588,14 @@ class _Seat:
         self._channel: Channel | None = None
         self.pid = 0
         self.ready: set[bytes] = set()
+        self.started = self.killed = self.died = 0
 
     def channel(self) -> Channel:
         """The connection to the worker, which is started if there is none. Raises OSError."""
         if self._channel is None:
             self.ready = set()
             self._server, self.pid, self._channel = self._forks.fork()
+            self.started += 1
         return self._channel
 
     def kill(self) -> None:
