@@ -252,9 +252,8 @@ class VerifierPool:
 
         def tell(place: int, verdict: Verdict) -> None:
             ready.append((place, verdict))
-            if len(ready) == 1:  # else the loop was woken already and has not looked yet
-                with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
-                    loop.call_soon_threadsafe(news.set)
+            with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
+                loop.call_soon_threadsafe(news.set)
 
         futures = [
             asyncio.wrap_future(future)

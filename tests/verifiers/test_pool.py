@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verigym import RequestError, Status, Task, make_verifier
+from verigym.verifiers.cache import VerdictCache
 from verigym.verifiers.pool import PoolBusy, PoolClosed, VerifierPool
 
 OBEYS = "unruly/obeys"
@@ -256,6 +257,79 @@ def test_a_cancelled_call_leaves_the_queue(unruly, fifo, tmp_path):
         assert running().status is Status.INFRA
         assert ask(pool, {"do": "nothing"}).score == 1.0
     assert not mark.exists()
+
+
+def test_verdicts_come_one_by_one_as_they_are_there(pool, tmp_path):
+    fifo = tmp_path / "go"
+    os.mkfifo(fifo)
+    # The first hangs until it is killed; the verdict on the others must not wait for it.
+    submissions = [{"do": "hang", "at": str(fifo)}, *[{"do": "nothing", "n": n} for n in range(9)]]
+    items = [(TASK, submission) for submission in submissions]
+
+    async def main():
+        places, killed = [], False
+        async with contextlib.aclosing(pool.verify_each_async(OBEYS, items)) as each:
+            reading = asyncio.create_task(asyncio.to_thread(fifo.read_text))
+            async for place, verdict in each:
+                places.append(place)
+                if len(places) == 7 and not killed:  # all but the parcel of the one that hangs
+                    killed = True
+                    os.kill(int(await reading), signal.SIGKILL)
+                    os.kill(int(await asyncio.to_thread(fifo.read_text)), signal.SIGKILL)
+                wanted = Status.INFRA if place == 0 else Status.OK
+                assert verdict.status is wanted
+                assert verdict.digest
+        return places
+
+    places = asyncio.run(main())
+    assert sorted(places) == list(range(10))
+    assert places.index(0) == 7
+
+
+def test_each_raises_what_the_caller_did_wrong(pool):
+    async def main(**params):
+        each = pool.verify_each_async("unruly/picky", [(TASK, 1), (TASK, 2)], params=params)
+        return [verdict.score async for _, verdict in each]
+
+    with pytest.raises(RequestError, match="size"):
+        asyncio.run(main(size=0))
+    assert asyncio.run(main()) == [0.0, 0.0]
+
+
+def test_each_gives_kept_verdicts_too(unruly):
+    async def main(pool):
+        each = pool.verify_each_async(OBEYS, [(TASK, {"do": "nothing"})] * 3)
+        return [place async for place, _ in each]
+
+    with VerifierPool(1, cache=VerdictCache(1)) as pool:
+        assert asyncio.run(main(pool)) == [0, 1, 2]
+        assert sorted(asyncio.run(main(pool))) == [0, 1, 2]
+        assert pool.cache.hits
+
+
+def test_each_takes_back_what_is_not_begun(unruly, fifo, tmp_path):
+    late = [tmp_path / f"late{n}" for n in range(4)]
+
+    async def main(pool):
+        hang = asyncio.create_task(
+            pool.verify_async(OBEYS, TASK, {"do": "hang", "at": str(fifo)}, timeout_s=LONG_S)
+        )
+        pid = int(await asyncio.to_thread(fifo.read_text))
+        asks = [(TASK, {"do": "die_once", "at": str(path)}) for path in late]
+        each = pool.verify_each_async(OBEYS, asks)
+        first = asyncio.create_task(anext(each))
+        while not pool.waiting:
+            await asyncio.sleep(0)
+        first.cancel()
+        await asyncio.wait({first})
+        os.kill(pid, signal.SIGKILL)
+        os.kill(int(await asyncio.to_thread(fifo.read_text)), signal.SIGKILL)
+        await hang
+        await pool.verify_async(OBEYS, TASK, {"do": "nothing"})
+
+    with VerifierPool(1) as pool:
+        asyncio.run(main(pool))
+    assert not any(path.exists() for path in late)
 
 
 def test_close_cancels_and_leaves_no_process(unruly, tmp_path):
