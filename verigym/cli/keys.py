@@ -57,25 +57,29 @@ def list_(
 
     from verigym.server import keys
 
-    found = [
-        {
-            "id": key.id,
-            "name": key.name,
-            "scopes": key.scopes,
-            "created": key.created.isoformat(),
-            "expires": key.expires.isoformat() if key.expires is not None else None,
-            "expired": key.expired,
-        }
-        for key in keys.read(file)
-    ]
+    found = keys.read(file)
     if as_json:
-        console.write_json({"keys": found})
+        shown = [
+            {
+                "id": key.id,
+                "name": key.name,
+                "scopes": list(key.scopes),
+                "created": key.created.isoformat(),
+                "expires": key.expires.isoformat() if key.expires is not None else None,
+                "expired": key.expired,
+            }
+            for key in found
+        ]
+        console.write_json({"keys": list(shown)})
         return
     table = Table("id", "name", "scopes", "created", "expires", box=None)
-    for row in found:
-        end = f"{row['expires'] or 'never'}{' (is over)' if row['expired'] else ''}"
-        scopes = ", ".join(row["scopes"])
-        table.add_row(*map(Text, (row["id"], row["name"], scopes, row["created"], end)))
+    for key in found:
+        end = key.expires.isoformat() if key.expires is not None else "never"
+        row = (
+            *(key.id, key.name, ", ".join(key.scopes), key.created.isoformat()),
+            f"{end} (is over)" if key.expired else end,
+        )
+        table.add_row(*map(Text, row))  # a name is never read as markup
     console.out().print(table)
 
 
