@@ -283,7 +283,7 @@ def test_verdicts_come_one_by_one_as_they_are_there(pool, tmp_path):
 
     places = asyncio.run(main())
     assert sorted(places) == list(range(10))
-    assert places.index(0) == 7
+    assert set(places[:7]) == set(range(3, 10))
 
 
 def test_each_raises_what_the_caller_did_wrong(pool):
