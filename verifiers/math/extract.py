@@ -14,20 +14,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-MAX_COMMITMENTS = 50
-_LONG_WORK = 300
-_TAIL = 20_000
+from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
 
-_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*(\{)?")
-_TAG = re.compile(
-    r"<(answer|final_answer|final|solution)>(.*?)(?:</\1>|$)", re.IGNORECASE | re.DOTALL
-)
-_PHRASE = re.compile(
-    r"(?:\b(?:the|my|our|final|correct|so)\s+(?:\w+\s+){0,2}?(?:answer|result|solution)s?(?:\s+to\s+(?:the|this)\s+(?:problem|question))?"
-    r"\s*(?:is|are|=|:|would be|should be|must be|becomes|comes out (?:to be|as))\s*(?:indeed |therefore |thus |simply |exactly |clearly )?:?"
-    r"|(?:^|\n|[.!*#>]\s*)\W{0,6}(?:final\s+)?(?:answer|ans)\W{0,4}?\s*[:=]\**|####|\bI(?:'ll| will)? (?:answer|choose|pick|go with)\b:?)\s*",
-    re.IGNORECASE,
-)
+_LONG_WORK = 300
 _LATER = re.compile(
     r"(?:\b(?:it|this|that|which|x|value)\s+(?:is|should be|must be|equals)|\bit's|\bI meant|\bshould (?:instead )?be|\bcorrect(?:ed)? (?:answer|value|one)?\s*(?:is|:)|=)\s*",
     re.IGNORECASE,
@@ -58,9 +47,6 @@ _MAYBE = re.compile(
 )
 _THINK_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _THINK = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
-_SENTENCE = re.compile(
-    r"(?<!\d)\.(?=\s|$|\*)|(?<=\d)\.(?=\s|$|\*)|\n\s*\n|[!?](?=\s+[A-Z]|\s*$)|\.\s*</"
-)
 _MATHS = re.compile(r"\$\$(.+?)\$\$|\$([^$]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _VERB = re.compile(
     r"\b(?:is|are|equals?|get|gives?|have|obtain|be|was|=|:)\s+(?!not\b)", re.IGNORECASE
@@ -77,13 +63,6 @@ class Found:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Commitment:
-    start: int
-    end: int
-    text: str
-
-
 def extract(reply: str, how: str = "auto") -> Found:
     """The final answer in a reply. `how`: auto, boxed, tag or bare (the whole reply is the answer)."""
     text = reply.strip()
@@ -97,96 +76,18 @@ def extract(reply: str, how: str = "auto") -> Found:
     text = re.sub(r"<\|[a-z_]+\|>\s*$", "", text).strip()
     if not text:
         return Found("", (), "the reply is empty")
-    strong = _strong(text, how)
-    if strong:
-        return _settle(text, strong, boxes=True)
+    firm = strong(text, how)
+    if firm:
+        return _settle(text, firm, boxes=True)
     if how != "auto":
         return Found("", (), f"no {how} in the reply")
-    phrases = _phrases(text, 0)
-    if phrases:
-        return _settle(text, phrases, boxes=False)
+    said = phrases(text, 0)
+    if said:
+        return _settle(text, said, boxes=False)
     return _last_line(text)
 
 
-def _strong(text: str, how: str) -> list[_Commitment]:
-    found: list[_Commitment] = []
-    if how in ("auto", "boxed"):
-        found += _boxes(text)
-    if how in ("auto", "tag"):
-        for match in _TAG.finditer(text):
-            inner = _boxes(match[2])
-            body = inner[-1].text if inner else match[2].strip()
-            if inner:
-                found = [one for one in found if not match.start() < one.start < match.end()]
-            found.append(_Commitment(match.start(), match.end(), body))
-    found.sort(key=lambda one: one.start)
-    return found[-MAX_COMMITMENTS:]
-
-
-def _boxes(text: str) -> list[_Commitment]:
-    found: list[_Commitment] = []
-    at = 0
-    while True:
-        match = _BOX.search(text, at)
-        if match is None:
-            return found
-        if match[1] is None:
-            bare = re.match(r"\s*([^\s$\\]+)", text[match.end() : match.end() + 60])
-            if bare:
-                found.append(
-                    _Commitment(match.start(), match.end() + bare.end(), bare[1].rstrip(".,"))
-                )
-            at = match.end()
-            continue
-        end = _closing(text, match.end())
-        if end < 0:
-            return found
-        found.append(_Commitment(match.start(), end + 1, text[match.end() : end].strip()))
-        at = end + 1
-
-
-def _closing(text: str, at: int) -> int:
-    """Where the brace that opened before `at` closes; -1 where it does not."""
-    depth = 1
-    for match in re.finditer(r"\\.|[{}]", text[at : at + 20_000], re.DOTALL):
-        depth += (match[0] == "{") - (match[0] == "}")
-        if depth == 0:
-            return at + match.start()
-    return -1
-
-
-def _phrases(text: str, start: int) -> list[_Commitment]:
-    found: list[_Commitment] = []
-    for match in _PHRASE.finditer(text, max(start, len(text) - _TAIL)):
-        rest = text[match.end() : match.end() + 600]
-        if re.match(
-            r"\W{0,4}(?:not\b|unknown|unclear|below|above|as follows|the following|found|that\b)",
-            rest,
-            re.IGNORECASE,
-        ):
-            continue
-        body = _sentence(rest)
-        if body:
-            found.append(_Commitment(match.start(), match.end() + len(body), body))
-    return found[-MAX_COMMITMENTS:]
-
-
-def _sentence(rest: str) -> str:
-    """`rest` to the end of its sentence; a display of its own after a colon counts as the sentence."""
-    rest = rest.lstrip("* \t}")
-    stripped = rest.lstrip()
-    display = re.match(r"\s*(?:\$\$(.+?)\$\$|\\\[(.+?)\\\])", stripped, re.DOTALL)
-    if display:
-        return (display[1] or display[2]).strip()
-    if rest.startswith("\n"):
-        rest = stripped
-    line = rest.split("\n", 1)[0] if "\\begin" not in rest.split("\n", 1)[0] else rest
-    depth_free = _SENTENCE.search(line)
-    body = line[: depth_free.start()] if depth_free else line
-    return body.strip().strip("*").strip()
-
-
-def _settle(text: str, found: list[_Commitment], *, boxes: bool) -> Found:
+def _settle(text: str, found: list[Commitment], *, boxes: bool) -> Found:
     """The last commitment, with those before and after it that still stand."""
     found = [
         one for one in found if not _BEFORE_NEGATED.search(text[max(0, one.start - 40) : one.start])
@@ -223,7 +124,7 @@ def _settle(text: str, found: list[_Commitment], *, boxes: bool) -> Found:
             also.append(one.text)
     later = [
         one.text
-        for one in _phrases(tail, 0)
+        for one in phrases(tail, 0)
         if re.search(r"\d", one.text) and len(one.text) < 60 and "\\boxed" not in one.text
     ]
     also += [one for one in later if _key(one) != _key(last.text)]
@@ -234,7 +135,7 @@ def _key(text: str) -> str:
     return re.sub(r"[\s${}]|\\text|\\left|\\right", "", text).rstrip(".")
 
 
-def _joined(text: str, found: list[_Commitment]) -> list[str]:
+def _joined(text: str, found: list[Commitment]) -> list[str]:
     """The texts of the last commitments where they stand side by side, as one list."""
     run = [found[-1]]
     for one in reversed(found[:-1]):
@@ -249,7 +150,7 @@ def _joined(text: str, found: list[_Commitment]) -> list[str]:
     return distinct if len(distinct) > 1 else []
 
 
-def _after(last: _Commitment, tail: str) -> Found | None:
+def _after(last: Commitment, tail: str) -> Found | None:
     """What a remark after the last commitment makes of it; None where it leaves it as it is."""
     if _HEDGES.search(tail[:200]):
         return Found("", (), "the reply names more than one answer and commits to none")
@@ -267,12 +168,12 @@ def _after(last: _Commitment, tail: str) -> Found | None:
         )
     ):
         return None
-    later = _phrases(tail, 0)
+    later = phrases(tail, 0)
     if later:
         return Found(later[-1].text)
     matches = list(_LATER.finditer(tail, corrects.start() if corrects else 0))
     for match in reversed(matches):
-        body = _sentence(tail[match.end() : match.end() + 300])
+        body = sentence(tail[match.end() : match.end() + 300])
         if (
             re.search(r"\d|\\|\b[a-z]\b", body)
             and len(body) < 80

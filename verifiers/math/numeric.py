@@ -1,26 +1,20 @@
-"""Values of trees as complex numbers, and equality by probing at seeded points.
-
-Floating point tells most pairs apart; what agrees in it is confirmed with 50 digits (mpmath) at the
-same points. Magnitudes are bounded before each power and exponential, so no input is slow.
-"""
+"""Values of trees as complex numbers. Magnitudes are bounded before each power and exponential."""
 
 from __future__ import annotations
 
-import cmath
 import hashlib
 import math
-import random
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from verigym.verifiers.math.exact import exact
-from verigym.verifiers.math.trees import MAX_TERMS, Node, TooBig, names, num, replace_kind
+from verigym.verifiers.math.operations import FLOATS, Floats
+from verigym.verifiers.math.trees import MAX_TERMS, Node, TooBig, num, replace_kind
 
-DIGITS = 50
-CLOSE_FLOAT = 1e-9
-CLOSE_EXACT = 1e-35
 _MAX_EXPONENT = 20_000.0
+_RECIPROCAL = {"sec": "cos", "csc": "sin", "cot": "tan", "sech": "cosh", "csch": "sinh", "coth": "tanh",
+               "arcsec": "arccos", "arccsc": "arcsin"}  # fmt: skip
 Env = Mapping[str, Any]
 
 
@@ -28,79 +22,7 @@ class Undefined(ArithmeticError):
     """A value that is not a number: a pole, a logarithm of zero, an unknown function."""
 
 
-class _Floats:
-    """Functions of complex floats."""
-
-    pi: Any = math.pi
-    e: Any = math.e
-    i: Any = 1j
-    sqrt = staticmethod(cmath.sqrt)
-    exp = staticmethod(cmath.exp)
-    ln = staticmethod(cmath.log)
-    sin = staticmethod(cmath.sin)
-    cos = staticmethod(cmath.cos)
-    tan = staticmethod(cmath.tan)
-    sinh = staticmethod(cmath.sinh)
-    cosh = staticmethod(cmath.cosh)
-    tanh = staticmethod(cmath.tanh)
-    arcsin = staticmethod(cmath.asin)
-    arccos = staticmethod(cmath.acos)
-    arctan = staticmethod(cmath.atan)
-    arsinh = staticmethod(cmath.asinh)
-    arcosh = staticmethod(cmath.acosh)
-    artanh = staticmethod(cmath.atanh)
-    power = staticmethod(lambda a, b: a**b)
-
-    @staticmethod
-    def number(value: Fraction) -> Any:
-        return float(value)
-
-    @staticmethod
-    def gamma(value: float) -> Any:
-        return math.gamma(value)
-
-
-class _Precise(_Floats):
-    """The same with mpmath."""
-
-    def __init__(self) -> None:
-        from mpmath import MPContext  # type: ignore[import-untyped]
-
-        mp = MPContext()
-        mp.dps = DIGITS
-        self.pi, self.e, self.i = +mp.pi, +mp.e, mp.j
-        for name in names("sqrt exp ln sin cos tan sinh cosh tanh"):
-            setattr(self, name, getattr(mp, name))
-        for ours, theirs in {
-            "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arsinh": "asinh",
-            "arcosh": "acosh", "artanh": "atanh", "power": "power",
-        }.items():  # fmt: skip
-            setattr(self, ours, getattr(mp, theirs))
-        self._mp = mp
-
-    def number(self, value: Fraction) -> Any:  # type: ignore[override]
-        return self._mp.mpf(value.numerator) / value.denominator
-
-    def gamma(self, value: Any) -> Any:  # type: ignore[override]
-        return self._mp.gamma(value)
-
-
-FLOATS = _Floats()
-_precise: list[_Precise] = []
-
-
-def precise() -> _Precise:
-    """The functions of mpmath, loaded when first needed."""
-    if not _precise:
-        _precise.append(_Precise())
-    return _precise[0]
-
-
-_RECIPROCAL = {"sec": "cos", "csc": "sin", "cot": "tan", "sech": "cosh", "csch": "sinh", "coth": "tanh",
-               "arcsec": "arccos", "arccsc": "arcsin"}  # fmt: skip
-
-
-def value_of(node: Node, env: Env, ops: _Floats = FLOATS) -> Any:
+def value_of(node: Node, env: Env, ops: Floats = FLOATS) -> Any:
     """The complex value. Raises Undefined or TooBig; infinities are Python floats."""
     try:
         return _value(node, env, ops)
@@ -108,7 +30,7 @@ def value_of(node: Node, env: Env, ops: _Floats = FLOATS) -> Any:
         raise Undefined(str(error)) from error
 
 
-def _value(node: Node, env: Env, ops: _Floats) -> Any:
+def _value(node: Node, env: Env, ops: Floats) -> Any:
     kind, args = node.kind, node.args
     if kind == "num":
         return ops.number(node.value)
@@ -150,22 +72,22 @@ def _value(node: Node, env: Env, ops: _Floats) -> Any:
     return ops.number(rational)
 
 
-def _power(node: Node, env: Env, ops: _Floats) -> Any:
+def _power(node: Node, env: Env, ops: Floats) -> Any:
     base, power = (_value(arg, env, ops) for arg in node.args)
     if base == 0:
-        if _real(power) and power.real == 0:
+        if is_real(power) and power.real == 0:
             return ops.number(Fraction(1))
-        if _real(power) and power.real > 0:
+        if is_real(power) and power.real > 0:
             return ops.number(Fraction(0))
         raise Undefined("zero to a power that is not positive")
     size = abs(power) * max(1.0, abs(math.log(_magnitude(base))))
     if not size < _MAX_EXPONENT:
         raise TooBig("a power is too large")
-    if base == ops.e or (_real(base) and abs(base.imag) == 0 and base.real == ops.e):
+    if base == ops.e or (is_real(base) and abs(base.imag) == 0 and base.real == ops.e):
         return ops.exp(power)
-    if _real(power) and power.real == int(power.real) and abs(power) < 1e6:
+    if is_real(power) and power.real == int(power.real) and abs(power) < 1e6:
         return base ** int(power.real)
-    if _real(base) and base.real > 0 and not isinstance(base, float | int) and base.imag == 0:
+    if is_real(base) and base.real > 0 and not isinstance(base, float | int) and base.imag == 0:
         base = base.real
     return ops.power(base + 0 * ops.i if base.real < 0 else base, power)
 
@@ -175,12 +97,13 @@ def _magnitude(value: Any) -> float:
     return found if 0 < found < math.inf else 1e300
 
 
-def _real(value: Any) -> bool:
+def is_real(value: Any) -> bool:
+    """Whether a value has no imaginary part but noise."""
     return bool(abs(value.imag) <= 1e-12 * max(1.0, abs(value.real)))
 
 
-def _factorial(value: Any, step: int, ops: _Floats) -> Any:
-    if not _real(value) or abs(value) > 2000:
+def _factorial(value: Any, step: int, ops: Floats) -> Any:
+    if not is_real(value) or abs(value) > 2000:
         raise Undefined("the factorial of a number that is not real or too large")
     x = value.real
     if step == 2:
@@ -194,7 +117,7 @@ def _factorial(value: Any, step: int, ops: _Floats) -> Any:
     return ops.gamma(x + 1)
 
 
-def _function(node: Node, env: Env, ops: _Floats) -> Any:
+def _function(node: Node, env: Env, ops: Floats) -> Any:
     name = node.value
     if name == "det":
         raise Undefined("a determinant is computed before")
@@ -206,9 +129,9 @@ def _function(node: Node, env: Env, ops: _Floats) -> Any:
         if name == "log":
             return ops.ln(first) / ops.ln(args[1])
         if name == "root":
-            if not _real(args[1]):
+            if not is_real(args[1]):
                 raise Undefined("a root of a complex degree")
-            if _real(first) and first.real < 0 and args[1].real % 2 == 1:
+            if is_real(first) and first.real < 0 and args[1].real % 2 == 1:
                 return -ops.power(-first.real, 1 / args[1].real)
             return ops.power(first, 1 / args[1].real)
         if name == "binomial":
@@ -234,7 +157,7 @@ def _function(node: Node, env: Env, ops: _Floats) -> Any:
     if name == "sqrt":
         return ops.sqrt(first)
     if name == "cbrt":
-        if not _real(first):
+        if not is_real(first):
             raise Undefined("the cube root of a complex number")
         third = 1 / ops.number(Fraction(3))
         return (
@@ -245,7 +168,7 @@ def _function(node: Node, env: Env, ops: _Floats) -> Any:
             else first
         )
     if name in ("floor", "ceil", "sign"):
-        if not _real(first):
+        if not is_real(first):
             raise Undefined(f"{name} of a complex number")
         x = first.real
         # A value a hair below a whole number is that number.
@@ -267,14 +190,14 @@ def _function(node: Node, env: Env, ops: _Floats) -> Any:
     raise Undefined(f"{name} is not computed")
 
 
-def _cropped(value: Any, ops: _Floats) -> Any:
+def _cropped(value: Any, ops: Floats) -> Any:
     if not abs(value) < _MAX_EXPONENT:
         raise TooBig("an argument is too large")
     return value
 
 
-def _of_reals(name: str, args: list[Any], ops: _Floats) -> Any:
-    if not all(map(_real, args)):
+def _of_reals(name: str, args: list[Any], ops: Floats) -> Any:
+    if not all(map(is_real, args)):
         raise Undefined(f"{name} of complex numbers")
     reals = [arg.real for arg in args]
     if name in ("min", "max"):
@@ -285,8 +208,8 @@ def _of_reals(name: str, args: list[Any], ops: _Floats) -> Any:
     return ops.number(Fraction(math.gcd(*whole) if name == "gcd" else math.lcm(*whole)))
 
 
-def _binomial(top: Any, low: Any, ops: _Floats) -> Any:
-    if not _real(top) or not _real(low) or abs(top) > 1000 or abs(low) > 1000:
+def _binomial(top: Any, low: Any, ops: Floats) -> Any:
+    if not is_real(top) or not is_real(low) or abs(top) > 1000 or abs(low) > 1000:
         raise Undefined("a binomial coefficient out of range")
     n, k = top.real, low.real
     if k == int(k) and k >= 0:
@@ -297,7 +220,7 @@ def _binomial(top: Any, low: Any, ops: _Floats) -> Any:
     return ops.gamma(n + 1) / (ops.gamma(k + 1) * ops.gamma(n - k + 1))
 
 
-def _unknown(node: Node, env: Env, ops: _Floats) -> Any:
+def _unknown(node: Node, env: Env, ops: Floats) -> Any:
     """A value for an unknown function: fixed by its name and the values of its arguments."""
     args = [complex(_value(arg, env, ops)) for arg in node.args]
     shown = node.value + "".join(f";{x.real:.9e},{x.imag:.9e}" for x in args)
@@ -305,9 +228,9 @@ def _unknown(node: Node, env: Env, ops: _Floats) -> Any:
     return ops.number(Fraction(drawn % 9973 + 1, 1000))
 
 
-def _series(node: Node, env: Env, ops: _Floats) -> Any:
+def _series(node: Node, env: Env, ops: Floats) -> Any:
     start, end = (_value(arg, env, ops) for arg in node.args[:2])
-    if not (_real(start) and _real(end)) or start != int(start.real) or end != int(end.real):
+    if not (is_real(start) and is_real(end)) or start != int(start.real) or end != int(end.real):
         raise Undefined("the bounds of a sum are whole")
     if end.real - start.real > MAX_TERMS:
         raise TooBig(f"a sum has at most {MAX_TERMS} terms")
@@ -316,163 +239,3 @@ def _series(node: Node, env: Env, ops: _Floats) -> Any:
         term = _value(replace_kind(node.args[2], "var", {node.value: num(index)}), env, ops)
         total = total + term if node.kind == "sum" else total * term
     return total
-
-
-def same_value(a: Any, b: Any, close: float) -> bool:
-    """Whether two values agree to `close`, relative to the larger (absolute below 1e-12)."""
-    if a == b:
-        return True
-    size = max(abs(a), abs(b))
-    if not size < math.inf:
-        return False
-    return bool(abs(a - b) <= close * size)
-
-
-def constants_equal(a: Node, b: Node) -> bool | None:
-    """Whether two trees without variables have the same value; None where one has none."""
-    try:
-        left, right = exact(a), exact(b)
-        if left is not None and right is not None:
-            return left == right
-    except ZeroDivisionError:
-        return None
-    except TooBig:
-        left = right = None
-    return _equal_at(a, b, {})
-
-
-def _equal_at(a: Node, b: Node, env: Env) -> bool | None:
-    """Whether two trees agree at a point: floats first, then 50 digits."""
-    try:
-        x, y = value_of(a, env), value_of(b, env)
-        if math.isinf(abs(x)) or math.isinf(abs(y)):
-            return bool(x == y)
-        if cmath.isnan(x) or cmath.isnan(y):
-            return None
-        # Two values near zero may be noise; larger ones that differ do differ.
-        if not same_value(x, y, 1e-5) and max(abs(x), abs(y)) > 1e-6:
-            return False
-    except (Undefined, TooBig):
-        pass
-    try:
-        ops = precise()
-        x, y = value_of(a, env, ops), value_of(b, env, ops)
-    except (Undefined, TooBig):
-        return None
-    if same_value(x, y, CLOSE_EXACT):
-        return True
-    # Zero against the noise of a sum that cancels.
-    return bool(max(abs(x), abs(y)) < 1e-40)
-
-
-def points(
-    names: frozenset[str], whole: bool, positive: bool, count: int = 10
-) -> list[dict[str, Fraction]]:
-    """Seeded points: small and large, positive first, then of either sign."""
-    found: list[dict[str, Fraction]] = []
-    for k in range(count):
-        draw = random.Random(f"{k};{','.join(sorted(names))}")
-        point = {}
-        for name in sorted(names):
-            if whole:
-                point[name] = Fraction(draw.randint(1, 6) + (k > 5) * 3)
-            else:
-                size = Fraction(draw.randint(11, 97), 100) * (1 if k % 2 else 3)
-                sign = -1 if not positive and k > 3 and draw.random() < 0.6 else 1
-                point[name] = size * sign + Fraction(1, 7919)
-        found.append(point)
-    return found
-
-
-def needs_whole(node: Node) -> bool:
-    """Whether the variables of a tree must be whole numbers: factorials, (-1)^n, sums to n."""
-    for part in node.walk():
-        if part.kind in ("fact", "sum", "prod") and part.variables():
-            return True
-        if (
-            part.kind == "fn"
-            and part.value in ("binomial", "gcd", "lcm", "factorial")
-            and part.variables()
-        ):
-            return True
-        if part.kind == "pow" and part.args[1].variables() and _negative(part.args[0]):
-            return True
-    return False
-
-
-def _negative(base: Node) -> bool:
-    try:
-        value = None if base.variables() else exact(base)
-    except (TooBig, ZeroDivisionError):
-        return False
-    return value is not None and value < 0
-
-
-def probed_equal(a: Node, b: Node, *, positive: bool = False) -> bool | None:
-    """Whether two trees agree wherever both are real (or, never being real, wherever defined).
-
-    None where fewer than three points could be used.
-    """
-    names = a.variables() | b.variables()
-    if not names:
-        return constants_equal(a, b)
-    whole = needs_whole(a) or needs_whole(b)
-    if whole is False and any(node.calls("floor", "ceil") for node in (a, b)):
-        # floor(x) + 1 and ceil(x) agree nearly everywhere; a letter such as n is whole anyway.
-        found = _probed(a, b, points(names, True, positive))
-        if found is not True or not names & _REAL_LETTERS:
-            return found
-    found = _probed(a, b, points(names, whole, positive))
-    if found is None and not whole:
-        # Roots may ask for larger values.
-        larger = [
-            {name: 4 * abs(x) + 2 for name, x in point.items()}
-            for point in points(names, False, True)
-        ]
-        found = _probed(a, b, larger)
-    return found
-
-
-_REAL_LETTERS = frozenset("xyztuvw")
-
-
-def _probed(a: Node, b: Node, at: list[dict[str, Fraction]]) -> bool | None:
-    agreed = complex_agreed = 0
-    complex_differed = mixed = False
-    used: list[dict[str, Fraction]] = []
-    for point in at:
-        try:
-            x, y = value_of(a, point), value_of(b, point)
-        except (Undefined, TooBig):
-            continue
-        if cmath.isnan(x) or cmath.isnan(y) or math.isinf(abs(x)) or math.isinf(abs(y)):
-            continue
-        real_x, real_y = _real(x), _real(y)
-        if real_x != real_y:
-            # One is real where the other is not: outside the common domain.
-            mixed = True
-            continue
-        close = same_value(x, y, CLOSE_FLOAT) or max(abs(x), abs(y)) < 1e-13
-        if not close and (same_value(x, y, 1e-4) or max(abs(x), abs(y)) < 1e-6):
-            close = _equal_at(a, b, point) is True
-        if real_x:
-            if not close:
-                return False
-            agreed += 1
-            used.append(point)
-        elif close:
-            complex_agreed += 1
-        else:
-            complex_differed = True
-        if agreed >= 8:
-            break
-    if agreed >= 3:
-        return _confirmed(a, b, used)
-    if agreed == 0 and not mixed and (complex_agreed >= 3 or complex_differed):
-        return not complex_differed
-    return None
-
-
-def _confirmed(a: Node, b: Node, at: list[dict[str, Fraction]]) -> bool:
-    """The first points once more with 50 digits: a tiny term is not lost in floats."""
-    return all(_equal_at(a, b, point) is not False for point in at[:2])

@@ -15,7 +15,8 @@ from fractions import Fraction
 
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.exact import exact
-from verigym.verifiers.math.numeric import Undefined, points, probed_equal, same_value, value_of
+from verigym.verifiers.math.numeric import Undefined, value_of
+from verigym.verifiers.math.probing import points, probed_equal, same_value
 from verigym.verifiers.math.trees import Node, TooBig, num, replace_kind
 
 SURE_DIGITS = 10

@@ -160,7 +160,7 @@ def unit_of(phrase: str) -> Unit | None:
     phrase = phrase.strip(" .")
     if not phrase or len(phrase) > 60:
         return None
-    factor, dims, sign, last = Fraction(1), dict[str, int](), 1, ("", Fraction(1))
+    factor, dims, sign = Fraction(1), dict[str, int](), 1
     single: Unit | None = None
     count = 0
     for match in _WORDS.finditer(phrase):
@@ -193,7 +193,6 @@ def unit_of(phrase: str) -> Unit | None:
             for name, by in unit.dims:
                 dims[name] = dims.get(name, 0) + by * sign
             factor *= unit.factor**sign
-    del last
     if single is None:
         return None
     if count == 1 and "^" not in phrase:

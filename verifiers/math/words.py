@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from verigym.verifiers.math.parser import FUNCTIONS
+from verigym.verifiers.math.grammar import FUNCTIONS
 from verigym.verifiers.math.trees import names
 
 _ONES = names(

@@ -1,0 +1,89 @@
+"""Equality of single answers with their units: measures, degrees, counted things."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from verigym.verifiers.math.context import Context
+from verigym.verifiers.math.labels import label_of
+from verigym.verifiers.math.nodes import same_node
+from verigym.verifiers.math.reading import Item
+from verigym.verifiers.math.trees import Node, num
+from verigym.verifiers.math.units import same_noun
+from verigym.verifiers.math.words import same_words
+
+
+def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) -> bool:
+    """Whether two items are equal, units included."""
+    if gold.node is None or answer.node is None:
+        if gold.node is None and answer.node is None:
+            return gold.text == answer.text or same_words(gold.text, answer.text)
+        return False
+    left, right = gold.node, answer.node
+    first, second = gold.unit, answer.unit
+    if first and second and first.noun and second.noun and not same_noun(first.noun, second.noun):
+        return False
+    if first and second and bool(first.noun) != bool(second.noun) and (first.dims or second.dims):
+        return False
+    first, second = (unit if unit and not unit.noun else None for unit in (first, second))
+    if (
+        first is None
+        and second is not None
+        and second.dims
+        and ctx.unit is not None
+        and ctx.unit.dims == second.dims
+    ):
+        return same_node(_times(left, ctx.unit.factor), _times(right, second.factor), ctx, constant)
+    if first is not None and second is None and ctx.units == "required":
+        return False
+    if first is not None and second is not None:
+        if first.degree or second.degree:
+            if first.degree and second.degree:
+                return same_node(
+                    _times(left, first.factor), _times(right, second.factor), ctx, constant
+                )
+            if (second if first.degree else first).dims:
+                return False
+            return same_node(
+                _radians(left) if first.degree else left,
+                _radians(right) if second.degree else right,
+                ctx,
+            )
+        if first.dims != second.dims:
+            return {first.dims, second.dims} <= {
+                (),
+                (("u", 1),),
+                (("u", 2),),
+                (("u", 3),),
+            } and same_node(left, right, ctx)
+        if first.offset != second.offset or first.offset:
+            left, right = (
+                Node("add", (node, num(unit.offset))) if unit.dims == (("temp", 1),) else node
+                for node, unit in ((left, first), (right, second))
+            )
+        return same_node(_times(left, first.factor), _times(right, second.factor), ctx, constant)
+    if same_node(left, right, ctx, constant):
+        return True
+    if first is not None and first.degree:
+        return same_node(_radians(left), right, ctx)
+    if second is not None and second.degree:
+        return left.has("const") and same_node(left, _radians(right), ctx)
+    for unit, bare, other in ((first, left, right), (second, right, left)):
+        # Dozens, and cents where plain dollars are meant, are numbers as well.
+        if unit is not None and not unit.dims and unit.factor != 1:
+            return same_node(_times(bare, unit.factor), other, ctx)
+    return False
+
+
+def _times(node: Node, factor: Fraction) -> Node:
+    if factor == 1:
+        return node
+    named = label_of(node)
+    return Node("mul", (named[1] if named else node, num(factor)))
+
+
+def _radians(node: Node) -> Node:
+    named = label_of(node)
+    return Node(
+        "mul", (named[1] if named else node, Node("div", (Node("const", value="pi"), num(180))))
+    )
