@@ -5,7 +5,9 @@ Bodies, answers, and which of the answers may be asked for again; `verigym.clien
 
 from __future__ import annotations
 
+import email.utils
 import random
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +23,7 @@ from verigym.verdict import Status, Verdict, fault
 ATTEMPTS = 4
 """How often a request is sent at most; one that found the service busy, until the time is up."""
 
-_FIRST_PAUSE_S = 0.1
+_FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 2.0
 
 
@@ -58,7 +60,11 @@ class _Error(msgspec.Struct):
 
 
 class Failed(Exception):
-    """One attempt gave no usable answer. `again`: sending it once more may help; `busy`: surely."""
+    """One attempt gave no usable answer.
+
+    `again`: sending it once more may help; `busy`: surely; `unsent`: the service cannot have acted
+    on it, so that sending it again repeats nothing.
+    """
 
     def __init__(
         self,
@@ -68,22 +74,30 @@ class Failed(Exception):
         *,
         again: bool = False,
         busy: bool = False,
+        unsent: bool = False,
         pause_s: float = 0.0,
     ) -> None:
         super().__init__(evidence)
         self.verdict = fault(status, reason, evidence)
+        self.unsent = unsent or busy
         self._again = again
         self._busy = busy
         self._pause_s = pause_s
 
-    def pause(self, attempt: int, left_s: float) -> float | None:
-        """Seconds to wait before attempt number `attempt` + 1; None where there should be none."""
+    def pause(self, attempt: int, left_s: float, *, repeat: bool = True) -> float | None:
+        """Seconds to wait before attempt number `attempt` + 1; None where there should be none.
+
+        `repeat`: whether the request may be sent again where the service may have acted on it.
+        """
         if not (self._busy or (self._again and attempt < ATTEMPTS)):
             return None
+        if not (repeat or self.unsent):
+            return None
         backoff_s = min(_FIRST_PAUSE_S * 2.0 ** min(attempt - 1, 10), _LONGEST_PAUSE_S)
-        # Jitter: clients that failed together must not come back together. Not the task's
+        # Full jitter: clients that failed together must not come back together. Not the task's
         # randomness, so law 2 is not concerned.
-        pause_s = max(self._pause_s, backoff_s) * random.uniform(0.5, 1.5)
+        # Source: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/
+        pause_s = self._pause_s + random.uniform(0.0, backoff_s)
         return pause_s if pause_s < left_s else None
 
 
@@ -214,5 +228,11 @@ def _checked(verdict: Verdict, verifier: str) -> Verdict:
 
 
 def _seconds(text: str) -> float:
-    """Retry-After as seconds; 0 for none and for its other form, a date."""
-    return float(text) if text.isascii() and text.isdecimal() and len(text) < 5 else 0.0
+    """Retry-After as seconds from now, in either of its forms; 0 for none."""
+    if text.isascii() and text.isdecimal() and len(text) < 5:
+        return float(text)
+    try:
+        until = email.utils.parsedate_to_datetime(text)
+    except ValueError:
+        return 0.0
+    return min(max(0.0, until.timestamp() - time.time()), 9999.0)

@@ -1,0 +1,238 @@
+"""`AsyncClient`: a verifier service for an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from verigym import service
+from verigym.canonical import JSON
+from verigym.client import calls
+from verigym.client.address import Address, check_size, deadline_header
+from verigym.client.calls import Answer, Call
+from verigym.client.types import EnvInfo, Session, SessionState, Step, TaskInfo
+from verigym.errors import VerifierFault
+from verigym.service import Batch, Failed, VerifierInfo
+from verigym.task import Task
+from verigym.verdict import Verdict
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+class AsyncClient(Address):
+    """As `Client`, for one event loop at a time."""
+
+    def __init__(self, url: str, *, key: str | None = None, timeout_s: float = 30.0) -> None:
+        super().__init__(url, key=key, timeout_s=timeout_s)
+        self._http: httpx2.AsyncClient | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def health(self) -> dict[str, Any]:
+        """What the service says of itself."""
+        return await self.call(calls.health())
+
+    async def verifiers(self) -> list[VerifierInfo]:
+        """What the service judges."""
+        return await self.call(calls.verifiers())
+
+    async def card(self, verifier: str) -> dict[str, Any]:
+        """The verifier's card: how often it was wrong, and on what."""
+        return await self.call(calls.card(verifier))
+
+    async def verify(
+        self,
+        verifier: str,
+        task: Task,
+        submission: JSON,
+        *,
+        params: Mapping[str, JSON] | None = None,
+    ) -> Verdict:
+        """The verdict on one submission; a fault where there was none."""
+        batch = Batch.of(verifier, [(task, submission)], params, self.timeout_s)
+        if not batch.bodies:
+            return batch.fill([])[0]
+        try:
+            answer = await self._send("POST", "/v1/verify", bytes(batch.bodies[0]))
+            return service.read_verdict(answer, verifier)
+        except Failed as failed:
+            return batch.fail(failed)[0]
+
+    async def verify_batch(
+        self,
+        verifier: str,
+        items: Iterable[tuple[Task, JSON]],
+        *,
+        params: Mapping[str, JSON] | None = None,
+    ) -> list[Verdict]:
+        """Verdicts in order, from one request, which `timeout_s` bounds as a whole."""
+        batch = Batch.of(verifier, items, params, self.timeout_s)
+        if not batch.bodies:
+            return batch.fill([])
+        try:
+            answer = await self._send("POST", "/v1/verify/batch", batch.body())
+            return batch.fill(service.read_verdicts(answer, verifier, len(batch.bodies)))
+        except Failed as failed:
+            return batch.fail(failed)
+
+    async def envs(self) -> list[EnvInfo]:
+        """The environments that the service plays."""
+        return await self.call(calls.envs())
+
+    async def env(self, name: str) -> EnvInfo:
+        """One environment, with its parameters."""
+        return await self.call(calls.env(name))
+
+    async def tasks(
+        self,
+        name: str,
+        seeds: Sequence[int],
+        *,
+        difficulty: str | None = None,
+        split: str | None = None,
+    ) -> list[TaskInfo]:
+        """The public part of the tasks that `seeds` play."""
+        return await self.call(calls.tasks(name, seeds, difficulty, split))
+
+    async def create_sessions(
+        self,
+        env: str,
+        *,
+        seed: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        params: Mapping[str, JSON] | None = None,
+        count: int = 1,
+    ) -> list[Session]:
+        """`count` sessions that start in the identical state, reset already.
+
+        Where VerifierFault says that no answer came, there may be sessions that nobody knows; they
+        end with their lease.
+        """
+        return await self.call(
+            calls.create(env, seed=seed, options=options, params=params, count=count)
+        )
+
+    async def step(self, session: str, seq: int, action: str) -> Step:
+        """Step number `seq` of a session, the last number + 1; it happens once however often it is sent."""
+        return await self.call(calls.step(session, seq, action))
+
+    async def reset_session(
+        self,
+        session: str,
+        seq: int,
+        *,
+        seed: int | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Session:
+        """Start another task in a session, as its step number `seq`."""
+        return await self.call(calls.reset(session, seq, seed=seed, options=options))
+
+    async def session(self, session: str) -> SessionState:
+        """Where a session stands."""
+        return await self.call(calls.state(session))
+
+    async def sessions(self) -> list[SessionState]:
+        """The sessions of this key."""
+        return await self.call(calls.sessions())
+
+    async def renew_session(self, session: str) -> SessionState:
+        """Let a session live for another lease; using it does so too."""
+        return await self.call(calls.renew(session))
+
+    async def close_session(self, session: str) -> None:
+        """End a session."""
+        await self.call(calls.close(session))
+
+    async def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        http, self._http = self._http, None
+        if http is not None:
+            await http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def call(self, call: Call[Answer], timeout_s: float | None = None) -> Answer:
+        """What `call` gives. Raises RequestError, or VerifierFault where the service is away."""
+        try:
+            return call.read(
+                await self._send(
+                    *(call.method, call.path, call.body),
+                    timeout_s=timeout_s,
+                    headers=call.headers,
+                    repeat=call.repeat,
+                )
+            )
+        except Failed as failed:
+            raise VerifierFault(failed.verdict) from failed
+
+    async def _send(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        *,
+        timeout_s: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        repeat: bool = True,
+    ) -> bytes:
+        deadline = time.monotonic() + (timeout_s or self.timeout_s)
+        attempt = 1
+        while True:
+            try:
+                return await self._attempt(method, path, body, deadline, headers)
+            except Failed as failed:
+                pause_s = failed.pause(attempt, deadline - time.monotonic(), repeat=repeat)
+                if pause_s is None:
+                    raise
+            await asyncio.sleep(pause_s)
+            attempt += 1
+
+    async def _attempt(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        deadline: float,
+        headers: Mapping[str, str] | None,
+    ) -> bytes:
+        import httpx2
+
+        http = self._open()
+        left_s = max(0.001, deadline - time.monotonic())
+        received = bytearray()
+        try:
+            async with (
+                asyncio.timeout(left_s),
+                http.stream(
+                    *(method, self.url + path),
+                    content=body,
+                    headers={**(headers or {}), **deadline_header(left_s)},
+                    timeout=left_s,
+                ) as answer,
+            ):
+                async for chunk in answer.aiter_raw():
+                    received += chunk
+                    check_size(received)
+        except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
+            self._fail(error)
+        return self._read(answer.status_code, answer.headers, bytes(received))
+
+    def _open(self) -> httpx2.AsyncClient:
+        import httpx2
+
+        loop = asyncio.get_running_loop()
+        if self._http is None or self._loop is not loop:
+            self._http, self._loop = httpx2.AsyncClient(**self._options()), loop
+        return self._http

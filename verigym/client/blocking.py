@@ -1,0 +1,231 @@
+"""`Client`: a verifier service for threads."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from verigym import service
+from verigym.canonical import JSON
+from verigym.client import calls
+from verigym.client.address import Address, check_size, deadline_header
+from verigym.client.calls import Answer, Call
+from verigym.client.connections import Connections
+from verigym.client.types import EnvInfo, Session, SessionState, Step, TaskInfo
+from verigym.errors import VerifierFault
+from verigym.service import Batch, Failed, VerifierInfo
+from verigym.task import Task
+from verigym.verdict import Verdict
+
+
+class Client(Address):
+    """Blocking; for any number of threads, and usable after a fork in both processes.
+
+    `timeout_s` bounds a call with all its attempts; `key` is the service's bearer key, by default
+    what VERIGYM_API_KEY holds. Calls other than `verify` and `verify_batch` raise VerifierFault
+    where the service is away, and all raise RequestError for what it refuses.
+    """
+
+    def __init__(self, url: str, *, key: str | None = None, timeout_s: float = 30.0) -> None:
+        super().__init__(url, key=key, timeout_s=timeout_s)
+        self._connections = Connections()
+
+    def health(self) -> dict[str, Any]:
+        """What the service says of itself."""
+        return self.call(calls.health())
+
+    def verifiers(self) -> list[VerifierInfo]:
+        """What the service judges."""
+        return self.call(calls.verifiers())
+
+    def card(self, verifier: str) -> dict[str, Any]:
+        """The verifier's card: how often it was wrong, and on what."""
+        return self.call(calls.card(verifier))
+
+    def verify(
+        self,
+        verifier: str,
+        task: Task,
+        submission: JSON,
+        *,
+        params: Mapping[str, JSON] | None = None,
+    ) -> Verdict:
+        """The verdict on one submission; a fault where there was none."""
+        batch = Batch.of(verifier, [(task, submission)], params, self.timeout_s)
+        if not batch.bodies:
+            return batch.fill([])[0]
+        try:
+            answer = self._send("POST", "/v1/verify", bytes(batch.bodies[0]))
+            return service.read_verdict(answer, verifier)
+        except Failed as failed:
+            return batch.fail(failed)[0]
+
+    def verify_batch(
+        self,
+        verifier: str,
+        items: Iterable[tuple[Task, JSON]],
+        *,
+        params: Mapping[str, JSON] | None = None,
+    ) -> list[Verdict]:
+        """Verdicts in order, from one request, which `timeout_s` bounds as a whole."""
+        batch = Batch.of(verifier, items, params, self.timeout_s)
+        if not batch.bodies:
+            return batch.fill([])
+        try:
+            answer = self._send("POST", "/v1/verify/batch", batch.body())
+            return batch.fill(service.read_verdicts(answer, verifier, len(batch.bodies)))
+        except Failed as failed:
+            return batch.fail(failed)
+
+    def envs(self) -> list[EnvInfo]:
+        """The environments that the service plays."""
+        return self.call(calls.envs())
+
+    def env(self, name: str) -> EnvInfo:
+        """One environment, with its parameters."""
+        return self.call(calls.env(name))
+
+    def tasks(
+        self,
+        name: str,
+        seeds: Sequence[int],
+        *,
+        difficulty: str | None = None,
+        split: str | None = None,
+    ) -> list[TaskInfo]:
+        """The public part of the tasks that `seeds` play."""
+        return self.call(calls.tasks(name, seeds, difficulty, split))
+
+    def create_sessions(
+        self,
+        env: str,
+        *,
+        seed: int | None = None,
+        options: Mapping[str, Any] | None = None,
+        params: Mapping[str, JSON] | None = None,
+        count: int = 1,
+    ) -> list[Session]:
+        """`count` sessions that start in the identical state, reset already.
+
+        Where VerifierFault says that no answer came, there may be sessions that nobody knows; they
+        end with their lease.
+        """
+        return self.call(calls.create(env, seed=seed, options=options, params=params, count=count))
+
+    def step(self, session: str, seq: int, action: str) -> Step:
+        """Step number `seq` of a session, the last number + 1; it happens once however often it is sent."""
+        return self.call(calls.step(session, seq, action))
+
+    def reset_session(
+        self,
+        session: str,
+        seq: int,
+        *,
+        seed: int | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> Session:
+        """Start another task in a session, as its step number `seq`."""
+        return self.call(calls.reset(session, seq, seed=seed, options=options))
+
+    def session(self, session: str) -> SessionState:
+        """Where a session stands."""
+        return self.call(calls.state(session))
+
+    def sessions(self) -> list[SessionState]:
+        """The sessions of this key."""
+        return self.call(calls.sessions())
+
+    def renew_session(self, session: str) -> SessionState:
+        """Let a session live for another lease; using it does so too."""
+        return self.call(calls.renew(session))
+
+    def close_session(self, session: str) -> None:
+        """End a session."""
+        self.call(calls.close(session))
+
+    def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        self._connections.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def call(self, call: Call[Answer], timeout_s: float | None = None) -> Answer:
+        """What `call` gives. Raises RequestError, or VerifierFault where the service is away."""
+        try:
+            return call.read(
+                self._send(
+                    *(call.method, call.path, call.body),
+                    timeout_s=timeout_s,
+                    headers=call.headers,
+                    repeat=call.repeat,
+                )
+            )
+        except Failed as failed:
+            raise VerifierFault(failed.verdict) from failed
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        *,
+        timeout_s: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        repeat: bool = True,
+    ) -> bytes:
+        deadline = time.monotonic() + (timeout_s or self.timeout_s)
+        attempt = 1
+        while True:
+            try:
+                return self._attempt(method, path, body, deadline, headers)
+            except Failed as failed:
+                pause_s = failed.pause(attempt, deadline - time.monotonic(), repeat=repeat)
+                if pause_s is None:
+                    raise
+            time.sleep(pause_s)
+            attempt += 1
+
+    def _attempt(
+        self,
+        method: str,
+        path: str,
+        body: bytes,
+        deadline: float,
+        headers: Mapping[str, str] | None = None,
+    ) -> bytes:
+        if self._connections.pid != os.getpid():
+            # What came through a fork, locks and sockets, is the other process's.
+            self._connections = Connections(inherited=self._connections)
+        http = self._connections.get(self._options)
+        import httpx2
+
+        left_s = max(0.001, deadline - time.monotonic())
+        received = bytearray()
+        try:
+            with http.stream(
+                *(method, self.url + path),
+                content=body,
+                headers={**(headers or {}), **deadline_header(left_s)},
+                timeout=left_s,
+            ) as answer:
+                # The library's timeout is for each read; one that trickles is cut off here.
+                for chunk in answer.iter_raw():
+                    received += chunk
+                    if time.monotonic() > deadline:
+                        raise TimeoutError
+                    check_size(received)
+        except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
+            self._fail(error)
+        return self._read(answer.status_code, answer.headers, bytes(received))
