@@ -4,14 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test test-slow lint format bench clean setup
+.PHONY: demo test test-slow check-envs lint format bench clean setup
 
 setup: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x "$(BIN)/python" || "$(PYTHON)" -m venv $(VENV)
 	"$(BIN)/python" -m pip install --quiet --upgrade pip
-	"$(BIN)/python" -m pip install --quiet --constraint constraints.txt --editable ".[server,train,math,sql,schema,text,dev]"
+	"$(BIN)/python" -m pip install --quiet --constraint constraints.txt --editable ".[server,otel,train,math,sql,schema,text,dev]"
 	touch $@
 
 demo: setup  ## Teach a small model to play keydoor, then open the report it names
@@ -22,6 +22,9 @@ test: setup  ## All tests but the slow tail
 
 test-slow: setup  ## The slow tail
 	"$(BIN)/pytest" -n $(WORKERS) -m "slow and not gpu and not net"
+
+check-envs: setup  ## Prove every environment sound, on 200 seeds each
+	"$(BIN)/verigym" check --all --jobs 2
 
 lint: setup  ## Style, format and types
 	"$(BIN)/ruff" check .

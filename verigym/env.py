@@ -92,6 +92,13 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     max_action_chars: ClassVar[int] = 4096
     oracle_absent: ClassVar[str | None] = None
     """A reason, where there is no solver."""
+    chance: ClassVar[float] = 0.05
+    """The most that random play earns on average at any difficulty; `verigym check` measures it."""
+    recoverable: ClassVar[bool] = True
+    """Whether full marks can be had from every state met in play; False for games with dead ends,
+    whose `solve` raises RequestError in them."""
+    costly: ClassVar[bool] = False
+    """Whether each verdict runs programs; `verigym check` then plays fewer seeds."""
 
     def __init__(
         self,
@@ -164,6 +171,18 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     def legal_actions(self, state: State) -> list[str] | None:
         """The valid actions in `state`, where they can be listed."""
         return None
+
+    def candidates(self, task: Task) -> list[str]:
+        """All plausible answers to `task`, where they can be listed; naming them all must earn nothing."""
+        return []
+
+    def work(self, state: State) -> int:
+        """Elementary operations that finding `solve(state)` takes, about; what makes a task hard.
+
+        `verigym check` plays a policy that gets each of them wrong now and then, and asks that it
+        fails more often where the difficulty is higher.
+        """
+        return 1
 
     # What everyone calls.
 

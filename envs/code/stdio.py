@@ -138,6 +138,10 @@ class Stdio(Env[Attempt]):
         """See `Env`. The task is in every key already; of the attempts only the last feedback shows."""
         return [state.feedback, state.solved]
 
+    def work(self, state: Attempt) -> int:
+        """The lines of the program that solves it."""
+        return self.solve(state).count("\n") - 1
+
     def solve(self, state: Attempt) -> str:
         """See `Env`. A correct program; RequestError for a task of no family of ours."""
         if state.family not in FAMILIES:

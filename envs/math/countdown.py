@@ -107,6 +107,10 @@ class Countdown(Env[Board]):
         """See `Env`."""
         return 1
 
+    def work(self, state: Board) -> int:
+        """One operation joins two numbers."""
+        return len(state.numbers) - 1
+
     def key(self, state: Board) -> JSON:
         """See `Env`."""
         return [state.numbers, state.target, state.answered]

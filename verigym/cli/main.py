@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from verigym.cli.audit import audit
+from verigym.cli.check import check
 from verigym.cli.group import Group
 from verigym.cli.keys import app as keys
 from verigym.cli.list import list_
@@ -25,6 +26,7 @@ _EPILOG = """\
 [bold]Examples[/bold]
   [cyan]verigym list[/cyan]                                      [dim]what there is[/dim]
   [cyan]verigym play keydoor[/cyan]                              [dim]play it yourself[/dim]
+  [cyan]verigym check keydoor[/cyan]                             [dim]prove an environment sound[/dim]
   [cyan]verigym run keydoor --policy oracle -n 5 --json[/cyan]   [dim]measure a policy[/dim]
   [cyan]verigym train config.toml[/cyan]                         [dim]teach one[/dim]
   [cyan]verigym report runs/keydoor --open[/cyan]                [dim]see what it learned[/dim]
@@ -79,6 +81,7 @@ app.command("train", epilog="[dim]verigym train config.toml --set seed=3 --out r
 app.command("report", epilog="[dim]verigym report runs/one runs/two --out both.html --open[/dim]")(
     report
 )
+app.command("check", epilog="[dim]verigym check keydoor --json | jq '.[0].figures'[/dim]")(check)
 app.command(
     "audit", epilog="[dim]verigym audit math --cases cases.jsonl --json | jq .accuracy[/dim]"
 )(audit)

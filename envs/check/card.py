@@ -1,0 +1,73 @@
+"""The card of an environment: what it is, which laws hold, what was measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import verigym
+from verigym import __version__
+from verigym.env import Env
+from verigym.envs.check.run import Report
+from verigym.errors import TaskError
+
+
+def card(report: Report) -> dict[str, Any]:
+    """The card as plain data; `markdown` writes it out."""
+    env = verigym.make(report.env_id)
+    return {
+        "id": report.env_id,
+        "about": (type(env).__doc__ or "").strip().partition("\n\n")[0],
+        "verifier": env.verifier.name,
+        "difficulties": list(env.difficulties),
+        "max_turns": _turns(env),
+        "oracle_absent": env.oracle_absent,
+        "chance": env.chance,
+        "checked_with": {"verigym": __version__, "seeds": report.seeds},
+        "passed": report.passed,
+        "laws": {one.law: one.broken or "holds" for one in report.outcomes},
+        "figures": report.figures,
+    }
+
+
+def _turns(env: Env[Any]) -> dict[str, int]:
+    try:
+        return {name: env.turns_allowed(env.sample_task(0, name)) for name in env.difficulties}
+    except TaskError:  # no task could be drawn; the laws tell of it
+        return {}
+
+
+def markdown(one: dict[str, Any]) -> str:
+    """The card for people."""
+    lines = [
+        f"# {one['id']}",
+        "",
+        one["about"],
+        "",
+        f"- verifier: `{one['verifier']}`",
+        f"- checked with verigym {one['checked_with']['verigym']} on "
+        f"{one['checked_with']['seeds']} seeds: "
+        + ("every law holds" if one["passed"] else "**not passed**"),
+        "",
+        "| difficulty | " + " | ".join(one["difficulties"]) + " |",
+        "|---|" + "---|" * len(one["difficulties"]),
+        _row("turns allowed", one["max_turns"], one),
+    ]
+    scalars = []
+    for name, value in one["figures"].items():
+        if isinstance(value, dict):
+            lines.append(_row(name.replace("_", " "), value, one))
+        else:
+            scalars.append(f"- {name.replace('_', ' ')}: {value}")
+    lines += ["", *scalars, ""]
+    broken = {law: why for law, why in one["laws"].items() if why != "holds"}
+    if broken:
+        lines += [
+            "## Laws that do not hold",
+            "",
+            *(f"- {law}: {why}" for law, why in broken.items()),
+        ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _row(title: str, values: dict[str, Any], one: dict[str, Any]) -> str:
+    return f"| {title} | " + " | ".join(str(values.get(d, "")) for d in one["difficulties"]) + " |"

@@ -1,0 +1,36 @@
+"""Enough different tasks, and splits that share none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import verigym
+from verigym.envs.check.subject import Broken, Subject
+
+_SAMPLE = 60
+
+
+def seeds_give_different_tasks(subject: Subject) -> dict[str, Any]:
+    """At each difficulty, many seeds give many tasks."""
+    env = subject.make()
+    shares = {}
+    for difficulty in env.difficulties:
+        contents = {env.sample_task(seed, difficulty).content for seed in range(_SAMPLE)}
+        shares[difficulty] = round(len(contents) / _SAMPLE, 2)
+        if len(contents) < 8:
+            raise Broken(f"{difficulty}: {_SAMPLE} seeds give {len(contents)} different tasks")
+    return {"distinct_of_60": shares}
+
+
+def splits_share_no_content(subject: Subject) -> None:
+    """No content is in two splits, at whatever difficulty."""
+    env = subject.make()
+    seen: dict[str, str] = {}
+    for difficulty in env.difficulties:
+        for split in verigym.SPLITS:
+            for seed in range(subject.few(_SAMPLE)):
+                task = env.sample_task(seed, difficulty, split)
+                if (task.split, task.difficulty) != (split, difficulty):
+                    raise Broken(f"asked for {difficulty}, {split}, got {task.id}")
+                if (other := seen.setdefault(task.content, split)) != split:
+                    raise Broken(f"{task.id} is also in split {other!r}")

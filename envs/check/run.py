@@ -1,0 +1,137 @@
+"""Applies the laws to an environment and reports each outcome."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import time
+import traceback
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from verigym.envs.check.laws import (
+    contract,
+    cost,
+    determinism,
+    keys,
+    purity,
+    reward,
+    secrecy,
+    splits,
+)
+from verigym.envs.check.subject import Broken, Subject
+from verigym.errors import RequestError, SandboxError, VerifierFault
+from verigym.registry import resolve
+
+Law = Callable[[Subject], dict[str, Any] | None]
+
+LAWS: tuple[Law, ...] = (
+    contract.at_least_three_difficulties,
+    contract.info_always_has_its_keys,
+    contract.legal_actions_are_valid,
+    contract.episodes_are_bounded,
+    contract.it_renders_as_text,
+    contract.gymnasium_s_checker_finds_nothing,
+    contract.it_plays_through_gymnasium_s_wrappers,
+    splits.seeds_give_different_tasks,
+    splits.splits_share_no_content,
+    determinism.a_seed_decides_the_task,
+    determinism.another_process_plays_the_same,
+    determinism.snapshots_continue_identically,
+    determinism.a_failed_step_can_be_repeated,
+    determinism.the_oracle_finds_back,
+    reward.the_oracle_earns_full_marks,
+    reward.tricks_earn_nothing,
+    reward.chance_earns_next_to_nothing,
+    reward.difficulties_are_in_order,
+    secrecy.the_answer_is_hidden,
+    keys.equal_keys_have_equal_futures,
+    keys.keys_have_no_history,
+    purity.it_is_pure,
+    contract.vectors_play_the_same,
+    cost.memory_does_not_grow,
+)
+"""Every law, the cheap and telling ones first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What came of one law. `broken` is None where it holds; `machine` where it could not be tried."""
+
+    law: str
+    about: str
+    broken: str | None
+    machine: bool = False
+    figures: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """The outcomes of one environment."""
+
+    env_id: str
+    seeds: int
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every law holds."""
+        return all(outcome.broken is None for outcome in self.outcomes)
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What the laws measured."""
+        return {name: value for one in self.outcomes for name, value in one.figures.items()}
+
+    def text(self) -> str:
+        """The laws that do not hold, one a line."""
+        return "\n".join(
+            f"{one.law}: {one.broken}" for one in self.outcomes if one.broken is not None
+        )
+
+
+def check(
+    env_id: str,
+    *,
+    seeds: int = 200,
+    laws: Iterable[Law] = LAWS,
+    progress: Callable[[Outcome], None] | None = None,
+) -> Report:
+    """Apply `laws` to the environment `env_id`. Raises RequestError for an unknown one."""
+    if seeds < 2:
+        raise RequestError(f"seeds must be at least 2, got {seeds}")
+    subject = Subject(resolve(env_id), seeds)
+    outcomes = []
+    for law in laws:
+        outcomes.append(apply(law, subject))
+        if progress is not None:
+            progress(outcomes[-1])
+    return Report(env_id=subject.id, seeds=seeds, outcomes=tuple(outcomes))
+
+
+def apply(law: Law, subject: Subject) -> Outcome:
+    """One law on one environment. Whatever its author's code raises breaks the law."""
+    began = time.perf_counter()
+    broken, machine = None, False
+    figures: dict[str, Any] = {}
+    try:
+        # What an environment prints must not end up in the report.
+        with contextlib.redirect_stdout(io.StringIO()):
+            figures = law(subject) or {}
+    except Broken as error:
+        broken = str(error)
+    except (SandboxError, VerifierFault) as error:
+        broken, machine = f"the machine failed, so this was not proved: {error}", True
+    except Exception as error:  # noqa: BLE001 - an author's bug is a finding, told with its place
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        broken = f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})"
+    return Outcome(
+        law=law.__name__,
+        about=(law.__doc__ or "").partition("\n")[0],
+        broken=broken,
+        machine=machine,
+        figures=figures,
+        seconds=time.perf_counter() - began,
+    )

@@ -1,0 +1,120 @@
+"""`Subject`: an environment under check, and the ways to play it that the laws share."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import verigym
+from verigym.canonical import JSON, digest
+from verigym.env import Env
+from verigym.task import Task
+from verigym.verdict import Verdict, scored
+from verigym.verifier import Verifier
+
+JUNK = ("", "help", "up", "down", "print(1)", "<answer>1</answer>", "\U0001f600 ×", "{}", "0")
+
+Step = tuple[str, float, bool, bool, dict[str, Any]]
+
+
+class Broken(Exception):
+    """A law does not hold; the text says where, and what to do."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The environment `id`, to be played on `seeds` seeds; `chosen` are arguments of its constructor."""
+
+    id: str
+    seeds: int = 200
+
+    def make(self, **kwargs: Any) -> Env[Any]:
+        """A new instance."""
+        return verigym.make(self.id, **kwargs)
+
+    def quick(self, **kwargs: Any) -> Env[Any]:
+        """A new instance whose verdicts cost nothing, for laws that are not about the verifier."""
+        env = self.make(**kwargs)
+        if env.costly:
+            env.verifier = _Instant(env)
+        return env
+
+    @property
+    def costly(self) -> bool:
+        """Whether each verdict means running programs."""
+        return self.make().costly
+
+    def few(self, most: int) -> int:
+        """How many seeds a law takes of at most `most`: a fraction of `seeds`, fewer where costly."""
+        many = max(2, min(most, self.seeds))
+        return max(1, many // 12) if self.costly else many
+
+
+class _Instant(Verifier):
+    """Stands in for a verifier that runs programs: right is what the oracle says."""
+
+    id = "check/instant"
+    version = 1
+
+    def __init__(self, env: Env[Any]) -> None:
+        super().__init__()
+        self._env = env
+
+    def judge(self, task: Task, submission: JSON) -> Verdict:
+        right = float(submission == self._env.oracle())
+        return scored(right, "instant", evidence=digest(submission)[:8])
+
+
+def plan(env: Env[Any]) -> tuple[list[str], float]:
+    """The oracle's actions from here to the end, and the return."""
+    actions: list[str] = []
+    total, over = 0.0, False
+    while not over:
+        actions.append(env.oracle())
+        _, reward, terminated, truncated, _ = env.step(actions[-1])
+        total += reward
+        over = terminated or truncated
+    return actions, total
+
+
+def wander(env: Env[Any], rng: random.Random, steps: int) -> Iterator[tuple[str, Step]]:
+    """Play random actions, legal ones where they can be listed; what each step gave."""
+    for _ in range(steps):
+        action = random_action(env, rng)
+        step = env.step(action)
+        yield action, step
+        if step[2] or step[3]:
+            return
+
+
+def random_action(env: Env[Any], rng: random.Random) -> str:
+    """One of the legal actions, now and then or where there is no list junk."""
+    legal = env.legal_actions(env.state)
+    return rng.choice(legal) if legal and rng.random() < 0.9 else rng.choice(JUNK)
+
+
+def earned(env: Env[Any], action: str) -> float:
+    """The return of playing one action until the episode ends."""
+    total, over = 0.0, False
+    while not over:
+        _, reward, terminated, truncated, _ = env.step(action)
+        total += reward
+        over = terminated or truncated
+    return total
+
+
+def transcript(subject: Subject, seeds: int) -> str:
+    """A digest of tasks, observations, rewards, verdicts and state keys of some plays."""
+    record: list[Any] = []
+    env = subject.make()
+    for seed in range(seeds):
+        for difficulty in env.difficulties[: 1 if env.costly else None]:
+            record.append(env.reset(seed=seed, options={"difficulty": difficulty}))
+            record.append(env.task)
+            record.extend(wander(env, random.Random(seed), 30))
+            env.reset(seed=seed)
+            if not env.oracle_absent:
+                record.append(plan(env))
+    return digest(record)

@@ -1,0 +1,142 @@
+"""`verigym check`: proves environments sound, law by law, and measures them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from verigym.cli import console
+from verigym.errors import RequestError, suggestion
+
+if TYPE_CHECKING:
+    from verigym.envs.check import Outcome, Report
+
+
+def check(
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ID...", help="Ids, short ids, or globs: 'games/*'."),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All that are installed.")] = False,
+    seeds: Annotated[
+        int, typer.Option(min=2, help="Tasks on which what is paid and what is not is tried.")
+    ] = 200,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="LAW", help="These laws only; --laws lists them.")
+    ] = None,
+    laws: Annotated[bool, typer.Option("--laws", help="List the laws and end.")] = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Environments at once.")] = 1,
+    cards: Annotated[
+        Path | None,
+        typer.Option("--card", metavar="DIR", help="Write each card there: Markdown and JSON."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="A list of cards on stdout, nothing else.")
+    ] = False,
+) -> None:
+    """Prove that environments keep the contract; exit code 4 where a law does not hold."""
+    from verigym.canonical import to_json
+    from verigym.envs.check import LAWS
+    from verigym.envs.check.card import card, markdown
+
+    by_name = {law.__name__: law for law in LAWS}
+    if laws:
+        for name, law in by_name.items():
+            console.out().print(f"[cyan]{name}[/cyan]  {(law.__doc__ or '').splitlines()[0]}")
+        return
+    for name in only or ():
+        if name not in by_name:
+            raise RequestError(f"there is no law {name!r}; {suggestion(name, by_name)}")
+    chosen = [name for name in by_name if not only or name in only]
+    reports = _check_all(_chosen_ids(ids or [], every), seeds, chosen, jobs, quiet=as_json)
+    made = [card(report) for report in reports]
+    if cards is not None:
+        cards.mkdir(parents=True, exist_ok=True)
+        for one in made:
+            stem = one["id"].removeprefix("verigym/").replace("/", "-")
+            (cards / f"{stem}.md").write_text(markdown(one), encoding="utf-8")
+            (cards / f"{stem}.json").write_bytes(to_json(one) + b"\n")
+    if as_json:
+        console.write_json(made)
+    elif len(made) == 1:
+        console.out().print(markdown(made[0]), markup=False)
+    else:
+        passed = sum(report.passed for report in reports)
+        console.out().print(f"{passed} of {len(reports)} environments passed")
+    broken = [one for report in reports for one in report.outcomes if one.broken is not None]
+    if broken:
+        raise typer.Exit(console.MACHINE if all(one.machine for one in broken) else console.BELOW)
+
+
+def _chosen_ids(asked: list[str], every: bool) -> list[str]:
+    from verigym.registry import list_envs, resolve
+
+    known = list(list_envs())
+    if every:
+        return known
+    if not asked:
+        raise RequestError("which environments? Name some ids, or give --all")
+    found: list[str] = []
+    for name in asked:
+        if any(sign in name for sign in "*?["):
+            full = name if name.startswith("verigym/") else f"verigym/{name}"
+            matching = [one for one in known if fnmatchcase(one, full)]
+            if not matching:
+                raise RequestError(f"no environment matches {name!r}; `verigym list` shows them")
+            found += matching
+        else:
+            found.append(resolve(name))
+    return list(dict.fromkeys(found))
+
+
+def _check_all(
+    ids: list[str], seeds: int, laws: list[str], jobs: int, *, quiet: bool
+) -> list[Report]:
+    if jobs == 1 or len(ids) == 1:
+        reports = []
+        for env_id in ids:
+            if not quiet:
+                console.note(env_id)
+            reports.append(_check_one(env_id, seeds, laws, told=not quiet))
+        return reports
+    by_id = {}
+    with ProcessPoolExecutor(jobs) as pool:
+        waiting = {pool.submit(_check_one, env_id, seeds, laws): env_id for env_id in ids}
+        try:
+            for done in as_completed(waiting):
+                report = by_id[waiting[done]] = done.result()
+                if not quiet:
+                    console.note(report.env_id)
+                    for outcome in report.outcomes:
+                        if outcome.broken is not None:
+                            _tell(outcome)
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [by_id[env_id] for env_id in ids]
+
+
+def _check_one(env_id: str, seeds: int, laws: list[str], told: bool = False) -> Report:
+    from verigym.envs.check import LAWS, check
+
+    return check(
+        env_id,
+        seeds=seeds,
+        laws=[law for law in LAWS if law.__name__ in laws],
+        progress=_tell if told else None,
+    )
+
+
+def _tell(outcome: Outcome) -> None:
+    from rich.text import Text
+
+    sign, style = ("✓", "green") if outcome.broken is None else ("✗", "bold red")
+    line = Text.assemble((f"  {sign} ", style), outcome.law.replace("_", " "))
+    if outcome.broken is not None:
+        line.append(f": {outcome.broken}", "red")
+    line.append(f"  {outcome.seconds:.1f} s", "dim")
+    console.err().print(line, soft_wrap=True)
