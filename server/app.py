@@ -26,6 +26,7 @@ from verigym.sandbox.local import LocalSandbox
 from verigym.server import openapi, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
 from verigym.server.guard import Guard, keys_of
+from verigym.server.limits import Gate, Limits
 from verigym.server.programs import Programs
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
@@ -143,7 +144,9 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         openapi_url="/openapi.json",
     )
-    app.add_middleware(Guard, keys=keys_of(settings))
+    app.state.gate = Gate(settings)
+    app.add_middleware(Limits, gate=app.state.gate)
+    app.add_middleware(Guard, keys=keys_of(settings))  # outside the limits, which ask who calls
     refusals.install(app)
     openapi.install(app)
     if settings.sandbox:

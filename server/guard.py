@@ -42,6 +42,9 @@ def keys_of(settings: Settings) -> list[KeyFile | OneKey]:
     return keys
 
 
+_CLOSE = {"Connection": "close"}
+
+
 class Guard:
     """ASGI layer that lets a request through or refuses it. Without keys, only this machine asks."""
 
@@ -60,6 +63,11 @@ class Guard:
         await self.app(scope, receive, send)
 
     def _admit(self, scope: Scope) -> Caller:
+        names = [name for name, _ in scope["headers"]]
+        for name in (b"host", b"authorization", b"origin"):
+            if names.count(name) > 1:  # whoever stands in front may have read the other one
+                message = "this header may be sent once"
+                raise Refusal(400, "malformed_http", message, name.decode().title(), _CLOSE)
         headers = dict(scope["headers"])
         path = scope["path"]
         if not self._keys:

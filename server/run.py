@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import select
 import signal
 import socket
+import ssl
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
+from fastapi import FastAPI
 
 from verigym.errors import ConfigError, SandboxError
 from verigym.server.app import create_app
+from verigym.server.connections import MAX_CONNECTIONS, Connection, Sweeper
+from verigym.server.limits import Gate
 from verigym.server.settings import Settings
 
 _BACKLOG = 1024
-_MAX_CONNECTIONS = 4096
 _WATCH_S = 1.0
+_CUT_S = 1
+"""What uvicorn waits for connections to close, once all is answered or the time to drain is over."""
 
 
 def run(
@@ -27,26 +34,20 @@ def run(
 ) -> None:
     """Serve until SIGTERM or SIGINT, finish the requests under way, and return.
 
+    New requests are refused meanwhile; a second signal ends it at once.
     `on_ready` gets the URL as soon as requests are answered. With `until_stdin_closes` the service
     also stops when its standard input ends or its parent dies, so that it cannot outlive whoever
     started it. Raises ConfigError where the address cannot be bound. Main thread only.
     """
     app = create_app(settings)
-    with _listen(settings.host, settings.port) as listener:
-        config = uvicorn.Config(
-            app,
-            log_config=None,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            timeout_keep_alive=75,  # above the client's, so that it is the client who hangs up
-            timeout_graceful_shutdown=max(1, round(settings.drain_s)),
-            limit_concurrency=_MAX_CONNECTIONS,
-        )
-        server = _Server(config, lambda: on_ready(_url(settings.host, listener)))
+    _check_tls(settings)
+    _allow_descriptors(2 * MAX_CONNECTIONS)
+    with listen(settings.host, settings.port) as listener:
+        url = f"{'http' if settings.tls_cert is None else 'https'}://{_authority(settings.host, listener)}"
+        server = Server(app, settings, lambda: on_ready(url))
 
         def stop(number: int, frame: FrameType | None) -> None:
-            server.should_exit = True
+            server.drain()
 
         # uvicorn raises the signal again once it has shut down; these handlers then receive it, and
         # the process ends normally, with exit code 0.
@@ -64,18 +65,76 @@ def run(
             raise SandboxError("the service could not start; its log says why")
 
 
-class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[], None]) -> None:
+class Server(uvicorn.Server):
+    """uvicorn for one application of ours; `on_ready` is called when it answers."""
+
+    def __init__(self, app: FastAPI, settings: Settings, on_ready: Callable[[], None]) -> None:
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=75,  # above the client's, so that it is the client who hangs up
+            timeout_graceful_shutdown=_CUT_S,
+            http=Connection,
+            ssl_certfile=settings.tls_cert,
+            ssl_keyfile=settings.tls_key,
+        )
         super().__init__(config)
+        self._gate: Gate = app.state.gate
+        self._drain_s = settings.drain_s
+        self._drained_by = 0.0
         self._on_ready = on_ready
+        self._sweeper = Sweeper()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         if self.started and not self.should_exit:
             self._on_ready()
 
+    def drain(self) -> None:
+        """Begin to end; the second time, do so at once. From any thread or signal handler."""
+        if self._gate.draining:
+            self.should_exit = True
+        else:
+            self._drained_by = time.monotonic() + self._drain_s
+            self._gate.draining = True
 
-def _listen(host: str, port: int) -> socket.socket:
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._captured_signals.append(sig)
+        self.drain()
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % 10 == 0:
+            self._sweeper.sweep(self.server_state.connections)
+        late = time.monotonic() > self._drained_by
+        if self._gate.draining and (late or not self._gate.running):
+            self.should_exit = True
+        return await super().on_tick(counter)
+
+
+def _check_tls(settings: Settings) -> None:
+    if settings.tls_cert is None or settings.tls_key is None:
+        return
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.tls_cert, settings.tls_key)
+    except OSError as error:  # of which SSLError is one
+        raise ConfigError(
+            f"{settings.tls_cert} and {settings.tls_key} cannot be used for TLS: "
+            f"{error.strerror or error}"
+        ) from error
+
+
+def _allow_descriptors(wanted: int) -> None:
+    """Raise this process's limit of open files as far as it may, up to `wanted`."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -97,19 +156,19 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _url(host: str, listener: socket.socket) -> str:
+def _authority(host: str, listener: socket.socket) -> str:
     port = listener.getsockname()[1]
     name = host.strip("[]")
-    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+    return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
 
 
-def _stop_with_parent(server: uvicorn.Server, drain_s: float) -> None:
+def _stop_with_parent(server: Server, drain_s: float) -> None:
     parent = os.getppid()
     while os.getppid() == parent:
         ready, _, _ = select.select([0], [], [], _WATCH_S)
         if ready and not os.read(0, 4096):
             break
-    server.should_exit = True
+    server.drain()
     # Nobody is left to kill a service that hangs while it stops.
     threading.Event().wait(drain_s + 5.0)
     os._exit(1)

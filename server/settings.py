@@ -36,6 +36,10 @@ class Settings:
     """Bearer key that requests may carry, for all but `admin`; None for none."""
     keys: str | None = None
     """File of keys with their scopes (see keys.py), read again when it changes; None for none."""
+    tls_cert: str | None = None
+    """File of the certificate, and what signed it, in PEM; None for plain HTTP."""
+    tls_key: str | None = None
+    """File of its private key."""
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     """Worker processes."""
     verifiers: tuple[str, ...] = ("*",)
@@ -49,6 +53,10 @@ class Settings:
     max_body_bytes: int = 8 << 20
     max_depth: int = 64
     """Nesting of arrays and objects in a request body."""
+    max_concurrent: int = 1024
+    """Requests of one key that may be under way."""
+    rate_per_s: float = 0.0
+    """Requests of one key in a second, with as many at once; 0 for no limit."""
     body_timeout_s: float = 10.0
     """Longest wait for a request's body."""
     drain_s: float = 10.0
@@ -75,14 +83,16 @@ class Settings:
             raise ConfigError(f"port must be from 0 to 65535, got {self.port}")
         for name in (
             *("workers", "timeout_s", "max_timeout_s", "max_queue", "max_batch"),
-            *("max_body_bytes", "max_depth", "body_timeout_s", "drain_s"),
+            *("max_body_bytes", "max_depth", "body_timeout_s", "drain_s", "max_concurrent"),
             *("sandbox_jobs", "sandbox_sessions", "sandbox_lease_s", "sandbox_body_bytes"),
         ):
             value = getattr(self, name)
             if not value > 0:
                 raise ConfigError(f"{name} must be above 0, got {value}")
-        if not self.cache_mib >= 0:
-            raise ConfigError(f"cache_mib must be at least 0, got {self.cache_mib}")
+        for name in ("cache_mib", "rate_per_s"):
+            value = getattr(self, name)
+            if not value >= 0:
+                raise ConfigError(f"{name} must be at least 0, got {value}")
         if self.timeout_s > self.max_timeout_s:
             raise ConfigError(
                 f"timeout_s {self.timeout_s:g} is above max_timeout_s {self.max_timeout_s:g}"
@@ -91,6 +101,8 @@ class Settings:
             raise ConfigError(f"max_batch {self.max_batch} is above max_queue {self.max_queue}")
         if self.key is not None and (not self.key.isascii() or len(self.key.split()) != 1):
             raise ConfigError("the key must be ASCII text without spaces, and not empty")
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ConfigError("TLS needs both a certificate and its key: --tls-cert and --tls-key")
         if self.key is None and self.keys is None and not is_loopback(self.host):
             raise ConfigError(
                 f"{self.host} can be reached by other machines, so a key is needed: make a file of "

@@ -32,6 +32,21 @@ def serve(
         str | None,
         typer.Option(metavar="FILE", help="Keys with scopes; see `verigym keys`."),
     ] = None,
+    tls_cert: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Certificate in PEM, for HTTPS.")
+    ] = None,
+    tls_key: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The certificate's private key.")
+    ] = None,
+    rate_per_s: Annotated[
+        float, typer.Option(help="Requests of one key in a second; 0 for no limit.")
+    ] = 0.0,
+    max_concurrent: Annotated[
+        int, typer.Option(help="Requests of one key that may be under way.")
+    ] = 1024,
+    drain_s: Annotated[
+        float, typer.Option(help="Seconds that requests under way may take after SIGTERM.")
+    ] = 10.0,
     cache_mib: Annotated[
         float, typer.Option(help="Memory for verdicts that were given before; 0 for none.")
     ] = 0.0,
@@ -86,6 +101,11 @@ def serve(
         port=port,
         key=key,
         keys=keys,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        rate_per_s=rate_per_s,
+        max_concurrent=max_concurrent,
+        drain_s=drain_s,
         workers=workers if workers is not None else os.cpu_count() or 1,
         verifiers=tuple(glob for glob in globs if glob),
         timeout_s=timeout_s,

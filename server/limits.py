@@ -1,0 +1,163 @@
+"""How much may be asked: the rate and number of each caller's requests, their deadlines, and the end.
+
+A refusal costs microseconds, before a body is read, so that a service that is asked for more than it
+can do spends its time on what it took. Rates are a token bucket for each caller: a dozen lines, where
+a library brings storage backends and a parser of limits that nobody here needs.
+
+Covers requests and the opening of WebSockets; what is said on those is for their routes to bound,
+with `Gate.spend` and `Gate.working`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from verigym.server.keys import Caller
+from verigym.server.refusals import Refusal
+from verigym.server.settings import Settings
+
+DEADLINE_HEADER: Final = "Verigym-Deadline-S"
+"""Seconds that the caller will wait, from when the service gets the request."""
+
+_LONGEST_S = 1e7
+_LONGEST_PAUSE_S = 60
+
+
+@dataclass
+class _Use:
+    """What a caller does now: requests under way, and tokens that were left at `at`."""
+
+    tokens: float
+    at: float = field(default_factory=time.monotonic)
+    running: int = 0
+
+
+class Gate:
+    """Counts what is under way, and refuses what is too much. On the event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.draining = False
+        """Whether the service is to end: what is under way is finished, nothing else begun."""
+        self.running = 0
+        """Requests under way."""
+        self._rate = settings.rate_per_s
+        self._burst = max(1.0, settings.rate_per_s)
+        self._most = settings.max_concurrent
+        self._uses: dict[str, _Use] = {}
+
+    def spend(self, caller: Caller) -> None:
+        """Take one request off the caller's rate. Raises Refusal."""
+        if not self._rate:
+            return
+        use = self._use(caller)
+        now = time.monotonic()
+        use.tokens = min(self._burst, use.tokens + (now - use.at) * self._rate)
+        use.at = now
+        if use.tokens < 1.0:
+            message = f"more than {self._rate:g} requests a second; try again later"
+            raise busy("rate_limited", message, (1.0 - use.tokens) / self._rate)
+        use.tokens -= 1.0
+
+    @contextmanager
+    def working(self, caller: Caller) -> Iterator[None]:
+        """Counts as a request under way within the block. Raises Refusal."""
+        if self.draining:
+            raise stopping()
+        use = self._use(caller)
+        if use.running >= self._most:
+            message = f"{self._most} requests of this key are under way; try again later"
+            raise busy("too_many_requests", message)
+        use.running += 1
+        self.running += 1
+        try:
+            yield
+        finally:
+            use.running -= 1
+            self.running -= 1
+
+    def _use(self, caller: Caller) -> _Use:
+        # Bounded by the names of keys, of which the operator writes down each.
+        use = self._uses.get(caller.name)
+        if use is None:
+            use = self._uses[caller.name] = _Use(self._burst)
+        return use
+
+
+class Limits:
+    """ASGI layer below the guard: applies a gate, and reads the deadline."""
+
+    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+        self.app = app
+        self._gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        started = False
+
+        async def sent(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        caller: Caller = scope["state"]["caller"]
+        try:
+            self._gate.spend(caller)
+            scope["state"]["deadline"] = _deadline(scope)
+            if scope["type"] == "websocket":
+                if self._gate.draining:
+                    raise stopping()
+                await self.app(scope, receive, send)
+                return
+            with self._gate.working(caller):
+                try:
+                    await self.app(scope, receive, sent)
+                except asyncio.CancelledError:
+                    # The server cancels what is not done when the time to finish is over.
+                    if started or not self._gate.draining:
+                        raise
+                    raise stopping() from None
+        except Refusal as refusal:
+            await refusal.response()(scope, receive, send)
+
+
+def deadline_of(connection: HTTPConnection) -> float:
+    """When the caller stops waiting, in seconds of `time.monotonic`; infinity where it did not say."""
+    deadline: float = connection.scope["state"].get("deadline", math.inf)
+    return deadline
+
+
+def busy(code: str, message: str, wait_s: float = 1.0) -> Refusal:
+    """A refusal that says when to come again."""
+    pause_s = min(max(1, math.ceil(wait_s)), _LONGEST_PAUSE_S)
+    return Refusal(429, code, message, headers={"Retry-After": str(pause_s)})
+
+
+def stopping() -> Refusal:
+    """The refusal of a service that is about to end."""
+    headers = {"Connection": "close", "Retry-After": "1"}
+    return Refusal(503, "stopping", "the service is stopping", headers=headers)
+
+
+def _deadline(scope: Scope) -> float:
+    given = [value for name, value in scope["headers"] if name == b"verigym-deadline-s"]
+    if not given:
+        return math.inf
+    try:
+        left_s = float(given[0]) if len(given) == 1 else math.nan
+    except ValueError:
+        left_s = math.nan
+    if not 0 < left_s <= _LONGEST_S:  # also not a number
+        message = f"seconds above 0 and at most {_LONGEST_S:g}, such as 2.5, once"
+        raise Refusal(422, "invalid_request", message, DEADLINE_HEADER)
+    return time.monotonic() + left_s
