@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from fastapi import FastAPI, Request, Response
@@ -23,18 +23,23 @@ from verigym import __version__
 from verigym.canonical import to_json
 from verigym.errors import RequestError, suggestion
 from verigym.sandbox.local import LocalSandbox
-from verigym.server import openapi, refusals, sandbox
+from verigym.server import metrics, openapi, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
 from verigym.server.guard import Guard, keys_of
 from verigym.server.limits import Gate, Limits
 from verigym.server.programs import Programs
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
+from verigym.server.tracing import tracing_of
+from verigym.server.watch import Watch
 from verigym.verdict import Verdict
 from verigym.verifiers.audit.card import read_card
 from verigym.verifiers.cache import VerdictCache
 from verigym.verifiers.compose import ids_in
-from verigym.verifiers.pool import PoolBusy, PoolClosed, VerifierPool
+from verigym.verifiers.pool import PoolBusy, PoolClosed, Trip, VerifierPool
+
+if TYPE_CHECKING:
+    from verigym.server.spans import Tracing
 
 _log = logging.getLogger(__name__)
 
@@ -117,21 +122,33 @@ class _Service:
             raise Refusal(422, "bad_params", str(error), place) from error
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI:
     """The application; its worker processes start and stop with its lifespan.
 
-    Raises ConfigError where `settings.verifiers` chooses nothing.
+    `tracing` takes the place of what settings and environment say. Raises ConfigError where
+    `settings.verifiers` chooses nothing.
     """
     ids = settings.verifier_ids()
+    tracing = tracing or tracing_of(settings.trace)
+    numbers = metrics.Metrics()
+
+    def tell(trip: Trip) -> None:
+        numbers.trip(trip)
+        if tracing is not None:
+            tracing.trip(trip)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            service = await asyncio.to_thread(_start, settings, ids)
+            if tracing is not None:
+                stack.push_async_callback(asyncio.to_thread, tracing.close)
+            service = await asyncio.to_thread(_start, settings, ids, tell)
+            numbers.read_from(lambda: metrics.of_pool(service.pool))
             app.state.service = service
             stack.push_async_callback(asyncio.to_thread, service.pool.close)
             if settings.sandbox:
-                app.state.programs = await _start_sandbox(settings)
+                programs = app.state.programs = await _start_sandbox(settings)
+                numbers.read_from(lambda: metrics.of_programs(programs))
                 stack.push_async_callback(app.state.programs.close)
             yield
 
@@ -147,7 +164,9 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.gate = Gate(settings)
     app.add_middleware(Limits, gate=app.state.gate)
     app.add_middleware(Guard, keys=keys_of(settings))  # outside the limits, which ask who calls
+    app.add_middleware(Watch, metrics=numbers, tracing=tracing)  # outermost: refusals, too
     refusals.install(app)
+    metrics.install(app, numbers)
     openapi.install(app)
     if settings.sandbox:
         sandbox.install(app, settings)
@@ -208,7 +227,7 @@ def create_app(settings: Settings) -> FastAPI:
     return app
 
 
-def _start(settings: Settings, ids: Sequence[str]) -> _Service:
+def _start(settings: Settings, ids: Sequence[str], watch: Callable[[Trip], None]) -> _Service:
     cache = None
     if settings.cache_mib or settings.cache_file:
         cache = VerdictCache(settings.cache_mib or 16.0, settings.cache_file)
@@ -218,6 +237,7 @@ def _start(settings: Settings, ids: Sequence[str]) -> _Service:
         max_queue=settings.max_queue,
         preload=ids,
         cache=cache,
+        watch=watch,
     )
     service = _Service(settings, pool)
     for name in ids:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -55,6 +56,8 @@ class Programs:
         self.settings = settings
         self.sandbox = sandbox
         self.waiting = 0
+        self.ended: Counter[str] = Counter()
+        """Programs that ran, by the status of their results."""
         self._turns = asyncio.Semaphore(settings.sandbox_jobs)
         self._threads = ThreadPoolExecutor(
             settings.sandbox_jobs + settings.sandbox_sessions, "verigym-programs"
@@ -63,6 +66,11 @@ class Programs:
         self._leases: dict[str, _Lease] = {}
         self._starting = 0
         self._closing: set[asyncio.Future[None]] = set()
+
+    @property
+    def open_sessions(self) -> int:
+        """Interpreters that are open or starting."""
+        return len(self._leases) + self._starting
 
     def card(self) -> wire.SandboxCard:
         """What is run here."""
@@ -95,11 +103,13 @@ class Programs:
                 self.waiting -= 1
             try:
                 with refusing():
-                    return await self._until(
+                    status, data = await self._until(
                         gone,
-                        lambda: _encoded(self.sandbox.run(job, cancellation=running.cancellation)),
+                        lambda: _run(self.sandbox, job, running.cancellation),
                         running.cancellation.cancel,
                     )
+                self.ended[status] += 1
+                return data
             finally:
                 self._turns.release()
         finally:
@@ -117,7 +127,7 @@ class Programs:
     async def start(self, ask: wire.SessionBody, gone: asyncio.Future[None]) -> wire.SessionCard:
         """Start a session. Raises Refusal."""
         limits = self._session_limits(ask)
-        if len(self._leases) + self._starting >= self.settings.sandbox_sessions:
+        if self.open_sessions >= self.settings.sandbox_sessions:
             most = self.settings.sandbox_sessions
             message = f"all {most} sessions are open; close one or try again later"
             raise Refusal(429, "busy", message, headers={"Retry-After": "1"})
@@ -290,6 +300,12 @@ def refusing(where: str = "$") -> Iterator[None]:
         yield
     except RequestError as error:
         raise Refusal(422, "invalid_request", str(error), where) from error
+
+
+def _run(sandbox: Sandbox, job: Job, cancellation: Cancellation) -> tuple[str, bytes]:
+    """How the program ended, and its result for the caller."""
+    result = sandbox.run(job, cancellation=cancellation)
+    return result.status.value, _encoded(result)
 
 
 def _encoded(result: Result) -> bytes:

@@ -61,6 +61,8 @@ class Settings:
     """Longest wait for a request's body."""
     drain_s: float = 10.0
     """How long requests under way may take after a stop was asked for."""
+    trace: bool = False
+    """Whether to send traces even where the environment names no endpoint; see tracing.py."""
     cache_mib: float = 0.0
     """Memory for verdicts that were given before; 0 for none."""
     cache_file: str | None = None

@@ -47,6 +47,15 @@ def serve(
     drain_s: Annotated[
         float, typer.Option(help="Seconds that requests under way may take after SIGTERM.")
     ] = 10.0,
+    log_format: Annotated[
+        str, typer.Option(metavar="json|text", help="By default text on a terminal, else JSON.")
+    ] = "auto",
+    log_level: Annotated[
+        str, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")
+    ] = "info",
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Send traces by OpenTelemetry, as OTEL_* say.")
+    ] = False,
     cache_mib: Annotated[
         float, typer.Option(help="Memory for verdicts that were given before; 0 for none.")
     ] = 0.0,
@@ -87,6 +96,7 @@ def serve(
 
     from verigym.errors import ConfigError
     from verigym.sandbox.job import Limits
+    from verigym.server import logs
     from verigym.server.run import run
     from verigym.server.settings import Settings
 
@@ -110,6 +120,7 @@ def serve(
         verifiers=tuple(glob for glob in globs if glob),
         timeout_s=timeout_s,
         max_timeout_s=max(timeout_s, Settings.max_timeout_s),
+        trace=trace,
         cache_mib=cache_mib,
         cache_file=cache_file,
         sandbox=sandbox,
@@ -127,6 +138,8 @@ def serve(
             output_bytes=sandbox_max_output_bytes,
         ),
     )
+
+    logs.configure(log_format, log_level)
 
     def say(url: str) -> None:
         if as_json:

@@ -1,0 +1,144 @@
+"""`/metrics` as Prometheus reads it, and that nobody can blow it up."""
+
+import asyncio
+import contextlib
+import json
+
+import httpx2
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from verigym import Task
+from verigym.server.app import create_app
+from verigym.server.keys import add
+from verigym.server.settings import Settings
+
+TASK = json.loads(
+    Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d", reference="hush").to_json()
+)
+
+
+def ask(do):
+    return {"verifier": "unruly/obeys", "task": TASK, "submission": {"do": do}}
+
+
+@contextlib.asynccontextmanager
+async def running(**settings):
+    settings = {"workers": 1, "verifiers": ("unruly/obeys",), **settings}
+    app = create_app(Settings(**settings))
+    transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
+    async with (
+        app.router.lifespan_context(app),
+        httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http,
+    ):
+        yield app, http
+
+
+async def numbers(http, **headers):
+    """Samples by name and values of labels, in the order of the labels' names."""
+    answer = await http.get("/metrics", headers=headers)
+    assert answer.status_code == 200, answer.text
+    return {
+        (sample.name, *(value for _, value in sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(answer.text)
+        for sample in family.samples
+    }
+
+
+def test_requests_verdicts_queue_and_workers_are_counted(unruly):
+    async def main():
+        async with running(timeout_s=1.0, cache_mib=1) as (_, http):
+            items = [ask(do) for do in ("die", "hang", "nothing", "raise")]
+            await http.post("/v1/verify/batch", json={"items": items})
+            await http.post("/v1/verify", json=ask("nothing"))
+            await http.post("/v1/verify", json={})
+            return await numbers(http)
+
+    found = asyncio.run(main())
+    assert found["verigym_http_requests_total", "POST", "/v1/verify", "200"] == 1
+    assert found["verigym_http_requests_total", "POST", "/v1/verify", "422"] == 1
+    assert found["verigym_http_request_seconds_count", "/v1/verify/batch"] == 1
+    verdicts = {
+        name[1]: value
+        for name, value in found.items()
+        if name[0] == "verigym_verification_seconds_count"
+    }
+    assert verdicts == {"infra": 1, "ok": 2, "timeout": 1, "verifier_error": 1}
+    assert found["verigym_verification_seconds_sum", "timeout", "unruly/obeys"] == 1.0
+    assert found["verigym_queue_length",] == 0
+    assert found["verigym_queue_wait_seconds_count",] == 2  # parcels; the last verdict was cached
+    assert found["verigym_workers_alive",] == found["verigym_workers",] == 1
+    assert found["verigym_workers_started_total",] == 4
+    assert found["verigym_workers_killed_total",] == 1
+    assert found["verigym_workers_died_total",] == 2
+    assert found["verigym_workers_resident_memory_bytes",] > 1 << 20
+    assert found["verigym_cache_hits_total",] == 1
+    assert found["process_resident_memory_bytes",] > 1 << 20
+    assert found["verigym_http_requests_under_way",] == 1  # this one
+
+
+def test_labels_come_from_closed_lists(unruly):
+    async def main():
+        async with running() as (_, http):
+            for i in range(30):
+                await http.get(f"/nope/{i}", headers={"X-Request-ID": f"id{i}"})
+                await http.request(f"ODD{i}", "/healthz")
+                await http.get(f"/v1/verifiers/unknown/{i}/card")
+                await http.post("/v1/verify", json={**ask("nothing"), "verifier": f"no/{i}"})
+            return await numbers(http)
+
+    found = asyncio.run(main())
+    requests = {name for name in found if name[0] == "verigym_http_requests_total"}
+    assert {name[2] for name in requests} == {
+        *("(none)", "/healthz", "/v1/verifiers/{verifier:path}/card", "/v1/verify"),
+    }
+    assert len(requests) == 4
+    assert len(found) < 200
+
+
+def test_the_open_format_is_spoken_where_asked_for(unruly):
+    async def main():
+        async with running() as (_, http):
+            return await http.get("/metrics", headers={"Accept": "application/openmetrics-text"})
+
+    answer = asyncio.run(main())
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    assert answer.text.endswith("# EOF\n")
+
+
+@pytest.mark.parametrize(("scope", "status"), [(None, 401), ("verify", 403), ("admin", 200)])
+def test_an_admin_key_is_needed_where_there_are_keys(unruly, tmp_path, scope, status):
+    path = tmp_path / "keys.json"
+    keys = {name: add(path, name=name, scopes={name}) for name in ("verify", "admin")}
+    headers = {"Authorization": f"Bearer {keys[scope]}"} if scope else {}
+
+    async def main():
+        async with running(keys=str(path)) as (_, http):
+            return await http.get("/metrics", headers=headers)
+
+    assert asyncio.run(main()).status_code == status
+
+
+def test_applications_do_not_share_numbers(unruly):
+    async def main():
+        async with running() as (_, one), running() as (_, other):
+            await one.get("/nope")
+            return await numbers(other)
+
+    assert ("verigym_http_requests_total", "GET", "(none)", "404") not in asyncio.run(main())
+
+
+def test_programs_are_counted_by_their_end(unruly):
+    async def main():
+        async with running(sandbox=True, sandbox_jobs=1) as (_, http):
+            for source in ("print(1)", "1/0"):
+                await http.post("/v1/sandbox/run", json={"source": {"text": source}}, timeout=60)
+            made = await http.post("/v1/sandbox/sessions", json={}, timeout=60)
+            assert made.status_code == 200
+            return await numbers(http)
+
+    found = asyncio.run(main())
+    ended = {name[1]: n for name, n in found.items() if name[0] == "verigym_sandbox_jobs_total"}
+    assert ended == {"ok": 1, "nonzero_exit": 1}
+    assert found["verigym_sandbox_sessions_open",] == 1
+    assert found["verigym_sandbox_queue_length",] == 0
