@@ -16,6 +16,7 @@ from verigym.errors import (
     VerifierFault,
     VerigymError,
 )
+from verigym.question import Ask, Question
 from verigym.registry import list_envs, list_verifiers, make, make_verifier, register_all
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault, scored, scored_by_parts, unusable
@@ -26,12 +27,14 @@ __version__ = _version("verigym")
 __all__ = [
     "JSON",
     "SPLITS",
+    "Ask",
     "ConfigError",
     "Draft",
     "Env",
     "Episode",
     "Fault",
     "PolicyError",
+    "Question",
     "RequestError",
     "SandboxError",
     "Snapshot",

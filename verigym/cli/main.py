@@ -11,6 +11,7 @@ from verigym.cli.check import check
 from verigym.cli.group import Group
 from verigym.cli.keys import app as keys
 from verigym.cli.list import list_
+from verigym.cli.new import new
 from verigym.cli.play import play
 from verigym.cli.regrade import regrade
 from verigym.cli.report import report
@@ -81,6 +82,7 @@ app.command("train", epilog="[dim]verigym train config.toml --set seed=3 --out r
 app.command("report", epilog="[dim]verigym report runs/one runs/two --out both.html --open[/dim]")(
     report
 )
+app.command("new", epilog="[dim]verigym new word-ladder --family games[/dim]")(new)
 app.command("check", epilog="[dim]verigym check keydoor --json | jq '.[0].figures'[/dim]")(check)
 app.command(
     "audit", epilog="[dim]verigym audit math --cases cases.jsonl --json | jq .accuracy[/dim]"

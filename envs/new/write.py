@@ -1,0 +1,59 @@
+"""Writes a new environment package."""
+
+from __future__ import annotations
+
+import re
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from verigym import __version__
+from verigym.errors import RequestError
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+_FAMILY = re.compile(r"[a-z][a-z0-9_-]*")
+
+# File in the template, and where it goes.
+_FILES = {
+    "pyproject.toml": "pyproject.toml",
+    "env.py": "$module.py",
+    "test_env.py": "tests/test_$module.py",
+    "README.md": "README.md",
+    "LICENSE": "LICENSE",
+    "ci.yml": ".github/workflows/ci.yml",
+    "gitignore": ".gitignore",
+}
+
+
+def write_package(folder: Path, name: str, *, family: str, author: str, year: int) -> list[Path]:
+    """Write the package `name` into `folder`, which must be absent or empty; the files' paths.
+
+    Raises RequestError for a name that cannot be a package's, or a folder with something in it.
+    """
+    if not _NAME.fullmatch(name):
+        raise RequestError(
+            f"a name is lower-case words joined by hyphens, such as word-ladder, got {name!r}"
+        )
+    if not _FAMILY.fullmatch(family):
+        raise RequestError(f"a family is one lower-case word, such as games, got {family!r}")
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise RequestError(f"{folder} is there already and not empty; choose another with --into")
+    words = {
+        "name": name,
+        "module": name.replace("-", "_"),
+        "klass": "".join(word.capitalize() for word in name.split("-")),
+        "family": family,
+        "author": author,
+        "year": str(year),
+        "version": __version__,
+    }
+    written = []
+    for source, target in _FILES.items():
+        text = (files("verigym.envs.new") / "template" / f"{source}.txt").read_text(
+            encoding="utf-8"
+        )
+        path = folder / Template(target).substitute(words)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(Template(text).substitute(words), encoding="utf-8")
+        written.append(path)
+    return written

@@ -1,0 +1,117 @@
+"""`Question`: the base of environments with one question and one reply.
+
+class Sum(Question):
+    id = "verigym/examples/sum-v0"
+    verifier_id = "math/answer"
+    difficulties = ("easy", "medium", "hard")
+
+    def ask(self, rng, difficulty):
+        a, b = rng.integers(1, {"easy": 10, "medium": 100, "hard": 1000}[difficulty], 2).tolist()
+        return Ask(prompt=f"What is {a} + {b}?", answer=str(a + b), steps=len(str(a + b)))
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.env import Draft, Env, Transition
+from verigym.task import Task
+from verigym.verdict import Status, Verdict
+
+FORM = "Think as long as you like, then give the final answer alone in tags: <answer>...</answer>"
+
+_STEPS = "steps="
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """What `ask` gives. `reference` is what the verifier reads; by default `{"answer": answer}`.
+
+    `steps` is about how many elementary operations the way to the answer takes.
+    """
+
+    prompt: str
+    answer: str
+    steps: int = 1
+    reference: JSON = None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The state: a right reply, how much work it is, and whether there was a reply."""
+
+    solution: str
+    steps: int
+    answered: bool = False
+
+
+class Question(Env[Asked]):
+    """One question, one reply, which is judged by `verifier_id`; an author writes `ask`.
+
+    An action is valid if the verifier could read an answer in it. `max_turns` changes nothing: the
+    first reply ends the episode.
+    """
+
+    max_action_chars: ClassVar[int] = 1 << 16
+    form: ClassVar[str] = FORM
+    """How to answer; stands below each question."""
+
+    @abstractmethod
+    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+        """A question drawn from `rng` alone, with its answer. Called until its content falls in the split."""
+
+    def reply(self, reference: Any) -> str:
+        """A right reply, from the hidden reference."""
+        return f"<answer>{reference['answer']}</answer>"
+
+    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+        """See `Env`."""
+        ask = self.ask(rng, difficulty)
+        return Draft(
+            prompt=f"{ask.prompt}\n{self.form}" if self.form else ask.prompt,
+            reference={"answer": ask.answer} if ask.reference is None else ask.reference,
+            tags=(*ask.tags, f"{_STEPS}{ask.steps}"),
+        )
+
+    def initial(self, task: Task) -> Asked:
+        """See `Env`."""
+        steps = [int(tag.removeprefix(_STEPS)) for tag in task.tags if tag.startswith(_STEPS)]
+        return Asked(self.reply(task.reference), *(steps[-1:] or [1]))
+
+    def observe(self, state: Asked) -> str:
+        """See `Env`. The prompt says it all."""
+        return ""
+
+    def transition(self, state: Asked, action: str) -> Transition[Asked]:
+        """See `Env`. Any action is the reply."""
+        return Transition(state=replace(state, answered=True), terminated=True, submission=action)
+
+    def judged(self, moved: Transition[Asked], verdict: Verdict) -> Transition[Asked]:
+        """See `Env`."""
+        return replace(moved, valid=verdict.status is not Status.POLICY_FAULT)
+
+    def submission(self, state: Asked) -> JSON:
+        """See `Env`. Judged where a reply was too long to be read: none."""
+        return ""
+
+    def turns_allowed(self, task: Task) -> int:
+        """See `Env`."""
+        return 1
+
+    def key(self, state: Asked) -> JSON:
+        """See `Env`."""
+        return state.answered
+
+    def work(self, state: Asked) -> int:
+        """See `Env`."""
+        return state.steps
+
+    def solve(self, state: Asked) -> str:
+        """See `Env`."""
+        return state.solution
