@@ -1,6 +1,11 @@
 """Settings that every test shares."""
 
+import os
+import pwd
 import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import hypothesis
@@ -15,6 +20,14 @@ hypothesis.settings.register_profile(
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("verigym")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def state_folder(tmp_path_factory):
+    """Services that tests start keep nothing in the user's home."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +58,63 @@ def unruly(plugin_folder, monkeypatch):
     yield
     for cached in caches:
         cached.cache_clear()
+
+
+@dataclass(frozen=True)
+class Postgres:
+    """A running server. `folder` holds its socket; its superuser `owner` needs no password."""
+
+    bin: Path
+    folder: Path
+
+    def url(self, database="postgres", role="owner"):
+        return f"postgresql://{role}@/{database}?host={self.folder}"
+
+    def psql(self, command):
+        self._run("psql", "-h", self.folder, "-U", "owner", "-d", "postgres", "-c", command)
+
+    def make(self):
+        self._run(self.bin / "initdb", "-D", self.folder / "data", "-A", "trust", "-U", "owner")
+
+    def start(self):
+        options = f"-c listen_addresses= -c fsync=off -k {self.folder}"
+        log = self.folder / "log"
+        self._run(*self._ctl, "-w", "-o", options, "-l", log, "start")
+
+    def stop(self):
+        """At once, connections and all."""
+        self._run(*self._ctl, "-m", "immediate", "stop")
+
+    @property
+    def _ctl(self):
+        return (self.bin / "pg_ctl", "-D", self.folder / "data")
+
+    @staticmethod
+    def _run(*command):
+        """It refuses to run as root."""
+        user = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
+        with tempfile.TemporaryFile() as said:  # a pipe would stay open in the server
+            done = subprocess.run(
+                command, stdout=said, stderr=said, cwd="/", timeout=120, check=False, **user
+            )
+            said.seek(0)
+            assert done.returncode == 0, (command, said.read().decode())
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server of the tests' own, from Debian's package."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), reverse=True)
+    if not found:
+        pytest.skip("no PostgreSQL under /usr/lib/postgresql: apt-get install postgresql")
+    folder = Path(tempfile.mkdtemp(prefix="vgpg"))  # a socket's path must be short
+    try:
+        if os.geteuid() == 0:
+            os.chown(folder, pwd.getpwnam("postgres").pw_uid, -1)
+        server = Postgres(found[0].parent, folder)
+        server.make()
+        server.start()
+        yield server
+        server.stop()
+    finally:
+        shutil.rmtree(folder)

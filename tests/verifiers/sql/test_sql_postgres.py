@@ -1,46 +1,19 @@
 """The SQL verifier on a PostgreSQL server of its own, where Debian's is installed."""
 
-import os
-import pwd
-import shutil
-import subprocess
-import tempfile
-from pathlib import Path
-
 import pytest
 
 import verigym
 from verigym.verifiers.sql.cases import seeds, task_of
 
-BIN = next(iter(sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)), None)
 SCHEMA = {"tables": {"r": {"a": "INT", "b": "INT", "c": "VARCHAR"}}, "primary": [["r.a"]]}
-
-pytestmark = pytest.mark.skipif(BIN is None, reason="no PostgreSQL under /usr/lib/postgresql")
-
-
-def run_as_owner(*command):
-    """The server refuses to run as root."""
-    user = {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
-    subprocess.run(command, check=True, capture_output=True, cwd="/", timeout=120, **user)
 
 
 @pytest.fixture(scope="module")
-def server():
+def server(postgres):
     """Folder of the socket of a running server, with a plain role `judge`."""
-    folder = Path(tempfile.mkdtemp(prefix="vgpg"))  # A socket's path must be short.
-    if os.geteuid() == 0:
-        os.chown(folder, pwd.getpwnam("postgres").pw_uid, -1)
-    data = str(folder / "data")
-    run_as_owner(BIN / "initdb", "-D", data, "-A", "trust", "-U", "owner")
-    settings = f"-c listen_addresses= -c fsync=off -k {folder}"
-    run_as_owner(BIN / "pg_ctl", "-D", data, "-w", "-o", settings, "-l", folder / "log", "start")
-    try:
-        psql = ("psql", "-h", str(folder), "-U", "owner", "-d", "postgres", "-c")
-        run_as_owner(*psql, "CREATE ROLE judge LOGIN")
-        yield folder
-    finally:
-        run_as_owner(BIN / "pg_ctl", "-D", data, "-m", "immediate", "stop")
-        shutil.rmtree(folder)
+    postgres.psql("CREATE ROLE judge LOGIN")
+    yield postgres.folder
+    postgres.psql("DROP ROLE judge")
 
 
 def judge(server, reply, *, role="judge", reference="SELECT a FROM r WHERE b > 3", **params):
