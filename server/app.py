@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,8 @@ from verigym.sandbox.local import LocalSandbox
 from verigym.server import metrics, openapi, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
 from verigym.server.guard import Guard, keys_of
-from verigym.server.limits import Gate, Limits
+from verigym.server.limits import Gate, Limits, busy, deadline_of, stopping
+from verigym.server.presence import while_there
 from verigym.server.programs import Programs
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
@@ -46,7 +48,7 @@ _log = logging.getLogger(__name__)
 _verify_decoder = msgspec.json.Decoder(VerifyBody)
 _batch_decoder = msgspec.json.Decoder(BatchBody)
 
-_POOL_REASONS = frozenset({"deadline", "load_timeout", "worker_died", "pool_closed"})
+_POOL_REASONS = frozenset({"deadline", "load_timeout", "worker_died", "pool_closed", "cancelled"})
 """Reasons whose evidence the pool wrote; it holds nothing of a verifier or a task."""
 
 
@@ -75,10 +77,22 @@ class _Service:
             message = f"timeout_s must be above 0 and at most {limit:g}"
             raise Refusal(422, "invalid_request", message, f"{where}.timeout_s")
 
-    async def judge(self, asks: Sequence[VerifyBody], where: str) -> list[Verdict]:
+    def admit(self) -> None:
+        """Raises Refusal where the queue is full; to be asked before a body is read."""
+        if self.pool.waiting >= self.pool.max_queue:
+            raise self.full()
+
+    def full(self) -> Refusal:
+        """The refusal of what finds no room in the queue; says when there may be some."""
+        return busy("busy", "the queue is full; try again later", self.pool.delay_s)
+
+    async def judge(
+        self, asks: Sequence[VerifyBody], where: str, deadline: float = math.inf
+    ) -> list[Verdict]:
         """Verdicts on `asks` in order; `where` is a pattern for the place of the i-th.
 
-        Raises Refusal, and what was not judged yet is then taken back.
+        What has none at `deadline`, of `time.monotonic`, gets a fault then. Raises Refusal, and what
+        was not judged yet is then taken back.
         """
         groups: dict[bytes, list[int]] = {}
         for i, ask in enumerate(asks):
@@ -88,7 +102,9 @@ class _Service:
         try:
             async with asyncio.TaskGroup() as tasks:
                 judged = [
-                    tasks.create_task(self._judge_alike([asks[i] for i in group], where, group[0]))
+                    tasks.create_task(
+                        self._judge_alike([asks[i] for i in group], where, group[0], deadline)
+                    )
                     for group in groups.values()
                 ]
         except BaseExceptionGroup as failed:
@@ -101,7 +117,7 @@ class _Service:
         return [_presentable(by_place[i]) for i in range(len(asks))]
 
     async def _judge_alike(
-        self, asks: Sequence[VerifyBody], where: str, first: int
+        self, asks: Sequence[VerifyBody], where: str, first: int, deadline: float
     ) -> list[Verdict]:
         """Verdicts on `asks`, which differ in task and submission only."""
         try:
@@ -111,12 +127,12 @@ class _Service:
                 params=asks[0].params,
                 timeout_s=asks[0].timeout_s or self.settings.timeout_s,
                 wait_s=0.0,
+                deadline=deadline,
             )
         except PoolBusy as error:
-            message = "the queue is full; try again later"
-            raise Refusal(429, "busy", message, headers={"Retry-After": "1"}) from error
+            raise self.full() from error
         except PoolClosed as error:
-            raise Refusal(503, "stopping", "the service is stopping") from error
+            raise stopping() from error
         except RequestError as error:
             place = f"{where.format(first)}.params"
             raise Refusal(422, "bad_params", str(error), place) from error
@@ -207,8 +223,11 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
 
     @app.post("/v1/verify", summary="Judge one submission", openapi_extra=openapi.VERIFY)
     async def verify(request: Request) -> Response:
+        service = _service(app)
+        service.admit()
         ask = await read(request, _verify_decoder, settings)
-        (verdict,) = await _service(app).judge([ask], "$")
+        judging = service.judge([ask], "$", deadline_of(request))
+        (verdict,) = await while_there(request, judging)
         return _json(verdict)
 
     @app.post(
@@ -217,11 +236,14 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
         openapi_extra=openapi.BATCH,
     )
     async def verify_batch(request: Request) -> Response:
+        service = _service(app)
+        service.admit()
         batch = await read(request, _batch_decoder, settings)
         if len(batch.items) > settings.max_batch:
             message = f"a batch holds at most {settings.max_batch} items, got {len(batch.items)}"
             raise Refusal(413, "batch_too_large", message, "$.items")
-        verdicts = await _service(app).judge(batch.items, "$.items[{}]")
+        judging = service.judge(batch.items, "$.items[{}]", deadline_of(request))
+        verdicts = await while_there(request, judging)
         return _json({"verdicts": verdicts})
 
     return app

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
@@ -14,6 +12,7 @@ from verigym.sandbox import wire
 from verigym.sandbox.session import Session
 from verigym.server import openapi
 from verigym.server.body import read
+from verigym.server.presence import watched
 from verigym.server.programs import Programs, refusing
 from verigym.server.settings import Settings
 
@@ -43,7 +42,7 @@ def install(app: FastAPI, settings: Settings) -> None:
         programs().checked(ask.limits)
         with refusing():
             job = ask.to_job()
-        async with _watched(request) as gone:
+        async with watched(request) as gone:
             return _sent(await programs().run(job, ask.id, gone))
 
     @app.delete("/v1/sandbox/jobs/{id}", summary="Kill a program", openapi_extra=openapi.CANCEL)
@@ -54,7 +53,7 @@ def install(app: FastAPI, settings: Settings) -> None:
     @app.post("/v1/sandbox/sessions", summary="Start a session", openapi_extra=openapi.START)
     async def start(request: Request) -> Response:
         ask: wire.SessionBody = await body(request, _session_decoder)
-        async with _watched(request) as gone:
+        async with watched(request) as gone:
             return _json(await programs().start(ask, gone))
 
     @app.post(
@@ -72,7 +71,7 @@ def install(app: FastAPI, settings: Settings) -> None:
             answer = wire.CellResult(result=wire.result_body(result), alive=session.alive)
             return msgspec.json.encode(answer)
 
-        async with _watched(request) as gone:
+        async with watched(request) as gone:
             return _sent(await programs().use(id, gone, call, lambda session: session.interrupt()))
 
     @app.post(
@@ -89,7 +88,7 @@ def install(app: FastAPI, settings: Settings) -> None:
             session.put(ask.name, ask.data.to_bytes())
             return b'{"text":""}'
 
-        async with _watched(request) as gone:
+        async with watched(request) as gone:
             return _sent(await programs().use(id, gone, call))
 
     @app.post(
@@ -105,22 +104,6 @@ def install(app: FastAPI, settings: Settings) -> None:
     async def close(id: str) -> Response:
         await asyncio.shield(programs().drop(id))
         return _json({})
-
-
-@asynccontextmanager
-async def _watched(request: Request) -> AsyncIterator[asyncio.Future[None]]:
-    """A future that is done when the client, whose body was read, has hung up."""
-    gone = asyncio.ensure_future(_until_gone(request))
-    try:
-        yield gone
-    finally:
-        gone.cancel()
-        await asyncio.wait({gone})
-
-
-async def _until_gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 def _json(value: Any) -> Response:

@@ -8,7 +8,8 @@ Verdicts and digests are those of an in-process call. What can only happen here:
 - no verdict within `timeout_s`: the worker is killed, status `timeout`
 - a worker that dies while it judges: one more try on a fresh worker, then status `infra`
 - a full queue for longer than `wait_s`: PoolBusy, nothing was judged
-- the pool is closed meanwhile: status `cancelled`
+- the caller's `deadline` passes: status `timeout`, and what was not begun is not begun
+- the pool is closed or the call taken back (`cancel`) meanwhile: status `cancelled`
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import atexit
 import contextlib
 import contextvars
 import copy
+import functools
 import logging
+import math
 import os
 import threading
 import time
@@ -44,6 +47,8 @@ _log = logging.getLogger(__name__)
 
 _MAX_LOST_EARLY = 4
 """Workers that may die while they load a verifier."""
+_SMOOTHING = 0.1
+"""Weight of the latest call in the average of what one takes."""
 
 _STREAMED = 4
 """Calls in a parcel whose verdicts are wanted one by one: few are judged for a caller who left."""
@@ -84,6 +89,9 @@ class _Parcel:
     timeout_s: float
     tell: Callable[[int, Verdict], None] | None = None
     """Gets each verdict with its place as soon as it is there, in the thread that has it."""
+    deadline: float = math.inf
+    """Of `time.monotonic`: when the caller stops waiting."""
+    cancelled: bool = False
     done: Future[list[Verdict]] = field(default_factory=Future)
     context: contextvars.Context = field(default_factory=contextvars.copy_context)
     """The caller's, for `watch`."""
@@ -148,6 +156,11 @@ class VerifierPool:
         self._lock = threading.Lock()
         self._work = threading.Condition(self._lock)
         self._room = threading.Condition(self._lock)
+        self._clock = threading.Condition(self._lock)
+        self._soonest = math.inf
+        """When the clock thread looks next."""
+        self._call_s = 0.0
+        """What a worker takes over one call, averaged."""
         self._queue: deque[_Parcel] = deque()
         self._waiting = 0
         self._closed = False
@@ -158,6 +171,7 @@ class VerifierPool:
             threading.Thread(target=self._serve, args=(seat,), name=f"pool-{i}", daemon=True)
             for i, seat in enumerate(self._seats)
         ]
+        self._threads.append(threading.Thread(target=self._expire, name="pool-clock", daemon=True))
         for thread in self._threads:
             thread.start()
         atexit.register(self.close)
@@ -206,7 +220,7 @@ class VerifierPool:
         timeout_s: float | None = None,
         wait_s: float | None = None,
     ) -> Verdict:
-        """`verify` that leaves the event loop free. Cancelling it frees its place in the queue."""
+        """`verify` that leaves the event loop free. Cancelling it stops the work on it."""
         items = [(task, submission)]
         verdicts = await self.verify_batch_async(
             verifier, items, params=params, timeout_s=timeout_s, wait_s=wait_s
@@ -221,17 +235,28 @@ class VerifierPool:
         params: Mapping[str, JSON] | None = None,
         timeout_s: float | None = None,
         wait_s: float | None = None,
+        deadline: float = math.inf,
     ) -> list[Verdict]:
-        """`verify_batch` that leaves the event loop free."""
+        """`verify_batch` that leaves the event loop free. Cancelling it stops the work on it."""
+        submit = functools.partial(
+            self.submit,
+            verifier,
+            items,
+            params=params,
+            timeout_s=timeout_s,
+            deadline=deadline,
+        )
         try:
-            futures = self.submit(verifier, items, params=params, timeout_s=timeout_s, wait_s=0.0)
+            futures = submit(wait_s=0.0)
         except PoolBusy:
             if wait_s is not None and wait_s <= 0:
                 raise
-            futures = await asyncio.to_thread(
-                self.submit, verifier, items, params=params, timeout_s=timeout_s, wait_s=wait_s
-            )
-        answers = await asyncio.gather(*map(asyncio.wrap_future, futures))
+            futures = await asyncio.to_thread(submit, wait_s=wait_s)
+        try:
+            answers = await asyncio.gather(*map(asyncio.wrap_future, futures))
+        except BaseException:
+            self.cancel(futures)
+            raise
         return [verdict for verdicts in answers for verdict in verdicts]
 
     async def verify_each_async(
@@ -241,10 +266,11 @@ class VerifierPool:
         *,
         params: Mapping[str, JSON] | None = None,
         timeout_s: float | None = None,
-    ) -> AsyncGenerator[tuple[int, Verdict]]:
+        deadline: float = math.inf,
+    ) -> AsyncGenerator[tuple[int, Verdict], None]:
         """Places in `items` and their verdicts, each as soon as it is there; never waits for room.
 
-        Close it (`contextlib.aclosing`) to take back what no worker has begun.
+        Close it (`contextlib.aclosing`) to stop the work on the rest.
         """
         loop = asyncio.get_running_loop()
         ready: deque[tuple[int, Verdict]] = deque()
@@ -255,12 +281,15 @@ class VerifierPool:
             with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
                 loop.call_soon_threadsafe(news.set)
 
-        futures = [
-            asyncio.wrap_future(future)
-            for future in self.submit(
-                verifier, items, params=params, timeout_s=timeout_s, wait_s=0.0, tell=tell
-            )
-        ]
+        submitted = self.submit(
+            *(verifier, items),
+            params=params,
+            timeout_s=timeout_s,
+            wait_s=0.0,
+            deadline=deadline,
+            tell=tell,
+        )
+        futures = [asyncio.wrap_future(future) for future in submitted]
         for future in futures:
             future.add_done_callback(lambda _: news.set())
         left = len(items)
@@ -277,6 +306,8 @@ class VerifierPool:
                         future.result()  # raises where there are to be no verdicts
                 await news.wait()
         finally:
+            if left:
+                self.cancel(submitted)
             for future in futures:
                 if not future.cancel() and not future.cancelled():
                     future.exception()  # looked at, or asyncio complains
@@ -289,10 +320,12 @@ class VerifierPool:
         params: Mapping[str, JSON] | None = None,
         timeout_s: float | None = None,
         wait_s: float | None = None,
+        deadline: float = math.inf,
         tell: Callable[[int, Verdict], None] | None = None,
     ) -> list[Future[list[Verdict]]]:
         """Put `items` in the queue; their verdicts, in order, are those of the futures in order.
 
+        What has no verdict at `deadline`, of `time.monotonic`, gets one of status `timeout` then.
         `tell` is called with each place and verdict before its future is done, by some thread and in
         any order; it must be quick and not raise.
         """
@@ -315,7 +348,7 @@ class VerifierPool:
         if tell is not None:
             size = min(size, _STREAMED)
         parcels = [
-            _Parcel(verifier, plain, key, calls[start : start + size], timeout_s, tell)
+            _Parcel(verifier, plain, key, calls[start : start + size], timeout_s, tell, deadline)
             for start in range(0, len(calls), size)
         ]
         # Where all is known already, no worker is needed; but one says what the verifier is called.
@@ -326,6 +359,20 @@ class VerifierPool:
             if parcel not in rest:
                 self._finish(parcel)
         return [parcel.done for parcel in parcels]
+
+    def cancel(self, futures: Sequence[Future[list[Verdict]]]) -> None:
+        """Stop the work on calls: those that wait leave the queue, those under way their worker."""
+        wanted = set(futures)
+        with self._lock:
+            for parcel in [parcel for parcel in self._queue if parcel.done in wanted]:
+                if parcel.done.cancel():
+                    self._queue.remove(parcel)
+                    self._waiting -= len(parcel.calls)
+            self._room.notify_all()
+            for seat in self._seats:
+                if seat.parcel is not None and seat.parcel.done in wanted:
+                    seat.parcel.cancelled = True
+                    seat.interrupt()
 
     def describe(self, verifier: str, params: Mapping[str, JSON] | None = None) -> dict[str, Any]:
         """What `Verifier.describe` gives, asked of a worker. RequestError if it cannot be made."""
@@ -344,6 +391,11 @@ class VerifierPool:
     def waiting(self) -> int:
         """Calls in the queue that no worker has taken yet."""
         return self._waiting
+
+    @property
+    def delay_s(self) -> float:
+        """About how long a call that came now would wait for a worker."""
+        return self._waiting * self._call_s / self.workers
 
     def worker_pids(self) -> list[int]:
         """Pids of the workers that run now; fewer than `workers` where one is not started yet."""
@@ -368,6 +420,7 @@ class VerifierPool:
             self._waiting = 0
             self._work.notify_all()
             self._room.notify_all()
+            self._clock.notify_all()
         for parcel in left:
             if parcel.done.set_running_or_notify_cancel():
                 _set_all(parcel.calls, _cancelled())
@@ -414,8 +467,32 @@ class VerifierPool:
             self._queue.extend(parcels)
             self._waiting += n_calls
             self._work.notify(len(parcels))
+            if parcels and parcels[0].deadline < self._soonest:
+                self._clock.notify()
 
-    def _next(self) -> _Parcel | None:
+    def _expire(self) -> None:
+        """Settle what waits in the queue past its deadline, as soon as that passes."""
+        while True:
+            with self._clock:
+                now = time.monotonic()
+                self._soonest = min((p.deadline for p in self._queue), default=math.inf)
+                if self._closed:
+                    return
+                if self._soonest > now:
+                    left_s = None if self._soonest == math.inf else self._soonest - now
+                    self._clock.wait(left_s)
+                    continue
+                late = [parcel for parcel in self._queue if parcel.deadline <= now]
+                for parcel in late:
+                    self._queue.remove(parcel)
+                    self._waiting -= len(parcel.calls)
+                self._room.notify_all()
+            for parcel in late:
+                if parcel.done.set_running_or_notify_cancel():
+                    _set_all(parcel.calls, _late())
+                    self._finish(parcel)
+
+    def _next(self, seat: _Seat) -> _Parcel | None:
         """The next parcel that somebody still waits for; None when the pool closes."""
         while True:
             with self._work:
@@ -425,16 +502,30 @@ class VerifierPool:
                 parcel = self._queue.popleft()
                 self._waiting -= len(parcel.calls)
                 self._room.notify_all()
-            if parcel.done.set_running_or_notify_cancel():
-                parcel.taken = time.monotonic()
-                return parcel
+                if parcel.done.set_running_or_notify_cancel():
+                    parcel.taken = time.monotonic()
+                    seat.parcel = parcel
+                    return parcel
+
+    def _leave(self, seat: _Seat, parcel: _Parcel) -> None:
+        """`seat` is done with `parcel`."""
+        with self._lock:
+            seat.parcel = None
+            if parcel.calls:
+                took_s = (time.monotonic() - parcel.taken) / len(parcel.calls)
+                self._call_s += _SMOOTHING * (took_s - self._call_s)
+        if parcel.cancelled:
+            seat.kill()  # its connection may have been ended after the last verdict
 
     # One thread for each worker.
 
     def _serve(self, seat: _Seat) -> None:
-        while (parcel := self._next()) is not None:
+        while (parcel := self._next(seat)) is not None:
             try:
-                self._judge(seat, parcel)
+                try:
+                    self._judge(seat, parcel)
+                finally:
+                    self._leave(seat, parcel)
             except Exception as error:  # noqa: BLE001
                 # RequestError is the caller's; anything else a bug here. The caller gets either:
                 # a thread that died of it would leave callers waiting for ever.
@@ -448,6 +539,9 @@ class VerifierPool:
         """Give every call a verdict, on as many workers as it takes."""
         todo = deque(call for call in parcel.calls if call.verdict is None)
         lost_early = 0
+        if time.monotonic() >= parcel.deadline:
+            _set_all(todo, _late())
+            return
         while todo or parcel.key not in self._known:
             try:
                 if self._ask(seat, parcel, todo):
@@ -455,6 +549,9 @@ class VerifierPool:
             except TimeoutError:
                 seat.kill()
                 seat.killed += 1
+                if time.monotonic() >= parcel.deadline:
+                    _set_all(todo, _late())
+                    return
                 if parcel.key not in seat.ready:
                     why = f"not loaded in {self.load_timeout_s:g} s; the worker was killed"
                     _set_all(todo, fault(Status.TIMEOUT, "load_timeout", why))
@@ -466,6 +563,10 @@ class VerifierPool:
                 seat.kill()
                 if self._closed:
                     _set_all(todo, _cancelled())
+                    return
+                if parcel.cancelled:
+                    seat.killed += 1
+                    _set_all(todo, fault(Status.CANCELLED, "cancelled", "the caller took it back"))
                     return
                 seat.died += 1
                 _log.warning("a worker of verifier %s died: %s", parcel.verifier, error)
@@ -485,15 +586,18 @@ class VerifierPool:
     def _ask(self, seat: _Seat, parcel: _Parcel, todo: deque[_Call]) -> bool:
         """Have the worker judge `todo`, taking off what is judged; True when that settles all."""
         channel = seat.channel()
+        if parcel.cancelled:  # before there was a connection to end
+            raise EOFError("taken back")
         loaded = parcel.key in seat.ready
-        deadline = time.monotonic() + (parcel.timeout_s if loaded else self.load_timeout_s)
+        allowed_s = parcel.timeout_s if loaded else self.load_timeout_s
+        deadline = min(time.monotonic() + allowed_s, parcel.deadline)
         raws = [msgspec.Raw(call.raw) for call in todo]
         channel.send(SentAsk(parcel.verifier, parcel.params, raws), deadline)
         began = time.monotonic()
         while True:
             answer = channel.receive_answer(deadline)
             now = time.monotonic()
-            deadline = now + parcel.timeout_s
+            deadline = min(now + parcel.timeout_s, parcel.deadline)
             if isinstance(answer, Judged):
                 todo[0].seconds = now - began
                 call = todo.popleft()
@@ -586,6 +690,8 @@ class _Seat:
         self._server: ForkServer | None = None
         self._channel: Channel | None = None
         self.pid = 0
+        self.parcel: _Parcel | None = None
+        """What it judges; under the pool's lock."""
         self.ready: set[bytes] = set()
         self.started = self.killed = self.died = 0
 
@@ -596,6 +702,12 @@ class _Seat:
             self._server, self.pid, self._channel = self._forks.fork()
             self.started += 1
         return self._channel
+
+    def interrupt(self) -> None:
+        """Have the thread that waits for the worker find the connection ended. From any thread."""
+        channel = self._channel
+        if channel is not None:
+            channel.interrupt()
 
     def kill(self) -> None:
         """End the worker; the next `channel` starts another. `ready` stays until then."""
@@ -626,6 +738,10 @@ def _stamp(ready: Ready, call: _Call) -> str:
 
 def _cancelled() -> Verdict:
     return fault(Status.CANCELLED, "pool_closed", "the pool was closed before there was a verdict")
+
+
+def _late() -> Verdict:
+    return fault(Status.TIMEOUT, "deadline", "no verdict before the caller's own deadline")
 
 
 def _set_all(calls: Sequence[_Call] | deque[_Call], verdict: Verdict) -> None:

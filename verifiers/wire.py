@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import struct
 import time
@@ -97,6 +98,11 @@ class Channel:
 
     def receive_answer(self, deadline: float) -> Answer:
         return _decode_answer.decode(self._frame(deadline))
+
+    def interrupt(self) -> None:
+        """End the connection under another thread's `send` or `receive_answer`, which raises then."""
+        with contextlib.suppress(OSError):  # it is closed already
+            self._sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         self._sock.close()

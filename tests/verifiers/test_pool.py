@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -429,3 +430,65 @@ def test_no_verdict_is_lost_to_a_worker_that_is_killed_every_second():
     assert (report["lost"], report["changed"]) == (0, 0)
     assert report["verifications"] >= 10_000
     assert report["kills"] >= 5
+
+
+def test_a_deadline_that_passes_in_the_queue_is_told_then_and_nothing_is_judged(unruly, fifo):
+    with VerifierPool(1, timeout_s=LONG_S) as pool:
+        pool.describe(OBEYS)  # so that it knows what to call what it settles itself
+        (hang,) = pool.submit(OBEYS, [(TASK, {"do": "hang", "at": str(fifo)})])
+        pid = int(fifo.read_text())
+        late = pool.submit(OBEYS, [(TASK, {"do": "die"})] * 2, deadline=time.monotonic() + 0.05)
+        verdicts = [verdict for future in late for verdict in future.result(LONG_S)]
+        assert {(v.status, v.reason) for v in verdicts} == {(Status.TIMEOUT, "deadline")}
+        assert [(v.verifier, bool(v.digest)) for v in verdicts] == [(f"{OBEYS}@3", True)] * 2
+        assert not hang.done()
+        assert pool.waiting == 0
+        assert pool.worker_pids() == [pid]
+        pool.cancel([hang])
+        assert hang.result(LONG_S)[0].status is Status.CANCELLED
+
+
+def test_a_deadline_that_passes_while_it_is_judged_ends_the_worker(unruly):
+    with VerifierPool(1, timeout_s=LONG_S) as pool:
+        pool.describe(OBEYS)
+        futures = pool.submit(OBEYS, [(TASK, {"do": "hang"})] * 2, deadline=time.monotonic() + 0.2)
+        verdicts = [verdict for future in futures for verdict in future.result(LONG_S)]
+        assert [v.status for v in verdicts] == [Status.TIMEOUT] * 2
+        assert pool.verify(OBEYS, TASK, {"do": "nothing"}).score == 1.0
+        assert pool.worker_counts() == {"started": 2, "killed": 1, "died": 0}
+
+
+def test_what_is_taken_back_is_not_judged(unruly, fifo):
+    with VerifierPool(1, timeout_s=LONG_S) as pool:
+        (hang,) = pool.submit(OBEYS, [(TASK, {"do": "hang", "at": str(fifo)})])
+        pid = int(fifo.read_text())
+        queued = pool.submit(OBEYS, [(TASK, {"do": "die"})])
+        kept = pool.submit(OBEYS, [(TASK, {"do": "nothing"})])
+        assert pool.waiting == 2
+        pool.cancel(queued)
+        assert pool.waiting == 1
+        assert queued[0].cancelled()
+        worker = os.pidfd_open(pid)
+        pool.cancel([hang])
+        assert select.select([worker], [], [], LONG_S)[0]
+        os.close(worker)
+        assert kept[0].result(LONG_S)[0].score == 1.0
+        assert hang.result(LONG_S)[0].reason == "cancelled"
+
+
+def test_cancelling_an_awaited_batch_ends_its_worker(unruly, fifo):
+
+    async def main(pool):
+        items = [(TASK, {"do": "hang", "at": str(fifo)})]
+        task = asyncio.create_task(pool.verify_batch_async(OBEYS, items))
+        worker = os.pidfd_open(int(await asyncio.to_thread(fifo.read_text)))
+        task.cancel()
+        ended = await asyncio.to_thread(select.select, [worker], [], [], LONG_S)
+        os.close(worker)
+        return ended[0], await asyncio.gather(task, return_exceptions=True)
+
+    with VerifierPool(1, timeout_s=LONG_S) as pool:
+        ended, (cancelled,) = asyncio.run(main(pool))
+        assert ended
+        assert isinstance(cancelled, asyncio.CancelledError)
+        assert pool.verify(OBEYS, TASK, {"do": "nothing"}).score == 1.0
