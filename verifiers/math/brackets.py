@@ -7,6 +7,7 @@ from fractions import Fraction
 from verigym.verifiers.math.cursor import Cursor
 from verigym.verifiers.math.grammar import CLOSING
 from verigym.verifiers.math.lexer import Token
+from verigym.verifiers.math.ranges import filled
 from verigym.verifiers.math.trees import MAX_ITEMS, Node, TooBig, Unreadable
 
 
@@ -42,7 +43,7 @@ def bracket(reader: Cursor, opening: str) -> Node:
                     rest = listed(reader, "\\}")
                 else:
                     reader.want("\\}")
-                node = Node("set", (first, *rest))
+                node = Node("set", filled((first, *rest)))
     else:
         items: list[Node] = []
         while True:
@@ -67,7 +68,7 @@ def bracket(reader: Cursor, opening: str) -> Node:
             if node.kind in ("tuple", "set") and opening == "(":
                 node = Node("tuple", (node,), "()") if node.kind == "set" else node
         else:
-            node = Node("tuple", tuple(items), _shape(opening, closing))
+            node = Node("tuple", filled(items), _shape(opening, closing))
     reader.bars, reader.builder = bars, builder
     reader.depth -= 1
     return node
@@ -82,7 +83,7 @@ def braces(reader: Cursor) -> Node:
         node = Node("fn", (first, reader.item()), "binomial")
         reader.want("}")
     elif reader.take(",", ";"):
-        node = Node("set", (first, *listed(reader, "}")))
+        node = Node("set", filled((first, *listed(reader, "}"))))
     else:
         reader.want("}")
         node = first

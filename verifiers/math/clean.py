@@ -26,7 +26,7 @@ _SIGNS = {
     "\u2009": "\\,", "\u202f": "\\,", "\u2061": "", "\u2062": "", "\u200b": "", "\ufeff": "", "ℓ": "l",
     "，": ",", "：": ":", "；": ";", "（": "(", "）": ")", "。": ".", "Ω": "\\Omega ", "ð": "",
     "℃": "^\\circ C", "℉": "^\\circ F", "‰": "\\permille ", "→": "\\to ", "⇒": "\\implies ",
-    "∑": "\\sum ", "∏": "\\prod ", "∣": "|", "µ": "\\mu ",
+    "∠": "\\angle ", "¢": " cents ", "∑": "\\sum ", "∏": "\\prod ", "∣": "|", "µ": "\\mu ",
 }  # fmt: skip
 _GREEK = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta",
@@ -44,11 +44,12 @@ _SCRIPT = re.compile(f"[{''.join(_SUPER)}]+|[{''.join(_SUB)}]+")
 
 _COMMANDS = {
     **dict.fromkeys(names("left right big Big bigg Bigg bigl bigr Bigl Bigr displaystyle textstyle limits nolimits "
-        "scriptstyle middle mathstrut"),
+        "scriptstyle middle mathstrut tiny scriptsize footnotesize small normalsize large Large LARGE huge Huge "
+        "bfseries itshape rmfamily boldmath"),
         "",
     ),
     **dict.fromkeys(names("quad qquad hspace enspace thinspace hfill space nobreakspace newline"), " "),
-    **dict.fromkeys(names("dfrac tfrac cfrac"), "\\frac"),
+    **dict.fromkeys(names("dfrac tfrac cfrac nicefrac sfrac flatfrac"), "\\frac"),
     **dict.fromkeys(names("dbinom tbinom"), "\\binom"),
     **dict.fromkeys(names("le leq leqslant leqq"), "<="),
     **dict.fromkeys(names("ge geq geqslant geqq"), ">="),
@@ -77,7 +78,7 @@ _COMMANDS = {
 _WRAPPERS = names(
     "text textbf textit textrm textsf texttt textnormal mathrm mathbf mathit mathsf mathtt mathcal "
     "boldsymbol bm bf operatorname mbox hbox emph underline rm it mathbin mathrel boxed fbox ensuremath "
-    "mathop mathfrak vec hat"
+    "mathop mathfrak vec hat overrightarrow widehat boldmath"
 )
 _COMMAND = re.compile(r"\\([A-Za-z]+)\*?")
 _BLACKBOARD = re.compile(
@@ -86,6 +87,13 @@ _BLACKBOARD = re.compile(
 _DIGIT_COMMA = re.compile(
     r"(?<=\d)(?:\{,\}|,\\!|\\!,|,\{\}|\{\\,\}|\\[,:;]|'(?=\d{3}))\s*(?=\d{3}(?!\d))"
 )
+_PHANTOM = re.compile(r"\\(?:[hv]?phantom|[hv]space|label|tag)\*?\s*\{[^{}]*\}")
+_COMBINATIONS = re.compile(
+    r"(?:\{\}|(?<![\w}^]))[\^_]\s*\{?(\w{1,9})\}?\s*(?:\\(?:mathrm|mathbf|text)\s*\{\s*C\s*\}|C)\s*_\s*\{?(\w{1,9})\}?"
+)
+_NO_BRACKET = re.compile(r"\\(?:left|right|bigl|bigr|big|Big)\s*\.(?!\d)")
+_COLOUR = re.compile(r"\\(?:text)?color\s*(?:\[\w+\])?\{[\w!]+\}")
+_UNDERSCORED = re.compile(r"(?<![\w.])\d{1,3}(?:_\d{3})+(?![\w{])")
 _PMOD = re.compile(r"\(\s*\\?(?:mod|bmod|text\{\s*mod\s*\})\s*\\?\s*([^()]{1,40})\)")
 
 
@@ -118,7 +126,10 @@ def clean(text: str) -> str:
         text = re.sub(r"\$(?=\s*-?[\d.])", "\\\\dollar ", text, count=1)
     text = text.replace("$", " ")
     text = re.sub(r"(?<!\\)\\[()]|(?<!\\)\\\[(?!\d+(?:pt|em|ex|mm|cm))|(?<!\\)\\\]", " ", text)
+    text = _COMBINATIONS.sub(r"\\binom{\1}{\2}", _PHANTOM.sub("", text))
+    text = _COLOUR.sub("", _NO_BRACKET.sub(" ", text))
     text = _DIGIT_COMMA.sub("", text)
+    text = _UNDERSCORED.sub(lambda match: match[0].replace("_", ""), text)
     text = re.sub(r"(?<!\\)\\[,;:!> ]|~", " ", text)
     text = re.sub(r"(?i)\bper ?cent(?:age points?)?\b", "%", text)
     text = re.sub(r"(?<=[\d}])\s*[xX]\s*(?=10\s*\^)", "*", text)
@@ -139,7 +150,9 @@ def _trimmed(text: str) -> str:
     """Without sentence marks at the end and marks of code or bold type around."""
     while True:
         before = text
-        text = text.strip(' `"')
+        text = text.strip(' `"').removeprefix("= ")
+        if text.startswith("__") and text.endswith("__"):
+            text = text.strip("_")
         if text.startswith(("*", "^")):
             text = text.lstrip("*^ ")
         if text.endswith(("^", "*")) and text[:-1].strip():

@@ -1,9 +1,10 @@
-"""Reads words and TeX commands: functions, constants, letters, named sets, matrices."""
+"""Reads words and TeX commands: functions, constants, letters, named sets."""
 
 from __future__ import annotations
 
 from verigym.verifiers.math.brackets import group, listed
 from verigym.verifiers.math.cursor import Cursor
+from verigym.verifiers.math.environments import environment
 from verigym.verifiers.math.functions import function, root, series
 from verigym.verifiers.math.grammar import (
     CLOSING,
@@ -11,12 +12,14 @@ from verigym.verifiers.math.grammar import (
     ENGLISH,
     FUNCTIONS,
     GREEK,
-    MATRICES,
     NAMED,
 )
 from verigym.verifiers.math.lexer import Token
+from verigym.verifiers.math.matrices import determinant
 from verigym.verifiers.math.symbols import letter, variable
-from verigym.verifiers.math.trees import MAX_ITEMS, Node, TooBig, Unreadable
+from verigym.verifiers.math.trees import Node, Unreadable
+
+_DRAWN = frozenset(("angle", "measuredangle", "triangle"))
 
 
 def word(reader: Cursor, token: Token) -> Node:
@@ -41,7 +44,7 @@ def word(reader: Cursor, token: Token) -> Node:
             reader.tokens[reader.at - 1] = Token("word", name[:size], token.spaced)
             reader.tokens.insert(reader.at, rest)
             return word(reader, reader.tokens[reader.at - 1])
-    if len(name) > 3 or name.lower() in ENGLISH:
+    if len(name) > 3 or (name.lower() in ENGLISH and reader.here.text != "^"):
         raise Unreadable(f"{name!r} is no mathematics")
     reader.tokens[reader.at - 1 : reader.at] = [
         Token("word", letter, token.spaced and i == 0) for i, letter in enumerate(name)
@@ -78,6 +81,11 @@ def command(reader: Cursor, token: Token) -> Node:
         return Node("fn", (group(reader),), "conj")
     if name == "begin":
         return environment(reader)
+    if name == "det":
+        return determinant(reader.atom())
+    if name in _DRAWN and reader.here.kind == "word":
+        reader.at += 1
+        return Node("var", value=f"{name} {reader.tokens[reader.at - 1].text}")
     if name in ("sum", "prod"):
         return series(reader, name)
     if name == "circ":
@@ -101,40 +109,3 @@ def named(reader: Cursor, name: str) -> Node:
         if braced:
             reader.want("}")
     return Node("named", value=name + marks)
-
-
-def environment(reader: Cursor) -> Node:
-    """A matrix between \\begin and \\end, or its determinant between bars."""
-    reader.want("{")
-    kind = reader.here.text
-    reader.at += 1
-    reader.want("}")
-    if kind not in MATRICES:
-        raise Unreadable(f"\\begin{{{kind}}} is not known")
-    if kind == "array" and reader.take("{"):
-        while not reader.take("}"):
-            if reader.here.kind == "end":
-                raise Unreadable("a brace is not closed")
-            reader.at += 1
-    rows: list[Node] = []
-    cells: list[Node] = []
-    while True:
-        if reader.take("\\\\"):
-            rows, cells = [*rows, Node("row", tuple(cells))] if cells else rows, []
-            continue
-        if reader.take("\\end"):
-            break
-        if reader.take("\\hline") or reader.take("&"):
-            continue
-        cells.append(reader.item())
-        if len(rows) + len(cells) > MAX_ITEMS:
-            raise TooBig(f"a matrix has at most {MAX_ITEMS} cells")
-    if cells:
-        rows.append(Node("row", tuple(cells)))
-    reader.want("{")
-    reader.at += 1
-    reader.want("}")
-    if not rows or len({len(row.args) for row in rows}) != 1:
-        raise Unreadable("the rows of the matrix differ in length")
-    matrix = Node("matrix", tuple(rows))
-    return Node("fn", (matrix,), "det") if kind == "vmatrix" else matrix

@@ -58,7 +58,8 @@ def compact(text: str) -> str:
     text = re.sub(r"\{\s*(\w)\s*\}", r"\1", re.sub(r"\s+", " ", text))
     if not re.search(r"[\\^_=]", text) and re.search(r"[A-Za-z]{3}", text):
         return text.lower().strip(" .")
-    return text.replace(" ", "")
+    # "3 1/4" is not "31/4".
+    return re.sub(r"(?<!\d) | (?!\d)", "", text)
 
 
 def _choice(gold: str, answer: str, ctx: Context) -> bool | None:

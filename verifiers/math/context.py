@@ -23,6 +23,11 @@ _UNIT = re.compile(
 _POINT = re.compile(
     r"\b(?:point|vector|coordinates?|ordered pair|vertex|centre|center|list)\b", re.IGNORECASE
 )
+_GENERAL = re.compile(
+    r"\b(?:find|determine) all\b|\ball (?:pairs|triples|solutions|functions|polynomials|sequences)\b|"
+    r"\bgeneral solution\b|\bdifferential equation\b",
+    re.IGNORECASE,
+)
 _POSITIVE = re.compile(r"\bpositive\b|>\s*0", re.IGNORECASE)
 
 
@@ -37,6 +42,7 @@ class Context:
     rounded: bool = False
     positive: bool = False
     point: bool = False
+    general: bool = False
     order: tuple[str, ...] = ()
     unit: Unit | None = None
     units: str = "optional"
@@ -58,6 +64,7 @@ def context_of(question: str, *, units: str, tolerance: float, digits: int) -> C
         base=bool(_BASE.search(question)),
         rounded=bool(_ROUND.search(question)),
         point=bool(_POINT.search(question)),
+        general=bool(_GENERAL.search(question)),
         positive=bool(_POSITIVE.search(question)),
         order=tuple(re.split(r"\s*,\s*", clean(order[-1]))) if order else (),
         unit=None if unit is None or unit.degree or not unit.dims else unit,

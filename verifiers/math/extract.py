@@ -49,7 +49,7 @@ _THINK_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _THINK = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
 _MATHS = re.compile(r"\$\$(.+?)\$\$|\$([^$]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _VERB = re.compile(
-    r"\b(?:is|are|equals?|get|gives?|have|obtain|be|was|=|:)\s+(?!not\b)", re.IGNORECASE
+    r"\b(?:is|are|(?<!or )equals?|get|gives?|have|obtain|be|was|=|:)\s+(?!not\b)", re.IGNORECASE
 )
 
 
@@ -91,7 +91,9 @@ def _settle(text: str, found: list[Commitment], *, boxes: bool) -> Found:
     """The last commitment, with those before and after it that still stand."""
     found = [
         one for one in found if not _BEFORE_NEGATED.search(text[max(0, one.start - 40) : one.start])
-    ] or found[-1:]
+    ]
+    if not found:
+        return Found("", (), "the reply takes its answer back")
     last = found[-1]
     tail = text[last.end :]
     joined = _joined(text, found) if boxes else []

@@ -11,7 +11,7 @@ RELATIONS = {
 FUNCTIONS = {
     **{name: name for name in names("sin cos tan cot sec csc sinh cosh tanh coth sech csch arcsin arccos arctan arccot arcsec arccsc "
         "ln log exp sqrt cbrt abs floor ceil gcd lcm min max binomial factorial sign det tr deg arg "
-        "conj Re Im lg mod arsinh arcosh artanh phi") if name not in ("mod", "phi", "det", "tr", "deg")},
+        "conj Re Im cis lg mod arsinh arcosh artanh phi") if name not in ("mod", "phi", "det", "tr", "deg")},
     "asin": "arcsin", "acos": "arccos", "atan": "arctan", "arcsinh": "arsinh", "arccosh": "arcosh",
     "arctanh": "artanh", "asinh": "arsinh", "acosh": "arcosh", "atanh": "artanh", "ceiling": "ceil",
     "binom": "binomial", "sgn": "sign", "tg": "tan", "ctg": "cot", "arctg": "arctan", "cosec": "csc",
@@ -30,7 +30,7 @@ NAMED = {"\\RR": "R", "\\ZZ": "Z", "\\NN": "N", "\\QQ": "Q", "\\CC": "C", "\\emp
 GREEK = frozenset(
     names(
         "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi "
-        "omega Gamma Delta Theta Lambda Sigma Phi Psi Omega ell Xi"
+        "hbar partial nabla omega Gamma Delta Theta Lambda Sigma Phi Psi Omega ell Xi"
     )
 )
 CALLED = frozenset("fghFGPQC")
@@ -44,6 +44,8 @@ ENGLISH = frozenset(
         "sum but can has was its per use his her few set nor"
     )
 )
+PARITIES = {"even": 0, "odd": 1}
+ANGULAR = ("sin", "cos", "tan", "cot", "sec", "csc")
 INVERSE = {
     "sin": "arcsin", "cos": "arccos", "tan": "arctan", "cot": "arccot", "sec": "arcsec", "csc": "arccsc",
     "sinh": "arsinh", "cosh": "arcosh", "tanh": "artanh",

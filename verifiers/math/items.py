@@ -9,8 +9,10 @@ from verigym.verifiers.math.labels import label_of
 from verigym.verifiers.math.nodes import same_node
 from verigym.verifiers.math.reading import Item
 from verigym.verifiers.math.trees import Node, num
-from verigym.verifiers.math.units import same_noun
+from verigym.verifiers.math.units import same_noun, unit_of
 from verigym.verifiers.math.words import same_words
+
+_STERLING, _POUND = unit_of("£"), unit_of("pounds")
 
 
 def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) -> bool:
@@ -50,6 +52,8 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
                 ctx,
             )
         if first.dims != second.dims:
+            if {first, second} == {_STERLING, _POUND}:
+                return same_node(left, right, ctx)
             return {first.dims, second.dims} <= {
                 (),
                 (("u", 1),),
@@ -62,6 +66,9 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
                 for node, unit in ((left, first), (right, second))
             )
         return same_node(_times(left, first.factor), _times(right, second.factor), ctx, constant)
+    dozens = second is not None and not second.dims and second.factor != 1
+    if dozens and first is None and "dozen" not in ctx.question.lower():
+        return same_node(left, _times(right, second.factor if second else Fraction(1)), ctx)
     if same_node(left, right, ctx, constant):
         return True
     if first is not None and first.degree:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from verigym.verifiers.math.grammar import ANGULAR
 from verigym.verifiers.math.regions import is_region
 from verigym.verifiers.math.trees import Node, replace_kind
+
+_D = (Node("var", value="d"), Node("var", value="partial"))
 
 
 def label_of(node: Node) -> tuple[Node, Node] | None:
@@ -22,10 +25,24 @@ def label_of(node: Node) -> tuple[Node, Node] | None:
 def _is_name(node: Node) -> bool:
     if node.kind == "tuple":
         return all(arg.kind == "var" for arg in node.args)
-    return node.kind in ("var", "call")
+    if node.kind == "fn":
+        return node.value in ANGULAR and node.args[0].kind == "var"
+    if node.kind == "mul":
+        # AB = 5: a segment.
+        return all(_is_name(arg) and str(arg.value or "A").isupper() for arg in node.args)
+    return node.kind in ("var", "call") or _derivative(node)
+
+
+def _derivative(node: Node) -> bool:
+    """dy/dx, read as a quotient of products."""
+    return node.kind == "div" and all(
+        arg.kind == "mul" and arg.args[0] in _D and arg.args[1].kind == "var" for arg in node.args
+    )
 
 
 def _uses(name: Node, parts: list[Node]) -> bool:
+    if _derivative(name):
+        return any(map(_derivative, parts))
     if name.kind == "call":
         return any(
             part.kind == "call" and part.value == name.value
@@ -37,7 +54,12 @@ def _uses(name: Node, parts: list[Node]) -> bool:
 
 def unlabelled(node: Node) -> Node:
     """x in [1,3], D = (0,1), f: the set alone."""
-    if node.kind != "rel" or len(node.args) != 2 or node.value not in (("in",), ("=",)):
+    if node.kind != "rel":
+        return node
+    if len(node.args) == 3 and node.args[1].kind == "call":
+        # 1 <= f(x) <= 2: the values of a function as a letter.
+        return Node("rel", (node.args[0], Node("var", value="y"), node.args[2]), node.value)
+    if len(node.args) != 2 or node.value not in (("in",), ("=",)):
         return node
     name, body = node.args
     named = name.kind in ("var", "call") and (is_region(body) or body.kind == "set")

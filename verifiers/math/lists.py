@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from verigym.verifiers.math.bags import distinct, same_bag
@@ -10,9 +11,12 @@ from verigym.verifiers.math.families import Family, families_of, same_families
 from verigym.verifiers.math.items import same_item
 from verigym.verifiers.math.labels import expanded, label_of, unlabelled
 from verigym.verifiers.math.nodes import same_node
+from verigym.verifiers.math.ranges import filled
 from verigym.verifiers.math.reading import Item, Reading
 from verigym.verifiers.math.regions import is_region, same_region, sure_region, variable_of
 from verigym.verifiers.math.trees import Node
+
+_RESIDUE = re.compile(r"\b(?:remainder|residue)\b", re.IGNORECASE)
 
 
 def same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
@@ -26,6 +30,10 @@ def same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
             return True
         if found is False and (any(map(_sure, left)) or any(map(_sure, right))):
             return False
+    if len(left) == len(right) == 1 and _RESIDUE.search(ctx.question):
+        mine, theirs = _residue(left[0]), _residue(right[0])
+        if (mine is left[0]) != (theirs is right[0]):
+            return same_item(mine, theirs, ctx)
     first, second = families_of(_nodes(gold)), families_of(_nodes(answer))
     if first is not None or second is not None:
         return _same_families(first, second, left, right)
@@ -36,6 +44,15 @@ def same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
             _as_group_tuples(gold, ctx), _as_group_tuples(answer, ctx), partial(same_item, ctx=ctx)
         )
     return _same_lists(left, right, ctx, gold.constant or answer.constant)
+
+
+def _residue(item: Item) -> Item:
+    """x = 8 (mod 13), where a residue is asked for: 8."""
+    if item.node is None or item.node.kind != "mod":
+        return item
+    body = item.node.args[0]
+    named = label_of(body)
+    return Item(named[1] if named is not None else body, item.unit, item.text)
 
 
 def _nodes(reading: Reading) -> list[Node]:
@@ -51,6 +68,9 @@ def _settled(reading: Reading) -> list[Item]:
             if item.node
             else [item]
         )
+    nodes = [item.node for item in found if item.node is not None and item.unit is None]
+    if len(nodes) == len(found) > 3 and len(spread := filled(nodes)) > len(nodes):
+        found = [Item(node, None, "") for node in spread]
     if len(found) > 1:
         found = [item for item in found if not _declaration(item)] or found
     return found

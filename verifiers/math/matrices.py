@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from verigym.verifiers.math.trees import Node, TooBig
+from verigym.verifiers.math.trees import Node, TooBig, Unreadable, num, replace_kind
 
 MAX_SIDE = 12
+_MAX_DETERMINANT = 4
+_UNIT_VECTORS = ("i", "j", "k")
 
 
 def rows_of(node: Node) -> list[list[Node]] | None:
@@ -63,3 +65,67 @@ def _product(node: Node) -> list[list[Node]] | None:
         ]
         for row in left
     ]
+
+
+def determinant(matrix: Node) -> Node:
+    """The determinant of a matrix of at most 4 rows, by cofactors. Raises Unreadable or TooBig."""
+    rows = rows_of(matrix)
+    if rows is None or len(rows) != len(rows[0]):
+        raise Unreadable("a determinant is of a square matrix")
+    if len(rows) > _MAX_DETERMINANT:
+        raise TooBig(f"a determinant is of at most {_MAX_DETERMINANT} rows")
+    return _cofactors(rows)
+
+
+def _cofactors(rows: list[list[Node]]) -> Node:
+    if len(rows) == 1:
+        return rows[0][0]
+    terms: list[Node] = []
+    for k, cell in enumerate(rows[0]):
+        rest = _cofactors([row[:k] + row[k + 1 :] for row in rows[1:]])
+        term = Node("mul", (cell, rest))
+        terms.append(Node("neg", (term,)) if k % 2 else term)
+    return Node("add", tuple(terms))
+
+
+def identity(node: Node, side: int) -> list[list[Node]] | None:
+    """The rows of I or I_n as an identity matrix of `side` rows; None where it is none."""
+    if node.kind != "var" or node.value not in ("I", f"I_{side}"):
+        return None
+    return [[num(int(i == j)) for j in range(side)] for i in range(side)]
+
+
+def components(node: Node, side: int) -> tuple[Node, ...] | None:
+    """The components of 2i - 3j + k, a sum of multiples of unit vectors; None where it is none."""
+    if not node.has("var") or node.kind not in ("add", "mul", "neg", "div", "var"):
+        return None
+    node = _named_i(node)
+    letters = node.variables()
+    if not letters & {"j", "k"} or not 2 <= side <= 3 or (side == 2 and "k" in letters):
+        return None
+    if not all(_linear(term) for term in (node.args if node.kind == "add" else (node,))):
+        return None
+    return tuple(
+        replace_kind(node, "var", {name: num(int(name == one)) for name in _UNIT_VECTORS})
+        for one in _UNIT_VECTORS[:side]
+    )
+
+
+def _linear(term: Node) -> bool:
+    """Whether a term holds one unit vector, once, above every fraction."""
+    if term.kind == "neg":
+        return _linear(term.args[0])
+    if term.kind == "div":
+        return _linear(term.args[0]) and not term.args[1].variables() & set(_UNIT_VECTORS)
+    if term.kind == "mul":
+        held = [bool(arg.variables() & set(_UNIT_VECTORS)) for arg in term.args]
+        return held.count(True) == 1 and _linear(term.args[held.index(True)])
+    if term.kind == "add":
+        return all(map(_linear, term.args))
+    return term.kind == "var" and term.value in _UNIT_VECTORS
+
+
+def _named_i(node: Node) -> Node:
+    if node == Node("const", value="i"):
+        return Node("var", value="i")
+    return Node(node.kind, tuple(map(_named_i, node.args)), node.value)

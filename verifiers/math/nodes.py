@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
+from itertools import permutations
 
 from verigym.verifiers.math.bags import distinct, same_bag
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.labels import expanded, label_of, renamed, unlabelled
-from verigym.verifiers.math.matrices import rows_of
+from verigym.verifiers.math.matrices import components, identity, rows_of
 from verigym.verifiers.math.numeric import Undefined, value_of
 from verigym.verifiers.math.relations import same_relation
 from verigym.verifiers.math.scalars import same_scalar
 from verigym.verifiers.math.trees import MAX_COMBINATIONS, Node, TooBig, replace_kind
 
 _PARAMETERS = frozenset("kmntjlcrs")
+_INTEGRATION = frozenset(("C", "K", "C_1", "C_2", "C_3", "c_1", "c_2", "c_3", "C_0", "c_0"))
+_CONSTANTS = _INTEGRATION | frozenset("ABDabckd") | {"A_1", "A_2", "k_1", "k_2"}
+_MAX_RENAMED = 3
 _MEMBERSHIPS = frozenset(("in", "iff", "sub"))
 
 
@@ -45,6 +50,13 @@ def same_node(gold: Node, answer: Node, ctx: Context, constant: bool = False) ->
         return same_node(gold, second[1], ctx, constant)
     if gold.kind == "rel" or answer.kind == "rel":
         return gold.kind == answer.kind and _same_relation(gold, answer, ctx)
+    free = constant or ctx.general or _customary(gold, answer)
+    if free and gold.variables() != answer.variables():
+        # One renaming for all of a tuple: (t, t) is not (s, t).
+        constant, ctx = False, replace(ctx, general=False)
+        others = _with_letters(gold, answer)
+        if others:
+            return any(same_node(gold, other, ctx) for other in others)
     if gold.kind == "mod" or answer.kind == "mod":
         return _same_mod(gold, answer, ctx)
     left, right = rows_of(gold), rows_of(answer)
@@ -56,13 +68,29 @@ def same_node(gold: Node, answer: Node, ctx: Context, constant: bool = False) ->
         return _same_members(gold, answer, ctx, constant)
     if gold.kind in ("named", "union", "inter", "minus", "builder"):
         return False
-    if constant and gold.variables() != answer.variables():
-        only, other = gold.variables() - answer.variables(), answer.variables() - gold.variables()
-        if len(only) == len(other) == 1:
-            answer = replace_kind(
-                answer, "var", {next(iter(other)): Node("var", value=next(iter(only)))}
-            )
     return same_scalar(gold, answer, ctx)
+
+
+def _customary(gold: Node, answer: Node) -> bool:
+    """Whether the letters in which two trees differ are constants by custom: C, A and B, c_1 and c_2."""
+    differing = gold.variables() ^ answer.variables()
+    return differing <= _CONSTANTS and bool(differing & _INTEGRATION)
+
+
+def _with_letters(gold: Node, answer: Node) -> list[Node]:
+    """The answer in the letters of the reference, in each order, where their numbers agree."""
+    wanted = sorted(gold.variables() - answer.variables())
+    found = sorted(answer.variables() - gold.variables())
+    if len(wanted) != len(found) or not 0 < len(wanted) <= _MAX_RENAMED:
+        return []
+    return [
+        replace_kind(
+            answer,
+            "var",
+            {old: Node("var", value=new) for old, new in zip(found, order, strict=True)},
+        )
+        for order in permutations(wanted)
+    ]
 
 
 def _chained(node: Node, ctx: Context) -> Node | None:
@@ -160,6 +188,13 @@ def _same_rows(
             for a, b in zip(x, y, strict=True)
         )
     rows, other = (left, answer) if left is not None else (right, gold)
+    if rows is not None and len(rows) == len(rows[0]) > 1:
+        unit = identity(other, len(rows))
+        return unit is not None and _same_rows(rows, unit, gold, answer, ctx)
+    if rows is not None and len(rows[0]) == 1:
+        parts = components(other, len(rows))
+        if parts is not None:
+            return all(same_node(row[0], part, ctx) for row, part in zip(rows, parts, strict=True))
     if (
         rows is not None
         and other.kind in ("tuple", "set")
@@ -201,6 +236,10 @@ def _same_members(gold: Node, answer: Node, ctx: Context, constant: bool) -> boo
         other = answer if gold.kind in ("set", "tuple") else gold
         if other.kind in ("named", "union", "inter", "minus", "builder", "rel"):
             return False
+        vector = gold if other is answer else answer
+        parts = components(other, len(vector.args)) if vector.kind == "tuple" else None
+        if parts is not None:
+            return all(map(partial(same_node, ctx=ctx), vector.args, parts))
     elif gold.kind != answer.kind:
         inner = gold if gold.kind == "set" else answer
         tuple_ = answer if gold.kind == "set" else gold

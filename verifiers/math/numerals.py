@@ -12,10 +12,15 @@ from verigym.verifiers.math.trees import Node, Unreadable
 _BASED = re.compile(
     r"\(?(\d[0-9A-Za-z]*|[A-Fa-f]+\d[0-9A-Fa-f]*|(?:[A-F]+|[a-f]{2,})(?=\)?\s*_\s*\{?\s*16))\)?\s*_\s*\{?\s*(1[0-6]|[2-9])\s*\}?"
 )
+_PREFIXED = re.compile(r"0([xX](?=[0-9A-Fa-f])|[bB](?=[01]+$)|[oO](?=[0-7]+$))([0-9A-Fa-f]{1,300})")
+_PREFIXES = {"x": 16, "b": 2, "o": 8}
 
 
 def in_base(text: str) -> Node | None:
     """All of `text` as digits with a base below, letters among them; None where it is nothing such."""
+    prefixed = _PREFIXED.fullmatch(text)
+    if prefixed:
+        return Node("based", value=(prefixed[2].upper(), _PREFIXES[prefixed[1].lower()]))
     written = _BASED.fullmatch(text)
     return None if written is None else Node("based", value=(written[1].upper(), int(written[2])))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import operator
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,14 @@ from verigym.verifiers.math.operations import FLOATS, Floats
 from verigym.verifiers.math.trees import MAX_TERMS, Node, TooBig, num, replace_kind
 
 _MAX_EXPONENT = 20_000.0
+_ORDER = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "=": operator.eq,
+    "!=": operator.ne,
+}
 _RECIPROCAL = {"sec": "cos", "csc": "sin", "cot": "tan", "sech": "cosh", "csch": "sinh", "coth": "tanh",
                "arcsec": "arccos", "arccsc": "arcsin"}  # fmt: skip
 Env = Mapping[str, Any]
@@ -66,6 +75,8 @@ def _value(node: Node, env: Env, ops: Floats) -> Any:
         return _unknown(node, env, ops)
     if kind in ("sum", "prod"):
         return _series(node, env, ops)
+    if kind == "cases":
+        return _cases(node, env, ops)
     rational = exact(node)
     if rational is None:
         raise Undefined(f"a {kind} has no number")
@@ -136,6 +147,8 @@ def _function(node: Node, env: Env, ops: Floats) -> Any:
             return ops.power(first, 1 / args[1].real)
         if name == "binomial":
             return _binomial(first, args[1], ops)
+        if name == "mod" and is_real(first) and is_real(args[1]):
+            return first.real % args[1].real
         raise Undefined(f"{name} of two arguments")
     if len(args) != 1:
         raise Undefined(f"{name} of {len(args)} arguments")
@@ -156,6 +169,8 @@ def _function(node: Node, env: Env, ops: Floats) -> Any:
         return abs(first)
     if name == "sqrt":
         return ops.sqrt(first)
+    if name == "cis":
+        return ops.exp(ops.i * _cropped(first, ops))
     if name == "cbrt":
         if not is_real(first):
             raise Undefined("the cube root of a complex number")
@@ -226,6 +241,24 @@ def _unknown(node: Node, env: Env, ops: Floats) -> Any:
     shown = node.value + "".join(f";{x.real:.9e},{x.imag:.9e}" for x in args)
     drawn = int.from_bytes(hashlib.sha256(shown.encode()).digest()[:4], "big")
     return ops.number(Fraction(drawn % 9973 + 1, 1000))
+
+
+def _cases(node: Node, env: Env, ops: Floats) -> Any:
+    for row in node.args:
+        value, *conditions = row.args
+        if all(_holds(condition, env, ops) for condition in conditions):
+            return _value(value, env, ops)
+    raise Undefined("no case holds")
+
+
+def _holds(relation: Node, env: Env, ops: Floats) -> bool:
+    values = [_value(arg, env, ops) for arg in relation.args]
+    if not all(map(is_real, values)) or not set(relation.value) <= _ORDER.keys():
+        raise Undefined("a case compares real numbers")
+    reals = [value.real for value in values]
+    return all(
+        _ORDER[sign](a, b) for sign, a, b in zip(relation.value, reals, reals[1:], strict=False)
+    )
 
 
 def _series(node: Node, env: Env, ops: Floats) -> Any:

@@ -19,6 +19,7 @@ from verigym.verifiers.math.cursor import Cursor
 from verigym.verifiers.math.grammar import FUNCTIONS, GREEK, RELATIONS, STARTS
 from verigym.verifiers.math.lexer import tokens
 from verigym.verifiers.math.numerals import based, in_base, numeral, proper
+from verigym.verifiers.math.ranges import total
 from verigym.verifiers.math.trees import MAX_HEIGHT, Node, TooBig, Unreadable, num
 
 
@@ -40,6 +41,8 @@ class _Parser(Cursor):
     def item(self) -> Node:
         self.deeper()
         node = self.relation()
+        if self.take("\\over"):
+            node = Node("div", (node, self.relation()))
         if self.take("\\pmod"):
             braced = self.take("{") or self.take("(")
             node = Node("mod", (node, self.sum()))
@@ -101,6 +104,8 @@ class _Parser(Cursor):
         last = terms[-1]
         if len(terms) == 2 and last.kind == "neg" and last.args[0].kind == "set":
             return Node("minus", (terms[0], last.args[0]))
+        if len(terms) > 1 and Node("dots") in terms:
+            return total(terms) or Node("add", tuple(terms))
         return Node("add", tuple(terms)) if len(terms) > 1 else terms[0]
 
     def signed(self) -> Node:

@@ -94,7 +94,7 @@ def _needs_whole(node: Node) -> bool:
             return True
         if (
             part.kind == "fn"
-            and part.value in ("binomial", "gcd", "lcm", "factorial")
+            and part.value in ("binomial", "gcd", "lcm", "factorial", "mod")
             and part.variables()
         ):
             return True
@@ -125,7 +125,10 @@ def probed_equal(a: Node, b: Node, *, positive: bool = False) -> bool | None:
         found = _probed(a, b, points(names, True, positive))
         if found is not True or not names & _REAL_LETTERS:
             return found
-    found = _probed(a, b, points(names, whole, positive))
+    at = points(names, whole, positive)
+    if a.has("cases") or b.has("cases"):
+        at = _at_edges(a, b, names) + at
+    found = _probed(a, b, at)
     if found is None and not whole:
         # Roots may ask for larger values.
         larger = [
@@ -134,6 +137,20 @@ def probed_equal(a: Node, b: Node, *, positive: bool = False) -> bool | None:
         ]
         found = _probed(a, b, larger)
     return found
+
+
+def _at_edges(a: Node, b: Node, names: frozenset[str]) -> list[dict[str, Fraction]]:
+    """Points at and beside the numbers that the conditions of cases name, where there is one letter."""
+    if len(names) != 1:
+        return []
+    edges: set[Fraction] = set()
+    for node in (*a.walk(), *b.walk()):
+        if node.kind == "rel":
+            for arg in node.args:
+                value = None if arg.variables() else exact(arg)
+                edges |= set() if value is None else {value, value - 1, value + 1}
+    name = next(iter(names))
+    return [{name: edge} for edge in sorted(edges)[:30]]
 
 
 def _probed(a: Node, b: Node, at: list[dict[str, Fraction]]) -> bool | None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from verigym.verifiers.math.parser import parse
+from verigym.verifiers.math.sentences import formal
 from verigym.verifiers.math.trees import MAX_ITEMS, Node, TooBig, Unreadable
 from verigym.verifiers.math.units import Unit, split_unit
 from verigym.verifiers.math.words import number_of
@@ -49,7 +50,7 @@ _LABEL = re.compile(
     r"([A-Za-z][A-Za-z' ()-]{2,60}?)\s*(?:=|:|\b(?:is|are|equals|will be|was)\b)\s*(?:equal to |approximately |about |simply )?(.+)$"
 )
 _LEAD = re.compile(
-    r"^(?:(?:hence|so|thus|therefore|then),?|either|both|only|exactly|approximately|about|roughly|around|just|the (?:values?|numbers?|pairs?|solutions?|functions?) (?:is|are|of)?|all (?=\()|all(?: the)?(?: real| positive| non-?negative)?(?: integers?| numbers?| values?| reals?)?(?: of)?(?=\s+[a-z]\s*(?:<|>|=|!|\\in)))\s+",
+    r"^(?:for (?=all|any|every))?(?:(?:hence|so|thus|therefore|then),?|for(?= [a-z] ?[<>])|either|both|only|exactly|approximately|about|roughly|around|just|the (?:values?|numbers?|pairs?|solutions?|functions?) (?:is|are|of)?|all (?=\()|(?:all|any|every)(?: the)?(?: real| positive| non-?negative)?(?: integers?| numbers?| values?| reals?)?(?: of)?(?=\s+[a-z]\s*(?:<|>|=|!|\\in)))\s+",
     re.IGNORECASE,
 )
 _REVERSED = (
@@ -60,6 +61,7 @@ _REVERSED = (
 _EXCEPT = re.compile(
     r"^(?:all |the )*(?:(?:real )?numbers?|reals?|real values?|\\RR|x)?(?: of)?(?: [a-z])?,? ?(?:except|but|other than)(?: for| at| when)? (?:[a-z]\s*=)?(.+)$"
 )
+_IMPLIES = re.compile(r"\\(?:implies|Rightarrow|Longrightarrow|therefore)(?![A-Za-z])")
 _TO = re.compile(r"^(\d+) to (\d+)(?: to (\d+))?$")
 _AND = re.compile(r"\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*")
 _ASIDE = re.compile(
@@ -73,6 +75,7 @@ def readings(text: str) -> list[Reading]:
     for pattern, plain in _REVERSED:
         if "]" in text or "[" in text:
             text = pattern.sub(plain, text)
+    text = formal(_concluded(text))
     for thousands in (True, False):
         for body in _bodies(text):
             reading = _read(body, thousands, bool(_CONSTANT.search(text)))
@@ -84,6 +87,12 @@ def readings(text: str) -> list[Reading]:
         if not re.search(r"\d,\d{3}|\d \d{3}", text):
             break
     return found
+
+
+def _concluded(text: str) -> str:
+    """What a chain of implications ends with, where that is a formula."""
+    last = _IMPLIES.split(text)[-1].strip()
+    return last if last != text and re.search(r"[=<>]", last) else text
 
 
 def _both(reading: Reading) -> Reading | None:
@@ -217,6 +226,9 @@ def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:
     compound = _compound(text)
     if compound is not None:
         return compound
+    computed = _OPERATOR.match(text)
+    if computed:
+        return item_of(computed[1].strip(), thousands, labels)
     labelled = _LABEL.match(text)
     if labels and labelled and labelled[2] != text:
         inside = item_of(labelled[2], thousands, labels - 1)
@@ -254,12 +266,15 @@ def _loose(body: Node) -> bool:
     return bool(body.args[-1].variables() if body.kind == "rel" else body.variables())
 
 
-_ANGLES = ("sin", "cos", "tan", "cot", "sec", "csc")
+_ANGLES = ("sin", "cos", "tan", "cot", "sec", "csc", "cis")
 _COMPOUND = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+\.?)\s*(?:,|and)?\s*")
+_FEET = re.compile(r"^(\d+)\s*'\s*(\d{1,2}(?:\.\d+)?)\s*(?:''|\")?$")
+_OPERATOR = re.compile(r"^\\(?:lim|int|iint|oint|iiint|sum|prod)(?![a-z]).*=([^=]+)$", re.DOTALL)
 
 
 def _compound(text: str) -> Item | None:
     """2 hours 30 minutes, 5 feet 6 inches: the sum, in the first unit's dimension."""
+    text = _FEET.sub(r"\1 feet \2 inches", text)
     total: Node | None = None
     first: Unit | None = None
     at = 0

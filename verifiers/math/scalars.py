@@ -59,6 +59,7 @@ def same_scalar(gold: Node, answer: Node, ctx: Context) -> bool:
         return _percent(gold, answer, ctx)
     if gold.kind == "based" or answer.kind == "based":
         return _based(gold, answer, ctx)
+    gold, answer = _one_imaginary_unit(gold, answer)
     gold_names, names = gold.variables(), answer.variables()
     if not gold_names and not names:
         return _constants(gold, answer, ctx)
@@ -66,6 +67,18 @@ def same_scalar(gold: Node, answer: Node, ctx: Context) -> bool:
     if constant or _integration_constant(answer):
         return bool(constant) and _up_to_constant(gold, answer)
     return bool(probed_equal(gold, answer, positive=ctx.positive))
+
+
+def _one_imaginary_unit(gold: Node, answer: Node) -> tuple[Node, Node]:
+    """Both with i where one writes j for it and no other letter."""
+    imaginary = Node("const", value="i")
+    plain = [
+        replace_kind(node, "var", {"j": imaginary})
+        if node.variables() == {"j"} and imaginary in other.walk()
+        else node
+        for node, other in ((gold, answer), (answer, gold))
+    ]
+    return plain[0], plain[1]
 
 
 def _constants(gold: Node, answer: Node, ctx: Context) -> bool:
@@ -117,7 +130,8 @@ def rounded(gold: Node, answer: Node, ctx: Context) -> bool:
         return abs(x - y) <= 0.5000001 * 10.0 ** (math.floor(math.log10(abs(x))) + 1 - ctx.digits)
     if shown is not None and shown_gold is None:
         enough = shown.digits >= SURE_DIGITS or (ctx.rounded and shown.digits >= 3)
-        return enough and abs(x - y) <= _half(shown, 1.0 if shown.digits >= SURE_DIGITS else 0.5)
+        sure = 1.0 if shown.digits >= SURE_DIGITS else 0.5
+        return enough and abs(x - y) <= _half(shown, sure) + 4 * math.ulp(x)
     if shown_gold is not None and shown is None:
         asked = ctx.rounded and shown_gold.digits >= 2
         rational = _rational(answer)

@@ -44,7 +44,7 @@ _REALS = re.compile(
 _STOP = frozenset(
     names(
         "a an the is are all any every each be that of for such to it its this as set numbers number where with "
-        "and only if then equals equal value values"
+        "and only if then equals equal value values wins win winner winning strategy has have always can will"
     )
 )
 
