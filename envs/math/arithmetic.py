@@ -1,0 +1,85 @@
+"""Arithmetic: the value of an expression over whole numbers; one turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from verigym.question import Ask, Question
+
+_LEVEL_OF = {"+": 1, "-": 1, "*": 2}
+
+
+@dataclass(frozen=True)
+class Level:
+    """Expressions of `operations` operations over numbers of 1..`largest`."""
+
+    operations: range
+    largest: int
+
+
+LEVELS = {
+    "easy": Level(range(1, 3), 20),
+    "medium": Level(range(3, 5), 50),
+    "hard": Level(range(6, 9), 100),
+}
+
+
+@dataclass(frozen=True)
+class Tree:
+    """An expression: a number, or `left` joined with `right`."""
+
+    value: int
+    sign: str = ""
+    left: Tree | None = None
+    right: Tree | None = None
+
+    def text(self) -> str:
+        """With the parentheses that precedence needs."""
+        if self.left is None or self.right is None:
+            return str(self.value)
+        mine = _LEVEL_OF[self.sign]
+        left, right = self.left.text(), self.right.text()
+        if self.left.sign and _LEVEL_OF[self.left.sign] < mine:
+            left = f"({left})"
+        # a - (b + c) and a - (b - c) need theirs.
+        if self.right.sign and _LEVEL_OF[self.right.sign] < mine + (self.sign == "-"):
+            right = f"({right})"
+        return f"{left} {self.sign} {right}"
+
+
+class Arithmetic(Question):
+    """An expression with + - * and parentheses; the answer is its value, a whole number."""
+
+    id: ClassVar[str] = "verigym/math/arithmetic-v0"
+    verifier_id: ClassVar[str] = "math/answer"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+
+    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+        """See `Question`. Joins random neighbours until one tree is left."""
+        level = LEVELS[difficulty]
+        count = int(rng.integers(level.operations.start, level.operations.stop))
+        trees = [Tree(int(n)) for n in rng.integers(1, level.largest, count + 1, endpoint=True)]
+        while len(trees) > 1:
+            place = int(rng.integers(len(trees) - 1))
+            trees[place : place + 2] = [_joined(rng, trees[place], trees[place + 1])]
+        tree = trees[0]
+        return Ask(
+            prompt=f"What is the value of {tree.text()}?",
+            answer=str(tree.value),
+            steps=count * len(str(abs(tree.value))),
+        )
+
+
+def _joined(rng: np.random.Generator, left: Tree, right: Tree) -> Tree:
+    # Products of products would ask for long multiplication more than for order of operations.
+    small = abs(left.value) < 1000 and abs(right.value) < 1000
+    sign = "+-*"[int(rng.integers(3 if small else 2))]
+    value = {
+        "+": left.value + right.value,
+        "-": left.value - right.value,
+        "*": left.value * right.value,
+    }[sign]
+    return Tree(value, sign, left, right)

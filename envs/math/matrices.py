@@ -1,0 +1,149 @@
+"""Linear algebra on small matrices of whole numbers; one turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from verigym.envs.math.systems import determinant
+from verigym.question import Ask, Question
+
+# Rows, and how large entries are.
+LEVELS = {"easy": (2, 6), "medium": (3, 5), "hard": (4, 4)}
+
+Rows = list[list[int]]
+
+
+class Matrices(Question):
+    """Determinants, products, inverses, ranks and eigenvalues."""
+
+    id: ClassVar[str] = "verigym/math/matrices-v0"
+    verifier_id: ClassVar[str] = "math/answer"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+
+    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+        """See `Question`."""
+        n, largest = LEVELS[difficulty]
+        kind = KINDS[int(rng.integers(len(KINDS)))]
+        text, answer = kind(rng, n, largest)
+        return Ask(prompt=text, answer=answer, steps=n**3, tags=(kind.__name__,))
+
+
+def the_determinant(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
+    """Of a random matrix."""
+    rows = _random(rng, n, largest)
+    return f"What is the determinant of {shown(rows)}?", str(determinant(rows))
+
+
+def the_product(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
+    """Of two matrices, as a matrix."""
+    a, b = _random(rng, n, largest), _random(rng, n, largest)
+    text = f"Multiply A = {shown(a)} by B = {shown(b)}. What is AB? Write it as [[..], ..]."
+    return text, shown(product(a, b))
+
+
+def the_inverse(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
+    """Of a matrix with determinant 1 or -1: its entries are whole."""
+    lower = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
+    upper = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
+    for i in range(n):
+        for j in range(i):
+            lower[i][j] = int(rng.integers(-2, 3))
+            upper[j][i] = int(rng.integers(-2, 3))
+    if rng.integers(2):
+        lower[0] = [-v for v in lower[0]]
+    rows = product(lower, upper)
+    text = f"What is the inverse of {shown(rows)}? Write it as [[..], ..]."
+    return text, shown([[int(v) for v in row] for row in inverse(rows)])
+
+
+def the_rank(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
+    """Of a product that bounds it."""
+    while True:
+        wanted = int(rng.integers(1, n + 1))
+        tall = rng.integers(-2, 3, (n, wanted)).tolist()
+        wide = rng.integers(-2, 3, (wanted, n + 1)).tolist()
+        rows = product(tall, wide)
+        if any(map(any, rows)):
+            return f"What is the rank of {shown(rows)}?", str(rank(rows))
+
+
+def the_eigenvalues(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
+    """Of a matrix built from them by a change of basis with determinant 1."""
+    values = [int(v) for v in rng.integers(-largest, largest, n, endpoint=True)]
+    rows = [[values[i] if i == j else 0 for j in range(n)] for i in range(n)]
+    for _ in range(n):
+        i, j = (int(v) for v in rng.permutation(n)[:2])
+        factor = 1 if rng.integers(2) else -1
+        # Row i gains factor times row j, column j loses factor times column i: a similarity.
+        rows[i] = [a + factor * b for a, b in zip(rows[i], rows[j], strict=True)]
+        for row in rows:
+            row[j] -= factor * row[i]
+    distinct = ", ".join(map(str, sorted(set(values))))
+    text = f"What are the eigenvalues of {shown(rows)}? Give each once, as a set such as {{1, 2}}."
+    return text, f"{{{distinct}}}"
+
+
+KINDS: tuple[Callable[[np.random.Generator, int, int], tuple[str, str]], ...] = (
+    the_determinant,
+    the_product,
+    the_inverse,
+    the_rank,
+    the_eigenvalues,
+)
+
+
+def _random(rng: np.random.Generator, n: int, largest: int) -> Rows:
+    rows: Rows = rng.integers(-largest, largest, (n, n), endpoint=True).tolist()
+    return rows
+
+
+def shown(rows: Rows) -> str:
+    """`[[1, 2], [3, 4]]`."""
+    return "[" + ", ".join(f"[{', '.join(map(str, row))}]" for row in rows) + "]"
+
+
+def product(a: Rows, b: Rows) -> Rows:
+    """The matrix product."""
+    return [
+        [sum(x * row[j] for x, row in zip(line, b, strict=True)) for j in range(len(b[0]))]
+        for line in a
+    ]
+
+
+def inverse(rows: Rows) -> list[list[Fraction]]:
+    """By Gauss and Jordan, exact. Raises ZeroDivisionError for a matrix that has none."""
+    n = len(rows)
+    grid = [
+        [Fraction(v) for v in row] + [Fraction(i == j) for j in range(n)]
+        for i, row in enumerate(rows)
+    ]
+    for k in range(n):
+        pivot = next((i for i in range(k, n) if grid[i][k]), k)
+        grid[k], grid[pivot] = grid[pivot], grid[k]
+        grid[k] = [v / grid[k][k] for v in grid[k]]
+        for i in range(n):
+            if i != k:
+                grid[i] = [v - grid[i][k] * w for v, w in zip(grid[i], grid[k], strict=True)]
+    return [row[n:] for row in grid]
+
+
+def rank(rows: Rows) -> int:
+    """By elimination, exact."""
+    grid = [[Fraction(v) for v in row] for row in rows]
+    found = 0
+    for column in range(len(grid[0])):
+        pivot = next((i for i in range(found, len(grid)) if grid[i][column]), None)
+        if pivot is None:
+            continue
+        grid[found], grid[pivot] = grid[pivot], grid[found]
+        for i in range(found + 1, len(grid)):
+            factor = grid[i][column] / grid[found][column]
+            grid[i] = [v - factor * w for v, w in zip(grid[i], grid[found], strict=True)]
+        found += 1
+        if found == len(grid):
+            break
+    return found

@@ -1,0 +1,68 @@
+"""Systems of linear equations with one solution, a tuple of whole numbers; one turn."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from verigym.question import Ask, Question
+
+# Unknowns, and how large coefficients and solutions are.
+LEVELS = {"easy": (2, 5), "medium": (3, 5), "hard": (4, 7)}
+NAMES = ("x", "y", "z", "w")
+
+
+class Systems(Question):
+    """As many equations as unknowns, with a coefficient matrix that can be inverted."""
+
+    id: ClassVar[str] = "verigym/math/systems-v0"
+    verifier_id: ClassVar[str] = "math/answer"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+
+    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+        """See `Question`. The solution is drawn first, the right sides follow."""
+        n, largest = LEVELS[difficulty]
+        solution = [int(v) for v in rng.integers(-largest, largest, n, endpoint=True)]
+        while True:
+            rows = rng.integers(-largest, largest, (n, n), endpoint=True).tolist()
+            if determinant(rows):
+                break
+        lines = []
+        for row in rows:
+            side = sum(a * v for a, v in zip(row, solution, strict=True))
+            lines.append(f"{linear(row, NAMES)} = {side}")
+        names = ", ".join(NAMES[:n])
+        return Ask(
+            prompt="Solve the system:\n" + "\n".join(lines) + f"\nGive the tuple ({names}).",
+            answer=f"({', '.join(map(str, solution))})",
+            steps=n**3,
+        )
+
+
+def determinant(rows: list[list[int]]) -> int:
+    """Exact, by fraction-free elimination (Bareiss 1968)."""
+    grid = [list(row) for row in rows]
+    sign, before, n = 1, 1, len(grid)
+    for k in range(n - 1):
+        if not grid[k][k]:
+            swap = next((i for i in range(k + 1, n) if grid[i][k]), None)
+            if swap is None:
+                return 0
+            grid[k], grid[swap] = grid[swap], grid[k]
+            sign = -sign
+        for i in range(k + 1, n):
+            for j in range(k + 1, n):
+                grid[i][j] = (grid[i][j] * grid[k][k] - grid[i][k] * grid[k][j]) // before
+        before = grid[k][k]
+    return sign * grid[-1][-1]
+
+
+def linear(coefficients: list[int], names: tuple[str, ...]) -> str:
+    """A linear form as text: `2x - y`."""
+    text = ""
+    for c, name in zip(coefficients, names, strict=False):
+        if c:
+            sign = ("-" if c < 0 else "") if not text else (" - " if c < 0 else " + ")
+            text += f"{sign}{abs(c) if abs(c) != 1 else ''}{name}"
+    return text or "0"
