@@ -92,6 +92,7 @@ class Watch:
             kind = message["type"]
             if kind in ("http.response.start", "websocket.accept", "websocket.http.response.start"):
                 exchange.status = message.get("status", 101)
+                message.setdefault("headers", [])  # optional where a WebSocket is accepted
                 MutableHeaders(scope=message)["X-Request-ID"] = exchange.id
             elif kind in ("http.response.body", "websocket.http.response.body"):
                 exchange.sent += len(message.get("body", b""))

@@ -36,6 +36,9 @@ _WIDE_ENV_ID = re.compile(
     r"^(?:(?P<namespace>[\w:-]+(?:\/[\w:-]+)?)\/)?(?:(?P<name>[\w:.-]+?))(?:-v(?P<version>\d+))?$"
 )
 
+REMOTE = "verigym/remote-v0"
+"""Gymnasium's name for an environment that a service plays; takes `url` and `env`."""
+
 
 @dataclass(frozen=True)
 class EnvEntry:
@@ -75,6 +78,8 @@ def register_all() -> None:
     for entry in list_envs().values():
         if entry.id not in registration.registry:
             gymnasium.register(entry.id, entry_point=entry.target)
+    if REMOTE not in registration.registry:
+        gymnasium.register(REMOTE, entry_point="verigym.client:RemoteEnv")
 
 
 def resolve(name: str) -> str:

@@ -53,10 +53,19 @@ class _Verdicts(msgspec.Struct):
 class _ErrorDetail(msgspec.Struct):
     message: str
     where: str = ""
+    code: str = ""
 
 
 class _Error(msgspec.Struct):
     error: _ErrorDetail
+
+
+class Refused(RequestError):
+    """The service says what the caller did wrong; `code` is its word for it."""
+
+    def __init__(self, message: str, code: str = "") -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class Failed(Exception):
@@ -181,7 +190,7 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> bytes:
             pause_s=_seconds(headers.get("retry-after", "")),
         )
     if 400 <= status < 500 and said:
-        raise RequestError(f"the verifier service refused the request: {said}")
+        raise Refused(f"the verifier service refused the request: {said}", detail.code)
     raise bad_answer(f"status {status}")
 
 

@@ -19,7 +19,20 @@ from __future__ import annotations
 
 from verigym.client.asynchronous import AsyncClient
 from verigym.client.blocking import Client
+from verigym.client.remote_env import RemoteEnv
+from verigym.client.types import EnvInfo, Session, SessionState, Step, TaskInfo
 from verigym.client.verifier import RemoteVerifier
 from verigym.service import VerifierInfo
 
-__all__ = ["AsyncClient", "Client", "RemoteVerifier", "VerifierInfo"]
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "EnvInfo",
+    "RemoteEnv",
+    "RemoteVerifier",
+    "Session",
+    "SessionState",
+    "Step",
+    "TaskInfo",
+    "VerifierInfo",
+]

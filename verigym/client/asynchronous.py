@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
@@ -12,8 +13,8 @@ from verigym import service
 from verigym.canonical import JSON
 from verigym.client import calls
 from verigym.client.address import Address, check_size, deadline_header
-from verigym.client.calls import Answer, Call
-from verigym.client.types import EnvInfo, Session, SessionState, Step, TaskInfo
+from verigym.client.calls import WAIT_S, Answer, Call
+from verigym.client.types import EnvInfo, Job, Session, SessionState, Step, TaskInfo
 from verigym.errors import VerifierFault
 from verigym.service import Batch, Failed, VerifierInfo
 from verigym.task import Task
@@ -77,6 +78,55 @@ class AsyncClient(Address):
             return batch.fill(service.read_verdicts(answer, verifier, len(batch.bodies)))
         except Failed as failed:
             return batch.fail(failed)
+
+    async def submit(
+        self,
+        verifier: str,
+        items: Iterable[tuple[Task, JSON]],
+        *,
+        params: Mapping[str, JSON] | None = None,
+        timeout_s: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> Job:
+        """Have submissions judged in the service's own time; survives its crash.
+
+        `timeout_s` is for judging one of them. With an `idempotency_key` of your own, the same job
+        sent by another process, or after a crash of yours, is the same job.
+        """
+        return await self.call(
+            calls.submit(
+                *(verifier, items),
+                params=params,
+                timeout_s=timeout_s,
+                idempotency_key=idempotency_key,
+            )
+        )
+
+    async def job(self, id: str) -> Job:
+        """How a job is doing."""
+        return await self.call(calls.job(id, 0.0))
+
+    async def wait(self, id: str, timeout_s: float | None = None) -> Job:
+        """The job when it is finished. Raises VerifierFault with status `timeout` if that takes longer
+        than `timeout_s`; None waits for ever."""
+        until = math.inf if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            wait_s = min(max(0.0, until - time.monotonic()), WAIT_S)
+            job = await self.call(calls.job(id, wait_s), wait_s + self.timeout_s)
+            if job.finished_s is not None:
+                return job
+            if time.monotonic() >= until:
+                raise VerifierFault(calls.unfinished(job))
+
+    async def jobs(
+        self, *, status: str | None = None, limit: int = 100, after: str = ""
+    ) -> list[Job]:
+        """The jobs of this key, the newest first; `after` is the last one's id of the page before."""
+        return await self.call(calls.jobs(status, limit, after))
+
+    async def drop_job(self, id: str) -> None:
+        """Cancel a job that is not finished, else forget it."""
+        await self.call(calls.drop_job(id))
 
     async def envs(self) -> list[EnvInfo]:
         """The environments that the service plays."""

@@ -18,8 +18,10 @@ class EnvInfo:
     max_turns: int | None = None
     difficulties: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
-    params: Any = None
+    params: dict[str, Any] = field(default_factory=dict)
+    """Constructor arguments that a session may be made with, and their defaults."""
     about: str = ""
+    verifier: str = ""
     max_observation_chars: int = 8192
     max_action_chars: int = 4096
 
@@ -37,6 +39,15 @@ class TaskInfo:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FaultInfo:
+    """A fault without a score: `status` as in `Verdict.status`."""
+
+    status: str
+    reason: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Session:
     """A session that was just made, or reset: `observation` and `info` are what `reset` gives."""
 
@@ -45,15 +56,7 @@ class Session:
     observation: str = ""
     info: dict[str, Any] = field(default_factory=dict)
     lease_s: float = 0.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class FaultInfo:
-    """A fault without a score: `status` as in `Verdict.status`."""
-
-    status: str
-    reason: str = ""
-    digest: str = ""
+    fault: FaultInfo | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,21 +75,32 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionState:
-    """Where a session stands; `lease_left_s` is how long it lives without being used."""
+    """How far a session is; it ends when it is not used for `lease_s` seconds from now."""
 
     session: str
-    env: str = ""
-    seq: int = 0
+    env: str
+    seq: int
     state_key: str = ""
+    task_id: str = ""
     turn: int = 0
     terminated: bool = False
     truncated: bool = False
-    lease_left_s: float = 0.0
+    busy: bool = False
+    """Whether a step or reset is under way."""
+    lease_s: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Numbered:
-    """A verdict of a batch and the place of its submission."""
+class Job:
+    """Submissions that the service judges in its own time; `status` is queued, running, done or
+    cancelled. Times are in seconds since 1970."""
 
-    index: int
-    verdict: Verdict
+    job: str
+    status: str
+    items: int
+    unjudged: int
+    created_s: float
+    started_s: float | None = None
+    finished_s: float | None = None
+    verdicts: tuple[Verdict, ...] | None = None
+    """In the order of the submissions; None until it is done, and in lists."""
