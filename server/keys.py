@@ -172,7 +172,7 @@ def add(
     if not wanted or set(wanted) - SCOPES:
         known = ", ".join(sorted(SCOPES))
         raise RequestError(f"scopes are {known}; got {', '.join(wanted) or 'none'}")
-    now = datetime.now(UTC).replace(microsecond=0)
+    now = datetime.now(UTC)
     if expires is not None and expires <= now:
         raise RequestError(f"expires must be in the future, got {expires.isoformat()}")
     path = Path(path)
@@ -183,7 +183,14 @@ def add(
             id = secrets.token_hex(4)
         text = f"vg_{id}_{secrets.token_urlsafe(32)}"
         sha256 = hashlib.sha256(text.encode()).hexdigest()
-        key = Key(id=id, name=name, scopes=wanted, sha256=sha256, created=now, expires=expires)
+        key = Key(
+            id=id,
+            name=name,
+            scopes=wanted,
+            sha256=sha256,
+            created=now.replace(microsecond=0),
+            expires=expires,
+        )
         _write(path, [*keys, key])
     return text
 

@@ -15,7 +15,7 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from starlette.requests import HTTPConnection
@@ -37,7 +37,7 @@ class _Use:
     """What a caller does now: requests under way, and tokens that were left at `at`."""
 
     tokens: float
-    at: float = field(default_factory=time.monotonic)
+    at: float
     running: int = 0
 
 
@@ -56,7 +56,7 @@ class Gate:
 
     def spend(self, caller: Caller) -> None:
         """Take one request off the caller's rate. Raises Refusal."""
-        if not self._rate:
+        if not self._rate or not caller.scopes:  # nobody, who asks whether the service is up
             return
         use = self._use(caller)
         now = time.monotonic()
@@ -73,7 +73,7 @@ class Gate:
         if self.draining:
             raise stopping()
         use = self._use(caller)
-        if use.running >= self._most:
+        if use.running >= self._most and caller.scopes:
             message = f"{self._most} requests of this key are under way; try again later"
             raise busy("too_many_requests", message)
         use.running += 1
@@ -88,7 +88,7 @@ class Gate:
         # Bounded by the names of keys, of which the operator writes down each.
         use = self._uses.get(caller.name)
         if use is None:
-            use = self._uses[caller.name] = _Use(self._burst)
+            use = self._uses[caller.name] = _Use(self._burst, time.monotonic())
         return use
 
 
