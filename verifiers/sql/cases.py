@@ -27,7 +27,7 @@ def task_of(row: Mapping[str, Any]) -> tuple[Task, str, bool]:
         raise RequestError(f"an SQL case needs {', '.join(sorted(missing))}; it has {sorted(row)}")
     reference = {
         "query": row["query_a"],
-        "schema": row["schema"],
+        "schema": _listed(row["schema"]),
         "dialect": row.get("dialect") or "",
         "order": row.get("order") or "both",
         **{name: row[name] for name in _KEPT if row.get(name) is not None},
@@ -41,6 +41,17 @@ def task_of(row: Mapping[str, Any]) -> tuple[Task, str, bool]:
         reference=reference,
     )
     return task, row["query_b"], _label(row["equivalent"])
+
+
+def _listed(schema: Any) -> Any:
+    """The schema with columns as lists, so that a worker sees them in the order of the file."""
+    if not isinstance(schema, Mapping) or not isinstance(schema.get("tables"), Mapping):
+        return schema
+    tables = {
+        table: [list(pair) for pair in columns.items()] if isinstance(columns, Mapping) else columns
+        for table, columns in schema["tables"].items()
+    }
+    return {**schema, "tables": tables}
 
 
 def _label(value: Any) -> bool:

@@ -19,6 +19,7 @@ Cell = int | float | str | None
 Row = tuple[Cell, ...]
 Database = Mapping[str, list[Row]]
 
+_MANY = 80
 _ROWS = (0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 10, 12, 15)
 _NULLS = (0.0, 0.15, 0.4)
 _DAYS = ("2020-02-29", "2020-03-01", "2020-02-28", "2020-03-02", "2019-12-31", "2021-03-01")
@@ -42,6 +43,10 @@ class _Plan:
     """Chance of a table to stay empty."""
     sized: bool
     """Whether `rows` follows a size that a query names."""
+    lone: bool
+    """Whether one table alone gets `rows` of them, the others one or two."""
+    exact: bool
+    """Whether the favourites are the queries' own constants, so that many conditions hold at once."""
 
 
 def family(schema: Schema, hints: Hints, count: int, seed: int) -> Iterator[Database]:
@@ -54,21 +59,33 @@ def family(schema: Schema, hints: Hints, count: int, seed: int) -> Iterator[Data
 
 def _plan(rng: random.Random, number: int, count: int, sizes: list[int]) -> _Plan:
     if number == 0:
-        return _Plan(0, 0.0, 1, 0.0, 0.0, True, 1.0, False)
+        return _Plan(0, 0.0, 1, 0.0, 0.0, True, 1.0, False, False, False)
     rows = _ROWS[min(len(_ROWS) - 1, 1 + number * (len(_ROWS) - 1) // count)]
-    sized = bool(sizes) and number % 3 == 2
+    sized = bool(sizes) and number % 5 in (2, 4)
+    lone = number % 4 == 3 and not sized
+    if lone:
+        rows = rng.randint(1, 6)
     if sized:
-        size = rng.choice(sizes)
-        rows = min(100, max(1, rng.choice((size - 1, size, size, size + 1, size + 3, 2 * size))))
+        # Tables of a thousand rows are dear: two of them, where a query counts so far.
+        small = [size for size in sizes if size <= _MANY]
+        size = rng.choice((sizes if number >= count - 15 else small) or [5, 10])
+        if number >= count - 15 and sizes[-1] > _MANY:
+            size = sizes[-1]
+        lone = rng.random() < 0.6 or size > _MANY
+        more = (size, size + 1, size + 1) if lone else (size + 3, 2 * size)
+        rows = max(1, rng.choice((size - 1, size, size, size + 1, *more)))
+        rows = min(rows, 100 if size <= _MANY else size + 2)
     return _Plan(
         rows=rows,
-        nulls=rng.choice(_NULLS),
-        n_active=rng.choice((1, 1, 2, 2, 3) if sized else (1, 2, 2, 3, 3, 4, 6)),
-        spread=rng.choice((0.0, 0.1, 0.3)),
+        nulls=rng.choice((0.0, 0.0, 0.15) if sized or lone else _NULLS),
+        n_active=rng.choice((1, 1, 2, 2, 3) if sized or lone else (1, 2, 2, 3, 3, 4, 6)),
+        spread=rng.choice((0.0, 0.0, 0.1) if sized or lone else (0.0, 0.1, 0.3)),
         steady=rng.choice((0.0, 0.3, 0.6)),
         sequential=rng.random() < 0.6,
-        empty=0.12 if number > 2 else 0.0,
+        empty=0.12 if number > 2 and not (sized or lone) else 0.0,
         sized=sized,
+        lone=lone,
+        exact=number % 3 == 1 or (lone and rng.random() < 0.5),
     )
 
 
@@ -83,6 +100,8 @@ class _Slot:
     values: tuple[str, ...]
     plain: list[Cell]
     key: bool
+    grouped: bool
+    counted: bool
 
 
 class _Maker:
@@ -93,8 +112,9 @@ class _Maker:
         self.order = schema.parents_first()
         self.parents = {key.parent for key in schema.foreign if key.parent != key.table}
         self.slots: dict[str, list[_Slot]] = {}
-        self.pools: dict[Place, tuple[list[Cell], list[Cell]]] = {}
+        self.pools: dict[Place, tuple[list[Cell], list[Cell], list[Cell]]] = {}
         self.foreign = {t: [f for f in schema.foreign if f.table == t] for t in schema.tables}
+        self.grouped = {hints.root(place) for place in hints.grouped}
         keyed = {hints.root((t, c)) for t, keys in schema.keys.items() for key in keys for c in key}
         keyed |= {hints.root((f.table, c)) for f in schema.foreign for c in f.columns}
         for table, columns in schema.tables.items():
@@ -102,7 +122,7 @@ class _Maker:
             for column in columns:
                 place = (table, column.name)
                 root, kind = hints.root(place), hints.kinds[place]
-                pool, plain = self.pools.setdefault(root, ([], []))
+                pool, plain, exact = self.pools.setdefault(root, ([], [], []))
                 usually = usual(kind, hints)
                 noted = [c for value in hints.values.get(place, ()) for c in around(value, kind)]
                 if root in keyed and not any(_negative(v) for v in hints.values.get(place, ())):
@@ -111,20 +131,37 @@ class _Maker:
                     noted = [c for c in noted if not _negative(c)]
                 pool += column.values or noted
                 plain += usually
+                exact += [
+                    c for value in hints.exact.get(place, ()) for c in around(value, kind)[:1]
+                ]
                 self.slots[table].append(
-                    _Slot(place, root, kind, column.nullable, column.values, usually, root in keyed)
+                    _Slot(
+                        place,
+                        root,
+                        kind,
+                        column.nullable,
+                        column.values,
+                        usually,
+                        root in keyed,
+                        place in hints.grouped,
+                        place in hints.counted,
+                    )
                 )
         self.fitted: dict[tuple[str, Cell], Cell] = {}
 
     def make(self, plan: _Plan, rng: random.Random) -> Database:
         """One database."""
         active = {
-            root: self._draw(pool, plain, plan, rng) for root, (pool, plain) in self.pools.items()
+            root: self._draw(*values, self._width(root, plan, rng), plan.exact, rng)
+            for root, values in self.pools.items()
         }
+        lone = rng.choice(self.order) if plan.lone and self.order else ""
         database: dict[str, list[Row]] = {}
         for table in self.order:
             wanted = plan.rows
-            if plan.sized and table in self.parents and rng.random() < 0.7:
+            if plan.lone:
+                wanted = plan.rows if table == lone else rng.choice((0, 1, 1, 1, 1, 2))
+            elif plan.sized and table in self.parents and rng.random() < 0.7:
                 # Few parents, so that groups of children grow as large as the queries ask.
                 wanted = rng.choice((1, 1, 2, 3))
             elif wanted > 1 and not plan.sized and rng.random() < 0.5:
@@ -136,14 +173,27 @@ class _Maker:
             self.schema, {table: database[table] for table in self.schema.tables}
         )
 
+    def _width(self, root: Place, plan: _Plan, rng: random.Random) -> int:
+        """How many active values a class gets: few for what groups are made by, where those count."""
+        if not plan.sized:
+            return plan.n_active
+        return rng.choice((1, 1, 1, 2) if root in self.grouped else (1, 1, 2, 3, 4))
+
     def _draw(
-        self, pool: list[Cell], plain: list[Cell], plan: _Plan, rng: random.Random
+        self,
+        pool: list[Cell],
+        plain: list[Cell],
+        exact: list[Cell],
+        width: int,
+        at_edge: bool,
+        rng: random.Random,
     ) -> list[Cell]:
         """The values that columns of a class mostly hold in one database; the first is the favourite."""
         chosen = [
-            rng.choice(pool if pool and rng.random() < 0.75 else plain or [0])
-            for _ in range(plan.n_active)
+            rng.choice(pool if pool and rng.random() < 0.75 else plain or [0]) for _ in range(width)
         ]
+        if at_edge and exact:
+            chosen[0] = rng.choice(exact)
         return list(dict.fromkeys(chosen))
 
     def _fit(self, value: Cell, kind: str) -> Cell:
@@ -185,6 +235,15 @@ class _Maker:
             and slots[key[0]].kind == "int"
         }
         start = rng.choice((0, 1, 1, 1))
+        numbered = self._numbered(plan, rng, slots, keys) if plan.sized else set[int]()
+        counted |= numbered - bound
+        # Counts of distinct values stand beside sums and averages: count from what those ask for.
+        bases = {
+            at: int(rng.choice(edges))
+            for at in numbered
+            if slots[at].counted
+            and (edges := [c for c in choices[at] if isinstance(c, int) and not slots[at].key])
+        }
         seen: list[set[Row]] = [set() for _ in keys]
         rows: list[Row] = []
         chance, nulls, spread, steady = rng.random, plan.nulls, plan.spread, plan.steady
@@ -193,7 +252,7 @@ class _Maker:
                 cells: list[Cell] = []
                 for at, slot in enumerate(slots):
                     if at in counted:
-                        cells.append(start + number)
+                        cells.append(_numbered(bases.get(at, start) + number, slot.kind))
                     elif slot.nullable and chance() < nulls:
                         cells.append(None)
                     elif not slot.values and (
@@ -223,6 +282,17 @@ class _Maker:
         if chance() < 0.5:
             rng.shuffle(rows)
         return rows
+
+    def _numbered(
+        self, plan: _Plan, rng: random.Random, slots: list[_Slot], keys: list[tuple[int, ...]]
+    ) -> set[int]:
+        """Columns whose values all differ: of each key one, and some whose values are counted."""
+        found = {at for at, s in enumerate(slots) if s.counted and rng.random() < 0.8}
+        for key in keys:
+            free = [at for at in key if not slots[at].grouped] or list(key)
+            if not found & set(key):
+                found.add(rng.choice(free))
+        return {at for at in found if not slots[at].values}
 
     def _far(self, slot: _Slot, rng: random.Random, *, wide: bool) -> Cell:
         """A value that is not among the active ones; `wide` where keys need many."""
@@ -278,6 +348,16 @@ class _Maker:
         return True
 
 
+def _numbered(number: int, kind: str) -> Cell:
+    """The value of a kind that has this number: all differ."""
+    if kind == "text":
+        return f"n{number}"
+    if kind in ("date", "datetime"):
+        day = str(datetime.date(2020, 2, 20) + datetime.timedelta(number))
+        return day if kind == "date" else day + " 00:00:00"
+    return number
+
+
 def _negative(value: Cell) -> bool:
     return isinstance(value, int | float) and value < 0
 
@@ -331,6 +411,9 @@ def around(value: Value, kind: str) -> list[Cell]:
     if kind == "time":
         return [str(value)] if ":" in str(value) else []
     text = str(value)
+    if near := days_near(text):
+        # A day in a column of texts: others there are days too, or casts of them would fail.
+        return [text, text, *(near if len(text) == 10 else ())]
     return [text, text, text, text + "x", "x" + text, text[:-1]]
 
 
@@ -356,7 +439,8 @@ def usual(kind: str, hints: Hints) -> list[Cell]:
     if kind == "time":
         return list(_CLOCKS)
     texts = [v for v in hints.loose if isinstance(v, str) and len(v) < 40]
-    return [*_TEXTS, *texts[:4]]
+    # None is another with its case changed: which of two such texts a group shows is chance.
+    return [*_TEXTS, *(("dE", "Fg hI", "J") if hints.cased else ()), *texts[:4]]
 
 
 def _fit(value: Cell, kind: str) -> Cell:

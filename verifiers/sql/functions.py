@@ -351,6 +351,30 @@ def to_decimal(value: Value, scale: Value) -> float | None:
         return 0.0
 
 
+def to_integer(value: Value) -> int | None:
+    """CAST(value AS INTEGER) where that rounds, halves away from zero; of a text its first number."""
+    if isinstance(value, str):
+        found = re.match(r"\s*[+-]?\d+(\.\d+)?", value)
+        value = Decimal(found[0].strip()) if found else 0
+    try:
+        return (
+            None if value is None else int(Decimal(str(value)).quantize(Decimal(1), ROUND_HALF_UP))
+        )
+    except (InvalidOperation, ValueError):
+        return 0
+
+
+def mid(value: Value, start: Value, count: Value = None) -> str | None:
+    """MySQL's MID: characters from a place, counted from 1 or from the end."""
+    if value is None or not isinstance(start, int):
+        return None
+    text = _text(value)
+    if start == 0 or abs(start) > len(text):
+        return ""
+    text = text[start - 1 if start > 0 else start :]
+    return text if count is None else text[: max(0, int(count))]
+
+
 def truncate(value: Value, digits: Value = 0) -> float | None:
     """Cut after so many decimals."""
     if not isinstance(value, int | float) or not isinstance(digits, int) or abs(digits) > 30:
@@ -386,7 +410,7 @@ SCALARS: dict[str, tuple[int, Callable[..., Any]]] = {
     "printf": (-1, printf), "format": (-1, printf), "vg_date_add": (3, date_add), "vg_date_diff": (3, date_diff), "vg_ts_diff": (3, timestamp_diff),
     "vg_extract": (2, extract), "vg_trunc": (2, trunc_date), "vg_day": (1, to_day),
     "vg_moment": (1, to_moment), "vg_format": (2, format_date), "vg_packed": (-1, packed),
-    "vg_decimal": (2, to_decimal), "vg_left": (2, left), "vg_right": (2, right),
+    "vg_decimal": (2, to_decimal), "vg_integer": (1, to_integer), "mid": (-1, mid), "vg_left": (2, left), "vg_right": (2, right),
     "last_day": (1, last_day), "dayname": (1, day_name), "monthname": (1, month_name),
     "from_days": (1, from_days), "lpad": (-1, lpad), "rpad": (-1, rpad), "reverse": (1, reverse),
     "repeat": (2, repeat), "initcap": (1, initcap), "substring_index": (3, substring_index),

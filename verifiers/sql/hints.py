@@ -8,6 +8,7 @@ but only adds to it.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import re
 from collections import defaultdict
@@ -21,7 +22,7 @@ from verigym.verifiers.sql.schema import Schema
 Place = tuple[str, str]
 Value = int | float | str
 
-MAX_SIZE = 80
+MAX_SIZE = 1_100
 _COMPARES = (
     exp.EQ,
     exp.NEQ,
@@ -43,6 +44,7 @@ _NEAR = (
     exp.Nullif,
     exp.RegexpLike,
 )
+_CASED = (exp.Upper, exp.Lower, exp.Initcap, exp.ILike)
 _DATE = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?%?")
 _MOMENT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{2})(?::(\d{2}))?.*")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
@@ -55,6 +57,14 @@ class Hints:
     values: dict[Place, list[Value]] = field(default_factory=lambda: defaultdict(list))
     loose: list[Value] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
+    exact: dict[Place, list[Value]] = field(default_factory=lambda: defaultdict(list))
+    """The constants themselves, without their neighbours."""
+    grouped: set[Place] = field(default_factory=set)
+    """Columns that groups are made by: few values, so that groups grow large."""
+    counted: set[Place] = field(default_factory=set)
+    """Columns whose distinct values are counted: many values, so that counts grow."""
+    cased: bool = False
+    """Whether a query treats upper and lower case in a way of its own."""
     parent: dict[Place, Place] = field(default_factory=dict)
     kinds: dict[Place, str] = field(default_factory=dict)
 
@@ -117,6 +127,7 @@ class _Reader:
                     self.aliases[column.name].append(item)
 
     def read(self) -> None:
+        self.hints.cased = self.hints.cased or self.tree.find(*_CASED) is not None
         for node in self.tree.walk():
             if isinstance(node, (*_COMPARES, *_NEAR)):
                 self._compare(node)
@@ -135,17 +146,34 @@ class _Reader:
                 names = {c.name for t in self.schema.tables.values() for c in t}
                 for name in names:
                     self._together(*([(t, name)] for t in self.schema.having(name)))
+            elif isinstance(node, exp.Group):
+                self.hints.grouped.update(p for key in node.expressions for p in self._keys(key))
+            elif isinstance(node, exp.Window):
+                keys = node.args.get("partition_by") or ()
+                self.hints.grouped.update(p for key in keys for p in self._places(key))
+            elif isinstance(node, exp.Distinct) and isinstance(node.parent, exp.AggFunc):
+                self.hints.counted.update(p for one in node.expressions for p in self._places(one))
             elif isinstance(node, exp.Literal):
                 self.hints.loose += [v for v in _value(node) if v not in self.hints.loose]
+
+    def _keys(self, key: exp.Expr) -> list[Place]:
+        """The base columns of a grouping key, which may be the number of a column."""
+        select = key.find_ancestor(exp.Select)
+        if isinstance(key, exp.Literal) and select is not None and key.name.isdigit():
+            items = select.expressions[int(key.name) - 1 : int(key.name)]
+            return [place for item in items for place in self._places(item)]
+        return self._places(key)
 
     def _compare(self, node: exp.Expr) -> None:
         places: list[Place] = []
         sides: list[list[Place]] = []
+        counts: list[list[Place]] = []
         literals: list[exp.Literal] = []
         counted = summed = dated = False
         lengths = False
         for child in node.iter_expressions():
             side: list[Place] = []
+            here = False
             for inner in _within(child):
                 if isinstance(inner, exp.Column):
                     side += self._places(inner)
@@ -153,7 +181,7 @@ class _Reader:
                 elif isinstance(inner, exp.Literal):
                     literals.append(inner)
                 elif isinstance(inner, exp.Count | exp.RowNumber | exp.Rank | exp.DenseRank):
-                    counted = True
+                    counted = here = True
                 elif isinstance(inner, exp.Sum):
                     summed = True
                 elif isinstance(inner, exp.Length):
@@ -161,11 +189,23 @@ class _Reader:
                 elif isinstance(inner, _DATE_PARTS) or inner.name.lower() in ("year", "month"):
                     dated = True
                 elif isinstance(inner, exp.Query):
+                    here = here or any(isinstance(i.unalias(), exp.Count) for i in inner.selects)
                     for item in inner.selects:
                         side += self._places(item)
-            sides.append(side)
+            # A count is no value of what it counts.
+            (counts if here else sides).append(side)
             places += side
+        if counts and not literals:
+            for place in (place for side in sides for place in side):
+                self.hints.values[place] += [
+                    v for v in (0, 1, 2) if v not in self.hints.values[place]
+                ]
         self._together(*sides)
+        steps = [
+            value * (31 if _by_month(one) else 366 if _by_year(one) else 1)
+            for one in literals
+            for value in _stepping(one)
+        ]
         signs = {id(one): -1 if isinstance(one.parent, exp.Neg) else 1 for one in literals}
         for literal in literals:
             for value in _value(literal):
@@ -176,13 +216,18 @@ class _Reader:
                 near = [value]
                 if isinstance(node, exp.Like | exp.ILike) and isinstance(value, str):
                     near = list(_matching(value))
+                    if isinstance(node, exp.ILike) or self.hints.cased:
+                        near[1:1] = [near[0].swapcase()]
                 elif dated and isinstance(value, int):
                     near = list(_dates(value))
                 elif lengths and isinstance(value, int) and 0 <= value <= 300:
                     near = ["x" * n for n in (value - 1, value, value + 1) if n >= 0]
                 elif summed and isinstance(value, int) and abs(value) > 3:
                     near = [value, value // 2, value - value // 2]
+                elif isinstance(value, str) and steps:
+                    near = [value, *_stepped(value, steps)]
                 for place in places:
+                    self.hints.exact[place] += near[:1]
                     known = self.hints.values[place]
                     known += [v for v in near if v not in known]
 
@@ -270,6 +315,40 @@ def _matching(pattern: str) -> Iterator[str]:
     yield from (bare, wide, "z" + bare, bare + "z", bare[:-1], bare[1:], bare.replace("x", ""))
     for part in pattern.split("%"):
         yield part.replace("_", "x")
+
+
+def _stepping(literal: exp.Literal) -> Iterator[int]:
+    """The days that a number may move a day by: of an interval, or compared with a difference."""
+    text = literal.name.partition(" ")[0]
+    if text.isdigit() and int(text) <= 400:
+        interval = literal.find_ancestor(exp.Interval)
+        if interval is not None or not literal.is_string:
+            yield int(text)
+
+
+def _by_month(literal: exp.Literal) -> bool:
+    return "month" in _unit_of(literal)
+
+
+def _by_year(literal: exp.Literal) -> bool:
+    return "year" in _unit_of(literal)
+
+
+def _unit_of(literal: exp.Literal) -> str:
+    interval = literal.find_ancestor(exp.Interval)
+    return "" if interval is None else (f"{interval.args.get('unit')} {literal.name}").lower()
+
+
+def _stepped(text: str, steps: Iterable[int]) -> Iterator[str]:
+    """For a day: the days that lie so many days off, and those beside them."""
+    days = days_near(text)
+    if days:
+        middle = datetime.date.fromisoformat(days[0])
+        for step in sorted(set(steps))[:4]:
+            for off in (step, step - 1, step + 1):
+                for sign in (-1, 1):
+                    with contextlib.suppress(OverflowError):
+                        yield str(middle + datetime.timedelta(sign * off))
 
 
 def _dates(number: int) -> Iterator[str]:

@@ -7,6 +7,8 @@ that reach files, unknown tables. `now()` and its kin become a fixed moment.
 
 from __future__ import annotations
 
+import logging
+import re
 from dataclasses import dataclass
 
 import sqlglot
@@ -15,6 +17,9 @@ from sqlglot.errors import SqlglotError
 
 from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.sql.schema import Schema
+
+# What it says of a text that others wrote is of no use to anyone who reads a worker's stderr.
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
 MAX_CHARS = 20_000
 MAX_NODES = 4_000
@@ -87,9 +92,11 @@ def read_query(text: str, dialect: str | None, schema: Schema, now: str) -> Quer
         ]
         if len(trees) != 1:
             raise Refused("refused_syntax", f"one statement is judged, got {len(trees)}")
-        tree = _checked(trees[0], schema, dialect)
+        tree = _checked(trees[0].transform(_dollars, copy=False), schema, dialect)
         tree = tree.transform(_lower, copy=False)
         tree = tree.transform(_clockless, now, copy=False)
+        if dialect == "mysql":
+            _having_aliases(tree)
     except SqlglotError as error:
         raise Refused("refused_syntax", f"it does not parse: {_first_line(error)}") from error
     except RecursionError as error:
@@ -140,6 +147,35 @@ def _checked(tree: exp.Expr, schema: Schema, dialect: str | None) -> exp.Expr:
         ):
             node.replace(exp.Literal.string(node.name))
     return tree
+
+
+def _dollars(node: exp.Expr) -> exp.Expr:
+    """Names like `$f0`, which Calcite prints, where a dialect reads a parameter."""
+    if isinstance(node, exp.Parameter) and re.fullmatch(r"[a-z]\w*", node.name, re.IGNORECASE):
+        name = exp.to_identifier("$" + node.name, quoted=True)
+        return name if isinstance(node.parent, exp.Column | exp.Alias) else exp.column(name)
+    return node
+
+
+def _having_aliases(tree: exp.Expr) -> None:
+    """MySQL's HAVING means the alias before a column of that name, but for what is grouped by."""
+    for select in tree.find_all(exp.Select):
+        having, group = select.args.get("having"), select.args.get("group")
+        if not having:
+            continue
+        keys = {k.name for k in group.expressions if isinstance(k, exp.Column)} if group else set()
+        known = {
+            item.alias: item.this
+            for item in select.expressions
+            if isinstance(item, exp.Alias) and item.alias not in keys
+        }
+        for column in list(having.find_all(exp.Column)):
+            if (
+                not column.table
+                and column.name in known
+                and column.find_ancestor(exp.AggFunc, exp.Select) is select
+            ):
+                column.replace(exp.Paren(this=known[column.name].copy()))
 
 
 def _lower(node: exp.Expr) -> exp.Expr:

@@ -95,7 +95,7 @@ def _from_script(script: str, dialect: str, task_id: str) -> tuple[dict[str, Any
         for name in names:
             quoted = name.replace('"', '""')
             info = list(db.execute(f'PRAGMA table_info("{quoted}")'))
-            schema["tables"][name] = {row[1]: row[2] for row in info}
+            schema["tables"][name] = [[row[1], row[2]] for row in info]
             schema["notnull"] += [f"{name}.{row[1]}" for row in info if row[3]]
             key = [f"{name}.{row[1]}" for row in sorted(info, key=lambda row: row[5]) if row[5]]
             if key:

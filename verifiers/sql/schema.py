@@ -4,12 +4,14 @@
 
 A composite key lists its columns; a composite foreign key is `[["R.A", "R.B"], ["S.A", "S.B"]]`.
 `unique` is read as `primary` is, without the refusal of nulls. Names are compared without case.
+A table may list its columns, `"R": [["A", "INT"], ["B", "INT"]]`: the members of a JSON object have
+no order, and a task that travels to a worker gets them sorted, which `SELECT *` shows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -73,6 +75,25 @@ class Schema:
         }
         return replace(self, tables=tables)
 
+    def only(self, tables: Collection[str], columns: Collection[str] | None) -> Schema:
+        """Without other tables, and but for keys without other columns (None for all).
+
+        A parent that no query names bears on nothing: a foreign key to it may hold any value.
+        """
+        foreign = tuple(f for f in self.foreign if f.table in tables and f.parent in tables)
+        kept: dict[str, tuple[Column, ...]] = {}
+        for table in (t for t in self.tables if t in tables):
+            bound = {c for key in self.keys.get(table, ()) for c in key}
+            bound |= {c for f in foreign if f.table == table for c in f.columns}
+            bound |= {c for f in foreign if f.parent == table for c in f.parent_columns}
+            found = tuple(
+                c
+                for c in self.tables[table]
+                if columns is None or c.name in columns or c.name in bound
+            )
+            kept[table] = found or self.tables[table][:1]
+        return Schema(kept, {t: keys for t, keys in self.keys.items() if t in kept}, foreign)
+
     def parents_first(self) -> list[str]:
         """Tables so that, but for circles, a parent stands before its children."""
         left, order = list(self.tables), list[str]()
@@ -108,10 +129,9 @@ def read_schema(raw: JSON) -> Schema:
         raise TaskError(f'schema must be {{"tables": {{"R": {{"A": "INT"}}}}}}, got {raw!r:.80}')
     plain: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {}
     for table, columns in raw["tables"].items():
-        if not isinstance(columns, dict) or not columns:
-            raise TaskError(f"table {table!r} must map its columns to types, got {columns!r:.80}")
         plain[table.lower()] = {
-            name.lower(): kind_of(str(declared or "")) for name, declared in columns.items()
+            str(name).lower(): kind_of(str(declared or ""))
+            for name, declared in _columns(table, columns)
         }
     primary = _keys(raw.get("primary"), plain, "primary")
     notnull = {tuple(_place(item, plain)) for item in _flat(raw.get("notnull"))}
@@ -132,6 +152,20 @@ def read_schema(raw: JSON) -> Schema:
         {table: tuple(found) for table, found in keys.items()},
         tuple(_foreign(item, plain) for item in raw.get("foreign") or ()),
     )
+
+
+def _columns(table: str, raw: JSON) -> list[Any]:
+    """Pairs of name and declared type."""
+    pairs = list(raw.items()) if isinstance(raw, dict) else raw
+    if (
+        not isinstance(pairs, list)
+        or not pairs
+        or not all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in pairs)
+    ):
+        raise TaskError(
+            f"table {table!r} must map its columns to types or list pairs of both, got {raw!r:.80}"
+        )
+    return pairs
 
 
 def _flat(raw: Any) -> Iterable[str]:

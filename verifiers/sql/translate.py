@@ -50,6 +50,11 @@ _CALLED_PARTS = {
     "week",
 }
 _WHOLE = {exp.DataType.Type.DATE, exp.DataType.Type.DATE32}
+_INTEGERS = {
+    exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.SMALLINT,
+    exp.DataType.Type.TINYINT, exp.DataType.Type.UBIGINT,
+}  # fmt: skip
+_ROUNDING = ("mysql", "postgres", "duckdb")
 _MOMENTS = {
     exp.DataType.Type.DATETIME, exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPTZ,
     exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.DATETIME2, exp.DataType.Type.TIMESTAMPLTZ,
@@ -111,11 +116,34 @@ def _sqlite(
         node, exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.Between | exp.In
     ):
         sides = list(node.iter_expressions())
-        if any(isinstance(side, exp.Column) and side.name in moments for side in sides):
+        if any(_momentous(side, moments) for side in sides):
             for side in sides:
                 if isinstance(side, exp.Literal) and side.is_string and len(side.name) == 10:
                     side.replace(exp.Literal.string(side.name + " 00:00:00"))
+                elif not _momentous(side, moments) and _daily(side):
+                    side.replace(_call("vg_moment", side))
     return node
+
+
+_STEPS = (exp.Add, exp.Sub, exp.DateAdd, exp.DateSub, exp.TsOrDsAdd, exp.Paren, exp.Min, exp.Max)
+
+
+def _momentous(node: exp.Expr, moments: set[str]) -> bool:
+    """Whether an expression is a moment, as far as that shows."""
+    if isinstance(node, exp.Column):
+        return node.name in moments
+    if isinstance(node, exp.Cast):
+        return node.to.this in _MOMENTS
+    return isinstance(node, (*_STEPS, exp.TsOrDsToTimestamp)) and _momentous(node.this, moments)
+
+
+def _daily(node: exp.Expr) -> bool:
+    """Whether an expression is a day, as far as that shows."""
+    if isinstance(node, exp.Cast):
+        return node.to.this in _WHOLE
+    if isinstance(node, exp.TsOrDsToDate | exp.Date):
+        return True
+    return isinstance(node, _STEPS) and _daily(node.this)
 
 
 def _dated(node: exp.Expr) -> exp.Expr | None:
@@ -130,8 +158,8 @@ def _dated(node: exp.Expr) -> exp.Expr | None:
             return _call("vg_extract", name.upper(), _bare(args[0]))
         if name in ("adddate", "subdate", "date_add", "date_sub") and len(args) == 2:
             return _shifted(args[0], args[1], name.startswith("sub") or name.endswith("sub"))
-        if name == "to_char" and len(args) == 2:
-            return None
+        if name == "make_date" and len(args) == 3:
+            return _call("vg_day", _call("printf", "%04d-%02d-%02d", *args))
         return None
     if isinstance(node, exp.Extract):
         return _call("vg_extract", node.name.upper(), _bare(node.expression))
@@ -204,6 +232,10 @@ def _other(node: exp.Expr, names: Callable[[], str], dialect: str | None) -> exp
         return _call("vg_truncate", node.this, node.args.get("decimals") or 0)
     if isinstance(node, exp.Xor):
         return exp.NEQ(this=_truth(node.this), expression=_truth(node.expression))
+    if isinstance(node, exp.Cast) and node.to.this in _INTEGERS and dialect in _ROUNDING:
+        return _call("vg_integer", node.this)
+    if isinstance(node, exp.TableAlias) and node.columns:
+        return _listed(node, names)
     if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.DECIMAL:
         sizes = node.to.expressions
         if len(sizes) == 2:
@@ -231,6 +263,29 @@ def _other(node: exp.Expr, names: Callable[[], str], dialect: str | None) -> exp
     if isinstance(node, exp.Boolean):
         return exp.Literal.number(int(bool(node.this)))
     return None
+
+
+def _listed(alias: exp.TableAlias, names: Callable[[], str]) -> exp.Expr | None:
+    """`(q) AS t(a, b)`, as a WITH inside: SQLite takes a list of columns only there."""
+    owner = alias.parent
+    if not isinstance(owner, exp.Subquery | exp.Values) or isinstance(owner.parent, exp.CTE):
+        return None
+    name = names()
+    inner = (
+        owner.this if isinstance(owner, exp.Subquery) else exp.Values(expressions=owner.expressions)
+    )
+    cte = exp.CTE(
+        this=inner.copy(),
+        alias=exp.TableAlias(
+            this=exp.to_identifier(name), columns=[c.copy() for c in alias.columns]
+        ),
+    )
+    body = exp.select("*").from_(exp.to_table(name))
+    body.set("with_" if "with_" in exp.Select.arg_types else "with", exp.With(expressions=[cte]))
+    if isinstance(owner, exp.Subquery):
+        owner.set("this", body)
+    alias.set("columns", None)
+    return None if isinstance(owner, exp.Subquery) else alias
 
 
 def _truth(node: exp.Expr) -> exp.Expr:
