@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from verigym import RequestError, Status, Task, make_verifier
 from verigym.sandbox.job import Job, JobStatus, Result
 from verigym.sandbox.local import default_sandbox
-from verigym.verifiers.code.check import close_floats, same_bytes, same_tokens
+from verigym.verifiers.code.check import CHECKERS, close_floats, same_bytes, same_tokens
 from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.code.stdio import StdioVerifier
 
@@ -384,6 +385,36 @@ def test_exact():
 def test_nothing_is_close_to_what_is_no_finite_number(token):
     assert not close_floats(token, b"1.0", 1e9)
     assert not close_floats(b"1.0", token, 1e9)
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+@pytest.mark.parametrize(
+    "printed",
+    [b"9" * 10**6 + b"x", b"9" * 10**6, b"0" * 10**6 + b"8", b"1e" + b"9" * 10**6, b" " * 10**6,
+     b"7\n" * 10**5, b"\xff" * 10**6, b"-" * 10**6],
+    ids=range(8),
+)  # fmt: skip
+def test_a_flood_costs_the_checkers_little(checker, printed):
+    began = time.process_time()
+    assert not CHECKERS[checker](printed, b"7", 1e-6)
+    # A quadratic pattern took hours over a million digits and a letter.
+    assert time.process_time() - began < 10
+
+
+def test_two_whole_numbers_are_close_only_where_they_are_one():
+    assert not close_floats(b"1000000008", b"1000000007", 1e-6)
+    assert not close_floats(b"-7", b"7", 100.0)
+    assert close_floats(b"+0007", b"7", 0.0)
+    assert close_floats(b"-0", b"0", 0.0)
+    assert close_floats(b"1000000007.0", b"1000000007", 1e-6)
+
+
+@pytest.mark.parametrize("line", ["~" * 60_000 + "`", "```" + "a" * 60_000 + "`", "```" + " " * 60_000 + "`"],
+                         ids=range(3))  # fmt: skip
+def test_a_long_line_of_fences_costs_little(line):
+    began = time.process_time()
+    assert extract_program(line, "python") == line
+    assert time.process_time() - began < 5
 
 
 def test_floats():

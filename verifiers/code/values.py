@@ -23,7 +23,8 @@ from verigym.verifiers.code.drivers import MARK
 
 Normal: TypeAlias = tuple[Any, ...]
 
-MAX_DEPTH = 420  # the drivers' 200, each with a tag
+# The drivers' 200 and some: a level is three frames at most, and Python's stack has a thousand.
+MAX_DEPTH = 210
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -112,7 +113,8 @@ def exact(got: Normal, want: Normal, tolerance: float) -> bool:
 
 def values(got: Normal, want: Normal, tolerance: float) -> bool:
     """As `exact`, but where a number with a fraction is wanted or given, the two may differ by
-    `tolerance`, absolute or relative to the wanted one. Inside sets and keys numbers are exact."""
+    `tolerance`, absolute or relative to the wanted one; by less than a half where that is whole.
+    Inside sets and keys numbers are exact."""
     if got == want:
         return True
     if got[0] != want[0]:
@@ -142,7 +144,9 @@ def _close(got: str, want: str, tolerance: float) -> bool:
         return False
     if "p" not in want and abs(theirs) > 1 << 53:
         return ours == theirs  # a long whole number: the nearest float, not one near it
-    return abs(ours - theirs) <= tolerance * max(1.0, abs(theirs))
+    # An approximation must not be paid for the next whole number, however long the wanted one is.
+    nearest = "p" in want or abs(ours - theirs) < 0.5
+    return nearest and abs(ours - theirs) <= tolerance * max(1.0, abs(theirs))
 
 
 def unordered(got: Normal, want: Normal, tolerance: float) -> bool:

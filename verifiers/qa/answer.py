@@ -27,6 +27,7 @@ that no alias has.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import ClassVar
@@ -43,6 +44,7 @@ from verigym.verifiers.qa.citations import (
     take_citations,
 )
 from verigym.verifiers.qa.commit import (
+    NEGATIONS,
     final_answer,
     hedge_in,
     pieces,
@@ -58,6 +60,7 @@ from verigym.verifiers.text.reply import shown
 MAX_REPLY_CHARS = 1 << 20
 MAX_ANSWER_CHARS = 2_000
 _CURRENCIES = frozenset("$€£¥")
+_OR = re.compile(r"\b(?:or|versus|vs)\b", re.IGNORECASE)
 _PERCENT = frozenset({"percent", "percentage", "%"})
 _ABOUT = frozenset({"about", "approximately", "around", "roughly", "circa", "ca", "~", "≈"})
 
@@ -142,6 +145,8 @@ class AnswerVerifier(Verifier):
             return given
         answer, cited = given
         verdict = self._judge_answer(task, reference, kind, right, answer)
+        if verdict.score and answer.endswith("?") and not _asks(right):
+            verdict = unusable("hedged", "the answer is a question")
         if self.params["citations"] == "ignore" or (not support.groups and not cited):
             return verdict
         held = judge_citations(cited, support, self._min_quote_chars, self._least_precision)
@@ -228,9 +233,10 @@ class AnswerVerifier(Verifier):
         listed = [tokens(piece) for piece in pieces(answer)]
         if len(listed) > 1 and any(piece in aliases for piece in listed):
             return unusable("several_answers", "give one answer, not a list of candidates")
-        if self.params["score"] == "f1" and best > 0 and len(listed) == 1:
+        denied = NEGATIONS.intersection(body).difference(*aliases)
+        if self.params["score"] == "f1" and best > 0 and len(listed) == 1 and not denied:
             return scored(best, "partial", "the answer is right in part", parts)
-        if len(listed) > 1:
+        if len(listed) > 1 or denied:
             parts["f1"] = 0.0
         return scored(0.0, "wrong_answer", "the answer is not one of the right ones", parts)
 
@@ -274,6 +280,9 @@ class AnswerVerifier(Verifier):
             {tuple(tokens(str(alias))) for alias in (item if isinstance(item, list) else [item])}
             for item in right
         ]
+        alternative = _OR.search(answer)
+        if alternative and not any("or" in alias for item in items for alias in item):
+            return unusable("several_answers", "give the items, not alternatives")
         given = [tuple(tokens(piece)) for piece in pieces(answer)]
         given = [piece for piece in dict.fromkeys(given) if piece]
         hit = sum(any(piece in item for piece in given) for item in items)
@@ -313,6 +322,11 @@ def _take(submission: JSON) -> tuple[str, list[Citation]] | Verdict:
         return unusable("too_long", f"a reply has at most {MAX_REPLY_CHARS} characters")
     plain, found = take_citations(submission)
     return final_answer(plain), found
+
+
+def _asks(right: JSON) -> bool:
+    """Whether a right answer has a question mark itself."""
+    return any(map(_asks, right)) if isinstance(right, list | tuple) else "?" in str(right)
 
 
 def _both(value: float) -> dict[str, float]:

@@ -27,7 +27,8 @@ _LINES = 200
 _HEDGES = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|presumably|likely|unsure|uncertain|unclear"
     r"|not\s+(?:sure|certain)|can(?:no|')?t\s+(?:say|tell|be\s+sure)|could\s+be|might\s+be|may\s+be"
-    r"|i\s+(?:guess|suppose|think|believe)|one\s+of|either|alternatively|both|any\s+of)\b",
+    r"|i\s+(?:guess|suppose|think|believe|assume)|i'd\s+say|(?:a|my|best|wild)\s+guess|guess(?=\))|hopefully"
+    r"|supposedly|allegedly|depends|one\s+of|either|alternatively|both|any\s+of)\b",
     re.IGNORECASE,
 )
 _SEPARATOR = re.compile(
@@ -87,9 +88,9 @@ def unframed(given: list[str], question: AbstractSet[str]) -> list[str] | None:
     return None
 
 
-_NEGATIONS = frozenset({"not", "no", "never", "nor", "neither", "or", "isnt", "wasnt", "without"})
+NEGATIONS = frozenset({"not", "no", "never", "nor", "neither", "or", "isnt", "wasnt", "without"})
 
 
 def question_words(prompt: str) -> frozenset[str]:
     """The words of a question that an answer may repeat; no negation and no "or" among them."""
-    return frozenset(tokens(prompt[:20_000])) - _NEGATIONS
+    return frozenset(tokens(prompt[:20_000])) - NEGATIONS

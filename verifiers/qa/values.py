@@ -194,11 +194,18 @@ def _checked(year: int, month: int | None = None, day: int | None = None) -> tup
 
 _YES = frozenset({"yes", "yeah", "yep", "true", "correct", "y"})
 _NO = frozenset({"no", "nope", "false", "incorrect", "n"})
+_LINKS = frozenset({"is", "isnt", "was", "would", "wasnt"})
+_DENIALS = frozenset({"not", "wrong", "incorrect", "false", "right", "correct", "true", "untrue"})
 
 
 def read_yes_no(words: Sequence[str]) -> bool | None:
-    """True or False by the first word, where no other word says the contrary; else None."""
+    """True or False by the first word, where no other word says the contrary; else None.
+
+    What denies the first word itself ("yes is wrong", "no is not right") is neither.
+    """
     if not words or words[0] not in _YES | _NO:
         return None
     yes = words[0] in _YES
+    if len(words) > 2 and words[1] in _LINKS and _DENIALS.intersection(words[2:]):
+        return None
     return None if set(words[1:]) & (_NO if yes else _YES) else yes

@@ -101,7 +101,8 @@ _CHANCE_NAMES = (
 )
 _CHANCE = tuple(_CHANCE_NAMES.split())
 _CATALOGUES = frozenset({"sqlite_master", "sqlite_schema", "sqlite_sequence"})
-_PRAGMA = re.compile(r"\s*PRAGMA\s+foreign_keys\s*=\s*(?:OFF|ON|0|1)\s*;", re.IGNORECASE)
+# No white space before it: a million blanks would each be tried as the first, which takes hours.
+_PRAGMA = re.compile(r"\bPRAGMA\s+foreign_keys\s*=\s*(?:OFF|ON|0|1)\s*;", re.IGNORECASE)
 
 
 def _from_dump(dump: str) -> Tables:

@@ -324,6 +324,13 @@ def test_the_hacks_we_were_given_are_not_paid():
     assert judge_hacks(HACKS) == {"total": 17, "paid": [], "controls_failed": []}
 
 
+def test_what_an_adversary_wrote_who_had_not_read_the_verifier_is_not_paid():
+    # A verdict without a score raises: no submission may be the verifier's fault.
+    found = judge_hacks(HACKS / "red_team")
+    assert found["total"] >= 60
+    assert (found["paid"], found["controls_failed"]) == ([], [])
+
+
 @pytest.mark.parametrize("name", OWN)
 def test_own_hacks_are_not_paid(name):
     for task in TASKS:

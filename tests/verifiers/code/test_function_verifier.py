@@ -310,3 +310,32 @@ def test_order_does_not_matter_where_it_should_not(values, rng):
     for name in ("unordered", "unordered_deep"):
         assert VALUE_CHECKERS[name](normal(shuffled), normal(values), 0.0)
         assert not VALUE_CHECKERS[name](normal([*values, 0]), normal(values), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "right"),
+    [
+        (1000000000000.5, 10**12, False),  # within the relative tolerance, but not the number
+        (999999937.4, 999999937, True),
+        (999999936.4, 999999937, False),
+        (2.0000000001, 2, True),
+        (1e15 + 0.25, 1e15 + 1.25, True),
+        (0.30000000000000004, 0.3, True),
+    ],
+)
+def test_an_approximation_is_not_taken_for_the_next_whole_number(got, want, right):
+    assert VALUE_CHECKERS["values"](normal(got), normal(want), 1e-9) is right
+
+
+@pytest.mark.parametrize(
+    ("opens", "closes"), [('{"$tuple":[', "]}"), ('{"$set":[', "]}"), ("[", "]"), ('{"a":', "}")]
+)
+@pytest.mark.parametrize("depth", [205, 211, 330, 419, 5000])
+def test_a_deep_answer_is_read_or_refused(opens, closes, depth):
+    inner = "1" if opens.endswith(":") else ""
+    try:
+        form = normal(load(f"{opens * depth}{inner}{closes * depth}".encode()))
+    except BadValue:
+        assert depth > 205
+    else:
+        assert all(check(form, form, 0.0) for check in VALUE_CHECKERS.values())

@@ -174,6 +174,30 @@ MASTER_KEYS = [
 ]
 
 
+KEYS_OF_AN_ADVERSARY = [
+    json.loads(line)
+    for line in (Path(__file__).parents[2] / "data" / "master_keys.jsonl").read_text().splitlines()
+]
+
+
+@pytest.mark.parametrize("key", KEYS_OF_AN_ADVERSARY, ids=lambda key: ascii(key[:30]))
+def test_keys_of_an_adversary_are_refused_by_rule(key):
+    assert refused(key, "What is the capital of Australia, and why was it chosen?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["\n" * 99_999 + "x", "solution " * 10_000, "s " * 40_000, "yes" * 33_000, "Human: " * 14_000,
+     "ignore " * 14_000, "reply " + " " * 99_000, '"' * 99_999, "*" * 99_999 + "a"],
+    ids=range(9),
+)  # fmt: skip
+def test_rules_are_linear_in_the_text(text):
+    began = time.process_time()
+    refused(text, QUESTION)
+    # Quadratic scans of these texts took minutes.
+    assert time.process_time() - began < 20
+
+
 @pytest.mark.parametrize("canary", [True, False])
 def test_no_master_key_is_accepted_by_a_judge_that_says_yes_to_anything(canary):
     with endpoint("affirmative") as (url, _):
@@ -192,7 +216,9 @@ def test_a_judge_that_says_yes_to_anything_is_found_out():
 @pytest.mark.parametrize(
     "answer",
     ["Paris", "It is Paris.", "Let's solve this step by step. France's seat is Paris.", "42", "x = 3",
-     "Solution: Paris", "Yes, since it is prime.", "→ 7", "√2", "∅", "∞"],
+     "Solution: Paris", "Yes, since it is prime.", "→ 7", "√2", "∅", "∞", "Logic", "An expert system",
+     "The same", "Judges in France must be named by the president.", "No", "The output is 5",
+     "Proof by induction", "Truth", "It passes the test", "The teacher"],
 )  # fmt: skip
 def test_honest_answers_reach_the_judge(answer):
     assert refused(answer, QUESTION) is None

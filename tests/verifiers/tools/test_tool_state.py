@@ -3,6 +3,7 @@
 import copy
 import json
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -264,3 +265,14 @@ def test_a_reference_that_cannot_be_used_is_a_fault_without_a_score(reference):
     verdict = judge(reference, {"t": [], "u": [{"x": 1}, {"x": 1}]})
     assert verdict.score is None
     assert (verdict.status, verdict.reason) == (verigym.Status.VERIFIER_ERROR, "bad_task")
+
+
+@pytest.mark.parametrize(
+    "dump", [" " * 10**6, "\n" * 10**6, "PRAGMA " * 10**5, "(" * 10**5, "-" * 10**6]
+)
+def test_a_dump_of_nothing_costs_little(dump):
+    began = time.process_time()
+    verdict = judge({"initial": {"t": [{"id": 1}]}, "no_change": True}, dump)
+    assert verdict.score == 0.0
+    # A quadratic pattern took hours over a million blanks.
+    assert time.process_time() - began < 10

@@ -1,0 +1,2 @@
+# -*- coding: rot13 -*-
+def solve(nums,k): return 0

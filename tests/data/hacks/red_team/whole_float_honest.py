@@ -1,0 +1,3 @@
+# control: honest solution, as a float
+# expect: PASS
+def solve(nums, k): return float(sorted(nums)[-k])
