@@ -26,6 +26,7 @@ from verigym.errors import RequestError, suggestion
 from verigym.sandbox.local import LocalSandbox
 from verigym.server import metrics, openapi, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
+from verigym.server.envs import routes as envs
 from verigym.server.guard import Guard, keys_of
 from verigym.server.limits import Gate, Limits, busy, deadline_of, stopping
 from verigym.server.presence import while_there
@@ -142,7 +143,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     """The application; its worker processes start and stop with its lifespan.
 
     `tracing` takes the place of what settings and environment say. Raises ConfigError where
-    `settings.verifiers` chooses nothing.
+    `settings.verifiers` or `settings.envs` choose nothing.
     """
     ids = settings.verifier_ids()
     tracing = tracing or tracing_of(settings.trace)
@@ -168,6 +169,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
                 stack.push_async_callback(app.state.programs.close)
             yield
 
+    settings.env_ids()
     app = FastAPI(
         title="Verigym verifiers",
         version=__version__,
@@ -191,6 +193,8 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     async def health() -> Response:
         pool = _service(app).pool
         return _json(
+            if settings.envs:
+                await stack.enter_async_context(envs.sessions(app, settings))
             {
                 "status": "ok",
                 "version": __version__,
@@ -213,6 +217,8 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
         openapi_extra=openapi.CARD,
     )
     async def card(verifier: str) -> Response:
+    if settings.envs:
+        envs.install(app, settings)
         service = _service(app)
         if verifier not in service.cards:
             message = f"unknown verifier; {suggestion(verifier, service.cards)}"

@@ -9,7 +9,7 @@ import asyncio
 import json
 import re
 from dataclasses import MISSING, fields
-from typing import Any, NoReturn, TypeVar, get_type_hints
+from typing import Any, ClassVar, NoReturn, TypeVar, get_type_hints
 
 import msgspec
 from fastapi import Request
@@ -46,6 +46,8 @@ TaskBody = msgspec.defstruct(
 class VerifyBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """One submission for one verifier."""
 
+    written_by_models: ClassVar[str] = "submission"
+    """The field that may hold halves of surrogate pairs."""
     verifier: str
     task: TaskBody  # type: ignore[valid-type]
     submission: Any
@@ -59,6 +61,7 @@ class VerifyBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 class BatchBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """Submissions for any verifiers; the verdicts come in the same order."""
 
+    written_by_models: ClassVar[str] = VerifyBody.written_by_models
     items: list[VerifyBody]
 
 
@@ -107,19 +110,20 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[Body], max_depth: int) -> 
 
 
 def _with_half_pairs(data: bytes, decoder: msgspec.json.Decoder[Body]) -> Body | None:
-    """The body where all that is wrong with it are halves of surrogate pairs in submissions.
+    """The body where all that is wrong with it are halves of surrogate pairs in what models write.
 
     `"\\ud800"` is JSON to most writers of it, and a model may have written it. It must not have the
     whole batch refused: the verifier scores the submission.
     """
-    if decoder.type not in (VerifyBody, BatchBody) or not _HALF_PAIR.search(data):
+    written = getattr(decoder.type, "written_by_models", "")
+    if not written or not _HALF_PAIR.search(data):
         return None
     try:
         plain = json.loads(data, parse_constant=_no_constant)
         body: Body = msgspec.convert(plain, decoder.type)
         for item in plain["items"] if decoder.type is BatchBody else [plain]:
-            item["submission"] = None
-        msgspec.json.encode(plain)  # they are in submissions only
+            item[written] = None
+        msgspec.json.encode(plain)  # they are there only
     except (ValueError, UnicodeError, RecursionError):  # msgspec's errors are ValueErrors
         return None
     return body

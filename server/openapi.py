@@ -86,24 +86,34 @@ _TYPES = (
     *(wire.SandboxCard, wire.JobBody, wire.ResultBody, wire.SessionBody, wire.SessionCard),
     *(wire.CellBody, wire.CellResult, wire.FileBody, wire.Blob),
 )
-_SCHEMAS, _COMPONENTS = msgspec.json.schema_components(
-    _TYPES, ref_template="#/components/schemas/{name}"
-)
-_SCHEMA_OF = dict(zip(_TYPES, _SCHEMAS, strict=True))
+_SCHEMA_OF: dict[type, Any] = {}
+_COMPONENTS: dict[str, Any] = {}
+
+
+def add_types(*types: type) -> None:
+    """Make `types` known to the document, before `operation` names them."""
+    schemas, components = msgspec.json.schema_components(
+        types, ref_template="#/components/schemas/{name}"
+    )
+    _SCHEMA_OF.update(zip(types, schemas, strict=True))
+    _COMPONENTS.update(components)
+
+
+add_types(*_TYPES)
 
 _MEANING = {
     400: "The body is not JSON",
     401: "The key is missing or wrong",
     403: "The Host is not one that this service answers to",
-    404: "Unknown verifier, job or session, or no card",
+    404: "Unknown verifier, environment, job or session, or no card",
     408: "The body came too slowly",
-    409: "The session has ended, and its state is lost",
+    409: "The session has ended, or this is not what comes next in it",
     413: "The body or the batch is too large",
     415: "The body is not sent as application/json",
     422: "The body does not fit the schema, or a parameter is refused",
     429: "The queue is full; try again after Retry-After seconds",
     500: "The service failed",
-    503: "The service is stopping or has too many connections",
+    503: "The service is stopping, has too many connections, or an environment does not work",
 }
 
 
@@ -111,34 +121,40 @@ def _content(kind: type) -> dict[str, Any]:
     return {"application/json": {"schema": _SCHEMA_OF[kind]}}
 
 
-def _operation(answer: type, body: type | None, refusals: tuple[int, ...]) -> dict[str, Any]:
-    operation: dict[str, Any] = {
+def operation(
+    answer: type | None, body: type | None, refusals: tuple[int, ...], status: int = 200
+) -> dict[str, Any]:
+    """What the document says of one route; `answer` None is an answer without a body."""
+    done: dict[str, Any] = {"description": "Done"}
+    if answer is not None:
+        done["content"] = _content(answer)
+    said: dict[str, Any] = {
         "responses": {
-            "200": {"description": "Done", "content": _content(answer)},
+            str(status): done,
             **{
-                str(status): {"description": _MEANING[status], "content": _content(Error)}
-                for status in refusals
+                str(refused): {"description": _MEANING[refused], "content": _content(Error)}
+                for refused in refusals
             },
         }
     }
     if body is not None:
-        operation["requestBody"] = {"required": True, "content": _content(body)}
-    return operation
+        said["requestBody"] = {"required": True, "content": _content(body)}
+    return said
 
 
-_ON_BODIES = (400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503)
-HEALTH = _operation(Health, None, (403, 500, 503))
-VERIFIERS = _operation(VerifierList, None, (401, 403, 500, 503))
-CARD = _operation(AuditCard, None, (401, 403, 404, 500, 503))
-VERIFY = _operation(Verdict, VerifyBody, _ON_BODIES)
-BATCH = _operation(VerdictList, BatchBody, _ON_BODIES)
-SANDBOX = _operation(wire.SandboxCard, None, (401, 403, 500, 503))
-RUN = _operation(wire.ResultBody, wire.JobBody, _ON_BODIES)
-CANCEL = _operation(Nothing, None, (401, 403, 404, 500, 503))
-START = _operation(wire.SessionCard, wire.SessionBody, _ON_BODIES)
-CELL = _operation(wire.CellResult, wire.CellBody, (*_ON_BODIES, 409))
-FILE = _operation(wire.Blob, wire.FileBody, (*_ON_BODIES, 409))
-INTERRUPT = _operation(Nothing, None, (401, 403, 404, 500, 503))
+ON_BODIES = (400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503)
+HEALTH = operation(Health, None, (403, 500, 503))
+VERIFIERS = operation(VerifierList, None, (401, 403, 500, 503))
+CARD = operation(AuditCard, None, (401, 403, 404, 500, 503))
+VERIFY = operation(Verdict, VerifyBody, ON_BODIES)
+BATCH = operation(VerdictList, BatchBody, ON_BODIES)
+SANDBOX = operation(wire.SandboxCard, None, (401, 403, 500, 503))
+RUN = operation(wire.ResultBody, wire.JobBody, ON_BODIES)
+CANCEL = operation(Nothing, None, (401, 403, 404, 500, 503))
+START = operation(wire.SessionCard, wire.SessionBody, ON_BODIES)
+CELL = operation(wire.CellResult, wire.CellBody, (*ON_BODIES, 409))
+FILE = operation(wire.Blob, wire.FileBody, (*ON_BODIES, 409))
+INTERRUPT = operation(Nothing, None, (401, 403, 404, 500, 503))
 CLOSE = INTERRUPT
 
 

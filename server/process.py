@@ -29,6 +29,7 @@ class ServerProcess:
         with ServerProcess(verifiers=["games"]) as server:
             env = verigym.make("keydoor", verifier=server.url)
 
+    `verifiers` and `envs` are globs over what it serves, by default all verifiers and no environment.
     The child stops when this process ends, even by SIGKILL. `start_s` bounds every start, `key` is
     the bearer key to ask for, `env` adds to the child's environment, `options` are further ones of
     `verigym serve`, such as `--sandbox`. Its log goes to `log`, else to this process's standard
@@ -39,6 +40,7 @@ class ServerProcess:
         self,
         *,
         verifiers: Sequence[str] = ("*",),
+        envs: Sequence[str] = ("none",),
         workers: int | None = None,
         port: int = 0,
         timeout_s: float = 30.0,
@@ -48,7 +50,8 @@ class ServerProcess:
         options: Sequence[str] = (),
         log: IO[bytes] | None = None,
     ) -> None:
-        self._options = ["--verifiers", ",".join(verifiers), "--timeout-s", str(timeout_s)]
+        self._options = ["--verifiers", ",".join(verifiers), "--envs", ",".join(envs)]
+        self._options += ["--timeout-s", str(timeout_s)]
         if workers is not None:
             self._options += ["--workers", str(workers)]
         self._port = port

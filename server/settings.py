@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 import os
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from verigym.errors import ConfigError, suggestion
-from verigym.registry import list_verifiers
+from verigym.registry import list_envs, list_verifiers
 from verigym.sandbox.job import Limits
 
 CAPS = Limits(
@@ -44,6 +45,16 @@ class Settings:
     """Worker processes."""
     verifiers: tuple[str, ...] = ("*",)
     """Globs over verifier ids; only those that match are served."""
+    envs: tuple[str, ...] = ()
+    """Globs over environment ids, without `verigym/`; only those that match are served."""
+    openenv: str | None = None
+    """The environment that OpenEnv clients find at the root; all are below `/openenv` anyway."""
+    env_workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    """Processes that environments run in."""
+    session_lease_s: float = 300.0
+    """A session of an environment that is not used for so long ends."""
+    max_sessions: int = 4096
+    max_sessions_per_key: int = 1024
     timeout_s: float = 30.0
     """Judging time of one submission where the request does not say."""
     max_timeout_s: float = 300.0
@@ -92,6 +103,7 @@ class Settings:
             if not value > 0:
                 raise ConfigError(f"{name} must be above 0, got {value}")
         for name in ("cache_mib", "rate_per_s"):
+            *("env_workers", "session_lease_s", "max_sessions", "max_sessions_per_key"),
             value = getattr(self, name)
             if not value >= 0:
                 raise ConfigError(f"{name} must be at least 0, got {value}")
@@ -113,17 +125,23 @@ class Settings:
 
     def verifier_ids(self) -> list[str]:
         """Registered verifiers that `verifiers` chooses, sorted. ConfigError if a glob has none."""
-        known = list_verifiers()
-        chosen: set[str] = set()
-        for glob in self.verifiers:
-            # `math` alone means the family.
-            found = {
-                name for name in known if fnmatchcase(name, glob) or name.startswith(f"{glob}/")
-            }
-            if not found:
-                raise ConfigError(f"no verifier matches {glob!r}; {suggestion(glob, known)}")
-            chosen |= found
-        return sorted(chosen)
+        return _chosen("verifier", self.verifiers, list_verifiers())
+
+    def env_ids(self) -> list[str]:
+        """Full ids of the environments that `envs` chooses. ConfigError if a glob has none."""
+        known = [id.removeprefix("verigym/") for id in list_envs()]
+        return [f"verigym/{name}" for name in _chosen("environment", self.envs, known)]
+
+
+def _chosen(what: str, globs: Sequence[str], known: Collection[str]) -> list[str]:
+    chosen: set[str] = set()
+    for glob in globs:
+        # `math` alone means the family.
+        found = {name for name in known if fnmatchcase(name, glob) or name.startswith(f"{glob}/")}
+        if not found:
+            raise ConfigError(f"no {what} matches {glob!r}; {suggestion(glob, known)}")
+        chosen |= found
+    return sorted(chosen)
 
 
 def is_loopback(host: str) -> bool:

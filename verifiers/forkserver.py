@@ -1,4 +1,4 @@
-"""A clean, single-threaded process that forks the pool's workers.
+"""A clean, single-threaded process that forks the pool's workers, or others of their kind.
 
 The pool's own process may have threads, locks and a CUDA context, none of which survives a fork.
 This one starts from a fresh interpreter, imports the verifiers once, and forks: a new worker costs
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import json
 import os
 import random
@@ -23,15 +24,16 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from verigym.verifiers import lifeline
 
 _BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
-    "from verigym.verifiers.forkserver import main; main(int(sys.argv[1]), sys.argv[3:])"
+    "from verigym.verifiers.forkserver import main; "
+    "main(int(sys.argv[1]), sys.argv[3], sys.argv[4:])"
 )
 _WATCH_S = 1.0
 """How often the server looks whether its parent still lives, beside watching the socket."""
@@ -39,11 +41,19 @@ _START_S = 60.0
 """Longest wait for a worker, imports of the preloaded verifiers included."""
 _STOP_S = 5.0
 
+Work: TypeAlias = Callable[[socket.socket], None]
+
 
 class ForkServer:
-    """The pool's handle on the process; safe in many threads."""
+    """The pool's handle on the process; safe in many threads.
 
-    def __init__(self, preload: Sequence[str] = ()) -> None:
+    `body` names the module of the workers: `load(preload)` is called once, before they are forked,
+    and `work(socket)` in each of them.
+    """
+
+    def __init__(
+        self, preload: Sequence[str] = (), *, body: str = "verigym.verifiers.worker"
+    ) -> None:
         self._lock = threading.Lock()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.settimeout(_START_S)
@@ -53,7 +63,7 @@ class ForkServer:
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-c", _BOOT),
-                    *(str(theirs.fileno()), json.dumps(sys.path), *preload),
+                    *(str(theirs.fileno()), json.dumps(sys.path), body, *preload),
                 ],
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
@@ -104,7 +114,7 @@ class ForkServer:
             self._control.close()
 
 
-def main(control_fd: int, preload: Sequence[str]) -> NoReturn:
+def main(control_fd: int, body: str, preload: Sequence[str]) -> NoReturn:
     """Body of the server process."""
     parent = os.getppid()
     # Functions instead of SIG_IGN: programs that a verifier starts must not inherit the deafness.
@@ -114,7 +124,7 @@ def main(control_fd: int, preload: Sequence[str]) -> NoReturn:
     os.dup2(2, 1)  # what a verifier prints must not enter the pool owner's output
     lifeline.adopt_orphans()
     control = socket.socket(fileno=control_fd)
-    _import_verifiers(preload)
+    work = _load(body, preload)
     gc.freeze()  # keep the collector from touching, and so copying, the shared pages
     woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -125,7 +135,7 @@ def main(control_fd: int, preload: Sequence[str]) -> NoReturn:
             if woken in ready:
                 with contextlib.suppress(BlockingIOError):
                     os.read(woken, 4096)
-            if control.fileno() in ready and not _obey(control, workers):
+            if control.fileno() in ready and not _obey(control, workers, work):
                 break
             _reap(workers)
     except BaseException:  # noqa: BLE001
@@ -135,7 +145,7 @@ def main(control_fd: int, preload: Sequence[str]) -> NoReturn:
         os._exit(0)
 
 
-def _obey(control: socket.socket, workers: set[int]) -> bool:
+def _obey(control: socket.socket, workers: set[int], work: Work) -> bool:
     """Carry out one command; False when there will be no more."""
     order, fds, _, _ = socket.recv_fds(control, 64, 1)
     if order == b"fork" and fds:
@@ -147,7 +157,7 @@ def _obey(control: socket.socket, workers: set[int]) -> bool:
             control.send(b"failed")
             return True
         if pid == 0:
-            _become_worker(server, control, fds[0])
+            _become_worker(server, control, fds[0], work)
         os.close(fds[0])
         workers.add(pid)
         control.send(b"%d" % pid)
@@ -156,7 +166,7 @@ def _obey(control: socket.socket, workers: set[int]) -> bool:
     return bool(order)
 
 
-def _become_worker(server: int, control: socket.socket, fd: int) -> NoReturn:
+def _become_worker(server: int, control: socket.socket, fd: int, work: Work) -> NoReturn:
     code = 1
     try:
         signal.set_wakeup_fd(-1)
@@ -164,8 +174,6 @@ def _become_worker(server: int, control: socket.socket, fd: int) -> NoReturn:
         lifeline.die_with_parent(server)
         control.close()
         _reseed()
-        from verigym.verifiers.worker import work
-
         with socket.socket(fileno=fd) as sock:
             work(sock)
         code = 0
@@ -184,13 +192,11 @@ def _reseed() -> None:
         sys.modules["numpy"].random.seed()
 
 
-def _import_verifiers(names: Sequence[str]) -> None:
-    from verigym.registry import make_verifier
-
-    for name in names:
-        # One that cannot be loaded is reported by the worker that is asked for it.
-        with contextlib.suppress(Exception):
-            make_verifier(name)
+def _load(body: str, preload: Sequence[str]) -> Work:
+    module = importlib.import_module(body)
+    module.load(preload)
+    work: Work = module.work
+    return work
 
 
 def _reap(workers: set[int]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from collections import OrderedDict
+from collections.abc import Sequence
 
 import msgspec
 
@@ -15,6 +17,14 @@ from verigym.verifiers.wire import Ask, Broken, Channel, Judged, Ready, Refused
 
 _MAX_KEPT = 64
 """Verifiers with their parameters that a worker keeps; the least recently used goes first."""
+
+
+def load(names: Sequence[str]) -> None:
+    """Import the verifiers `names`, before workers are forked."""
+    for name in names:
+        # One that cannot be loaded is reported by the worker that is asked for it.
+        with contextlib.suppress(Exception):
+            make_verifier(name)
 
 
 def work(sock: socket.socket) -> None:

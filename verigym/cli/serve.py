@@ -19,8 +19,24 @@ def serve(
     ] = None,
     verifiers: Annotated[
         list[str] | None,
-        typer.Option(help="Globs over verifier ids, or families, with commas; by default all."),
+        typer.Option(
+            help="Globs over verifier ids, or families, with commas; by default all. 'none': none."
+        ),
     ] = None,
+    envs: Annotated[
+        list[str] | None,
+        typer.Option(help="The same of environments, which are served as sessions."),
+    ] = None,
+    env_workers: Annotated[
+        int | None, typer.Option(help="Processes environments run in; by default one a core.")
+    ] = None,
+    session_lease_s: Annotated[
+        float, typer.Option(help="A session that is not used for so many seconds ends.")
+    ] = 300.0,
+    max_sessions: Annotated[int, typer.Option(help="Sessions that may be open at once.")] = 4096,
+    max_sessions_per_key: Annotated[
+        int, typer.Option(help="Those of one key; without keys, of everybody.")
+    ] = 1024,
     timeout_s: Annotated[
         float, typer.Option(help="Seconds to judge one submission where a request does not say.")
     ] = 30.0,
@@ -105,7 +121,6 @@ def serve(
         key = os.environ.get(key_env)
         if key is None:
             raise ConfigError(f"the environment variable {key_env} named by --key-env is not set")
-    globs = [glob.strip() for text in verifiers or ["*"] for glob in text.split(",")]
     settings = Settings(
         host=host,
         port=port,
@@ -117,7 +132,12 @@ def serve(
         max_concurrent=max_concurrent,
         drain_s=drain_s,
         workers=workers if workers is not None else os.cpu_count() or 1,
-        verifiers=tuple(glob for glob in globs if glob),
+        verifiers=_globs(verifiers),
+        envs=_globs(envs),
+        env_workers=env_workers if env_workers is not None else os.cpu_count() or 1,
+        session_lease_s=session_lease_s,
+        max_sessions=max_sessions,
+        max_sessions_per_key=max_sessions_per_key,
         timeout_s=timeout_s,
         max_timeout_s=max(timeout_s, Settings.max_timeout_s),
         trace=trace,
@@ -152,3 +172,9 @@ def serve(
         sys.stdout.flush()
 
     run(settings, say, until_stdin_closes=until_stdin_closes)
+
+
+def _globs(texts: list[str] | None) -> tuple[str, ...]:
+    """What an option names: everything where it was not given, nothing for `none`."""
+    globs = [glob.strip() for text in texts or ["*"] for glob in text.split(",")]
+    return tuple(glob for glob in globs if glob not in ("", "none"))

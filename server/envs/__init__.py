@@ -1,0 +1,1 @@
+"""Environments as sessions: the table of sessions here, the environments in host processes."""

@@ -1,0 +1,130 @@
+"""What the OpenAPI document says of the routes here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from verigym.server import openapi
+from verigym.server.envs.catalogue import Card
+from verigym.server.envs.wire import CreateBody, ResetBody, StepBody
+from verigym.verdict import Verdict
+
+
+class EnvList(msgspec.Struct):
+    envs: list[Card]
+
+
+class PublicTask(msgspec.Struct):
+    """A task without its hidden reference."""
+
+    id: str
+    env_id: str
+    seed: int
+    prompt: str
+    difficulty: str
+    split: str
+    tags: list[str]
+
+
+class TaskList(msgspec.Struct):
+    tasks: list[PublicTask]
+
+
+class Info(msgspec.Struct):
+    """`state_key` names the true state, without history; `legal_actions` where they can be listed."""
+
+    task_id: str
+    state_key: str
+    valid_action: bool
+    verdict: Verdict | None
+    legal_actions: list[str] | None
+
+
+class Begun(msgspec.Struct):
+    """A session at its start; it ends when it is not used for `lease_s` seconds."""
+
+    session: str
+    seq: int
+    lease_s: float
+    observation: str
+    info: Info
+
+
+class BegunList(msgspec.Struct):
+    sessions: list[Begun]
+
+
+class FaultDetail(msgspec.Struct):
+    """Why there is no reward; `digest` is that of the verdict, where there was one."""
+
+    status: str
+    reason: str
+    digest: str
+
+
+class Moved(msgspec.Struct, omit_defaults=True):
+    """What an action or a reset led to; or `fault` alone, and then `seq` may be sent again."""
+
+    session: str
+    seq: int
+    observation: str | None = None
+    reward: float | None = None
+    terminated: bool | None = None
+    truncated: bool | None = None
+    info: Info | None = None
+    fault: FaultDetail | None = None
+
+
+class State(msgspec.Struct):
+    """How far a session is; `busy` while a request is under way in it."""
+
+    session: str
+    env: str
+    seq: int
+    state_key: str
+    task_id: str
+    turn: int
+    terminated: bool
+    truncated: bool
+    busy: bool
+    lease_s: float
+
+
+class StateList(msgspec.Struct):
+    sessions: list[State]
+
+
+openapi.add_types(
+    *(EnvList, Card, TaskList, BegunList, Moved, State, StateList),
+    *(CreateBody, StepBody, ResetBody),
+)
+
+_READS = (401, 403, 500, 503)
+ENVS = openapi.operation(EnvList, None, _READS)
+ENV = openapi.operation(Card, None, (*_READS, 404))
+TASKS: dict[str, Any] = {
+    **openapi.operation(TaskList, None, (*_READS, 404, 422)),
+    "parameters": [
+        {
+            "name": name,
+            "in": "query",
+            "required": False,
+            "description": about,
+            "schema": {"type": "string"},
+        }
+        for name, about in (
+            ("split", "train, validation or test; by default train"),
+            ("difficulty", "one of the environment's; by default the first"),
+            ("seeds", "numbers with commas between, 256 at most; by default 0"),
+        )
+    ],
+}
+CREATE = openapi.operation(BegunList, CreateBody, openapi.ON_BODIES, status=201)
+STEP = openapi.operation(Moved, StepBody, (*openapi.ON_BODIES, 409))
+RESET = openapi.operation(Moved, ResetBody, (*openapi.ON_BODIES, 409))
+SESSIONS = openapi.operation(StateList, None, _READS)
+STATE = openapi.operation(State, None, (*_READS, 404))
+RENEW = STATE
+CLOSE = openapi.operation(None, None, (*_READS, 404), status=204)

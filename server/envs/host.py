@@ -1,0 +1,168 @@
+"""What one host process does: reads orders and carries them out, for many sessions at once.
+
+One thread, the leader, reads and works, so that a cheap step costs no change of threads. When a call
+takes longer than `HAND_OVER_S`, the watchdog says so to the service and lets another thread lead;
+the slow one answers when it is done. With `THREADS` slow calls at once the others wait.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from queue import SimpleQueue
+
+from verigym.registry import make
+from verigym.server.envs.messages import Call, Drop, Frames, Order, Report, Slow, frame, read_orders
+from verigym.server.envs.stage import Stage
+
+THREADS = 8
+"""Calls that one host carries out at once."""
+HAND_OVER_S = 0.02
+_CHUNK = 1 << 18
+_FLUSH_BYTES = 1 << 16
+_FLUSH_S = 0.002
+_SWITCH_S = 0.001
+
+
+def load(names: Sequence[str]) -> None:
+    """Import the environments `names`, before hosts are forked; one that is broken says so later."""
+    for name in names:
+        with contextlib.suppress(Exception):
+            make(name).reset(seed=0)  # also what is imported late
+
+
+def work(sock: socket.socket) -> None:
+    """Answer on `sock` until the service closes it."""
+    # Beside a thread that computes without pause, the leader gets a turn in so many seconds.
+    sys.setswitchinterval(_SWITCH_S)
+    _Host(sock).run()
+
+
+class _Host:
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._stage = Stage()
+        self._frames = Frames()
+        self._ready: deque[Order] = deque()
+        self._lock = threading.Lock()
+        """Around what follows, and whatever is sent."""
+        self._out: list[Report] = []
+        self._out_bytes = 0
+        self._sent = 0.0
+        """When nothing was left to be sent, last."""
+        self._leader = 0
+        """Number of the leader; who is not that any more must touch nothing but the lock."""
+        self._began = 0.0
+        """When the leader's call began; 0 between calls."""
+        self._slow = 0
+        self._appointed: SimpleQueue[int] = SimpleQueue()
+        """Leaders to come, for threads that wait to be one."""
+        self._threads = 0
+        self._ended = threading.Event()
+        self._working = threading.Event()
+
+    def run(self) -> None:
+        threading.Thread(target=self._watch, daemon=True).start()
+        self._appoint(0)
+        self._ended.wait()
+
+    def _appoint(self, number: int) -> None:
+        self._appointed.put(number)
+        # As many as were ever slow at once, and one more.
+        if self._threads < self._slow + 1:
+            self._threads += 1
+            threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        # Threads do not end: what a sandbox starts dies with the thread that started it.
+        while True:
+            self._lead(self._appointed.get())
+
+    def _lead(self, number: int) -> None:
+        try:
+            while self._leader == number:
+                if not self._ready:
+                    self._flush()
+                    if not self._read():
+                        break
+                order = self._ready.popleft()
+                if isinstance(order, Drop):
+                    self._stage.drop(order.sessions)
+                elif not self._play(order, number):
+                    return
+        except OSError:
+            pass  # the service closed the connection while we answered
+        finally:
+            if self._leader == number:
+                self._ended.set()
+
+    def _play(self, call: Call, number: int) -> bool:
+        """Carry out `call`; whether this thread still leads."""
+        self._call = call.call
+        self._began = time.monotonic()
+        if not self._working.is_set():
+            self._working.set()
+        answer = self._stage.answer(call)
+        with self._lock:
+            if self._leader == number:
+                self._began = 0.0
+                self._out.append(answer)
+                self._out_bytes += len(getattr(answer, "body", b""))
+                # A quick batch is answered as one; nobody waits for the slow end of another.
+                if self._out_bytes > _FLUSH_BYTES or time.monotonic() - self._sent > _FLUSH_S:
+                    self._send()
+                return True
+            self._slow -= 1
+            self._out.append(answer)
+            self._send()
+            return False
+
+    def _read(self) -> bool:
+        """Wait for orders; False when there will be no more."""
+        while not self._ready:
+            self._working.clear()
+            data = self._sock.recv(_CHUNK)
+            if not data:
+                return False
+            for body in self._frames.feed(data):
+                self._ready.extend(read_orders(body))
+        self._sent = time.monotonic()
+        return True
+
+    def _flush(self) -> None:
+        if self._out:
+            with self._lock:
+                self._send()
+
+    def _send(self) -> None:
+        if self._out:
+            data = frame(self._out)
+            self._out = []
+            self._out_bytes = 0
+            self._sock.sendall(data)
+        self._sent = time.monotonic()
+
+    def _watch(self) -> None:
+        """Let another thread lead where the leader's call takes long."""
+        while True:
+            self._working.wait()
+            time.sleep(HAND_OVER_S)
+            with self._lock:
+                began = self._began
+                late = began and time.monotonic() - began >= HAND_OVER_S
+                if not late or self._slow + 1 >= THREADS:
+                    continue
+                self._slow += 1
+                self._leader += 1
+                self._began = 0.0
+                self._out.append(Slow(self._call))
+                try:
+                    self._send()
+                except OSError:
+                    return
+                self._appoint(self._leader)

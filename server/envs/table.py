@@ -1,0 +1,409 @@
+"""The sessions: whose they are, how far they are, and that each step happens exactly once.
+
+A session is what was asked of it: environment, parameters, seed, options and actions. Where it lives
+is a detail: when its host dies it is made again from these in another, before its next step (law 2).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias, assert_never
+
+import msgspec
+
+from verigym.errors import RequestError, suggestion
+from verigym.registry import resolve
+from verigym.server.envs import messages
+from verigym.server.envs.hosts import Host, Hosts
+from verigym.server.envs.leases import Leases
+from verigym.server.envs.messages import Answer, Done, Fault, Lost, Made, Refused
+from verigym.server.envs.wire import CreateBody
+from verigym.server.refusals import Refusal
+from verigym.server.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+_MOST_WAITING = 64
+"""Requests that may wait for their turn in one session."""
+_MOST_HISTORY = 8 << 20
+"""Characters of actions that a session may have since its last reset."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """A step of a session."""
+
+    action: str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A reset of a session. Compared as it was asked for."""
+
+    seed: int | None
+    options: dict[str, Any]
+
+
+Move: TypeAlias = Play | Restart
+Reply: TypeAlias = Callable[["bytes | Refusal", bool], None]
+"""Gets the answer, or why there is none, and whether the answer was given before. Called once."""
+
+
+class Session:
+    """One session; changed by the table alone."""
+
+    __slots__ = (
+        *("actions", "answer", "busy", "env", "expires", "gone", "history", "host", "id"),
+        *("last", "made", "most", "number", "over", "owner", "seq", "waiting"),
+    )
+
+    def __init__(self, id: str, number: int, owner: str, env: str) -> None:
+        self.id = id
+        self.number = number
+        """Its name in hosts."""
+        self.owner = owner
+        self.env = env
+        self.made: Made
+        """How its last reset came about."""
+        self.actions: list[str | bytes] = []
+        """Those since then."""
+        self.history = 0
+        """How long those are together."""
+        self.host: Host | None = None
+        """Where it lives; None where it has to be made again."""
+        self.seq = 0
+        self.last: Move | None = None
+        """What was asked with `seq`."""
+        self.answer = b""
+        """What was answered to that."""
+        self.over = False
+        self.most = 0
+        self.busy = False
+        self.waiting: deque[tuple[int, Move, Reply]] = deque()
+        self.expires = 0.0
+        self.gone = False
+
+
+class Table:
+    """All sessions of a service. On the event loop."""
+
+    def __init__(self, settings: Settings, names: list[str]) -> None:
+        self.settings = settings
+        self.names = names
+        """Ids of the environments that are served."""
+        self.hosts = Hosts(
+            names,
+            settings.env_workers,
+            timeout_s=settings.timeout_s,
+            on_death=self._orphan,
+        )
+        self._loop = asyncio.get_running_loop()
+        self._sessions: dict[str, Session] = {}
+        self._by_host: dict[Host, set[Session]] = {}
+        self._leases: Leases[Session] = Leases(self._expire)
+        self._owned: dict[str, int] = {}
+        self._numbers = 0
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    async def close(self) -> None:
+        """End everything."""
+        self._leases.close()
+        await self.hosts.close()
+
+    def env_id(self, name: str, where: str = "$.env") -> str:
+        """The id of a served environment, of which `name` may be short. Raises Refusal."""
+        try:
+            id = resolve(name)
+        except RequestError:
+            id = ""
+        if id not in self.names:
+            short = [known.removeprefix("verigym/") for known in self.names]
+            message = f"unknown environment; {suggestion(name.removeprefix('verigym/'), short)}"
+            raise Refusal(404, "unknown_env", message, where)
+        return id
+
+    def of(self, owner: str) -> list[Session]:
+        """The sessions of one owner, oldest first."""
+        return [session for session in self._sessions.values() if session.owner == owner]
+
+    def find(self, owner: str, id: str) -> Session:
+        """A session of `owner`. Raises Refusal, the same one for what is somebody else's."""
+        session = self._sessions.get(id)
+        if session is None or session.owner != owner:
+            message = f"no such session; one that is not used for {self.settings.session_lease_s:g} s ends"
+            raise Refusal(404, "unknown_session", message, "$.session")
+        return session
+
+    def renew(self, session: Session) -> None:
+        """Begin its lease anew."""
+        session.expires = self._loop.time() + self.settings.session_lease_s
+
+    def create(self, owner: str, ask: CreateBody, reply: Reply) -> None:
+        """Begin `ask.count` sessions in the same state. Raises Refusal."""
+        env = self.env_id(ask.env)
+        _check_sendable([ask.params, ask.options])
+        self._check_room(owner, ask.count)
+        made = Made(env, ask.params, ask.seed, ask.options)
+        sessions = []
+        for _ in range(ask.count):
+            self._numbers += 1
+            session = Session(secrets.token_urlsafe(16), self._numbers, owner, env)
+            session.made = made
+            session.busy = True  # nobody knows its id yet, and its lease has not begun
+            session.expires = float("inf")
+            self._sessions[session.id] = session
+            sessions.append(session)
+        self._owned[owner] = self._owned.get(owner, 0) + ask.count
+        numbers = [session.number for session in sessions]
+
+        def write(call: int, host: Host) -> messages.Call:
+            for session in sessions:
+                self._place(session, host)
+            return messages.Make(call, numbers, made)
+
+        def then(answer: Answer) -> None:
+            if isinstance(answer, Done):
+                reply(self._begun(sessions, made, answer), False)
+                return
+            for session in sessions:
+                self.drop(session)
+            match answer:
+                case Refused():
+                    reply(_refusal(answer), False)
+                case Fault():
+                    self._tell(answer, env)
+                    message = f"the environment could not be started: {answer.reason}"
+                    reply(Refusal(503, "env_fault", message), False)
+                case Lost():
+                    reply(Refusal(503, "env_fault", "the environment could not be started"), False)
+                case _:
+                    assert_never(answer)
+
+        self.hosts.call(write, then)
+
+    def move(self, session: Session, seq: int, move: Move, reply: Reply) -> None:
+        """Step or reset when what was asked before is done, exactly once. Raises Refusal."""
+        self.renew(session)
+        if session.busy:
+            if len(session.waiting) >= _MOST_WAITING:
+                message = f"{_MOST_WAITING} requests wait in this session already"
+                raise Refusal(429, "busy", message, "$.session", {"Retry-After": "1"})
+            session.waiting.append((seq, move, reply))
+        else:
+            self._move(session, seq, move, reply)
+
+    def state(self, session: Session) -> bytes:
+        """JSON of how far it is."""
+        last = msgspec.json.decode(session.answer)
+        state = {
+            "session": session.id,
+            "env": session.env,
+            "seq": session.seq,
+            "state_key": last["info"].get("state_key"),
+            "task_id": last["info"].get("task_id"),
+            "turn": len(session.actions),
+            "terminated": last.get("terminated", False),
+            "truncated": last.get("truncated", False),
+            "busy": session.busy,
+            "lease_s": round(max(0.0, session.expires - self._loop.time()), 3),
+        }
+        return _encode(state)
+
+    def drop(self, session: Session) -> None:
+        """End a session; what waits in it is refused."""
+        if session.gone:
+            return
+        session.gone = True
+        del self._sessions[session.id]
+        left = self._owned[session.owner] - 1
+        if left:
+            self._owned[session.owner] = left
+        else:
+            del self._owned[session.owner]
+        if session.host is not None:
+            session.host.order(messages.Drop([session.number]))
+            self._place(session, None)
+        waiting, session.waiting = session.waiting, deque()
+        for _, _, reply in waiting:
+            reply(Refusal(404, "unknown_session", "the session has ended", "$.session"), False)
+
+    # Internals.
+
+    def _check_room(self, owner: str, count: int) -> None:
+        most = self.settings.max_sessions_per_key
+        if count > min(most, self.settings.max_sessions):
+            message = f"at most {min(most, self.settings.max_sessions)} sessions may be open"
+            raise Refusal(422, "invalid_request", message, "$.count")
+        if self._owned.get(owner, 0) + count > most:
+            message = f"{most} sessions of this key may be open; close some or try again later"
+        elif len(self._sessions) + count > self.settings.max_sessions:
+            message = f"all {self.settings.max_sessions} sessions are open; try again later"
+        else:
+            return
+        raise Refusal(429, "busy", message, "$.count", {"Retry-After": "1"})
+
+    def _begun(self, sessions: list[Session], made: Made, answer: Done) -> bytes:
+        # The seed that the task has, so that what was drawn can be drawn again.
+        made = Made(made.env, made.params, answer.seed, made.options)
+        lease_s = self.settings.session_lease_s
+        rest = b',"lease_s":%s,%s' % (_encode(lease_s), answer.body[1:])
+        bodies = []
+        for session in sessions:
+            session.made = made
+            session.most = answer.most
+            session.answer = b'{"session":"%s","seq":0%s' % (session.id.encode(), rest)
+            session.busy = False
+            self.renew(session)
+            self._leases.add(session)
+            bodies.append(session.answer)
+        return b'{"sessions":[%s]}' % b",".join(bodies)
+
+    def _move(self, session: Session, seq: int, move: Move, reply: Reply) -> None:
+        if seq != session.seq + 1:
+            if seq == session.seq and move == session.last:
+                reply(session.answer, True)
+            else:
+                reply(_out_of_order(session.seq, seq), False)
+            return
+        if isinstance(move, Play) and session.over:
+            message = "the episode is over; reset the session or begin another"
+            reply(Refusal(409, "episode_over", message, "$.action"), False)
+            return
+        if session.history > _MOST_HISTORY:
+            message = f"the actions of this session are above {_MOST_HISTORY} characters; reset it"
+            reply(Refusal(409, "session_too_long", message, "$.action"), False)
+            return
+        session.busy = True
+
+        def write(call: int, host: Host) -> messages.Call:
+            made = None
+            if session.host is not host:
+                self._place(session, host)
+                made = self._history(session)
+            if isinstance(move, Play):
+                return messages.Step(call, session.number, move.action, made)
+            return messages.Reset(call, session.number, move.seed, move.options, made)
+
+        self.hosts.call(
+            write, lambda answer: self._moved(session, seq, move, answer, reply), session.host
+        )
+
+    def _moved(self, session: Session, seq: int, move: Move, answer: Answer, reply: Reply) -> None:
+        session.busy = False
+        if session.gone:
+            reply(Refusal(404, "unknown_session", "the session has ended", "$.session"), False)
+            return
+        self.renew(session)
+        head = b'{"session":"%s","seq":%d,' % (session.id.encode(), seq)
+        match answer:
+            case Done():
+                session.seq, session.last = seq, move
+                session.answer = head + answer.body[1:]
+                session.over = answer.over
+                if isinstance(move, Play):
+                    action = move.action[: session.most + 1]  # the rest decides nothing
+                    session.actions.append(action)
+                    session.history += len(action) + 1
+                else:
+                    options = {**session.made.options, **move.options}
+                    session.made = Made(session.env, session.made.params, answer.seed, options)
+                    session.actions = []
+                    session.history = 0
+                reply(session.answer, False)
+            case Fault():
+                self._tell(answer, session.env)
+                if answer.spoiled or answer.reason == "deadline":
+                    self._unplace(session)
+                fault = {k: getattr(answer, k) for k in ("status", "reason", "digest")}
+                reply(head + b'"fault":' + _encode(fault) + b"}", False)
+            case Refused():
+                reply(_refusal(answer), False)
+            case Lost():
+                _log.error("session lost: %s", answer.detail)
+                self.drop(session)
+                message = "its host died, and the environment did not lead to the same state again"
+                reply(Refusal(409, "session_lost", message, "$.session"), False)
+            case _:
+                assert_never(answer)
+        while session.waiting and not session.busy:
+            self._move(session, *session.waiting.popleft())
+
+    def _history(self, session: Session) -> Made:
+        key = msgspec.json.decode(session.answer, type=_Keyed).info.state_key
+        made = session.made
+        actions = tuple(session.actions)
+        return Made(made.env, made.params, made.seed, made.options, actions, key)
+
+    def _place(self, session: Session, host: Host | None) -> None:
+        if session.host is not None:
+            session.host.load -= 1
+            self._by_host[session.host].discard(session)
+        session.host = host
+        if host is not None:
+            host.load += 1
+            self._by_host.setdefault(host, set()).add(session)
+
+    def _unplace(self, session: Session) -> None:
+        """Have the session made again before its next step."""
+        if session.host is not None:
+            session.host.order(messages.Drop([session.number]))
+            self._place(session, None)
+
+    def _orphan(self, host: Host) -> None:
+        for session in self._by_host.pop(host, ()):
+            session.host = None
+
+    def _expire(self, session: Session) -> None:
+        if session.busy:
+            self.renew(session)
+            self._leases.add(session)
+        else:
+            self.drop(session)
+
+    def _tell(self, fault: Fault, env: str) -> None:
+        _log.warning(
+            "%s: %s, %s: %s (digest %s)",
+            env,
+            fault.status,
+            fault.reason,
+            fault.detail,
+            fault.digest,
+        )
+
+
+class _Key(msgspec.Struct):
+    state_key: str = ""
+
+
+class _Keyed(msgspec.Struct):
+    info: _Key
+
+
+def _out_of_order(last: int, seq: int) -> Refusal:
+    if seq == last:
+        message = f"seq {seq} was used for something else; the next is {last + 1}"
+        return Refusal(409, "seq_conflict", message, "$.seq")
+    if seq < last:
+        message = f"seq {seq} is past; the last is {last}, the next {last + 1}"
+        return Refusal(409, "seq_stale", message, "$.seq")
+    return Refusal(409, "seq_gap", f"seq {seq} skips some; the next is {last + 1}", "$.seq")
+
+
+def _refusal(answer: Refused) -> Refusal:
+    return Refusal(422, "invalid_request", answer.message, answer.where or "$")
+
+
+def _check_sendable(values: list[Any]) -> None:
+    try:
+        msgspec.msgpack.encode(values)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise Refusal(422, "invalid_request", f"a value cannot be used: {error}", "$") from None

@@ -1,0 +1,113 @@
+"""What callers send about environments and sessions, over HTTP and in the frames of a WebSocket."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, ClassVar
+
+import msgspec
+
+from verigym.server.body import decode
+from verigym.server.refusals import Refusal
+
+MAX_GROUP = 256
+
+Seed = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
+Seq = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
+Count = Annotated[int, msgspec.Meta(ge=1, le=MAX_GROUP)]
+
+_HALF_PAIR = b"\\u"
+
+
+class CreateBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Begin `count` sessions of one environment, all in the state that `seed` gives.
+
+    `params` are arguments of the environment's constructor, `options` those of its `reset`.
+    """
+
+    env: str
+    params: dict[str, Any] = {}
+    seed: Seed | None = None
+    options: dict[str, Any] = {}
+    count: Count = 1
+
+
+class StepBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Play one action. `seq` is one more than the last, or the last again to hear its answer again."""
+
+    written_by_models: ClassVar[str] = "action"
+    seq: Seq
+    action: str
+
+
+class ResetBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """Begin a task in the same session; `seq` as for a step."""
+
+    seq: Seq
+    seed: Seed | None = None
+    options: dict[str, Any] = {}
+
+
+class Frame(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """One text frame from a client: an operation, with the fields of its HTTP body."""
+
+    op: str
+    id: msgspec.Raw = msgspec.Raw(b"null")
+    session: str = ""
+    seq: Seq | None = None
+    action: str | None = None
+    seed: Seed | None = None
+    options: dict[str, Any] = {}
+    env: str | None = None
+    params: dict[str, Any] = {}
+    count: Count = 1
+
+
+_frames = msgspec.json.Decoder(Frame)
+
+
+def read_frame(text: str, max_depth: int) -> Frame:
+    """The frame that `text` holds. Raises Refusal."""
+    data = text.encode()
+    try:
+        return decode(data, _frames, max_depth)
+    except Refusal as refusal:
+        if refusal.code == "malformed_json" and _HALF_PAIR in data:
+            lax = _with_half_pairs(data)
+            if lax is not None:
+                return lax
+        raise
+
+
+def as_action(text: str) -> str | bytes:
+    """`text` as messages carry it: what is no Unicode as bytes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def id_of(text: str) -> bytes:
+    """JSON of the `id` of a frame that is refused, where it has one; else null."""
+    try:
+        return bytes(msgspec.json.decode(text, type=_Id).id)
+    except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
+        return b"null"
+
+
+class _Id(msgspec.Struct):
+    id: msgspec.Raw = msgspec.Raw(b"null")
+
+
+def _with_half_pairs(data: bytes) -> Frame | None:
+    """The frame where all that is wrong with it are halves of surrogate pairs in its action."""
+    try:
+        plain = json.loads(data)
+        id = msgspec.Raw(msgspec.json.encode(plain.pop("id", None)))
+        frame = msgspec.convert(plain, Frame)
+        msgspec.json.encode({**plain, "action": None})
+    except (ValueError, AttributeError, RecursionError):  # msgspec's errors are ValueErrors
+        return None
+    frame.id = id
+    return frame

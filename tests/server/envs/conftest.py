@@ -1,0 +1,89 @@
+"""A plugin with environments that do as they are told, and a service that serves them."""
+
+import asyncio
+import contextlib
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import gymnasium
+import httpx2
+import pytest
+
+from verigym import registry
+from verigym.server.app import create_app
+from verigym.server.settings import Settings
+
+ENV = "stage/obeys-v0"
+
+
+@pytest.fixture(scope="session")
+def stage_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stage")
+    shutil.copy(Path(__file__).parents[2] / "data" / "stage_envs.py", folder)
+    info = folder / "stage-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stage\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(
+        "[verigym.envs]\n"
+        "stage/obeys-v0 = stage_envs:Obeys\n"
+        "stage/pid-v0 = stage_envs:Pid\n"
+        "stage/gone-v0 = stage_missing:Nothing\n"
+        "[verigym.verifiers]\n"
+        "stage/count = stage_envs:Count\n"
+    )
+    return folder
+
+
+@pytest.fixture
+def stage(stage_folder, monkeypatch):
+    """The environments are registered, here and in processes started meanwhile; and three helpers."""
+    monkeypatch.syspath_prepend(stage_folder)
+    monkeypatch.setenv("PYTHONPATH", str(stage_folder))
+    caches = (
+        *(registry._points, registry._load_verifier),
+        *(registry.list_verifiers, registry.list_envs),
+    )
+    for cached in caches:
+        cached.cache_clear()
+    registry.register_all()
+    yield SimpleNamespace(play=play, begin=begin, step=step)
+    for id in [id for id in gymnasium.registry if id.startswith("verigym/stage/")]:
+        del gymnasium.registry[id]
+    for cached in caches:
+        cached.cache_clear()
+
+
+@contextlib.asynccontextmanager
+async def running(**settings):
+    """An application, and a client without a socket."""
+    chosen = {"verifiers": ("stage/count",), "envs": ("stage",), "workers": 1, "env_workers": 1}
+    app = create_app(Settings(**{**chosen, **settings}))
+    transport = httpx2.ASGITransport(app=app, raise_app_exceptions=False)
+    async with (
+        app.router.lifespan_context(app),
+        httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1", timeout=60) as http,
+    ):
+        yield app, http
+
+
+async def begin(http, env=ENV, seed=7, **rest):
+    """One new session, as the service describes it."""
+    answer = await http.post("/v1/sessions", json={"env": env, "seed": seed, **rest})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["sessions"][0]
+
+
+async def step(http, sid, seq, action):
+    """The answer to one action."""
+    return await http.post(f"/v1/sessions/{sid}/step", json={"seq": seq, "action": action})
+
+
+def play(main, **settings):
+    """What `main(app, http)` gives, within a running application."""
+
+    async def inside():
+        async with running(**settings) as (app, http):
+            return await main(app, http)
+
+    return asyncio.run(inside())
