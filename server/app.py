@@ -146,6 +146,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     `settings.verifiers` or `settings.envs` choose nothing.
     """
     ids = settings.verifier_ids()
+    settings.env_ids()
     tracing = tracing or tracing_of(settings.trace)
     numbers = metrics.Metrics()
 
@@ -167,9 +168,10 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
                 programs = app.state.programs = await _start_sandbox(settings)
                 numbers.read_from(lambda: metrics.of_programs(programs))
                 stack.push_async_callback(app.state.programs.close)
+            if settings.envs:
+                await stack.enter_async_context(envs.sessions(app, settings))
             yield
 
-    settings.env_ids()
     app = FastAPI(
         title="Verigym verifiers",
         version=__version__,
@@ -188,13 +190,13 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     openapi.install(app)
     if settings.sandbox:
         sandbox.install(app, settings)
+    if settings.envs:
+        envs.install(app, settings)
 
     @app.get("/healthz", summary="Whether the service is up", openapi_extra=openapi.HEALTH)
     async def health() -> Response:
         pool = _service(app).pool
         return _json(
-            if settings.envs:
-                await stack.enter_async_context(envs.sessions(app, settings))
             {
                 "status": "ok",
                 "version": __version__,
@@ -217,8 +219,6 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
         openapi_extra=openapi.CARD,
     )
     async def card(verifier: str) -> Response:
-    if settings.envs:
-        envs.install(app, settings)
         service = _service(app)
         if verifier not in service.cards:
             message = f"unknown verifier; {suggestion(verifier, service.cards)}"
