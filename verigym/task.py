@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -49,6 +49,7 @@ class Task:
     def from_json(data: bytes | str) -> Task:
         """Inverse of `to_json`. Raises RequestError on malformed input."""
         try:
-            return msgspec.json.decode(data, type=Task)
+            # Made once more: what msgspec leaves at its default would be missing where it is written.
+            return replace(msgspec.json.decode(data, type=Task))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise RequestError(f"not a task: {error}") from error

@@ -128,3 +128,10 @@ def test_endless_nesting_is_refused():
     endless.append(endless)
     with pytest.raises(RequestError, match="cannot be written as JSON"):
         to_json(endless)
+
+
+def test_fields_left_out_of_the_json_are_as_their_defaults():
+    short = Task.from_json('{"id":"t","env_id":"e","seed":1,"prompt":"p","difficulty":"d"}')
+    whole = Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d")
+    assert short == whole
+    assert digest(short) == digest(whole)
