@@ -22,17 +22,22 @@ from fastapi import FastAPI, Request, Response
 
 from verigym import __version__
 from verigym.canonical import to_json
-from verigym.errors import RequestError, suggestion
+from verigym.errors import ConfigError, RequestError, suggestion
 from verigym.sandbox.local import LocalSandbox
 from verigym.server import metrics, openapi, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
 from verigym.server.envs import routes as envs
 from verigym.server.guard import Guard, keys_of
+from verigym.server.jobs import routes as jobs_routes
+from verigym.server.jobs.opening import default_path, opener
+from verigym.server.jobs.runner import Jobs
+from verigym.server.jobs.store import StoreError
 from verigym.server.limits import Gate, Limits, busy, deadline_of, stopping
 from verigym.server.presence import while_there
 from verigym.server.programs import Programs
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
+from verigym.server.stream import streamed, wants_lines
 from verigym.server.tracing import tracing_of
 from verigym.server.watch import Watch
 from verigym.verdict import Verdict
@@ -87,6 +92,28 @@ class _Service:
         """The refusal of what finds no room in the queue; says when there may be some."""
         return busy("busy", "the queue is full; try again later", self.pool.delay_s)
 
+    def alike(self, asks: Sequence[VerifyBody], where: str) -> list[list[int]]:
+        """Places of those that differ in task and submission only. Raises Refusal."""
+        groups: dict[bytes, list[int]] = {}
+        for i, ask in enumerate(asks):
+            self.check(ask, where.format(i))
+            key = to_json([ask.verifier, ask.params, ask.timeout_s])
+            groups.setdefault(key, []).append(i)
+        return list(groups.values())
+
+    async def stream(self, request: Request, asks: Sequence[VerifyBody]) -> Response:
+        """As `judge`, each verdict sent as soon as it is there. Raises Refusal."""
+        groups = [
+            (group, [asks[i] for i in group], asks[group[0]].timeout_s or self.settings.timeout_s)
+            for group in self.alike(asks, "$.items[{}]")
+        ]
+        try:
+            return await streamed(request, self.pool, groups, _presentable, deadline_of(request))
+        except PoolBusy as error:
+            raise self.full() from error
+        except PoolClosed as error:
+            raise stopping() from error
+
     async def judge(
         self, asks: Sequence[VerifyBody], where: str, deadline: float = math.inf
     ) -> list[Verdict]:
@@ -95,24 +122,20 @@ class _Service:
         What has none at `deadline`, of `time.monotonic`, gets a fault then. Raises Refusal, and what
         was not judged yet is then taken back.
         """
-        groups: dict[bytes, list[int]] = {}
-        for i, ask in enumerate(asks):
-            self.check(ask, where.format(i))
-            key = to_json([ask.verifier, ask.params, ask.timeout_s])
-            groups.setdefault(key, []).append(i)
+        groups = self.alike(asks, where)
         try:
             async with asyncio.TaskGroup() as tasks:
                 judged = [
                     tasks.create_task(
                         self._judge_alike([asks[i] for i in group], where, group[0], deadline)
                     )
-                    for group in groups.values()
+                    for group in groups
                 ]
         except BaseExceptionGroup as failed:
             raise failed.exceptions[0] from None  # the first to fail had the others cancelled
         by_place = {
             i: verdict
-            for group, task in zip(groups.values(), judged, strict=True)
+            for group, task in zip(groups, judged, strict=True)
             for i, verdict in zip(group, task.result(), strict=True)
         }
         return [_presentable(by_place[i]) for i in range(len(asks))]
@@ -164,6 +187,8 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
             numbers.read_from(lambda: metrics.of_pool(service.pool))
             app.state.service = service
             stack.push_async_callback(asyncio.to_thread, service.pool.close)
+            app.state.jobs = await _start_jobs(settings, service)
+            stack.push_async_callback(app.state.jobs.close)
             if settings.sandbox:
                 programs = app.state.programs = await _start_sandbox(settings)
                 numbers.read_from(lambda: metrics.of_programs(programs))
@@ -188,6 +213,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     refusals.install(app)
     metrics.install(app, numbers)
     openapi.install(app)
+    jobs_routes.install(app, settings, lambda ask, where: _service(app).check(ask, where))
     if settings.sandbox:
         sandbox.install(app, settings)
     if settings.envs:
@@ -248,6 +274,8 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
         if len(batch.items) > settings.max_batch:
             message = f"a batch holds at most {settings.max_batch} items, got {len(batch.items)}"
             raise Refusal(413, "batch_too_large", message, "$.items")
+        if wants_lines(request):
+            return await service.stream(request, batch.items)
         judging = service.judge(batch.items, "$.items[{}]", deadline_of(request))
         verdicts = await while_there(request, judging)
         return _json({"verdicts": verdicts})
@@ -278,6 +306,21 @@ def _start(settings: Settings, ids: Sequence[str], watch: Callable[[Trip], None]
             # One broken plugin must not keep the others from being served.
             _log.error("verifier %s is left out: %s", name, error)
     return service
+
+
+async def _start_jobs(settings: Settings, service: _Service) -> Jobs:
+    """Jobs, begun at once where a store is named or has been used; else with the first request."""
+    jobs = Jobs(settings, opener(settings.store), service.pool, service.cards, _presentable)
+    if settings.store is None and not default_path().exists():
+        return jobs
+    try:
+        await jobs.begin()
+    except StoreError as error:
+        if settings.store is not None:
+            await jobs.close()
+            raise ConfigError(str(error)) from error
+        _log.error("%s", error)
+    return jobs
 
 
 async def _start_sandbox(settings: Settings) -> Programs:

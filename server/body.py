@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import time
 from dataclasses import MISSING, fields
 from typing import Any, ClassVar, NoReturn, TypeVar, get_type_hints
 
@@ -15,6 +16,7 @@ import msgspec
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
+from verigym.server.limits import deadline_of
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 from verigym.task import Task
@@ -72,22 +74,31 @@ async def read(
     max_bytes: int | None = None,
 ) -> Body:
     """The body as `decoder` reads it; `max_bytes` takes the place of the settings'. Raises Refusal."""
+    data = await receive(request, settings, max_bytes)
+    if len(data) > _LARGE_BYTES:
+        return await asyncio.to_thread(decode, data, decoder, settings.max_depth)
+    return decode(data, decoder, settings.max_depth)
+
+
+async def receive(request: Request, settings: Settings, max_bytes: int | None = None) -> bytes:
+    """The body as it came. Raises Refusal where it is too large or slow, or not sent as JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     # Also keeps web pages out: a browser sends this type to another origin only if that agrees.
     if kind != "application/json":
         message = "the body must be sent as application/json"
         raise Refusal(415, "unsupported_media_type", message, "Content-Type")
+    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        message = "the body must be sent as it is, not compressed"
+        raise Refusal(415, "unsupported_encoding", message, "Content-Encoding")
     try:
-        async with asyncio.timeout(settings.body_timeout_s):
-            data = await _collect(request, max_bytes or settings.max_body_bytes)
+        left_s = deadline_of(request) - time.monotonic()
+        async with asyncio.timeout(min(settings.body_timeout_s, left_s)):
+            return await _collect(request, max_bytes or settings.max_body_bytes)
     except TimeoutError:
-        message = f"the body did not arrive in {settings.body_timeout_s:g} s"
+        message = f"the body did not arrive in {settings.body_timeout_s:g} s, or before the deadline"
         raise Refusal(408, "slow_body", message, headers={"Connection": "close"}) from None
     except ClientDisconnect:
         raise Refusal(400, "disconnected", "the client left") from None
-    if len(data) > _LARGE_BYTES:
-        return await asyncio.to_thread(decode, data, decoder, settings.max_depth)
-    return decode(data, decoder, settings.max_depth)
 
 
 def decode(data: bytes, decoder: msgspec.json.Decoder[Body], max_depth: int) -> Body:

@@ -78,6 +78,12 @@ class Settings:
     """Memory for verdicts that were given before; 0 for none."""
     cache_file: str | None = None
     """An SQLite file that keeps them, too, which other services on this machine may share."""
+    store: str | None = None
+    """Where jobs are kept: `sqlite:///file` or `postgresql://...`; None for a file of the user's."""
+    max_jobs: int = 10_000
+    """Jobs that are not finished, over all services at the store; beyond it they are refused."""
+    job_retention_s: float = 86_400.0
+    """How long a finished job is kept."""
     sandbox: bool = False
     """Whether to run programs for callers, too."""
     sandbox_jobs: int = field(default_factory=lambda: max(2, os.cpu_count() or 1))
@@ -98,6 +104,7 @@ class Settings:
             *("workers", "timeout_s", "max_timeout_s", "max_queue", "max_batch"),
             *("max_body_bytes", "max_depth", "body_timeout_s", "drain_s", "max_concurrent"),
             *("sandbox_jobs", "sandbox_sessions", "sandbox_lease_s", "sandbox_body_bytes"),
+            *("max_jobs", "job_retention_s"),
         ):
             value = getattr(self, name)
             if not value > 0:

@@ -78,6 +78,16 @@ def serve(
     cache_file: Annotated[
         str | None, typer.Option(metavar="FILE", help="An SQLite file that keeps them, too.")
     ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where jobs are kept: sqlite:///FILE or postgresql://..."),
+    ] = None,
+    max_jobs: Annotated[
+        int, typer.Option(help="Jobs that may be unfinished; more are refused with 429.")
+    ] = 10_000,
+    job_retention_s: Annotated[
+        float, typer.Option(help="How long the verdicts of a finished job are kept.")
+    ] = 86_400.0,
     sandbox: Annotated[
         bool, typer.Option("--sandbox", help="Run programs for callers, too: /v1/sandbox.")
     ] = False,
@@ -143,6 +153,9 @@ def serve(
         trace=trace,
         cache_mib=cache_mib,
         cache_file=cache_file,
+        store=store,
+        max_jobs=max_jobs,
+        job_retention_s=job_retention_s,
         sandbox=sandbox,
         sandbox_jobs=sandbox_jobs if sandbox_jobs is not None else max(2, os.cpu_count() or 1),
         sandbox_sessions=sandbox_sessions,

@@ -1,0 +1,92 @@
+"""A store behind the event loop: one thread that owns the connection, and writes in groups."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Generic, TypeVar
+
+from verigym.server.jobs.store import Store, StoreError
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+
+class Desk:
+    """Calls of a store, one after the other; a connection that failed is replaced by the next call."""
+
+    def __init__(self, open_store: Callable[[], Store]) -> None:
+        self._open = open_store
+        self._store: Store | None = None
+        self._thread = ThreadPoolExecutor(1, "verigym-store")
+
+    async def call(self, do: Callable[[Store], Answer]) -> Answer:
+        """What `do` gives. Raises StoreError."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._call, do)
+
+    async def close(self) -> None:
+        """Wait for the calls under way and close the connection."""
+        with contextlib.suppress(StoreError):
+            await asyncio.get_running_loop().run_in_executor(self._thread, self._hang_up)
+        await asyncio.to_thread(self._thread.shutdown)
+
+    def _call(self, do: Callable[[Store], Answer]) -> Answer:
+        if self._store is None:
+            self._store = self._open()
+        try:
+            return do(self._store)
+        except StoreError:
+            self._hang_up()
+            raise
+
+    def _hang_up(self) -> None:
+        store, self._store = self._store, None
+        if store is not None:
+            store.close()
+
+
+class Grouped(Generic[Item, Answer]):
+    """A call for many items that its callers make for one: whatever comes while one runs goes into
+    the next together, so that a disk or a network is waited for once for all of them."""
+
+    def __init__(
+        self, desk: Desk, do: Callable[[Store, Sequence[Item]], Sequence[Answer]], most: int
+    ) -> None:
+        self._desk = desk
+        self._do = do
+        self._most = most
+        self._waiting: list[tuple[Item, asyncio.Future[Answer]]] = []
+        self._running: asyncio.Task[None] | None = None
+
+    async def __call__(self, item: Item) -> Answer:
+        """The answer for `item`. Raises StoreError. If cancelled, the call may still be made."""
+        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting.append((item, future))
+        if self._running is None:
+            self._running = asyncio.create_task(self._run())
+        return await future
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting:
+                group, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+                items = [item for item, _ in group]
+                try:
+                    answers = await self._desk.call(self._of(items))
+                except BaseException as error:
+                    for _, future in group:
+                        if not future.done():
+                            future.set_exception(error)
+                    if isinstance(error, StoreError):
+                        continue
+                    raise
+                for (_, future), answer in zip(group, answers, strict=True):
+                    if not future.done():
+                        future.set_result(answer)
+        finally:
+            self._running = None
+
+    def _of(self, items: Sequence[Item]) -> Callable[[Store], Sequence[Answer]]:
+        return lambda store: self._do(store, items)
