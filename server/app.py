@@ -24,7 +24,7 @@ from verigym import __version__
 from verigym.canonical import to_json
 from verigym.errors import ConfigError, RequestError, suggestion
 from verigym.sandbox.local import LocalSandbox
-from verigym.server import metrics, openapi, refusals, sandbox
+from verigym.server import metrics, openapi, page, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
 from verigym.server.envs import routes as envs
 from verigym.server.guard import Guard, keys_of
@@ -212,6 +212,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     app.add_middleware(Watch, metrics=numbers, tracing=tracing)  # outermost: refusals, too
     refusals.install(app)
     metrics.install(app, numbers)
+    page.install(app)
     openapi.install(app)
     jobs_routes.install(app, settings, lambda ask, where: _service(app).check(ask, where))
     if settings.sandbox:

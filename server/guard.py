@@ -17,7 +17,7 @@ from verigym.server.keys import LOCAL, Caller, KeyFile, OneKey
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings, is_loopback
 
-OPEN_PATHS = frozenset({"/", "/healthz", "/docs", "/openapi.json"})
+OPEN_PATHS = frozenset({"/", "/healthz", "/readyz", "/docs", "/openapi.json"})
 """Answered without a key; they say nothing that is not in the source."""
 
 UNLISTED = ""
@@ -74,7 +74,7 @@ class Guard:
             _from_here(headers)
             return LOCAL
         caller = self._caller(headers.get(b"authorization", b""))
-        if path in OPEN_PATHS:
+        if path in OPEN_PATHS or path.startswith("/page/"):
             return caller or Caller("nobody", frozenset())
         if caller is None:
             message = "a valid key is needed: Authorization: Bearer <key>"

@@ -121,6 +121,8 @@ def test_sdist_and_wheel_hold_every_module_and_the_wheel_works(tmp_path):
         for path in (ROOT / "trainers" / "report").iterdir()
         if path.suffix in (".html", ".css", ".js")
     }
+    page = [path for path in (ROOT / "server" / "page").iterdir() if path.suffix != ".py"]
+    data |= {f"verigym/server/page/{path.name}" for path in page if path.is_file()}
     languages = (ROOT / "sandbox" / "languages").glob("*.toml")
     data |= {f"verigym/sandbox/languages/{path.name}" for path in languages}
     for path in [*ROOT.glob("verifiers/*/cards/*"), *ROOT.glob("verifiers/*/seeds/*")]:
