@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from verigym.verifiers.math.trees import Node, TooBig, Unreadable, num, replace_kind
+from verigym.verifiers.math.trees import MAX_BODY, Node, TooBig, Unreadable, num, replace_kind
 
 MAX_SIDE = 12
 _MAX_DETERMINANT = 4
@@ -74,6 +74,9 @@ def determinant(matrix: Node) -> Node:
         raise Unreadable("a determinant is of a square matrix")
     if len(rows) > _MAX_DETERMINANT:
         raise TooBig(f"a determinant is of at most {_MAX_DETERMINANT} rows")
+    # Cofactors repeat the cells, so determinants in determinants would grow without bound.
+    if sum(1 for row in rows for cell in row for _ in cell.walk()) > MAX_BODY * len(rows):
+        raise TooBig(f"a determinant is of at most {MAX_BODY} signs a row")
     return _cofactors(rows)
 
 
