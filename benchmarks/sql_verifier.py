@@ -80,7 +80,7 @@ def one_database(rows: int) -> Any:
                 blind.join((foreign.table, child), (foreign.parent, parent))
         rng = random.Random(seed)
         maker = databases._Maker(schema, blind)
-        plan = databases._Plan(rows, 0.1, 8, 0.5, 0.0, True, 0.0, False)
+        plan = databases._Plan(rows, 0.1, 8, 0.5, 0.0, True, 0.0, False, False, False)
         yield maker.make(plan, rng)
 
     return make

@@ -12,19 +12,16 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from verigym.verifiers.sql.hints import Hints, Place, Value, days_near
+from verigym.verifiers.sql.cells import Cell, around, fitted, negative, numbered, usual
+from verigym.verifiers.sql.hints import Hints, Place
 from verigym.verifiers.sql.schema import Foreign, Schema
 
-Cell = int | float | str | None
 Row = tuple[Cell, ...]
 Database = Mapping[str, list[Row]]
 
 _MANY = 80
 _ROWS = (0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 10, 12, 15)
 _NULLS = (0.0, 0.15, 0.4)
-_DAYS = ("2020-02-29", "2020-03-01", "2020-02-28", "2020-03-02", "2019-12-31", "2021-03-01")
-_TEXTS = ("a", "b", "c", "ab", "")
-_CLOCKS = ("00:00:00", "12:30:00", "23:59:59", "00:00:01")
 
 
 @dataclass(frozen=True)
@@ -125,10 +122,10 @@ class _Maker:
                 pool, plain, exact = self.pools.setdefault(root, ([], [], []))
                 usually = usual(kind, hints)
                 noted = [c for value in hints.values.get(place, ()) for c in around(value, kind)]
-                if root in keyed and not any(_negative(v) for v in hints.values.get(place, ())):
+                if root in keyed and not any(negative(v) for v in hints.values.get(place, ())):
                     # Ids below zero are legal, and nobody who writes `id % 2 = 1` thinks of them.
-                    usually = [c for c in usually if not _negative(c)]
-                    noted = [c for c in noted if not _negative(c)]
+                    usually = [c for c in usually if not negative(c)]
+                    noted = [c for c in noted if not negative(c)]
                 pool += column.values or noted
                 plain += usually
                 exact += [
@@ -199,7 +196,7 @@ class _Maker:
     def _fit(self, value: Cell, kind: str) -> Cell:
         found = self.fitted.get((kind, value))
         if found is None:
-            found = self.fitted[(kind, value)] = _fit(value, kind)
+            found = self.fitted[(kind, value)] = fitted(value, kind)
         return found
 
     def _fill(
@@ -235,12 +232,12 @@ class _Maker:
             and slots[key[0]].kind == "int"
         }
         start = rng.choice((0, 1, 1, 1))
-        numbered = self._numbered(plan, rng, slots, keys) if plan.sized else set[int]()
-        counted |= numbered - bound
+        different = self._numbered(plan, rng, slots, keys) if plan.sized else set[int]()
+        counted |= different - bound
         # Counts of distinct values stand beside sums and averages: count from what those ask for.
         bases = {
             at: int(rng.choice(edges))
-            for at in numbered
+            for at in different
             if slots[at].counted
             and (edges := [c for c in choices[at] if isinstance(c, int) and not slots[at].key])
         }
@@ -252,7 +249,7 @@ class _Maker:
                 cells: list[Cell] = []
                 for at, slot in enumerate(slots):
                     if at in counted:
-                        cells.append(_numbered(bases.get(at, start) + number, slot.kind))
+                        cells.append(numbered(bases.get(at, start) + number, slot.kind))
                     elif slot.nullable and chance() < nulls:
                         cells.append(None)
                     elif not slot.values and (
@@ -348,20 +345,6 @@ class _Maker:
         return True
 
 
-def _numbered(number: int, kind: str) -> Cell:
-    """The value of a kind that has this number: all differ."""
-    if kind == "text":
-        return f"n{number}"
-    if kind in ("date", "datetime"):
-        day = str(datetime.date(2020, 2, 20) + datetime.timedelta(number))
-        return day if kind == "date" else day + " 00:00:00"
-    return number
-
-
-def _negative(value: Cell) -> bool:
-    return isinstance(value, int | float) and value < 0
-
-
 def without_orphans(schema: Schema, database: Database) -> Database:
     """The database without rows whose foreign keys have no parent."""
     left = dict(database)
@@ -382,80 +365,3 @@ def without_orphans(schema: Schema, database: Database) -> Database:
             if len(kept) < len(left[key.table]):
                 left[key.table], changed = kept, True
     return left
-
-
-def around(value: Value, kind: str) -> list[Cell]:
-    """A constant of a query and its neighbours, as values of a column; the constant weighs most."""
-    if kind in ("int", "real", "bool"):
-        if isinstance(value, str):
-            try:
-                value = float(value) if "." in value else int(value)
-            except ValueError:
-                return []
-        if kind == "bool":
-            return [int(bool(value))]
-        if abs(value) > 2**53:
-            return []
-        if isinstance(value, float) and kind == "int":
-            return [int(value), int(value) + 1, int(value) - 1]
-        return [value, value, value + 1, value - 1]
-    if kind in ("date", "datetime"):
-        days = days_near(str(value))
-        if kind == "date":
-            return [*days[:1], *days]
-        clock = str(value)[11:19]
-        moments: list[Cell] = [f"{day} {c}" for day in days[:3] for c in _CLOCKS[:3]]
-        if len(clock) in (5, 8) and days:
-            moments += [f"{days[0]} {clock if len(clock) == 8 else clock + ':00'}"] * 3
-        return moments
-    if kind == "time":
-        return [str(value)] if ":" in str(value) else []
-    text = str(value)
-    if near := days_near(text):
-        # A day in a column of texts: others there are days too, or casts of them would fail.
-        return [text, text, *(near if len(text) == 10 else ())]
-    return [text, text, text, text + "x", "x" + text, text[:-1]]
-
-
-def usual(kind: str, hints: Hints) -> list[Cell]:
-    """Plain values of a kind: few, so that they repeat."""
-    numbers = [v for v in hints.loose if isinstance(v, int | float) and abs(v) < 10**9]
-    if kind == "int":
-        return [0, 1, 2, 3, 1, 2, -1, 4, 10, *(int(v) for v in numbers[:6])]
-    if kind == "real":
-        return [0, 1, 2, 0.5, -1, 2.5, 10, 1.25, *numbers[:6]]
-    if kind == "bool":
-        return [0, 1]
-    if kind in ("date", "datetime"):
-        days = list(_DAYS)
-        for value in hints.loose:
-            if isinstance(value, str):
-                days += days_near(value)
-            elif isinstance(value, int) and 0 < value < 400:
-                days.append(str(datetime.date(2020, 2, 29) + datetime.timedelta(value)))
-        if kind == "date":
-            return list(days)
-        return [f"{day} {_CLOCKS[at % len(_CLOCKS)]}" for at, day in enumerate(days)]
-    if kind == "time":
-        return list(_CLOCKS)
-    texts = [v for v in hints.loose if isinstance(v, str) and len(v) < 40]
-    # None is another with its case changed: which of two such texts a group shows is chance.
-    return [*_TEXTS, *(("dE", "Fg hI", "J") if hints.cased else ()), *texts[:4]]
-
-
-def _fit(value: Cell, kind: str) -> Cell:
-    """A value of another column of the class, as this column's kind would hold it."""
-    if kind == "int" and isinstance(value, float):
-        return int(value)
-    if kind in ("int", "real", "bool") and isinstance(value, str):
-        return len(value)
-    if kind == "bool":
-        return int(bool(value))
-    if kind in ("text", "enum") and isinstance(value, int | float):
-        return str(value)
-    if kind == "date":
-        return value[:10] if isinstance(value, str) and days_near(value) else _DAYS[0]
-    if kind == "datetime":
-        text = value if isinstance(value, str) and days_near(value) else _DAYS[0]
-        return text if len(text) > 10 else text + " 00:00:00"
-    return value

@@ -8,19 +8,28 @@ but only adds to it.
 
 from __future__ import annotations
 
-import contextlib
-import datetime
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from verigym.verifiers.sql.near import (
+    DATE,
+    MOMENT,
+    NUMBER,
+    Value,
+    by_month,
+    by_year,
+    dates,
+    matching,
+    stepped,
+    stepping,
+    values_of,
+)
 from verigym.verifiers.sql.schema import Schema
 
 Place = tuple[str, str]
-Value = int | float | str
 
 MAX_SIZE = 1_100
 _COMPARES = (
@@ -45,9 +54,6 @@ _NEAR = (
     exp.RegexpLike,
 )
 _CASED = (exp.Upper, exp.Lower, exp.Initcap, exp.ILike)
-_DATE = re.compile(r"(\d{4})-(\d{1,2})(?:-(\d{1,2}))?%?")
-_MOMENT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})[ T](\d{1,2}):(\d{2})(?::(\d{2}))?.*")
-_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?")
 
 
 @dataclass
@@ -98,12 +104,12 @@ def read_hints(schema: Schema, trees: Sequence[exp.Expr]) -> Hints:
 def _kind(declared: str, values: Iterable[Value]) -> str:
     """The declared kind, unless it has none or the queries compare the column with other things."""
     texts = [value for value in values if isinstance(value, str)]
-    odd = [text for text in texts if not _NUMBER.fullmatch(text)]
+    odd = [text for text in texts if not NUMBER.fullmatch(text)]
     if declared in ("", "int"):
         if odd:
-            if all(_MOMENT.fullmatch(text) for text in odd):
+            if all(MOMENT.fullmatch(text) for text in odd):
                 return "datetime"
-            return "date" if all(_DATE.fullmatch(text) for text in odd) else "text"
+            return "date" if all(DATE.fullmatch(text) for text in odd) else "text"
         if not declared and any(isinstance(value, float) for value in values):
             return "real"
         return "int"
@@ -154,7 +160,7 @@ class _Reader:
             elif isinstance(node, exp.Distinct) and isinstance(node.parent, exp.AggFunc):
                 self.hints.counted.update(p for one in node.expressions for p in self._places(one))
             elif isinstance(node, exp.Literal):
-                self.hints.loose += [v for v in _value(node) if v not in self.hints.loose]
+                self.hints.loose += [v for v in values_of(node) if v not in self.hints.loose]
 
     def _keys(self, key: exp.Expr) -> list[Place]:
         """The base columns of a grouping key, which may be the number of a column."""
@@ -194,6 +200,7 @@ class _Reader:
                         side += self._places(item)
             # A count is no value of what it counts.
             (counts if here else sides).append(side)
+            counted = counted or here
             places += side
         if counts and not literals:
             for place in (place for side in sides for place in side):
@@ -202,32 +209,32 @@ class _Reader:
                 ]
         self._together(*sides)
         steps = [
-            value * (31 if _by_month(one) else 366 if _by_year(one) else 1)
+            value * (31 if by_month(one) else 366 if by_year(one) else 1)
             for one in literals
-            for value in _stepping(one)
+            for value in stepping(one)
         ]
         signs = {id(one): -1 if isinstance(one.parent, exp.Neg) else 1 for one in literals}
         for literal in literals:
-            for value in _value(literal):
+            for value in values_of(literal):
                 if isinstance(value, int | float) and signs[id(literal)] < 0:
                     value = -value
                 if counted and isinstance(value, int):
                     self._note_size(value)
                 near = [value]
                 if isinstance(node, exp.Like | exp.ILike) and isinstance(value, str):
-                    near = list(_matching(value))
+                    near = list(matching(value))
                     if isinstance(node, exp.ILike) or self.hints.cased:
-                        near[1:1] = [near[0].swapcase()]
+                        near.append(str(near[0]).swapcase())
                 elif dated and isinstance(value, int):
-                    near = list(_dates(value))
+                    near = list(dates(value))
                 elif lengths and isinstance(value, int) and 0 <= value <= 300:
                     near = ["x" * n for n in (value - 1, value, value + 1) if n >= 0]
                 elif summed and isinstance(value, int) and abs(value) > 3:
                     near = [value, value // 2, value - value // 2]
                 elif isinstance(value, str) and steps:
-                    near = [value, *_stepped(value, steps)]
+                    near = [value, *stepped(value, steps)]
                 for place in places:
-                    self.hints.exact[place] += near[:1]
+                    self.hints.exact[place] += near[: 2 if summed else 1]
                     known = self.hints.values[place]
                     known += [v for v in near if v not in known]
 
@@ -240,7 +247,7 @@ class _Reader:
 
     def _size(self, node: exp.Expr) -> None:
         for literal in node.find_all(exp.Literal):
-            for value in _value(literal):
+            for value in values_of(literal):
                 if isinstance(value, int):
                     self._note_size(value)
 
@@ -292,94 +299,3 @@ def _within(node: exp.Expr) -> Iterator[exp.Expr]:
             stack.append(current.this)
         elif not (isinstance(current, exp.Query)):
             stack.extend(current.iter_expressions())
-
-
-def _value(literal: exp.Literal) -> Iterator[Value]:
-    text = literal.name
-    if literal.is_string:
-        yield text
-        return
-    try:
-        yield int(text) if re.fullmatch(r"\d{1,18}", text) else float(text)
-    except ValueError:
-        return
-
-
-def _matching(pattern: str) -> Iterator[str]:
-    """Texts that a LIKE pattern matches, and neighbours that it does not."""
-    if _DATE.fullmatch(pattern) or _DATE.fullmatch(pattern.rstrip("%").rstrip("-")):
-        yield pattern.rstrip("%").rstrip("-")
-        return
-    bare = pattern.replace("%", "").replace("_", "x")
-    wide = pattern.replace("%", "y").replace("_", "x")
-    yield from (bare, wide, "z" + bare, bare + "z", bare[:-1], bare[1:], bare.replace("x", ""))
-    for part in pattern.split("%"):
-        yield part.replace("_", "x")
-
-
-def _stepping(literal: exp.Literal) -> Iterator[int]:
-    """The days that a number may move a day by: of an interval, or compared with a difference."""
-    text = literal.name.partition(" ")[0]
-    if text.isdigit() and int(text) <= 400:
-        interval = literal.find_ancestor(exp.Interval)
-        if interval is not None or not literal.is_string:
-            yield int(text)
-
-
-def _by_month(literal: exp.Literal) -> bool:
-    return "month" in _unit_of(literal)
-
-
-def _by_year(literal: exp.Literal) -> bool:
-    return "year" in _unit_of(literal)
-
-
-def _unit_of(literal: exp.Literal) -> str:
-    interval = literal.find_ancestor(exp.Interval)
-    return "" if interval is None else (f"{interval.args.get('unit')} {literal.name}").lower()
-
-
-def _stepped(text: str, steps: Iterable[int]) -> Iterator[str]:
-    """For a day: the days that lie so many days off, and those beside them."""
-    days = days_near(text)
-    if days:
-        middle = datetime.date.fromisoformat(days[0])
-        for step in sorted(set(steps))[:4]:
-            for off in (step, step - 1, step + 1):
-                for sign in (-1, 1):
-                    with contextlib.suppress(OverflowError):
-                        yield str(middle + datetime.timedelta(sign * off))
-
-
-def _dates(number: int) -> Iterator[str]:
-    """Days on both sides of the edges of a year or a month."""
-    if 1000 <= number <= 2999:
-        yield from (
-            f"{number}-01-01",
-            f"{number}-12-31",
-            f"{number - 1}-12-31",
-            f"{number + 1}-01-01",
-        )
-        yield f"{number}-06-15"
-    elif 1 <= number <= 12:
-        first = datetime.date(2020, number, 1)
-        yield from (
-            str(first),
-            str(first - datetime.timedelta(1)),
-            str(first + datetime.timedelta(31)),
-        )
-
-
-def days_near(text: str) -> list[str]:
-    """For a text that is a day, a month or a moment: it and the days around; empty otherwise."""
-    match = _MOMENT.fullmatch(text) or _DATE.fullmatch(text)
-    if match is None:
-        return []
-    year, month, day = int(match[1]), int(match[2]), match[3]
-    try:
-        middle = datetime.date(year, month, int(day or 1))
-        # A month, or a day with the same of other years behind.
-        steps = (0, -1, 1, 2, 366, -365) if day else (0, -1, 14, 27, 31, 366, -350)
-        return [str(middle + datetime.timedelta(step)) for step in steps]
-    except (ValueError, OverflowError):
-        return []

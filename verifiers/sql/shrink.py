@@ -9,7 +9,7 @@ from verigym.verifiers.sql.databases import Database, without_orphans
 from verigym.verifiers.sql.schema import Schema
 
 if TYPE_CHECKING:
-    from verigym.verifiers.sql.query import Difference
+    from verigym.verifiers.sql.pair import Difference
 
 _MAX_TRIES = 300
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from sqlglot import ErrorLevel, exp
 from sqlglot.dialects.sqlite import SQLite
 
+from verigym.verifiers.sql.moments import call, dated, is_day, is_moment
 from verigym.verifiers.sql.schema import Schema
 
 
@@ -31,34 +32,11 @@ _NOT_IN_SQLITE = (
     exp.PercentileCont, exp.PercentileDisc, exp.Median, exp.Qualify, exp.Unnest, exp.ArrayAgg,
     exp.SimilarTo, exp.RegexpReplace, exp.RegexpExtract, exp.Pivot,
 )  # fmt: skip
-_NAMED_PARTS = {
-    exp.Year: "YEAR", exp.Month: "MONTH", exp.Day: "DAY", exp.DayOfMonth: "DAY",
-    exp.Quarter: "QUARTER", exp.Week: "WEEK", exp.DayOfWeek: "DAYOFWEEK", exp.DayOfYear: "DOY",
-    exp.WeekOfYear: "WEEK", exp.Hour: "HOUR", exp.Minute: "MINUTE", exp.Second: "SECOND",
-}  # fmt: skip
-_CALLED_PARTS = {
-    "year",
-    "month",
-    "day",
-    "quarter",
-    "weekday",
-    "hour",
-    "minute",
-    "second",
-    "dayofweek",
-    "dayofyear",
-    "week",
-}
-_WHOLE = {exp.DataType.Type.DATE, exp.DataType.Type.DATE32}
 _INTEGERS = {
     exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.SMALLINT,
     exp.DataType.Type.TINYINT, exp.DataType.Type.UBIGINT,
 }  # fmt: skip
 _ROUNDING = ("mysql", "postgres", "duckdb")
-_MOMENTS = {
-    exp.DataType.Type.DATETIME, exp.DataType.Type.TIMESTAMP, exp.DataType.Type.TIMESTAMPTZ,
-    exp.DataType.Type.TIMESTAMPNTZ, exp.DataType.Type.DATETIME2, exp.DataType.Type.TIMESTAMPLTZ,
-}  # fmt: skip
 
 
 def for_sqlite(tree: exp.Expr, schema: Schema, dialect: str | None) -> str:
@@ -75,7 +53,7 @@ def for_sqlite(tree: exp.Expr, schema: Schema, dialect: str | None) -> str:
         for column in columns
         if column.kind == "datetime"
     }
-    plain = tree.copy().transform(_sqlite, names, moments, dialect, copy=False)
+    plain = _deep(tree.copy(), names, moments, dialect)
     return plain.sql(_VerigymSqlite, unsupported_level=ErrorLevel.IGNORE)
 
 
@@ -84,135 +62,40 @@ def for_engine(tree: exp.Expr, dialect: str) -> str:
     return tree.sql(dialect, unsupported_level=ErrorLevel.IGNORE)
 
 
+def _deep(
+    node: exp.Expr, names: Callable[[], str], moments: set[str], dialect: str | None
+) -> exp.Expr:
+    """The tree said in SQLite's words, what stands inside replaced parts included."""
+    changed = _sqlite(node, names, moments, dialect)
+    for child in list(changed.iter_expressions()):
+        new = _deep(child, names, moments, dialect)
+        if new is not child:
+            child.replace(new)
+    return changed
+
+
 def _numbered() -> Callable[[], str]:
     counter = itertools.count()
     return lambda: f"_vg{next(counter)}"
 
 
-def _call(name: str, *values: exp.Expr | str | int | None) -> exp.Expr:
-    return exp.Anonymous(this=name, expressions=[_made(value) for value in values])
-
-
-def _made(value: exp.Expr | str | int | None) -> exp.Expr:
-    if isinstance(value, exp.Expr):
-        return value.copy()
-    if value is None:
-        return exp.null()
-    return exp.Literal.string(value) if isinstance(value, str) else exp.Literal.number(value)
-
-
-def _unit(node: exp.Expr, default: str = "DAY") -> str:
-    unit = node.args.get("unit")
-    return unit.name.upper() if isinstance(unit, exp.Expr) else default
-
-
 def _sqlite(
     node: exp.Expr, names: Callable[[], str], moments: set[str], dialect: str | None
 ) -> exp.Expr:
-    changed = _dated(node) or _other(node, names, dialect)
+    changed = dated(node) or _other(node, names, dialect)
     if changed is not None:
         return changed
     if isinstance(
         node, exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.Between | exp.In
     ):
         sides = list(node.iter_expressions())
-        if any(_momentous(side, moments) for side in sides):
+        if any(is_moment(side, moments) for side in sides):
             for side in sides:
                 if isinstance(side, exp.Literal) and side.is_string and len(side.name) == 10:
                     side.replace(exp.Literal.string(side.name + " 00:00:00"))
-                elif not _momentous(side, moments) and _daily(side):
-                    side.replace(_call("vg_moment", side))
+                elif not is_moment(side, moments) and is_day(side):
+                    side.replace(call("vg_moment", side))
     return node
-
-
-_STEPS = (exp.Add, exp.Sub, exp.DateAdd, exp.DateSub, exp.TsOrDsAdd, exp.Paren, exp.Min, exp.Max)
-
-
-def _momentous(node: exp.Expr, moments: set[str]) -> bool:
-    """Whether an expression is a moment, as far as that shows."""
-    if isinstance(node, exp.Column):
-        return node.name in moments
-    if isinstance(node, exp.Cast):
-        return node.to.this in _MOMENTS
-    return isinstance(node, (*_STEPS, exp.TsOrDsToTimestamp)) and _momentous(node.this, moments)
-
-
-def _daily(node: exp.Expr) -> bool:
-    """Whether an expression is a day, as far as that shows."""
-    if isinstance(node, exp.Cast):
-        return node.to.this in _WHOLE
-    if isinstance(node, exp.TsOrDsToDate | exp.Date):
-        return True
-    return isinstance(node, _STEPS) and _daily(node.this)
-
-
-def _dated(node: exp.Expr) -> exp.Expr | None:
-    """What computes with days and moments."""
-    for kind, part in _NAMED_PARTS.items():
-        if isinstance(node, kind):
-            return _call("vg_extract", part, _bare(node.this))
-    if isinstance(node, exp.Anonymous):
-        name = node.name.lower()
-        args = node.expressions
-        if name in _CALLED_PARTS and len(args) == 1:
-            return _call("vg_extract", name.upper(), _bare(args[0]))
-        if name in ("adddate", "subdate", "date_add", "date_sub") and len(args) == 2:
-            return _shifted(args[0], args[1], name.startswith("sub") or name.endswith("sub"))
-        if name == "make_date" and len(args) == 3:
-            return _call("vg_day", _call("printf", "%04d-%02d-%02d", *args))
-        return None
-    if isinstance(node, exp.Extract):
-        return _call("vg_extract", node.name.upper(), _bare(node.expression))
-    if isinstance(node, exp.DateAdd | exp.TsOrDsAdd | exp.DatetimeAdd | exp.TimestampAdd):
-        return _shifted(node.this, node.expression, False, _unit(node))
-    if isinstance(node, exp.DateSub | exp.DatetimeSub | exp.TimestampSub):
-        return _shifted(node.this, node.expression, True, _unit(node))
-    if isinstance(node, exp.Add | exp.Sub) and isinstance(node.expression, exp.Interval):
-        return _shifted(node.this, node.expression, isinstance(node, exp.Sub))
-    if isinstance(node, exp.Add) and isinstance(node.this, exp.Interval):
-        return _shifted(node.expression, node.this, False)
-    if isinstance(node, exp.DateDiff | exp.TsOrDsDiff):
-        return _call("vg_date_diff", _bare(node.this), _bare(node.expression), _unit(node))
-    if isinstance(node, exp.TimestampDiff | exp.DatetimeDiff):
-        return _call("vg_ts_diff", node.this, node.expression, _unit(node))
-    if isinstance(node, exp.TimestampTrunc | exp.DateTrunc):
-        return _call("vg_trunc", _unit(node), node.this)
-    if isinstance(node, exp.TimeToStr):
-        return _call("vg_format", _bare(node.this), node.args["format"])
-    if (
-        isinstance(node, exp.TsOrDsToDate | exp.Date)
-        and len(node.args.get("expressions") or ()) == 0
-    ):
-        return _call("vg_day", node.this) if node.this else None
-    if isinstance(node, exp.TsOrDsToTimestamp | exp.Timestamp):
-        return _call("vg_moment", node.this)
-    if isinstance(node, exp.Cast):
-        if node.to.this in _WHOLE:
-            return _call("vg_day", node.this)
-        if node.to.this in _MOMENTS:
-            return _call("vg_moment", node.this)
-    return None
-
-
-def _bare(node: exp.Expr) -> exp.Expr:
-    """Without the casts to a day that sqlglot wraps around arguments."""
-    while isinstance(node, exp.TsOrDsToDate | exp.TsOrDsToTimestamp) and node.this:
-        node = node.this
-    return node
-
-
-def _shifted(moment: exp.Expr, by: exp.Expr, back: bool, unit: str = "DAY") -> exp.Expr:
-    amount = by
-    if isinstance(by, exp.Interval):
-        unit = _unit(by)
-        amount = by.this or exp.Literal.number(0)
-        if not by.args.get("unit") and isinstance(amount, exp.Literal):
-            number, _, word = amount.name.partition(" ")
-            amount, unit = exp.Literal.number(number), (word or "DAY").upper()
-    amount = exp.Literal.number(amount.name) if isinstance(amount, exp.Literal) else amount
-    if back:
-        amount = exp.Neg(this=exp.Paren(this=amount.copy()))
-    return _call("vg_date_add", _bare(moment), amount, unit)
 
 
 def _other(node: exp.Expr, names: Callable[[], str], dialect: str | None) -> exp.Expr | None:
@@ -221,27 +104,29 @@ def _other(node: exp.Expr, names: Callable[[], str], dialect: str | None) -> exp
         if len(parts) == 1 and isinstance(parts[0], exp.Tuple):
             parts = parts[0].expressions
         if len(parts) > 1:
-            return exp.Count(this=exp.Distinct(expressions=[_call("vg_packed", *parts)]))
+            return exp.Count(this=exp.Distinct(expressions=[call("vg_packed", *parts)]))
     if isinstance(node, exp.GroupConcat):
         return _joined(node)
     if isinstance(node, exp.Left | exp.Right):
-        return _call(
+        return call(
             "vg_left" if isinstance(node, exp.Left) else "vg_right", node.this, node.expression
         )
     if isinstance(node, exp.Trunc):
-        return _call("vg_truncate", node.this, node.args.get("decimals") or 0)
+        return call("vg_truncate", node.this, node.args.get("decimals") or 0)
     if isinstance(node, exp.Xor):
         return exp.NEQ(this=_truth(node.this), expression=_truth(node.expression))
     if isinstance(node, exp.Cast) and node.to.this in _INTEGERS and dialect in _ROUNDING:
-        return _call("vg_integer", node.this)
-    if isinstance(node, exp.TableAlias) and node.columns:
+        return call("vg_integer", node.this)
+    if isinstance(node, exp.Subquery | exp.Values) and node.args.get("alias"):
         return _listed(node, names)
+    if isinstance(node, exp.Concat) and node.args.get("coalesce"):
+        return call("vg_text", *node.expressions)
     if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.DECIMAL:
         sizes = node.to.expressions
         if len(sizes) == 2:
-            return _call("vg_decimal", node.this, int(sizes[1].name))
+            return call("vg_decimal", node.this, int(sizes[1].name))
         if dialect == "mysql" or len(sizes) == 1:
-            return _call("vg_decimal", node.this, 0)
+            return call("vg_decimal", node.this, 0)
     if isinstance(node, exp.In) and isinstance(node.this, exp.Tuple):
         return _tuples(node)
     if isinstance(node, exp.Binary) and isinstance(node.expression, exp.All | exp.Any):
@@ -265,27 +150,21 @@ def _other(node: exp.Expr, names: Callable[[], str], dialect: str | None) -> exp
     return None
 
 
-def _listed(alias: exp.TableAlias, names: Callable[[], str]) -> exp.Expr | None:
+def _listed(owner: exp.Expr, names: Callable[[], str]) -> exp.Expr | None:
     """`(q) AS t(a, b)`, as a WITH inside: SQLite takes a list of columns only there."""
-    owner = alias.parent
-    if not isinstance(owner, exp.Subquery | exp.Values) or isinstance(owner.parent, exp.CTE):
+    alias = owner.args["alias"]
+    if not isinstance(alias, exp.TableAlias) or not alias.columns:
         return None
+    values = isinstance(owner, exp.Values)
+    inner = exp.Values(expressions=owner.expressions) if values else owner.this
     name = names()
-    inner = (
-        owner.this if isinstance(owner, exp.Subquery) else exp.Values(expressions=owner.expressions)
-    )
-    cte = exp.CTE(
-        this=inner.copy(),
-        alias=exp.TableAlias(
-            this=exp.to_identifier(name), columns=[c.copy() for c in alias.columns]
-        ),
-    )
     body = exp.select("*").from_(exp.to_table(name))
-    body.set("with_" if "with_" in exp.Select.arg_types else "with", exp.With(expressions=[cte]))
-    if isinstance(owner, exp.Subquery):
-        owner.set("this", body)
-    alias.set("columns", None)
-    return None if isinstance(owner, exp.Subquery) else alias
+    inside = exp.TableAlias(
+        this=exp.to_identifier(name), columns=[column.copy() for column in alias.columns]
+    )
+    cte = exp.With(expressions=[exp.CTE(this=inner.copy(), alias=inside)])
+    body.set("with_" if "with_" in exp.Select.arg_types else "with", cte)
+    return exp.Subquery(this=body, alias=exp.TableAlias(this=alias.this.copy()))
 
 
 def _truth(node: exp.Expr) -> exp.Expr:
@@ -333,8 +212,8 @@ def _joined(node: exp.GroupConcat) -> exp.Expr:
         for item in order.expressions:
             keys.append(item.this)
             ways += "d" if item.args.get("desc") else "a"
-    shown = parts[0] if len(parts) == 1 else _call("concat", *parts)
-    return _call("vg_joined", shown, mark, int(distinct), ways, *keys)
+    shown = parts[0] if len(parts) == 1 else call("concat", *parts)
+    return call("vg_joined", shown, mark, int(distinct), ways, *keys)
 
 
 def _quantified(node: exp.Binary, names: Callable[[], str]) -> exp.Expr:
