@@ -33,6 +33,7 @@ from verigym.server.jobs.opening import default_path, opener
 from verigym.server.jobs.runner import Jobs
 from verigym.server.jobs.store import StoreError
 from verigym.server.limits import Gate, Limits, busy, deadline_of, stopping
+from verigym.server.openenv import routes as openenv
 from verigym.server.presence import while_there
 from verigym.server.programs import Programs
 from verigym.server.refusals import Refusal
@@ -219,6 +220,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
         sandbox.install(app, settings)
     if settings.envs:
         envs.install(app, settings)
+        openenv.install(app, settings)
 
     @app.get("/healthz", summary="Whether the service is up", openapi_extra=openapi.HEALTH)
     async def health() -> Response:

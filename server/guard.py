@@ -28,6 +28,9 @@ _SCOPES: tuple[tuple[str, str | None], ...] = (
     (r"/v1/(verify|jobs|sandbox)(/|$)", "verify"),
     (r"/v1/(envs|sessions|ws)(/|$)", "step"),
     (r"/metrics$", "admin"),
+    (r"/openenv(/|$)", "step"),
+    (r"/(reset|step|state|health|metadata|schema|mcp|ws|list_environments)$", "step"),
+    (r"/[^/]+/(splits|tasks|num_tasks|task|task_range)$", "step"),
 )
 _SCOPE_OF = [(re.compile(pattern), scope) for pattern, scope in _SCOPES]
 

@@ -27,6 +27,10 @@ def serve(
         list[str] | None,
         typer.Option(help="The same of environments, which are served as sessions."),
     ] = None,
+    openenv: Annotated[
+        str | None,
+        typer.Option(metavar="ENV", help="The one that OpenEnv clients find at the root."),
+    ] = None,
     env_workers: Annotated[
         int | None, typer.Option(help="Processes environments run in; by default one a core.")
     ] = None,
@@ -144,6 +148,7 @@ def serve(
         workers=workers if workers is not None else os.cpu_count() or 1,
         verifiers=_globs(verifiers),
         envs=_globs(envs),
+        openenv=openenv,
         env_workers=env_workers if env_workers is not None else os.cpu_count() or 1,
         session_lease_s=session_lease_s,
         max_sessions=max_sessions,

@@ -1,0 +1,189 @@
+"""The WebSockets of OpenEnv: `/ws`, and `/mcp` for JSON-RPC alone.
+
+A socket has one session, which ends with it; or it is attached, by `?session_id=`, to one that
+`openenv/session/create` made, which does not. Requests are carried out one after the other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from pydantic import ValidationError
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from verigym.server.openenv import rpc
+from verigym.server.openenv.rooms import Room
+from verigym.server.openenv.seat import Seat
+from verigym.server.openenv.types import (
+    Action,
+    CallTool,
+    CloseMessage,
+    ListTools,
+    McpMessage,
+    Object,
+    Reset,
+    ResetMessage,
+    StateMessage,
+    StepMessage,
+    errors_of,
+)
+from verigym.server.refusals import Refusal
+
+
+class _Goodbye(Exception):
+    """The client said so."""
+
+
+class _Unusable(Exception):
+    """What ends the socket."""
+
+
+async def play(socket: WebSocket, room: Room) -> None:
+    """Serve `/ws` until the client leaves."""
+
+    async def refuse(refusal: Refusal) -> Object:
+        if refusal.status == 429:
+            return _error("CAPACITY_REACHED", refusal.message, **room.capacity())
+        if refusal.code == "env_fault":
+            return _error("FACTORY_ERROR", refusal.message, factory_name=room.env)
+        return _error("SESSION_ERROR", refusal.message)
+
+    await _serve(socket, room, _played, refuse)
+
+
+async def speak(socket: WebSocket, room: Room) -> None:
+    """Serve `/mcp` until the client leaves."""
+
+    async def heard(room: Room, seat: Seat, text: str) -> Object:
+        try:
+            said = rpc.load(text, room.settings.max_depth)
+        except ValueError as error:
+            return rpc.unreadable(f"Parse error: {error}")
+        return await rpc.answer(room, said, seat)
+
+    async def refuse(refusal: Refusal) -> Object:
+        data = room.capacity() if refusal.status == 429 else None
+        error = {"code": int(rpc.Code.SERVER_ERROR), "message": refusal.message, "data": data}
+        return {"jsonrpc": "2.0", "id": None, "error": error}
+
+    await _serve(socket, room, heard, refuse)
+
+
+async def _serve(
+    socket: WebSocket,
+    room: Room,
+    hear: Callable[[Room, Seat, str], Awaitable[Object]],
+    refuse: Callable[[Refusal], Awaitable[Object]],
+) -> None:
+    await socket.accept()
+    try:
+        async with _seated(room, socket.query_params.get("session_id")) as seat:
+            while True:
+                message = await socket.receive()
+                if message["type"] != "websocket.receive":
+                    return
+                text = message.get("text")
+                if text is None:
+                    raise _Unusable("messages are text, which holds JSON")
+                await _send(socket, await hear(room, seat, text))
+    except (_Goodbye, WebSocketDisconnect):
+        pass
+    except Refusal as refusal:
+        await _send(socket, await refuse(refusal))
+    except _Unusable as unusable:
+        await _send(socket, _error("SESSION_ERROR", str(unusable)))
+    if socket.application_state is WebSocketState.CONNECTED:
+        with contextlib.suppress(RuntimeError):  # the client was faster
+            await socket.close()
+
+
+@asynccontextmanager
+async def _seated(room: Room, session: str | None) -> AsyncIterator[Seat]:
+    """A seat for as long as the socket lives."""
+    if not session:
+        seat = await room.take()
+        try:
+            yield seat
+        finally:
+            seat.leave()
+        return
+    try:
+        seat = room.seat(session)
+    except Refusal:
+        raise Refusal(404, "unknown_session", f"Unknown session_id: {session}") from None
+    attached = room.attached
+    if session in attached.now:
+        message = f"Session {session} already has an attached WebSocket"
+        raise Refusal(409, "attached", message)
+    attached.now.add(session)
+    try:
+        yield seat
+    finally:
+        attached.now.discard(session)
+        if session in attached.to_end:
+            attached.to_end.discard(session)
+            seat.leave()
+
+
+async def _played(room: Room, seat: Seat, text: str) -> Object:
+    try:
+        message = rpc.load(text, room.settings.max_depth)
+    except ValueError as error:
+        return _error("INVALID_JSON", f"Invalid JSON: {error}")
+    if not isinstance(message, dict):
+        raise _Unusable("a message is an object with a type")
+    try:
+        return await _answer(room, seat, message)
+    except ValidationError as error:
+        return _error("VALIDATION_ERROR", "Invalid message", errors=errors_of(error))
+    except Refusal as refusal:
+        return _error("EXECUTION_ERROR", refusal.message)
+
+
+async def _answer(room: Room, seat: Seat, message: Object) -> Object:
+    match message.get("type", ""):
+        case "reset":
+            ask = Reset.model_validate(ResetMessage.model_validate(message).data)
+            return {"type": "observation", "data": await seat.reset(ask)}
+        case "step":
+            action = StepMessage.model_validate(message).data
+            return {"type": "observation", "data": await _step(seat, action)}
+        case "state":
+            StateMessage.model_validate(message)
+            return {"type": "state", "data": seat.state()}
+        case "close":
+            CloseMessage.model_validate(message)
+            raise _Goodbye
+        case "mcp":
+            said = McpMessage.model_validate(message).data
+            return {"type": "mcp", "data": await rpc.answer(room, said, seat)}
+        case other:
+            return _error("UNKNOWN_TYPE", f"Unknown message type: {other}")
+
+
+async def _step(seat: Seat, action: Object) -> Object:
+    match action.get("type"):
+        case "list_tools":
+            ListTools.model_validate(action)
+            seen = {"metadata": {}, "tools": rpc.tools("input_schema")}
+            return {"observation": seen, "reward": None, "done": False}
+        case "call_tool":
+            return await rpc.as_step(seat, CallTool.model_validate(action))
+    if not seat.has_begun:
+        raise Refusal(409, "not_begun", "call reset() first")
+    return await seat.act(Action.model_validate(action).message)
+
+
+def _error(code: str, message: str, **rest: Any) -> Object:
+    return {"type": "error", "data": {"message": message, "code": code, **rest}}
+
+
+async def _send(socket: WebSocket, answer: Object) -> None:
+    try:
+        await socket.send_text(json.dumps(answer, separators=(",", ":")))
+    except RuntimeError as error:  # starlette's, for a socket that is closed
+        raise WebSocketDisconnect from error
