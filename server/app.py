@@ -188,7 +188,8 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
             numbers.read_from(lambda: metrics.of_pool(service.pool))
             app.state.service = service
             stack.push_async_callback(asyncio.to_thread, service.pool.close)
-            app.state.jobs = await _start_jobs(settings, service)
+            jobs = app.state.jobs = await _start_jobs(settings, service)
+            numbers.read_from(lambda: metrics.of_jobs(jobs))
             stack.push_async_callback(app.state.jobs.close)
             if settings.sandbox:
                 programs = app.state.programs = await _start_sandbox(settings)
@@ -196,6 +197,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
                 stack.push_async_callback(app.state.programs.close)
             if settings.envs:
                 await stack.enter_async_context(envs.sessions(app, settings))
+                numbers.read_from(lambda: metrics.of_sessions(app.state.sessions))
             yield
 
     app = FastAPI(
@@ -233,6 +235,13 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
                 "waiting": pool.waiting,
             }
         )
+
+    @app.get("/readyz", summary="Whether it can take more", openapi_extra=openapi.READY)
+    async def ready() -> Response:
+        service = _service(app)
+        if service.pool.waiting >= service.pool.max_queue:
+            raise service.full()
+        return _json({"status": "ready"})  # a service that ends refuses further out
 
     @app.get(
         "/v1/verifiers",

@@ -28,6 +28,8 @@ from verigym import __version__
 from verigym.verifiers.pool import Trip, VerifierPool
 
 if TYPE_CHECKING:
+    from verigym.server.envs.table import Table
+    from verigym.server.jobs.runner import Jobs
     from verigym.server.programs import Programs
 
 Reading = Callable[[], Iterable[Metric]]
@@ -133,6 +135,20 @@ def of_programs(programs: Programs) -> Iterator[Metric]:
     yield counters("verigym_sandbox_jobs", help, "status", dict(programs.ended))
     yield gauge("verigym_sandbox_queue_length", "Programs that wait.", programs.waiting)
     yield gauge("verigym_sandbox_sessions_open", "Interpreters.", programs.open_sessions)
+
+
+def of_sessions(table: Table) -> Iterator[Metric]:
+    """Sessions of environments."""
+    yield gauge("verigym_env_sessions_open", "Sessions of environments.", len(table))
+    help = "Steps and resets of environments that ended, by status."
+    yield counters("verigym_env_moves", help, "status", dict(table.moves))
+
+
+def of_jobs(jobs: Jobs) -> Iterator[Metric]:
+    """Durable jobs."""
+    counts = {status.value: count for status, count in jobs.counts.items()}
+    help = "Jobs in the store that are not finished, of all services that share it."
+    yield gauges("verigym_jobs", help, "status", counts)
 
 
 def gauge(name: str, help: str, value: float) -> Metric:

@@ -27,6 +27,12 @@ class Health(msgspec.Struct):
     waiting: int
 
 
+class Ready(msgspec.Struct):
+    """Said with 200; a full queue is 429, a service that ends 503."""
+
+    status: str
+
+
 class VerifierCard(msgspec.Struct):
     """`params` are the parameters with their defaults, `schema` is their JSON Schema.
 
@@ -82,7 +88,7 @@ class Nothing(msgspec.Struct):
 
 
 _TYPES = (
-    *(Health, VerifierList, AuditCard, VerifyBody, BatchBody, Verdict, VerdictList, Error, Nothing),
+    *(Health, Ready, VerifierList, AuditCard, VerifyBody, BatchBody, Verdict, VerdictList, Error, Nothing),
     *(wire.SandboxCard, wire.JobBody, wire.ResultBody, wire.SessionBody, wire.SessionCard),
     *(wire.CellBody, wire.CellResult, wire.FileBody, wire.Blob),
 )
@@ -144,6 +150,7 @@ def operation(
 
 ON_BODIES = (400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503)
 HEALTH = operation(Health, None, (403, 500, 503))
+READY = operation(Ready, None, (403, 429, 500, 503))
 VERIFIERS = operation(VerifierList, None, (401, 403, 500, 503))
 CARD = operation(AuditCard, None, (401, 403, 404, 500, 503))
 VERIFY = operation(Verdict, VerifyBody, ON_BODIES)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, assert_never
@@ -110,6 +110,8 @@ class Table:
         self._leases: Leases[Session] = Leases(self._expire)
         self._owned: dict[str, int] = {}
         self._numbers = 0
+        self.moves: Counter[str] = Counter()
+        """Steps and resets that ended, by status; `ok` or that of a fault."""
 
     def __len__(self) -> int:
         return len(self._sessions)
@@ -306,6 +308,7 @@ class Table:
         head = b'{"session":"%s","seq":%d,' % (session.id.encode(), seq)
         match answer:
             case Done():
+                self.moves["ok"] += 1
                 session.seq, session.last = seq, move
                 session.answer = head + answer.body[1:]
                 session.over = answer.over
@@ -320,6 +323,7 @@ class Table:
                     session.history = 0
                 reply(session.answer, False)
             case Fault():
+                self.moves[str(answer.status)] += 1
                 self._tell(answer, session.env)
                 if answer.spoiled or answer.reason == "deadline":
                     self._unplace(session)

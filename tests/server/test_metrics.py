@@ -3,6 +3,8 @@
 import asyncio
 import contextlib
 import json
+import os
+import signal
 
 import httpx2
 import pytest
@@ -142,3 +144,48 @@ def test_programs_are_counted_by_their_end(unruly):
     assert ended == {"ok": 1, "nonzero_exit": 1}
     assert found["verigym_sandbox_sessions_open",] == 1
     assert found["verigym_sandbox_queue_length",] == 0
+
+
+def test_sessions_and_jobs_are_counted(unruly, tmp_path):
+    async def main():
+        options = {"envs": ("games/keydoor-v0",), "env_workers": 1}
+        options["store"] = f"sqlite:///{tmp_path}/jobs.sqlite"
+        async with running(**options) as (_, http):
+            made = await http.post("/v1/sessions", json={"env": "games/keydoor-v0", "count": 2})
+            sid = made.json()["sessions"][0]["session"]
+            await http.post(f"/v1/sessions/{sid}/step", json={"seq": 1, "action": "up"})
+            return await numbers(http)
+
+    found = asyncio.run(main())
+    assert found["verigym_env_sessions_open",] == 2
+    assert found["verigym_env_moves_total", "ok"] == 1
+    assert {name[1] for name in found if name[0] == "verigym_jobs"} == {"queued", "running"}
+    route = "/v1/sessions/{sid}/step"
+    assert found["verigym_http_requests_total", "POST", route, "200"] == 1
+
+
+def test_a_service_is_not_ready_while_its_queue_is_full_or_it_ends(unruly, tmp_path):
+    fifo = tmp_path / "pid"
+    os.mkfifo(fifo)
+    hanging = {**ask("nothing"), "submission": {"do": "hang", "at": str(fifo)}}
+
+    async def main():
+        async with running(max_queue=1, max_batch=1) as (app, http):
+            said = [(await http.get("/readyz")).status_code]
+            first = asyncio.create_task(http.post("/v1/verify", json=hanging, timeout=60))
+            worker = int(await asyncio.to_thread(fifo.read_text))
+            second = asyncio.create_task(http.post("/v1/verify", json=ask("nothing"), timeout=60))
+            while not app.state.service.pool.waiting:
+                await asyncio.sleep(0)
+            busy = await http.get("/readyz")
+            said += [busy.status_code, (await http.get("/healthz")).status_code]
+            os.kill(worker, signal.SIGKILL)
+            os.kill(int(await asyncio.to_thread(fifo.read_text)), signal.SIGKILL)
+            await asyncio.gather(first, second)
+            app.state.gate.draining = True
+            said.append((await http.get("/readyz")).status_code)
+            return said, busy
+
+    said, busy = asyncio.run(main())
+    assert said == [200, 429, 200, 503]
+    assert busy.headers["retry-after"]
