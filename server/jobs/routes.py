@@ -10,6 +10,7 @@ import logging
 import math
 import time
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import msgspec
 from fastapi import FastAPI, Request, Response
@@ -32,6 +33,7 @@ _LARGE_BYTES = 1 << 20
 _log = logging.getLogger(__name__)
 _verify_decoder = msgspec.json.Decoder(VerifyBody)
 _batch_decoder = msgspec.json.Decoder(BatchBody)
+_any_decoder = msgspec.json.Decoder(Any)
 
 
 class _Shape(msgspec.Struct):
@@ -148,21 +150,21 @@ def _read(data: bytes, max_depth: int) -> tuple[list[VerifyBody], list[bytes] | 
         items = _shape_decoder.decode(data).items
         raws = None if items is msgspec.UNSET else [bytes(item) for item in items]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raws = _lax_items(data)
+        raws = _lax_items(data, max_depth)
     if raws is None:
         return [decode(data, _verify_decoder, max_depth)], None
     return decode(data, _batch_decoder, max_depth).items, raws
 
 
-def _lax_items(data: bytes) -> list[bytes] | None:
+def _lax_items(data: bytes, max_depth: int) -> list[bytes] | None:
     """As above, of a body with halves of surrogate pairs, written in ASCII with escapes; see body.py."""
     try:
         plain = json.loads(data)
         if isinstance(plain, dict) and "items" in plain:
             items = plain["items"]
             return [json.dumps(item).encode() for item in items] if isinstance(items, list) else []
-    except (ValueError, RecursionError):  # `decode` says what is wrong with it
-        pass
+    except (ValueError, RecursionError):
+        decode(data, _any_decoder, max_depth)  # says what is wrong with it
     return None
 
 

@@ -238,12 +238,13 @@ class Jobs:
             try:
                 ask = decode(claim.ask, _decoder, self._settings.max_depth)
             except Refusal as refusal:  # written by another version, or with other settings
-                self._keep(claim, fault(Status.VERIFIER_ERROR, "bad_request", refusal.message))
+                verdict = fault(Status.VERIFIER_ERROR, "bad_request", refusal.message)
+                self._give_up(claim, "", verdict)
                 continue
             if claim.lost >= MOST_LOST:
                 why = f"{claim.lost} services died or hung while they had this submission"
                 verdict = fault(Status.INFRA, "service_died", why)
-                self._keep(claim, replace(verdict, verifier=ask.verifier))
+                self._give_up(claim, ask.verifier, verdict)
             elif not self._served_all(ask):
                 elsewhere.append(claim)
             else:
@@ -303,22 +304,25 @@ class Jobs:
                         await self._judge([one])
                 else:
                     verdict = fault(Status.VERIFIER_ERROR, "bad_params", str(error))
-                    self._keep(chunk[0][0], replace(verdict, verifier=first.verifier))
+                    self._give_up(chunk[0][0], first.verifier, verdict)
                 return
 
     # From the pool to the store.
 
     def _keep(self, claim: Claim, verdict: Verdict) -> None:
-        """Settle an item, unless it was taken from us meanwhile."""
+        """Settle an item with what the pool said, unless it was taken from us meanwhile."""
         if self._hand.get(claim.seq) is not claim or verdict.status is Status.CANCELLED:
             return
-        again = (
-            verdict.status in (Status.TIMEOUT, Status.INFRA) and verdict.reason != "service_died"
-        )
-        if again and claim.faults + 1 < TRIES:
+        if verdict.status in (Status.TIMEOUT, Status.INFRA) and claim.faults + 1 < TRIES:
             self._judged.put_nowait(Settled(claim, None, PAUSES_S[claim.faults]))
         else:
             self._judged.put_nowait(Settled(claim, self._present(verdict).to_json()))
+
+    def _give_up(self, claim: Claim, verifier: str, verdict: Verdict) -> None:
+        """Settle an item that the pool cannot judge; the evidence is fit for callers."""
+        if self._hand.get(claim.seq) is claim:
+            named = replace(verdict, verifier=verifier)
+            self._judged.put_nowait(Settled(claim, named.to_json()))
 
     async def _settle(self) -> None:
         settled: list[Settled] = []
