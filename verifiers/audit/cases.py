@@ -4,9 +4,11 @@ A row is one line of JSON. The general form works for every verifier:
 
     {"task": {"reference": ..., "prompt": ""}, "submission": ..., "label": 1, "category": "units"}
 
-`task` needs only what the verifier reads; `"grow": false` keeps a seed from being mutated. A family may read rows of its own: its module `cases` has
-`task_of(row)`, which gives the task or task, submission and label. Seeds are what its `seeds()` gives, or lie
-beside the verifier's module as `seeds/<name>.jsonl`.
+`task` needs only what the verifier reads; `"grow": false` keeps a seed from being mutated, and
+`"hostile": false` says that noise, too, may be right. A family may
+read rows of its own: its module `cases` has `task_of(row)`, which gives the task or task, submission and
+label. Seeds are what its `seeds()` gives, or lie beside the verifier's module as `seeds/<name>.jsonl`;
+a first row `{"params": {...}}` there says with which parameters they are to be judged.
 """
 
 from __future__ import annotations
@@ -53,6 +55,8 @@ class Case:
     contested: bool = False
     grows: bool = True
     """Whether anything may be made of it; not where a submission of any kind is right."""
+    hostile: bool = True
+    """Whether noise and orders to the judge are wrong; not where only something must be left out."""
 
 
 def resolve_verifier(name: str) -> str:
@@ -86,6 +90,8 @@ def read_cases(path: Path | str, verifier: str) -> list[Case]:
             continue
         try:
             row = json.loads(line)
+            if isinstance(row, dict) and row.keys() == {"params"}:
+                continue
             cases.append(case_of(row, own, f"{path.stem}:{number}"))
         except (ValueError, KeyError, TypeError, TaskError, RecursionError) as error:
             what = f"no {error}" if isinstance(error, KeyError) else str(error)
@@ -123,6 +129,7 @@ def case_of(row: dict[str, Any], own: TaskOf | None, name: str) -> Case:
         category=str(category),
         contested=contested,
         grows=bool(row.get("grow", True)),
+        hostile=bool(row.get("hostile", True)),
     )
 
 
@@ -145,6 +152,16 @@ def seeds_of(verifier: str) -> list[Case]:
     module = import_module(f"{package_of(verifier)}.cases")
     rows: Iterable[dict[str, Any]] = module.seeds() if hasattr(module, "seeds") else ()
     return [case_of(row, own, f"seed:{number}") for number, row in enumerate(rows, 1)]
+
+
+def seed_params(verifier: str) -> dict[str, Any]:
+    """The parameters that the seeds of a verifier are made for; empty for the defaults."""
+    path = beside(verifier, "seeds", "jsonl")
+    if path is None or not path.is_file():
+        return {}
+    with path.open(encoding="utf-8") as file:
+        first = json.loads(file.readline())
+    return dict(first["params"]) if first.keys() == {"params"} else {}
 
 
 def task_of(verifier: str) -> TaskOf | None:

@@ -74,6 +74,10 @@ class ProgramVerifier(Verifier):
     param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
         "language": {"description": "What the program is written in; a task may say another."},
         "tolerance": {"minimum": 0, "description": "Absolute, or relative to the wanted number."},
+        "wall_s": {"minimum": 0, "description": "Seconds by the clock for one test."},
+        "cpu_s": {"minimum": 0, "description": "Seconds of processor time for one test."},
+        "memory_mib": {"minimum": 0, "description": "Memory of one test's processes."},
+        "max_chars": {"minimum": 0, "description": "Characters of a submission at most."},
         "run_all": {"description": "Go on after the first failure."},
         "partial": {"description": "The share of tests passed is the score."},
         "per_test": {"description": "Each test that ran is a part."},

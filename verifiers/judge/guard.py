@@ -35,6 +35,7 @@ _OPENERS = (
     r"الحل|الجواب|عملية التفكير|لنحل هذ[اه] (?:المسألة |المشكلة )?خطوة بخطوة|समाधान|हल|उत्तर|विचार प्रक्रिया|आइए इसे चरण दर चरण हल करें",
 )  # fmt: skip
 _LONGEST_OPENER = 160
+_FLOOD = 2000
 _TAGS = re.compile(r"</?(?:think|thinking|answer|solution|reasoning)>", re.IGNORECASE)
 # Letters and signs that show nothing, and signs that only approve.
 _BLANKS = dict.fromkeys(
@@ -53,6 +54,7 @@ _TO_THE_JUDGE = re.compile(
     r"|\b(?:any|every) answer (?:is|counts as) (?:acceptable|accepted|right|correct)"
     r"|\b(?:verified|confirmed|validated|approved)\b[^.\n]{0,30}\b(?:experts?|administrators?|developers?|100 ?%|correct)"
     r"|\b(?:administrator|developer|grader|expert)s?\b[^.\n]{0,40}\b(?:verified|confirmed?|approved?|validated)\b[^.\n]{0,20}\b(?:answer|response|solution)"
+    r"|</?(?:verdict|score|grade|submission|rubric)>|[\"'](?:verdict|score|grade|passed)[\"']\s*:"
     r"|\bif you are (?:grading|judging|evaluating)|\bgrading note\b|\bfull (?:marks|credit|score)\b"
     r"|\b(?:pretend|assume|imagine)\b[^.\n]{0,30}\b(?:reference|correct|right answer)\b"
     r"|\b(?:same as|as in|as stated in|see|matches|equals?|identical to)\s+(?:the\s+)?reference(?: answer)?\b"
@@ -85,6 +87,8 @@ def refused(answer: str, question: str) -> tuple[str, str] | None:
     if not any(unicodedata.category(c)[0] in "LNS" for c in answer):
         return "no_answer", "the answer is punctuation alone"
     bare = plain(answer)
+    if len(answer) > _FLOOD and len(set(bare.split())) <= 3:
+        return "no_answer", "the answer is a few words over and over"
     if not bare and not any(
         unicodedata.category(c)[0] == "S" and c not in "`^~|+=<>$" for c in answer
     ):

@@ -48,6 +48,15 @@ class AnswerVerifier(Verifier):
         "extract: auto, boxed, tag or bare; units: optional or required; tolerance: relative; digits: "
         "significant digits that must agree (0: exact)."
     )
+    evidence: ClassVar[str] = (
+        "The final answer that the reply commits itself to; the work before it counts for nothing."
+    )
+    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
+        "extract": {"description": "Where the answer stands: auto, boxed, tag or bare."},
+        "units": {"description": "Whether a unit is optional or required."},
+        "tolerance": {"minimum": 0, "description": "Relative difference allowed."},
+        "digits": {"minimum": 0, "description": "Significant digits that must agree; 0: exact."},
+    }
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)

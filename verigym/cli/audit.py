@@ -75,7 +75,7 @@ def audit(
 ) -> None:
     """Measure a verifier's false positives and false negatives; without --cases, on its own set."""
     from verigym.verifiers.audit.card import make_card, write_card
-    from verigym.verifiers.audit.cases import read_cases, resolve_verifier, seeds_of
+    from verigym.verifiers.audit.cases import read_cases, resolve_verifier, seed_params, seeds_of
     from verigym.verifiers.audit.hacks import judge_hacks
     from verigym.verifiers.audit.mutators import grow as grown
     from verigym.verifiers.pool import VerifierPool
@@ -88,6 +88,7 @@ def audit(
         chosen = read_cases(cases, name)
     elif hacks is None or card is not None:
         chosen = seeds_of(name)
+        params = {**seed_params(name), **params}
         if not chosen and hacks is None:
             raise RequestError(f"{name} ships no seed cases; give some with --cases FILE")
     if chosen and (grow if grow is not None else cases is None):

@@ -110,7 +110,32 @@ def test_shipped_seeds_are_read_and_grown(name):
     if not seeds:
         pytest.skip("ships none")
     assert {case.label for case in seeds} == {0, 1}
-    assert len(grow(name, seeds)) > len(seeds)
+    assert len(grow(name, seeds)) > len(seeds) or not any(
+        case.grows and case.hostile and case.label for case in seeds
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "made_right", "made_wrong"),
+    [
+        ("qa/answer", "wrapped", "candidate-list"),
+        ("tools/call", "as-message", "arguments-as-text"),
+        ("tools/state", "rows-turned", "table-more"),
+        ("games/replay", "as-json", "stops-short"),
+        ("games/keydoor", None, "goes-on"),
+        ("text/format", "white-space", "nested"),
+        ("text/schema", "fenced", "two-values"),
+        ("text/constraints", "still-follows", "follows-no-more"),
+    ],
+)
+def test_each_family_has_rewrites_and_near_misses_of_its_own(name, made_right, made_wrong):
+    made = {(case.category, case.label) for case in grow(name, seeds_of(name))}
+    assert (made_wrong, 0) in made
+    assert made_right is None or (made_right, 1) in made
+    # A category has one label: it says what was done.
+    assert not {c for c, label in made if label} & {c for c, label in made if not label} - {
+        case.category for case in seeds_of(name)
+    }
 
 
 def read(text):

@@ -30,7 +30,8 @@ def grow(verifier: str, seeds: Sequence[Case], seed: int = 0) -> list[Case]:
         rng = random.Random(f"{seed}:{case.name}:{number}")
         if mutate is not None:
             cases.extend(mutate(case, rng))
-        cases.extend(one for one in worthless(case, rng) if _key(one) not in right)
+        if case.hostile:
+            cases.extend(one for one in worthless(case, rng) if _key(one) not in right)
     kept: dict[str, Case] = {}
     for case in cases:
         kept.setdefault(_key(case), case)

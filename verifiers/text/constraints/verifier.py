@@ -9,6 +9,7 @@ kind. Does not cover: whether the text answers the prompt, or is any good: combi
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -61,7 +62,7 @@ class ConstraintsVerifier(Verifier):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
         if len(submission) > MAX_CHARS:
             return unusable("too_long", f"a text has at most {MAX_CHARS} characters")
-        if not submission.strip():
+        if not any(unicodedata.category(c)[0] not in "CZ" for c in submission):
             return unusable("no_answer", "the text is blank")
         texts = variants(submission) if self.params["mode"] == "loose" else [submission]
         parts: dict[str, float] = {}
