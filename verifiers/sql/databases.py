@@ -61,23 +61,23 @@ def _plan(rng: random.Random, number: int, count: int, sizes: list[int]) -> _Pla
     sized = bool(sizes) and number % 5 in (2, 4)
     lone = number % 4 == 3 and not sized
     if lone:
-        rows = rng.randint(1, 6)
+        rows = rng.choice((1, 2, 2, 2, 3, 4, 6))
     if sized:
         # Tables of a thousand rows are dear: two of them, where a query counts so far.
         small = [size for size in sizes if size <= _MANY]
         size = rng.choice((sizes if number >= count - 15 else small) or [5, 10])
         if number >= count - 15 and sizes[-1] > _MANY:
-            size = sizes[-1]
+            size = rng.choice([size for size in sizes if size > _MANY])
         lone = rng.random() < 0.6 or size > _MANY
         more = (size, size + 1, size + 1) if lone else (size + 3, 2 * size)
         rows = max(1, rng.choice((size - 1, size, size, size + 1, *more)))
-        rows = min(rows, 100 if size <= _MANY else size + 2)
+        rows = min(rows, 100) if size <= _MANY else size + rng.choice((-1, 0, 0, 1, 1))
     return _Plan(
         rows=rows,
         nulls=rng.choice((0.0, 0.0, 0.15) if sized or lone else _NULLS),
         n_active=rng.choice((1, 1, 2, 2, 3) if sized or lone else (1, 2, 2, 3, 3, 4, 6)),
         spread=rng.choice((0.0, 0.0, 0.1) if sized or lone else (0.0, 0.1, 0.3)),
-        steady=rng.choice((0.0, 0.3, 0.6)),
+        steady=rng.choice((0.0, 0.3, 0.6, 1.0) if lone and not sized else (0.0, 0.3, 0.6)),
         sequential=rng.random() < 0.6,
         empty=0.12 if number > 2 and not (sized or lone) else 0.0,
         sized=sized,
@@ -112,6 +112,7 @@ class _Maker:
         self.pools: dict[Place, tuple[list[Cell], list[Cell], list[Cell]]] = {}
         self.foreign = {t: [f for f in schema.foreign if f.table == t] for t in schema.tables}
         self.grouped = {hints.root(place) for place in hints.grouped}
+        self.counted = {hints.root(place) for place in hints.counted}
         keyed = {hints.root((t, c)) for t, keys in schema.keys.items() for key in keys for c in key}
         keyed |= {hints.root((f.table, c)) for f in schema.foreign for c in f.columns}
         for table, columns in schema.tables.items():
@@ -157,7 +158,7 @@ class _Maker:
         for table in self.order:
             wanted = plan.rows
             if plan.lone:
-                wanted = plan.rows if table == lone else rng.choice((0, 1, 1, 1, 1, 2))
+                wanted = plan.rows if table == lone else rng.choice((0, 1, 1, 1, 1, 1, 1, 2))
             elif plan.sized and table in self.parents and rng.random() < 0.7:
                 # Few parents, so that groups of children grow as large as the queries ask.
                 wanted = rng.choice((1, 1, 2, 3))
@@ -174,7 +175,11 @@ class _Maker:
         """How many active values a class gets: few for what groups are made by, where those count."""
         if not plan.sized:
             return plan.n_active
-        return rng.choice((1, 1, 1, 2) if root in self.grouped else (1, 1, 2, 3, 4))
+        if root in self.grouped:
+            return rng.choice((1, 1, 1, 2))
+        if plan.rows > _MANY:
+            return 1
+        return rng.choice((2, 3, 4, 5) if root in self.counted else (1, 1, 2, 3, 4))
 
     def _draw(
         self,
@@ -284,7 +289,7 @@ class _Maker:
         self, plan: _Plan, rng: random.Random, slots: list[_Slot], keys: list[tuple[int, ...]]
     ) -> set[int]:
         """Columns whose values all differ: of each key one, and some whose values are counted."""
-        found = {at for at, s in enumerate(slots) if s.counted and rng.random() < 0.8}
+        found = {at for at, s in enumerate(slots) if s.counted and rng.random() < 0.6}
         for key in keys:
             free = [at for at in key if not slots[at].grouped] or list(key)
             if not found & set(key):

@@ -237,6 +237,12 @@ def period_diff(late: Value, early: Value) -> int | None:
     return (late // 100 - early // 100) * 12 + late % 100 - early % 100
 
 
+def digits(value: Value) -> int | None:
+    """The number that a day is written with, 20240131: what MySQL subtracts."""
+    moment = _moment(value)
+    return None if moment is None else int(f"{moment:%Y%m%d}")
+
+
 def seconds(value: Value) -> int | None:
     """MySQL's UNIX_TIMESTAMP, in UTC."""
     moment = _moment(value)
@@ -262,5 +268,5 @@ DATES: dict[str, tuple[int, Callable[..., Any]]] = {
     "vg_moment": (1, to_moment), "vg_format": (2, format_date), "vg_parsed": (2, parsed),
     "last_day": (1, last_day), "dayname": (1, day_name), "monthname": (1, month_name),
     "from_days": (1, from_days), "makedate": (2, day_of_year), "period_diff": (2, period_diff),
-    "unix_timestamp": (1, seconds),
+    "vg_digits": (1, digits), "unix_timestamp": (1, seconds),
 }  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 _NAMED_PARTS = {
@@ -49,22 +51,39 @@ def _unit(node: exp.Expr, default: str = "DAY") -> str:
 _STEPS = (exp.Add, exp.Sub, exp.DateAdd, exp.DateSub, exp.TsOrDsAdd, exp.Paren, exp.Min, exp.Max)
 
 
-def is_moment(node: exp.Expr, moments: set[str]) -> bool:
+def is_moment(node: exp.Expr, kinds: Mapping[str, str]) -> bool:
     """Whether an expression is a moment, as far as that shows."""
     if isinstance(node, exp.Column):
-        return node.name in moments
+        return kinds.get(node.name) == "datetime"
     if isinstance(node, exp.Cast):
         return node.to.this in _MOMENTS
-    return isinstance(node, (*_STEPS, exp.TsOrDsToTimestamp)) and is_moment(node.this, moments)
+    return isinstance(node, (*_STEPS, exp.TsOrDsToTimestamp)) and is_moment(node.this, kinds)
 
 
-def is_day(node: exp.Expr) -> bool:
+def is_day(node: exp.Expr, kinds: Mapping[str, str]) -> bool:
     """Whether an expression is a day, as far as that shows."""
+    if isinstance(node, exp.Column):
+        return kinds.get(node.name) == "date"
     if isinstance(node, exp.Cast):
         return node.to.this in _WHOLE
     if isinstance(node, exp.TsOrDsToDate | exp.Date):
         return True
-    return isinstance(node, _STEPS) and is_day(node.this)
+    return isinstance(node, _STEPS) and is_day(node.this, kinds)
+
+
+def day_less_day(node: exp.Expr, kinds: Mapping[str, str], dialect: str | None) -> exp.Expr | None:
+    """A day less a day: days to most, the numbers that they are written with to MySQL."""
+    if not isinstance(node, exp.Sub) or dialect == "sqlite":
+        return None
+    if not is_day(node.this, kinds) or not is_day(node.expression, kinds):
+        return None
+    if dialect != "mysql":
+        return call("vg_date_diff", node.this, node.expression, "DAY")
+    return exp.Paren(
+        this=exp.Sub(
+            this=call("vg_digits", node.this), expression=call("vg_digits", node.expression)
+        )
+    )
 
 
 def dated(node: exp.Expr) -> exp.Expr | None:
@@ -94,8 +113,6 @@ def dated(node: exp.Expr) -> exp.Expr | None:
         return _shifted(node.expression, node.this, False)
     if isinstance(node, exp.StrToDate | exp.StrToTime):
         return call("vg_parsed", node.this, node.args["format"])
-    if isinstance(node, exp.Sub) and is_day(node.this) and is_day(node.expression):
-        return call("vg_date_diff", node.this, node.expression, "DAY")
     if isinstance(node, exp.DateDiff | exp.TsOrDsDiff):
         return call("vg_date_diff", _bare(node.this), _bare(node.expression), _unit(node))
     if isinstance(node, exp.TimestampDiff | exp.DatetimeDiff):

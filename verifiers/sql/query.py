@@ -44,7 +44,7 @@ class SqlVerifier(Verifier):
     """
 
     id: ClassVar[str] = "sql/query"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "Runs a query beside the reference on many small databases made for the two; "
         "the submission is the query's text, fenced or bare."

@@ -7,12 +7,12 @@ cannot be said in SQLite raises Untranslatable, and the pair is run on DuckDB.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sqlglot import ErrorLevel, exp
 from sqlglot.dialects.sqlite import SQLite
 
-from verigym.verifiers.sql.moments import call, dated, is_day, is_moment
+from verigym.verifiers.sql.moments import call, dated, day_less_day, is_day, is_moment
 from verigym.verifiers.sql.schema import Schema
 
 
@@ -47,13 +47,13 @@ def for_sqlite(tree: exp.Expr, schema: Schema, dialect: str | None) -> str:
         if isinstance(node, exp.Except | exp.Intersect) and node.args.get("distinct") is False:
             raise Untranslatable(f"SQLite has no {node.key} ALL")
     names = _numbered()
-    moments = {
-        column.name
+    kinds = {
+        column.name: column.kind
         for columns in schema.tables.values()
         for column in columns
-        if column.kind == "datetime"
+        if column.kind in ("date", "datetime")
     }
-    plain = _deep(tree.copy(), names, moments, dialect)
+    plain = _deep(tree.copy(), names, kinds, dialect)
     return plain.sql(_VerigymSqlite, unsupported_level=ErrorLevel.IGNORE)
 
 
@@ -63,12 +63,12 @@ def for_engine(tree: exp.Expr, dialect: str) -> str:
 
 
 def _deep(
-    node: exp.Expr, names: Callable[[], str], moments: set[str], dialect: str | None
+    node: exp.Expr, names: Callable[[], str], kinds: Mapping[str, str], dialect: str | None
 ) -> exp.Expr:
     """The tree said in SQLite's words, what stands inside replaced parts included."""
-    changed = _sqlite(node, names, moments, dialect)
+    changed = _sqlite(node, names, kinds, dialect)
     for child in list(changed.iter_expressions()):
-        new = _deep(child, names, moments, dialect)
+        new = _deep(child, names, kinds, dialect)
         if new is not child:
             child.replace(new)
     return changed
@@ -80,20 +80,20 @@ def _numbered() -> Callable[[], str]:
 
 
 def _sqlite(
-    node: exp.Expr, names: Callable[[], str], moments: set[str], dialect: str | None
+    node: exp.Expr, names: Callable[[], str], kinds: Mapping[str, str], dialect: str | None
 ) -> exp.Expr:
-    changed = dated(node) or _other(node, names, dialect)
+    changed = day_less_day(node, kinds, dialect) or dated(node) or _other(node, names, dialect)
     if changed is not None:
         return changed
     if isinstance(
         node, exp.EQ | exp.NEQ | exp.GT | exp.GTE | exp.LT | exp.LTE | exp.Between | exp.In
     ):
         sides = list(node.iter_expressions())
-        if any(is_moment(side, moments) for side in sides):
+        if any(is_moment(side, kinds) for side in sides):
             for side in sides:
                 if isinstance(side, exp.Literal) and side.is_string and len(side.name) == 10:
                     side.replace(exp.Literal.string(side.name + " 00:00:00"))
-                elif not is_moment(side, moments) and is_day(side):
+                elif not is_moment(side, kinds) and is_day(side, kinds):
                     side.replace(call("vg_moment", side))
     return node
 
