@@ -18,7 +18,7 @@ _ROUND = re.compile(
 )
 _ORDER = re.compile(r"\(\s*([a-z](?:_\d)?(?:\s*,\s*[a-z](?:_\d)?){1,4})\s*\)")
 _UNIT = re.compile(
-    r"\b(?:in|how many|number of)\s+((?:square |cubic |sq )?[a-z]+(?:/[a-z]+| per [a-z]+)?(?:\^?[23])?)\b"
+    r"\b(?i:in|how many|number of)\s+((?:square |cubic |sq )?[a-z]+(?:/[a-z]+| per [a-z]+)?(?:\^?[23])?)\b"
 )
 _POINT = re.compile(
     r"\b(?:point|vector|coordinates?|ordered pair|vertex|centre|center|list)\b", re.IGNORECASE

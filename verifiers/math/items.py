@@ -12,6 +12,7 @@ from verigym.verifiers.math.trees import Node, num
 from verigym.verifiers.math.units import same_noun, unit_of
 from verigym.verifiers.math.words import same_words
 
+_INVERSE = ("arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc")
 _STERLING, _POUND = unit_of("£"), unit_of("pounds")
 
 
@@ -74,7 +75,8 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
     if first is not None and first.degree:
         return same_node(_radians(left), right, ctx)
     if second is not None and second.degree:
-        return left.has("const") and same_node(left, _radians(right), ctx)
+        angle = left.has("const") or left.calls(*_INVERSE)
+        return angle and same_node(left, _radians(right), ctx)
     for unit, bare, other in ((first, left, right), (second, right, left)):
         # Dozens, and cents where plain dollars are meant, are numbers as well.
         if unit is not None and not unit.dims and unit.factor != 1:

@@ -18,6 +18,8 @@ from verigym.verifiers.math.trees import Node, TooBig
 
 _CLOSE_FLOAT = 1e-9
 _CLOSE_EXACT = 1e-35
+_BENT = ("max", "min", "abs", "sign", "floor", "ceil", "sqrt", "root", "cbrt")
+_MOST_WIDE = 10**6
 _REAL_LETTERS = frozenset("xyztuvw")
 
 
@@ -128,6 +130,8 @@ def probed_equal(a: Node, b: Node, *, positive: bool = False) -> bool | None:
     at = points(names, whole, positive)
     if a.has("cases") or b.has("cases"):
         at = _at_edges(a, b, names) + at
+    if any(node.calls(*_BENT) for node in (a, b)):
+        at = _wide(a, b, at[:2], 1 if whole or positive else -1) + at
     found = _probed(a, b, at)
     if found is None and not whole:
         # Roots may ask for larger values.
@@ -151,6 +155,23 @@ def _at_edges(a: Node, b: Node, names: frozenset[str]) -> list[dict[str, Fractio
                 edges |= set() if value is None else {value, value - 1, value + 1}
     name = next(iter(names))
     return [{name: edge} for edge in sorted(edges)[:30]]
+
+
+def _wide(a: Node, b: Node, at: list[dict[str, Fraction]], below: int) -> list[dict[str, Fraction]]:
+    """Points beyond every number that either tree names, where a function may bend: max(5, z).
+
+    `below`: the sign of the second point.
+    """
+    size = Fraction(1)
+    for node in (*a.walk(), *b.walk()):
+        if node.kind in ("num", "dec"):
+            size = max(size, abs(exact(node) or size))
+    if size > _MOST_WIDE:
+        return []
+    return [
+        {name: sign * (value + 1) * 2 * math.ceil(size) for name, value in point.items()}
+        for point, sign in zip(at, (1, below), strict=False)
+    ]
 
 
 def _probed(a: Node, b: Node, at: list[dict[str, Fraction]]) -> bool | None:

@@ -269,7 +269,9 @@ def _loose(body: Node) -> bool:
 _ANGLES = ("sin", "cos", "tan", "cot", "sec", "csc", "cis")
 _COMPOUND = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+\.?)\s*(?:,|and)?\s*")
 _FEET = re.compile(r"^(\d+)\s*'\s*(\d{1,2}(?:\.\d+)?)\s*(?:''|\")?$")
-_OPERATOR = re.compile(r"^\\(?:lim|int|iint|oint|iiint|sum|prod)(?![a-z]).*=([^=]+)$", re.DOTALL)
+_OPERATOR = re.compile(
+    r"^\\(?:lim|int|iint|oint|iiint|sum|prod|min|max|sup|inf)(?![a-z]).*=([^=]+)$", re.DOTALL
+)
 
 
 def _compound(text: str) -> Item | None:

@@ -24,6 +24,7 @@ _PARITY = re.compile(rf"{_SUBJECT}(?P<parity>even|odd)(?P<noun> integers?| numbe
 _MULTIPLE = re.compile(
     rf"{_SUBJECT}(?:(?:integers?|numbers?) )?(?:multiples? of|divisible by) (?P<of>\d{{1,9}})"
 )
+_POWER = re.compile(rf"{_SUBJECT}(?:(?:integer|integral) )?powers? of (?P<of>\d{{1,9}})")
 _COMPARISONS = {
     "greater than or equal to": ">=", "at least": ">=", "no less than": ">=", "not less than": ">=",
     "greater than": ">", "more than": ">", "less than or equal to": "<=", "at most": "<=",
@@ -66,6 +67,9 @@ def _numbers(shown: str) -> str | None:
     match = _COMPARED.fullmatch(shown)
     if match:
         return f"{match[1]}{_COMPARISONS[match[2]]}{match[3]}"
+    match = _POWER.fullmatch(shown)
+    if match:
+        return f"{match['name'] or 'n'}={match['of']}^k"
     match = _MULTIPLE.fullmatch(shown)
     if match:
         return f"{match['name'] or 'n'}\\equiv 0 \\pmod {match['of']}"
