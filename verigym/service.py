@@ -116,6 +116,11 @@ def bad_answer(what: str) -> Failed:
     return Failed(Status.INFRA, "bad_answer", evidence)
 
 
+def broken(what: str) -> Failed:
+    """The answer ended too early; sending the request again may help."""
+    return Failed(Status.INFRA, "unreachable", f"the answer broke off: {what}", again=True)
+
+
 def judging_time(timeout_s: float) -> float:
     """What the service may take of `timeout_s`, so that its own verdict `timeout` still arrives."""
     return timeout_s - min(1.0, 0.1 * timeout_s)
@@ -200,7 +205,7 @@ def read_verdict(answer: bytes, verifier: str) -> Verdict:
         verdict = msgspec.json.decode(answer, type=Verdict)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise bad_answer(str(error)) from error
-    return _checked(verdict, verifier)
+    return checked(verdict, verifier)
 
 
 def read_verdicts(answer: bytes, verifier: str, count: int) -> list[Verdict]:
@@ -211,7 +216,7 @@ def read_verdicts(answer: bytes, verifier: str, count: int) -> list[Verdict]:
         raise bad_answer(str(error)) from error
     if len(verdicts) != count:
         raise bad_answer(f"{len(verdicts)} verdicts for {count} submissions")
-    return [_checked(verdict, verifier) for verdict in verdicts]
+    return [checked(verdict, verifier) for verdict in verdicts]
 
 
 def read_infos(answer: bytes) -> list[VerifierInfo]:
@@ -230,7 +235,8 @@ def read_health(answer: bytes) -> dict[str, Any]:
         raise bad_answer(str(error)) from error
 
 
-def _checked(verdict: Verdict, verifier: str) -> Verdict:
+def checked(verdict: Verdict, verifier: str) -> Verdict:
+    """`verdict`, where it is one of `verifier`. Raises Failed."""
     if verdict.verifier.partition("@")[0] != verifier:
         raise bad_answer(f"a verdict of {verdict.verifier!r} for {verifier!r}")
     return verdict

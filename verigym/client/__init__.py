@@ -20,7 +20,7 @@ from __future__ import annotations
 from verigym.client.asynchronous import AsyncClient
 from verigym.client.blocking import Client
 from verigym.client.remote_env import RemoteEnv
-from verigym.client.types import EnvInfo, Session, SessionState, Step, TaskInfo
+from verigym.client.types import EnvInfo, Job, Numbered, Session, SessionState, Step, TaskInfo
 from verigym.client.verifier import RemoteVerifier
 from verigym.service import VerifierInfo
 
@@ -28,6 +28,8 @@ __all__ = [
     "AsyncClient",
     "Client",
     "EnvInfo",
+    "Job",
+    "Numbered",
     "RemoteEnv",
     "RemoteVerifier",
     "Session",

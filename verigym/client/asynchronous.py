@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,7 +15,8 @@ from verigym.canonical import JSON
 from verigym.client import calls
 from verigym.client.address import Address, check_size, deadline_header
 from verigym.client.calls import WAIT_S, Answer, Call
-from verigym.client.types import EnvInfo, Job, Session, SessionState, Step, TaskInfo
+from verigym.client.streams import ACCEPT, Stream
+from verigym.client.types import EnvInfo, Job, Numbered, Session, SessionState, Step, TaskInfo
 from verigym.errors import VerifierFault
 from verigym.service import Batch, Failed, VerifierInfo
 from verigym.task import Task
@@ -78,6 +80,38 @@ class AsyncClient(Address):
             return batch.fill(service.read_verdicts(answer, verifier, len(batch.bodies)))
         except Failed as failed:
             return batch.fail(failed)
+
+    async def verify_each(
+        self,
+        verifier: str,
+        items: Iterable[tuple[Task, JSON]],
+        *,
+        params: Mapping[str, JSON] | None = None,
+    ) -> AsyncIterator[Numbered]:
+        """As `verify_batch`, each verdict as soon as it is there, with its place; in no order.
+
+        Closing the iterator early stops the work at the service; see `contextlib.aclosing`.
+        """
+        stream = Stream(Batch.of(verifier, items, params, self.timeout_s))
+        for numbered in stream.here():
+            yield numbered
+        deadline = time.monotonic() + self.timeout_s
+        attempt = 1
+        while stream.left:
+            try:
+                async with aclosing(self._chunks(stream.body(), deadline)) as chunks:
+                    async for chunk in chunks:
+                        for numbered in stream.feed(chunk):
+                            yield numbered
+                stream.end()
+            except Failed as failed:
+                pause_s = failed.pause(attempt, deadline - time.monotonic())
+                if pause_s is None:
+                    for numbered in stream.fail(failed):
+                        yield numbered
+                    return
+                await asyncio.sleep(pause_s)
+                attempt += 1
 
     async def submit(
         self,
@@ -278,6 +312,27 @@ class AsyncClient(Address):
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
             self._fail(error)
         return self._read(answer.status_code, answer.headers, bytes(received))
+
+    async def _chunks(self, body: bytes, deadline: float) -> AsyncGenerator[bytes, None]:
+        http = self._open()
+        import httpx2
+
+        left_s = max(0.001, deadline - time.monotonic())
+        try:
+            async with http.stream(
+                *("POST", self.url + "/v1/verify/batch"),
+                content=body,
+                headers={**ACCEPT, **deadline_header(left_s)},
+                timeout=left_s,
+            ) as answer:
+                if answer.status_code != 200:
+                    self._read(answer.status_code, answer.headers, await answer.aread())
+                async for chunk in answer.aiter_raw():
+                    yield chunk
+                    if time.monotonic() > deadline:
+                        raise TimeoutError
+        except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
+            self._fail(error)
 
     def _open(self) -> httpx2.AsyncClient:
         import httpx2

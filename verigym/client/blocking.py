@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from verigym import service
 from verigym.canonical import JSON
@@ -15,11 +15,15 @@ from verigym.client import calls
 from verigym.client.address import Address, check_size, deadline_header
 from verigym.client.calls import WAIT_S, Answer, Call
 from verigym.client.connections import Connections
-from verigym.client.types import EnvInfo, Job, Session, SessionState, Step, TaskInfo
+from verigym.client.streams import ACCEPT, Stream
+from verigym.client.types import EnvInfo, Job, Numbered, Session, SessionState, Step, TaskInfo
 from verigym.errors import VerifierFault
 from verigym.service import Batch, Failed, VerifierInfo
 from verigym.task import Task
 from verigym.verdict import Verdict
+
+if TYPE_CHECKING:
+    import httpx2
 
 
 class Client(Address):
@@ -80,6 +84,34 @@ class Client(Address):
             return batch.fill(service.read_verdicts(answer, verifier, len(batch.bodies)))
         except Failed as failed:
             return batch.fail(failed)
+
+    def verify_each(
+        self,
+        verifier: str,
+        items: Iterable[tuple[Task, JSON]],
+        *,
+        params: Mapping[str, JSON] | None = None,
+    ) -> Iterator[Numbered]:
+        """As `verify_batch`, each verdict as soon as it is there, with its place; in no order.
+
+        Leaving the loop early stops the work at the service.
+        """
+        stream = Stream(Batch.of(verifier, items, params, self.timeout_s))
+        yield from stream.here()
+        deadline = time.monotonic() + self.timeout_s
+        attempt = 1
+        while stream.left:
+            try:
+                for chunk in self._chunks(stream.body(), deadline):
+                    yield from stream.feed(chunk)
+                stream.end()
+            except Failed as failed:
+                pause_s = failed.pause(attempt, deadline - time.monotonic())
+                if pause_s is None:
+                    yield from stream.fail(failed)
+                    return
+                time.sleep(pause_s)
+                attempt += 1
 
     def submit(
         self,
@@ -253,10 +285,7 @@ class Client(Address):
         deadline: float,
         headers: Mapping[str, str] | None = None,
     ) -> bytes:
-        if self._connections.pid != os.getpid():
-            # What came through a fork, locks and sockets, is the other process's.
-            self._connections = Connections(inherited=self._connections)
-        http = self._connections.get(self._options)
+        http = self._open()
         import httpx2
 
         left_s = max(0.001, deadline - time.monotonic())
@@ -277,3 +306,30 @@ class Client(Address):
         except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
             self._fail(error)
         return self._read(answer.status_code, answer.headers, bytes(received))
+
+    def _chunks(self, body: bytes, deadline: float) -> Iterator[bytes]:
+        http = self._open()
+        import httpx2
+
+        left_s = max(0.001, deadline - time.monotonic())
+        try:
+            with http.stream(
+                *("POST", self.url + "/v1/verify/batch"),
+                content=body,
+                headers={**ACCEPT, **deadline_header(left_s)},
+                timeout=left_s,
+            ) as answer:
+                if answer.status_code != 200:
+                    self._read(answer.status_code, answer.headers, answer.read())
+                for chunk in answer.iter_raw():
+                    yield chunk
+                    if time.monotonic() > deadline:
+                        raise TimeoutError
+        except (httpx2.HTTPError, httpx2.StreamError, OSError) as error:
+            self._fail(error)
+
+    def _open(self) -> httpx2.Client:
+        if self._connections.pid != os.getpid():
+            # What came through a fork, locks and sockets, is the other process's.
+            self._connections = Connections(inherited=self._connections)
+        return self._connections.get(self._options)

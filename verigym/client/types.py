@@ -104,3 +104,11 @@ class Job:
     finished_s: float | None = None
     verdicts: tuple[Verdict, ...] | None = None
     """In the order of the submissions; None until it is done, and in lists."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbered:
+    """A verdict of a batch, and the place of its submission."""
+
+    index: int
+    verdict: Verdict

@@ -1,0 +1,83 @@
+"""A batch whose verdicts come one by one; what is missing when the answer breaks is asked for again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from verigym import service
+from verigym.client.address import MAX_ANSWER_BYTES
+from verigym.client.types import Numbered
+from verigym.service import Batch, Failed, Refused
+from verigym.verdict import Verdict
+
+ACCEPT = {"Accept": "application/x-ndjson"}
+
+
+class _Error(msgspec.Struct):
+    message: str
+    code: str = ""
+
+
+class _Line(msgspec.Struct):
+    index: int
+    verdict: Verdict | None = None
+    error: _Error | None = None
+
+
+class Stream:
+    """The verdicts of a batch as they come, each once."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        unknown = (i for i, verdict in enumerate(batch.verdicts) if verdict is None)
+        self.left = dict(zip(unknown, batch.bodies, strict=True))
+        """By place, what has no verdict yet."""
+        self._asked: list[int] = []
+        self._rest = b""
+
+    def here(self) -> Iterator[Numbered]:
+        """Those that need no service."""
+        for i, verdict in enumerate(self._batch.verdicts):
+            if verdict is not None:
+                yield Numbered(index=i, verdict=verdict)
+
+    def body(self) -> bytes:
+        """For POST /v1/verify/batch, of what is left."""
+        self._asked, self._rest = list(self.left), b""
+        return msgspec.json.encode({"items": list(self.left.values())})
+
+    def feed(self, chunk: bytes) -> Iterator[Numbered]:
+        """Those that `chunk` completes. Raises Failed for nonsense, RequestError for a refusal."""
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        if len(self._rest) > MAX_ANSWER_BYTES:
+            raise service.bad_answer(f"a line of more than {MAX_ANSWER_BYTES} bytes")
+        for line in lines:
+            if line:
+                yield self._read(line)
+
+    def end(self) -> None:
+        """The answer has ended. Raises Failed where something is missing."""
+        if self.left:
+            raise service.broken(f"{len(self.left)} verdicts did not arrive")
+
+    def fail(self, failed: Failed) -> Iterator[Numbered]:
+        """A fault for each of what is left."""
+        for index in list(self.left):
+            del self.left[index]
+            yield Numbered(index=index, verdict=failed.verdict)
+
+    def _read(self, line: bytes) -> Numbered:
+        try:
+            read = msgspec.json.decode(line, type=_Line)
+            place = self._asked[read.index] if read.index >= 0 else -1
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, IndexError) as error:
+            raise service.bad_answer(str(error)) from error
+        if read.error is not None:
+            message = f"the verifier service refused a submission: {read.error.message}"
+            raise Refused(message, read.error.code)
+        if read.verdict is None or place not in self.left:
+            raise service.bad_answer(f"a line for submission {read.index}, which has none to come")
+        del self.left[place]
+        return Numbered(index=place, verdict=service.checked(read.verdict, self._batch.verifier))
