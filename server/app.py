@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -84,22 +85,28 @@ class _Service:
             message = f"timeout_s must be above 0 and at most {limit:g}"
             raise Refusal(422, "invalid_request", message, f"{where}.timeout_s")
 
-    def admit(self) -> None:
-        """Raises Refusal where the queue is full; to be asked before a body is read."""
-        if self.pool.waiting >= self.pool.max_queue:
+    def admit(self, deadline: float) -> None:
+        """Raises Refusal where there is no room, or the wait would be longer than until `deadline`.
+
+        To be asked before a body is read: what is refused so costs next to nothing, and what expires
+        in the queue would have cost others their place.
+        """
+        no_room = self.pool.waiting >= self.pool.max_queue
+        if no_room or time.monotonic() + self.pool.delay_s > deadline:
             raise self.full()
 
     def full(self) -> Refusal:
         """The refusal of what finds no room in the queue; says when there may be some."""
-        return busy("busy", "the queue is full; try again later", self.pool.delay_s)
+        message = "the queue is full, or longer than your deadline; try again later"
+        return busy("busy", message, self.pool.delay_s)
 
     def alike(self, asks: Sequence[VerifyBody], where: str) -> list[list[int]]:
         """Places of those that differ in task and submission only. Raises Refusal."""
-        groups: dict[bytes, list[int]] = {}
+        groups: dict[tuple[str, bytes, float | None], list[int]] = {}
         for i, ask in enumerate(asks):
             self.check(ask, where.format(i))
-            key = to_json([ask.verifier, ask.params, ask.timeout_s])
-            groups.setdefault(key, []).append(i)
+            params = to_json(ask.params) if ask.params else b""
+            groups.setdefault((ask.verifier, params, ask.timeout_s), []).append(i)
         return list(groups.values())
 
     async def stream(self, request: Request, asks: Sequence[VerifyBody]) -> Response:
@@ -173,6 +180,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     settings.env_ids()
     tracing = tracing or tracing_of(settings.trace)
     numbers = metrics.Metrics()
+    gate = Gate(settings)
 
     def tell(trip: Trip) -> None:
         numbers.trip(trip)
@@ -187,6 +195,8 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
             service = await asyncio.to_thread(_start, settings, ids, tell)
             numbers.read_from(lambda: metrics.of_pool(service.pool))
             app.state.service = service
+            for path in ("/v1/verify", "/v1/verify/batch"):
+                gate.before[path] = service.admit
             stack.push_async_callback(asyncio.to_thread, service.pool.close)
             jobs = app.state.jobs = await _start_jobs(settings, service)
             numbers.read_from(lambda: metrics.of_jobs(jobs))
@@ -209,8 +219,8 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
         redoc_url=None,
         openapi_url="/openapi.json",
     )
-    app.state.gate = Gate(settings)
-    app.add_middleware(Limits, gate=app.state.gate)
+    app.state.gate = gate
+    app.add_middleware(Limits, gate=gate)
     app.add_middleware(Guard, keys=keys_of(settings))  # outside the limits, which ask who calls
     app.add_middleware(Watch, metrics=numbers, tracing=tracing)  # outermost: refusals, too
     refusals.install(app)
@@ -268,7 +278,6 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     @app.post("/v1/verify", summary="Judge one submission", openapi_extra=openapi.VERIFY)
     async def verify(request: Request) -> Response:
         service = _service(app)
-        service.admit()
         ask = await read(request, _verify_decoder, settings)
         judging = service.judge([ask], "$", deadline_of(request))
         (verdict,) = await while_there(request, judging)
@@ -281,7 +290,6 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     )
     async def verify_batch(request: Request) -> Response:
         service = _service(app)
-        service.admit()
         batch = await read(request, _batch_decoder, settings)
         if len(batch.items) > settings.max_batch:
             message = f"a batch holds at most {settings.max_batch} items, got {len(batch.items)}"

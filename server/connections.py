@@ -71,7 +71,11 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._enter(_BODY)
+        former = self.cycle
         super().on_headers_complete()
+        if self.cycle is not former:
+            together: Any = _Together(self.transport, self.loop)
+            self.cycle.transport = together
 
     def on_message_complete(self) -> None:
         self._enter(_IDLE)
@@ -115,6 +119,37 @@ class Connection(HttpToolsProtocol):
             self.transport.write_eof()
         else:
             self.transport.close()
+
+
+class _Together:
+    """What uvicorn writes to for one answer: head and body leave in one call to the system."""
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._head: bytes | None = None
+
+    def write(self, data: bytes) -> None:
+        if self._head is None:
+            self._head = data
+            self._loop.call_soon(self._flush)  # where the body takes longer
+        elif self._head:
+            self._transport.write(self._head + data)
+            self._head = b""
+        else:
+            self._transport.write(data)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
+    def _flush(self) -> None:
+        if self._head:
+            self._transport.write(self._head)
+            self._head = b""
 
 
 class Sweeper:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -49,6 +49,8 @@ class Gate:
         """Whether the service is to end: what is under way is finished, nothing else begun."""
         self.running = 0
         """Requests under way."""
+        self.before: dict[str, Callable[[float], None]] = {}
+        """By path, what may refuse a request before it is looked at, given its deadline."""
         self._rate = settings.rate_per_s
         self._burst = max(1.0, settings.rate_per_s)
         self._most = settings.max_concurrent
@@ -119,6 +121,9 @@ class Limits:
                     raise stopping()
                 await self.app(scope, receive, send)
                 return
+            before = self._gate.before.get(scope["path"])
+            if before is not None:
+                before(scope["state"]["deadline"])
             with self._gate.working(caller):
                 try:
                     await self.app(scope, receive, sent)

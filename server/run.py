@@ -25,6 +25,8 @@ from verigym.server.settings import Settings
 
 _BACKLOG = 1024
 _WATCH_S = 1.0
+_DEAF_S = 300.0
+"""A WebSocket's client that does not answer pings so long is gone; one that trains a model may be busy."""
 _CUT_S = 1
 """What uvicorn waits for connections to close, once all is answered or the time to drain is over."""
 
@@ -78,6 +80,10 @@ class Server(uvicorn.Server):
             timeout_keep_alive=75,  # above the client's, so that it is the client who hangs up
             timeout_graceful_shutdown=_CUT_S,
             http=Connection,
+            ws_max_size=settings.max_body_bytes,
+            ws_per_message_deflate=False,  # costs more than loopback and data centres give back
+            ws_ping_timeout=_DEAF_S,
+            proxy_headers=False,  # nobody here looks at them
             ssl_certfile=settings.tls_cert,
             ssl_keyfile=settings.tls_key,
         )

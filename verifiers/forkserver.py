@@ -154,16 +154,21 @@ def _obey(control: socket.socket, workers: set[int], work: Work) -> bool:
             pid = os.fork()
         except OSError:
             os.close(fds[0])
-            control.send(b"failed")
+            _say(control, b"failed")
             return True
         if pid == 0:
             _become_worker(server, control, fds[0], work)
         os.close(fds[0])
         workers.add(pid)
-        control.send(b"%d" % pid)
+        _say(control, b"%d" % pid)
     elif order.startswith(b"kill ") and int(order[5:]) in workers:
         os.kill(int(order[5:]), signal.SIGKILL)
     return bool(order)
+
+
+def _say(control: socket.socket, answer: bytes) -> None:
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the next order is the end
+        control.send(answer)
 
 
 def _become_worker(server: int, control: socket.socket, fd: int, work: Work) -> NoReturn:

@@ -230,7 +230,7 @@ def test_a_key_is_good_for_what_it_is_for(unruly, path, at_once):
 
 
 def test_every_route_has_a_scope():
-    app = create_app(Settings(sandbox=True))
+    app = create_app(Settings(sandbox=True, envs=("*",)))
     paths = {route.path for route in app.routes if isinstance(route, Route | WebSocketRoute)}
     assert "/v1/sandbox/run" in paths
     assert not {

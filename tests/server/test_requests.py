@@ -4,6 +4,8 @@ import json
 
 import httpx2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from verigym import Task, list_verifiers, make_verifier
 from verigym.server.body import deeper_than
@@ -264,6 +266,26 @@ def test_the_page_needs_nothing_from_elsewhere(http):
     assert "/v1/verify/batch" in answer.text
     for outside in ("http://", "https://", "<script", "src="):
         assert outside not in answer.text
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.text('[]{}\\"a', max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text("[]{}\\"), inner, max_size=3)
+    ),
+    max_leaves=20,
+)
+
+
+def depth_of(value):
+    if isinstance(value, dict):
+        return 1 + max(map(depth_of, value.values()), default=0)
+    return 1 + max(map(depth_of, value), default=0) if isinstance(value, list) else 0
+
+
+@given(JSON_VALUES, st.integers(1, 8))
+def test_depth_is_that_of_the_value(value, limit):
+    assert deeper_than(json.dumps(value).encode(), limit) == (depth_of(value) > limit)
 
 
 @pytest.mark.parametrize(
