@@ -17,6 +17,7 @@ from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.code.stdio import StdioVerifier
 
 HACKS = Path(__file__).parents[1] / "data" / "hacks"
+GOLDEN = Path(__file__).parents[1] / "golden" / "code_stdio.jsonl"
 
 # The hacks are functions, `solve(nums, k)`. This makes programs of them: the first line of standard
 # input holds n and k, the second n integers. It is a part of the submission like the rest.
@@ -47,6 +48,19 @@ RIGHT = "print(sum(map(int, input().split())))"
 
 def judge(program, problem=ADD, **params):
     return make_verifier("code/stdio", **params).verify(problem, program)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()],
+    ids=lambda row: row["why"],
+)
+def test_golden(row):
+    given = {"checker": row["checker"]} if "checker" in row else {}
+    limits = {"wall_s": 2.0, "cpu_s": 1.0, "memory_mib": 128}
+    problem = task([case(row.get("stdin", ""), row["want"])], limits=limits, **given)
+    verdict = judge(row["program"], problem)
+    assert (verdict.score, verdict.reason) == (row["reward"], row["reason"]), verdict
 
 
 class Fake:
