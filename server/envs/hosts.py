@@ -33,6 +33,8 @@ _TICK_S = 0.1
 _MOST_DEATHS = 3
 """Deaths of its host that a call may see, by no fault of another; then it is thought to cause them."""
 _PAUSE_S = 1.0
+_START_S = 60.0
+"""Longest wait for a host, where there is none."""
 
 Write: TypeAlias = Callable[[int, "Host"], Call]
 """Gives the message of a call with this number, for this host."""
@@ -252,7 +254,7 @@ class Hosts:
             guilty = self._overdue(host, now)
             if guilty:
                 self._end(host, guilty)
-        while self._waiting and now - self._waiting[0].began > self._timeout_s:
+        while self._waiting and now - self._waiting[0].began > _START_S:
             pending = self._waiting.popleft()
             self._fail(pending, Fault(pending.number, "infra", "no_host"))
         self._ticking = bool(self._waiting) or any(host.calls for host in self._live)

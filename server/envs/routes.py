@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 
 import msgspec
 from fastapi import FastAPI, Request, Response
-from starlette.routing import WebSocketRoute
 
 from verigym.server.body import read
 from verigym.server.envs import documents
@@ -18,6 +17,7 @@ from verigym.server.envs.catalogue import Catalogue
 from verigym.server.envs.table import Play, Restart, Session, Table
 from verigym.server.envs.websocket import Endpoint
 from verigym.server.envs.wire import CreateBody, ResetBody, StepBody, as_action
+from verigym.server.limits import deadline_of
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 
@@ -56,7 +56,7 @@ def install(app: FastAPI, settings: Settings) -> None:
     async def move(request: Request, session: Session, seq: int, what: Play | Restart) -> Response:
         answer = _Answer()
         table().move(session, seq, what, answer)
-        left_s = request.scope["state"].get("deadline", math.inf) - time.monotonic()
+        left_s = deadline_of(request) - time.monotonic()
         try:
             async with asyncio.timeout(None if left_s == math.inf else left_s):
                 body, again = await answer.future
@@ -143,7 +143,7 @@ def install(app: FastAPI, settings: Settings) -> None:
         session = mine(request, sid)
         return await move(request, session, ask.seq, Restart(ask.seed, ask.options))
 
-    app.router.routes.append(WebSocketRoute("/v1/ws", Endpoint(app, settings)))
+    app.router.routes.append(Endpoint(app, settings).route)
 
 
 class _Answer:

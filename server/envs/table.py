@@ -135,7 +135,8 @@ class Table:
 
     def of(self, owner: str) -> list[Session]:
         """The sessions of one owner, oldest first."""
-        return [session for session in self._sessions.values() if session.owner == owner]
+        mine = [session for session in self._sessions.values() if session.owner == owner]
+        return [session for session in mine if session.answer]  # others have not begun
 
     def find(self, owner: str, id: str) -> Session:
         """A session of `owner`. Raises Refusal, the same one for what is somebody else's."""
@@ -302,6 +303,7 @@ class Table:
     def _moved(self, session: Session, seq: int, move: Move, answer: Answer, reply: Reply) -> None:
         session.busy = False
         if session.gone:
+            self._unplace(session)
             reply(Refusal(404, "unknown_session", "the session has ended", "$.session"), False)
             return
         self.renew(session)
@@ -313,7 +315,7 @@ class Table:
                 session.answer = head + answer.body[1:]
                 session.over = answer.over
                 if isinstance(move, Play):
-                    action = move.action[: session.most + 1]  # the rest decides nothing
+                    action = _kept(move.action, session.most)
                     session.actions.append(action)
                     session.history += len(action) + 1
                 else:
@@ -382,6 +384,13 @@ class Table:
             fault.detail,
             fault.digest,
         )
+
+
+def _kept(action: str | bytes, most: int) -> str | bytes:
+    """As much of an action as decides what it does: too long is too long, no Unicode is none."""
+    if isinstance(action, bytes):
+        return b"\xed\xa0\x80"
+    return action[: most + 1]
 
 
 class _Key(msgspec.Struct):

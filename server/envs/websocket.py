@@ -11,18 +11,24 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import msgspec
+from starlette.routing import WebSocketRoute
 from starlette.types import Receive, Scope, Send
 
-from verigym.server.envs.table import Play, Restart, Table
+from verigym.server.envs.table import Play, Reply, Restart, Table
 from verigym.server.envs.wire import CreateBody, Frame, as_action, id_of, read_frame
+from verigym.server.keys import Caller
+from verigym.server.limits import Gate
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-_MOST_UNANSWERED = 512
-"""Requests of one socket that may have no answer on its way; the next is read when some have."""
+_MOST_UNANSWERED = 4096
+"""Requests of one socket that may have no answer yet, where they are short: each counts as one for
+its first 4 KiB and one for each further. The next is read when some are answered."""
+_SHORT = 4096
+_LONGEST_ID = 1024
 _OPS = "create, reset, step, state, renew or close"
 
 _encode = msgspec.json.Encoder().encode
@@ -32,14 +38,17 @@ class Endpoint:
     """The ASGI application of the route."""
 
     def __init__(self, app: FastAPI, settings: Settings) -> None:
+        self.route = WebSocketRoute("/v1/ws", self)
         self._app = app
         self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["route"] = self.route  # for the log
         await receive()  # websocket.connect
         await send({"type": "websocket.accept"})
-        owner: str = scope["state"]["caller"].name
-        socket = _Socket(self._app.state.sessions, owner, self._settings.max_depth)
+        state = self._app.state
+        caller = scope["state"]["caller"]
+        socket = _Socket(state.sessions, state.gate, caller, self._settings.max_depth)
         writer = asyncio.create_task(socket.write(send))
         try:
             while not writer.done():
@@ -59,12 +68,13 @@ class Endpoint:
 class _Socket:
     """One client's connection; it owns no session, so what it began outlives it."""
 
-    def __init__(self, table: Table, owner: str, max_depth: int) -> None:
+    def __init__(self, table: Table, gate: Gate, caller: Caller, max_depth: int) -> None:
         self.unanswered = 0
         self._table = table
-        self._owner = owner
+        self._gate = gate
+        self._caller = caller
         self._max_depth = max_depth
-        self._out: list[bytes] = []
+        self._out: list[tuple[bytes, int]] = []
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
 
@@ -74,9 +84,9 @@ class _Socket:
             await self._wake.wait()
             self._wake.clear()
             out, self._out = self._out, []
-            for answer in out:
+            for answer, weight in out:
                 await send({"type": "websocket.send", "text": answer.decode()})
-                self.unanswered -= 1
+                self.unanswered -= weight
             self._room.set()
 
     async def room(self) -> None:
@@ -87,24 +97,39 @@ class _Socket:
 
     def hear(self, text: str | None) -> None:
         """Take one frame; its answer goes out when it is there."""
-        self.unanswered += 1
-        if text is None:
-            refusal = Refusal(422, "not_text", "frames are text, which holds JSON")
-            self._say(b"null", refusal)
-            return
+        weight = 1 + len(text or "") // _SHORT
+        self.unanswered += weight
+        id = b"null"
         try:
-            frame = read_frame(text, self._max_depth)
+            if text is None:
+                raise Refusal(422, "not_text", "frames are text, which holds JSON")
+            try:
+                frame = read_frame(text, self._max_depth)
+            except Refusal:
+                id = _short(id_of(text))
+                raise
+            if len(frame.id) > _LONGEST_ID:
+                message = f"an id may have {_LONGEST_ID} bytes"
+                raise Refusal(422, "invalid_request", message, "$.id")
+            id = bytes(frame.id)
+            self._gate.spend(self._caller)
+            working = self._gate.working(self._caller)
+            working.__enter__()  # until it is answered, by whichever way
         except Refusal as refusal:
-            self._say(id_of(text), refusal)
+            self._say(id, refusal, weight)
             return
-        id = bytes(frame.id)
-        try:
-            self._do(frame, id)
-        except Refusal as refusal:
-            self._say(id, refusal)
 
-    def _do(self, frame: Frame, id: bytes) -> None:
-        table = self._table
+        def reply(answer: bytes | Refusal, again: bool = False) -> None:
+            working.__exit__(None, None, None)
+            self._say(id, answer, weight)
+
+        try:
+            self._do(frame, reply)
+        except Refusal as refusal:
+            reply(refusal)
+
+    def _do(self, frame: Frame, reply: Reply) -> None:
+        table, owner = self._table, self._caller.name
         if frame.op == "create":
             if frame.env is None:
                 raise Refusal(422, "invalid_request", "create needs env", "$.env")
@@ -115,11 +140,11 @@ class _Socket:
                 options=frame.options,
                 count=frame.count,
             )
-            table.create(self._owner, ask, lambda answer, again: self._say(id, answer))
+            table.create(owner, ask, reply)
             return
         if frame.op not in ("step", "reset", "state", "renew", "close"):
             raise Refusal(422, "invalid_request", f"op must be {_OPS}", "$.op")
-        session = table.find(self._owner, frame.session)
+        session = table.find(owner, frame.session)
         if frame.op in ("step", "reset"):
             if frame.seq is None:
                 raise Refusal(422, "invalid_request", f"{frame.op} needs seq", "$.seq")
@@ -130,20 +155,24 @@ class _Socket:
                 raise Refusal(422, "invalid_request", "step needs action", "$.action")
             else:
                 move = Play(as_action(frame.action))
-            table.move(session, frame.seq, move, lambda answer, again: self._say(id, answer))
+            table.move(session, frame.seq, move, reply)
         elif frame.op == "close":
             table.drop(session)
-            self._say(id, b"{}")
+            reply(b"{}", False)
         else:
             if frame.op == "renew":
                 table.renew(session)
-            self._say(id, table.state(session))
+            reply(table.state(session), False)
 
-    def _say(self, id: bytes, answer: bytes | Refusal) -> None:
+    def _say(self, id: bytes, answer: bytes | Refusal, weight: int) -> None:
         if isinstance(answer, Refusal):
             error = {"code": answer.code, "message": answer.message, "where": answer.where}
             text = b'{"id":%s,"error":%s}' % (id, _encode(error))
         else:
             text = b'{"id":%s,"ok":%s}' % (id, answer)
-        self._out.append(text)
+        self._out.append((text, weight))
         self._wake.set()
+
+
+def _short(id: bytes) -> bytes:
+    return id if len(id) <= _LONGEST_ID else b"null"

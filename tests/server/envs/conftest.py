@@ -47,7 +47,7 @@ def stage(stage_folder, monkeypatch):
     for cached in caches:
         cached.cache_clear()
     registry.register_all()
-    yield SimpleNamespace(play=play, begin=begin, step=step)
+    yield SimpleNamespace(play=play, begin=begin, step=step, running=running)
     for id in [id for id in gymnasium.registry if id.startswith("verigym/stage/")]:
         del gymnasium.registry[id]
     for cached in caches:

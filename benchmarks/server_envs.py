@@ -1,0 +1,451 @@
+"""Environment steps a second over WebSocket, beside OpenEnv's own server on its echo environment.
+
+    python benchmarks/server_envs.py --seconds 5 --repeats 5 --out results/server_envs.json
+
+Each server runs as a process of its own on loopback, one after the other in turns; one client process
+speaks to it over as many WebSockets as there are clients, each of which sends its next step when the
+answer to the last has come (a few lines of frames by hand, the same for both). `openenv-core` is
+installed into a virtual environment of its own under a temporary folder unless `--openenv-python`
+names one that has it. OpenEnv's echo environment is asked by its tool `echo_message`, as its client
+does, and also as a plain environment without tools, which costs it less. Prints steps a second (median,
+least and most), milliseconds a step, processor time of the server a step, failures, and the ratios;
+exits with 1 where a step failed or the ratio is below 10.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import platform
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+CLIENTS = (16, 64, 256)
+WARM_S = 0.5
+START_S = 60.0
+
+_OPENENV = '''
+import sys
+import uvicorn
+from fastmcp import FastMCP
+from openenv.core.env_server.http_server import create_fastapi_app
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.mcp_environment import MCPEnvironment
+from openenv.core.env_server.mcp_types import CallToolAction, CallToolObservation
+from openenv.core.env_server.types import Action, Observation, State
+
+
+class Said(Action):
+    message: str
+
+
+class Heard(Observation):
+    echoed_message: str = ""
+    message_length: int = 0
+
+
+class Plain(Environment):
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self):
+        super().__init__()
+        self.steps = 0
+
+    def reset(self, seed=None, episode_id=None, **kwargs):
+        return Heard(echoed_message="ready")
+
+    def step(self, action, timeout_s=None, **kwargs):
+        self.steps += 1
+        text = action.message
+        return Heard(echoed_message=text, message_length=len(text), reward=0.1 * len(text))
+
+    @property
+    def state(self):
+        return State(step_count=self.steps)
+
+
+class Tool(MCPEnvironment):
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self):
+        mcp = FastMCP("echo_env")
+
+        @mcp.tool
+        def echo_message(message: str) -> str:
+            """Echo the message."""
+            return message
+
+        super().__init__(mcp)
+
+    def reset(self, seed=None, episode_id=None, **kwargs):
+        return Observation()
+
+    def _step_impl(self, action, timeout_s=None, **kwargs):
+        return Observation()
+
+    @property
+    def state(self):
+        return State()
+
+
+kinds = {"tool": (Tool, CallToolAction, CallToolObservation), "plain": (Plain, Said, Heard)}
+app = create_fastapi_app(*kinds[sys.argv[1]], max_concurrent_envs=1024)
+uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[2]), log_level="warning", ws_ping_interval=None)
+'''
+
+_ECHO = '''
+from verigym.env import Draft, Env, Transition
+from verigym.verdict import scored
+from verigym.verifier import Verifier
+
+
+class Nothing(Verifier):
+    id = "echo/nothing"
+    version = 1
+
+    def judge(self, task, submission):
+        return scored(1.0, "heard")
+
+
+class Echo(Env):
+    """Says what it hears."""
+
+    id = "verigym/echo/echo-v0"
+    verifier_id = "echo/nothing"
+    difficulties = ("one", "two", "three")
+
+    def generate(self, rng, difficulty):
+        return Draft(prompt=f"Speak. {rng.integers(1000)}", reference=None)
+
+    def initial(self, task):
+        return ""
+
+    def observe(self, state):
+        return state
+
+    def transition(self, state, action):
+        return Transition(state=action)
+
+    def key(self, state):
+        return state
+
+    def turns_allowed(self, task):
+        return 10**9
+
+    def solve(self, state):
+        return ""
+'''
+
+
+class Client(asyncio.Protocol):
+    """One WebSocket, by hand: no extension, a mask of zeros, answers in one frame each."""
+
+    def __init__(self, kind: str, port: int, tally: Tally) -> None:
+        self.kind = kind
+        self.port = port
+        self.tally = tally
+        self.buffer = b""
+        self.upgraded = False
+        self.session = b""
+        self.seq = 0
+        self.sent = 0.0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast(asyncio.Transport, transport)
+        path = "/v1/ws" if self.kind.startswith("verigym") else "/ws"
+        transport.write(
+            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nUpgrade: websocket\r\n"
+            "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
+        )
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        if not self.upgraded:
+            head, found, rest = self.buffer.partition(b"\r\n\r\n")
+            if not found:
+                return
+            assert b" 101 " in head, head
+            self.upgraded = True
+            self.buffer = rest
+            self.begin()
+        while (body := self._frame()) is not None:
+            self.hear(body)
+
+    def _frame(self) -> bytes | None:
+        buffer = self.buffer
+        if len(buffer) < 2:
+            return None
+        size, at = buffer[1] & 127, 2
+        if size == 126:
+            size, at = int.from_bytes(buffer[2:4], "big"), 4
+        elif size == 127:
+            size, at = int.from_bytes(buffer[2:10], "big"), 10
+        if len(buffer) < at + size:
+            return None
+        self.buffer = buffer[at + size :]
+        if buffer[0] & 15 != 1:  # ping
+            return b""
+        return buffer[at : at + size]
+
+    def say(self, body: bytes) -> None:
+        size = len(body)
+        head = bytes([129, 128 + size]) if size < 126 else b"\x81\xfe" + size.to_bytes(2, "big")
+        self.sent = time.perf_counter()
+        self.transport.write(head + b"\0\0\0\0" + body)
+
+    def begin(self) -> None:
+        if self.kind in _ENVS:
+            ask = {"op": "create", "env": _ENVS[self.kind], "seed": 1}
+            self.say(json.dumps({**ask, "params": {"max_turns": 10**9}}).encode())
+        else:
+            self.say(b'{"type":"reset","data":{}}')
+
+    def hear(self, body: bytes) -> None:
+        if not body:
+            return
+        if self.seq:
+            # Not decoded: the client must not be what is measured.
+            good = _GOOD[self.kind] % self.seq in body
+            self.tally.heard(time.perf_counter() - self.sent, good)
+        elif self.kind in _ENVS:
+            self.session = json.loads(body)["ok"]["sessions"][0]["session"].encode()
+        self.seq += 1
+        if not self.tally.over:
+            self.say(_STEP[self.kind].replace(b"N", b"%d" % self.seq).replace(b"@", self.session))
+
+
+_ENVS = {"verigym": "echo/echo-v0", "verigym keydoor": "games/keydoor-v0"}
+_STEP = {
+    "verigym": b'{"op":"step","session":"@","seq":N,"action":"hello N"}',
+    "verigym keydoor": b'{"op":"step","session":"@","seq":N,"action":"left"}',
+    "openenv plain": b'{"type":"step","data":{"message":"hello N"}}',
+    "openenv tool": b'{"type":"step","data":{"type":"call_tool","tool_name":"echo_message",'
+    b'"arguments":{"message":"hello N"}}}',
+}
+_GOOD = {
+    "verigym": b'"observation":"hello %d"',
+    "verigym keydoor": b'"seq":%d,"observation"',
+    "openenv plain": b'"echoed_message":"hello %d"',
+    "openenv tool": b'"hello %d"',
+}
+
+
+class Tally:
+    """What was heard; `over` when no more is to be asked."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+        self.failed = 0
+        self.over = False
+
+    def heard(self, seconds: float, good: bool) -> None:
+        self.times.append(seconds)
+        self.failed += not good
+
+
+async def load(kind: str, port: int, clients: int, seconds: float, pid: int) -> dict[str, Any]:
+    """Step for `seconds` with `clients` at once."""
+    loop = asyncio.get_running_loop()
+    tally = Tally()
+    everyone = []
+    for _ in range(clients):
+        _, client = await loop.create_connection(
+            lambda: Client(kind, port, tally), "127.0.0.1", port
+        )
+        everyone.append(client)
+    while not all(client.seq for client in everyone):
+        await asyncio.sleep(0.05)
+    await asyncio.sleep(WARM_S)
+    tally.times.clear()
+    began, busy = time.perf_counter(), processor_s(pid)
+    await asyncio.sleep(seconds)
+    took, busy = time.perf_counter() - began, processor_s(pid) - busy
+    times = sorted(tally.times)
+    tally.over = True
+    await asyncio.sleep(0.3)
+    for client in everyone:
+        client.transport.abort()
+    return {
+        "steps_per_s": round(len(times) / took, 1),
+        "p50_ms": round(times[len(times) // 2] * 1e3, 3) if times else None,
+        "p99_ms": round(times[int(len(times) * 0.99)] * 1e3, 3) if times else None,
+        "server_cpu_ms": round(busy / max(1, len(times)) * 1e3, 4),
+        "failed": tally.failed,
+    }
+
+
+def processor_s(pid: int) -> float:
+    """Seconds of processor time of a process and all below it so far."""
+    ticks = 0
+    for each in tree(pid):
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def tree(pid: int) -> list[int]:
+    """A process and all below it."""
+    found = [pid]
+    for parent in found:
+        with contextlib.suppress(OSError):
+            for thread in os.listdir(f"/proc/{parent}/task"):
+                children = Path(f"/proc/{parent}/task/{thread}/children").read_text()
+                found += [int(child) for child in children.split()]
+    return found
+
+
+@contextlib.contextmanager
+def serving(kind: str, folder: Path, openenv_python: str) -> Iterator[tuple[int, int]]:
+    """A server of `kind`: its port and its pid."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    if kind.startswith("verigym"):
+        command = [
+            *(sys.executable, "-P", "-m", "verigym.server", "--port", str(port)),
+            *("--verifiers", "none", "--envs", "echo,games/keydoor-v0", "--workers", "1"),
+        ]
+        env = {**os.environ, "PYTHONPATH": str(folder)}
+    else:
+        command = [openenv_python, str(folder / "openenv_echo.py"), kind.split()[1], str(port)]
+        env = dict(os.environ)
+    with open(folder / "server.log", "ab") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=env)
+        try:
+            until = time.monotonic() + START_S
+            while True:
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                if process.poll() is not None or time.monotonic() > until:
+                    sys.exit((folder / "server.log").read_text())
+                time.sleep(0.1)
+            yield port, process.pid
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def prepare(folder: Path, openenv_python: str | None) -> str:
+    """Write the environments into `folder`; an interpreter that has OpenEnv."""
+    (folder / "openenv_echo.py").write_text(_OPENENV)
+    (folder / "echo_envs.py").write_text(_ECHO)
+    info = folder / "echo-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: echo\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(
+        '[verigym.envs]\n"echo/echo-v0" = echo_envs:Echo\n'.replace('"', "")
+        + "[verigym.verifiers]\necho/nothing = echo_envs:Nothing\n"
+    )
+    if openenv_python is not None:
+        return openenv_python
+    subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
+    python = str(folder / "venv" / "bin" / "python")
+    subprocess.run([python, "-m", "pip", "install", "-q", "openenv-core"], check=True)
+    return python
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--clients", type=int, nargs="*", default=CLIENTS)
+    parser.add_argument(
+        "--kinds",
+        nargs="*",
+        default=["verigym", "openenv tool", "openenv plain", "verigym keydoor"],
+    )
+    parser.add_argument("--openenv-python", help="an interpreter with openenv-core")
+    parser.add_argument("--out", type=Path)
+    # The client is this file again, in a process of its own.
+    parser.add_argument("--client", nargs=4, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.client:
+        kind, port, clients, pid = given.client
+        import uvloop
+
+        print(json.dumps(uvloop.run(load(kind, int(port), int(clients), given.seconds, int(pid)))))
+        return 0
+    runs: dict[str, dict[int, list[dict[str, Any]]]] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        python = prepare(folder, given.openenv_python)
+        for turn in range(given.repeats):
+            for kind in given.kinds:
+                with serving(kind, folder, python) as (port, pid):
+                    for clients in given.clients:
+                        call = ("--client", kind, str(port), str(clients), str(pid))
+                        said = subprocess.run(
+                            [sys.executable, __file__, "--seconds", str(given.seconds), *call],
+                            stdout=subprocess.PIPE,
+                            check=True,
+                        ).stdout
+                        run = json.loads(said)
+                        runs.setdefault(kind, {}).setdefault(clients, []).append(run)
+                        print(turn, kind, clients, run, file=sys.stderr, flush=True)
+    report = summary(runs, given)
+    text = json.dumps(report, indent=2)
+    if given.out:
+        given.out.parent.mkdir(parents=True, exist_ok=True)
+        given.out.write_text(text + "\n")
+    print(text)
+    return 0 if report["ok"] else 1
+
+
+def summary(
+    runs: dict[str, dict[int, list[dict[str, Any]]]], given: argparse.Namespace
+) -> dict[str, Any]:
+    """Medians and spreads, the ratios to OpenEnv, and whether the bar is passed."""
+    kinds: dict[str, Any] = {}
+    for kind, by_clients in runs.items():
+        for clients, each in by_clients.items():
+            rates = [run["steps_per_s"] for run in each]
+            kinds.setdefault(kind, {})[str(clients)] = {
+                "steps_per_s": statistics.median(rates),
+                "least": min(rates),
+                "most": max(rates),
+                **{
+                    name: statistics.median(run[name] or 0.0 for run in each)
+                    for name in ("p50_ms", "p99_ms", "server_cpu_ms")
+                },
+                "failed": sum(run["failed"] for run in each),
+            }
+    ratios: dict[str, dict[str, float]] = {
+        other: {
+            clients: round(
+                kinds["verigym"][clients]["steps_per_s"]
+                / max(0.1, kinds[other][clients]["steps_per_s"]),
+                1,
+            )
+            for clients in kinds["verigym"]
+        }
+        for other in kinds
+        if other.startswith("openenv") and "verigym" in kinds
+    }
+    failed = sum(each["failed"] for kind in ("verigym",) for each in kinds.get(kind, {}).values())
+    return {
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+        "seconds": given.seconds,
+        "repeats": given.repeats,
+        "kinds": kinds,
+        "ratios": ratios,
+        "ok": not failed and all(r >= 10 for r in ratios.get("openenv tool", {}).values()),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
