@@ -9,100 +9,20 @@ Each child is `{"verifier", "params", "name", "weight", "at"}`: `name` (its id's
 out) heads its parts, `weight` counts in a sum, `at` names the key of the task's reference that is the
 child's own reference. A `Verifier` may stand for the id, registered or not.
 
-The complete parameters and the version of every child become part of the composition's own
-parameters, so its digest changes whenever one of theirs would (law 6). A fault of a child that was
-asked is a fault of the whole (law 1); a child that no longer matters is not asked.
+What they share is in `composition.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from verigym.canonical import JSON
-from verigym.errors import RequestError, TaskError, suggestion
-from verigym.registry import make_verifier
+from verigym.errors import RequestError
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, scored
-from verigym.verifier import Verifier
-
-MAX_CHILDREN = 64
-
-_KEYS = ("verifier", "version", "params", "name", "weight", "at")
-_OF: Mapping[str, JSON] = {
-    "type": "array",
-    "items": {"type": "object"},
-    "maxItems": MAX_CHILDREN,
-    "description": (
-        "The verifiers: objects of verifier (an id), params, name, weight (in a sum), and at (the "
-        "key of the task's reference that is theirs). version, where given, must be the installed."
-    ),
-}
-
-
-@dataclass(frozen=True)
-class Child:
-    """One verifier of a composition."""
-
-    verifier: Verifier
-    name: str
-    weight: float
-    at: str | None
-
-    def verify(self, task: Task, submission: JSON) -> Verdict:
-        """Its own verdict, on its own part of the reference. Raises TaskError where that is missing."""
-        if self.at is not None:
-            reference = task.reference
-            if not isinstance(reference, dict) or self.at not in reference:
-                raise TaskError(f"the reference has no {self.at!r}, which {self.name} is to use")
-            task = replace(task, reference=reference[self.at])
-        return self.verifier.verify(task, submission)
-
-    def plain(self) -> dict[str, JSON]:
-        """All that decides its verdicts, as plain data."""
-        return {
-            "verifier": self.verifier.id,
-            "version": self.verifier.version,
-            "params": dict(self.verifier.params),
-            "name": self.name,
-            "weight": self.weight,
-            "at": self.at,
-        }
-
-
-class Composition(Verifier):
-    """Base of the compositions: reads `of`, and keeps the verdicts apart from their sum."""
-
-    defaults: ClassVar[Mapping[str, JSON]] = {"of": []}
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {"of": _OF}
-    least: ClassVar[int] = 1
-    most: ClassVar[int] = MAX_CHILDREN
-
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
-        given = self.params["of"]
-        assert isinstance(given, list | tuple)
-        # Made without any parameter, it can still be described.
-        if not self.least <= len(given) <= self.most and (given or params):
-            wanted = f"{self.least}" if self.least == self.most else f"at least {self.least}"
-            raise RequestError(f"{self.id} is made of {wanted} verifiers, got {len(given)}")
-        self.children = tuple(_child(one, i) for i, one in enumerate(given))
-        names = [child.name for child in self.children]
-        for name in names:
-            if names.count(name) > 1:
-                raise RequestError(f"two verifiers of {self.id} are called {name!r}; give a name")
-        self.params["of"] = [child.plain() for child in self.children]
-
-    def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class."""
-        if not self.children:
-            raise TaskError(f"{self.id} is made of nothing; say what with the parameter of")
-        return self.combine(task, submission)
-
-    def combine(self, task: Task, submission: JSON) -> Verdict:
-        """The verdict of the whole; there is a child."""
-        raise NotImplementedError
+from verigym.verifiers.composition import OF, Child, Composition, faulted, like, parts_of, told
 
 
 class WeightedSum(Composition):
@@ -124,7 +44,7 @@ class WeightedSum(Composition):
         for child in self.children:
             verdict = child.verify(task, submission)
             if verdict.score is None:
-                return _faulted(child, verdict)
+                return faulted(child, verdict)
             verdicts.append((child, verdict))
         total = sum(child.weight for child in self.children)
         score = sum(child.weight * (v.score or 0.0) for child, v in verdicts) / total
@@ -132,8 +52,8 @@ class WeightedSum(Composition):
         made = scored(
             min(1.0, max(0.0, score)),
             reason if score else "wrong",
-            _told(verdicts),
-            _parts(verdicts),
+            told(verdicts),
+            parts_of(verdicts),
         )
         if all(v.status is Status.POLICY_FAULT for _, v in verdicts):
             made = replace(made, status=Status.POLICY_FAULT, reason=verdicts[0][1].reason)
@@ -154,11 +74,11 @@ class AllOf(Composition):
         for child in self.children:
             verdict = child.verify(task, submission)
             if verdict.score is None:
-                return _faulted(child, verdict)
+                return faulted(child, verdict)
             verdicts.append((child, verdict))
             if verdict.score == 0.0:
                 break
-        return _like(min(verdicts, key=lambda pair: pair[1].score or 0.0), verdicts)
+        return like(min(verdicts, key=lambda pair: pair[1].score or 0.0), verdicts)
 
 
 class AnyOf(Composition):
@@ -175,11 +95,11 @@ class AnyOf(Composition):
         for child in self.children:
             verdict = child.verify(task, submission)
             if verdict.score is None:
-                return _faulted(child, verdict)
+                return faulted(child, verdict)
             verdicts.append((child, verdict))
             if verdict.score == 1.0:
                 break
-        return _like(max(verdicts, key=lambda pair: pair[1].score or 0.0), verdicts)
+        return like(max(verdicts, key=lambda pair: pair[1].score or 0.0), verdicts)
 
 
 class Gate(Composition):
@@ -199,12 +119,12 @@ class Gate(Composition):
         for child in self.children:
             verdict = child.verify(task, submission)
             if verdict.score is None:
-                return _faulted(child, verdict)
+                return faulted(child, verdict)
             verdicts.append((child, verdict))
             if verdict.score < 1.0 and child is not self.children[-1]:
-                shut = _like((child, replace(verdict, score=0.0)), verdicts)
+                shut = like((child, replace(verdict, score=0.0)), verdicts)
                 return shut if verdict.score == 0.0 else replace(shut, reason="gate_shut")
-        return _like(verdicts[-1], verdicts)
+        return like(verdicts[-1], verdicts)
 
 
 class Clip(Composition):
@@ -215,7 +135,7 @@ class Clip(Composition):
     most: ClassVar[int] = 1
     defaults: ClassVar[Mapping[str, JSON]] = {"of": [], "low": 0.0, "high": 1.0, "stretch": False}
     param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "of": _OF,
+        "of": OF,
         "low": {"minimum": 0, "maximum": 1, "description": "A lower score becomes this."},
         "high": {"minimum": 0, "maximum": 1, "description": "A higher score becomes this."},
         "stretch": {"description": "Whether low to high is then stretched to 0 to 1."},
@@ -237,11 +157,11 @@ class Clip(Composition):
         (child,) = self.children
         verdict = child.verify(task, submission)
         if verdict.score is None:
-            return _faulted(child, verdict)
+            return faulted(child, verdict)
         score = min(max(verdict.score, self._low), self._high)
         if self.params["stretch"]:
             score = (score - self._low) / (self._high - self._low)
-        return replace(_like((child, verdict), [(child, verdict)]), score=score)
+        return replace(like((child, verdict), [(child, verdict)]), score=score)
 
 
 class Delta(Composition):
@@ -273,13 +193,13 @@ class Delta(Composition):
         if submission["before"] is not None:
             earlier = child.verify(task, submission["before"])
             if earlier.score is None:
-                return _faulted(child, earlier)
+                return faulted(child, earlier)
             before = earlier.score
         verdict = child.verify(task, submission["after"])
         if verdict.score is None:
-            return _faulted(child, verdict)
+            return faulted(child, verdict)
         parts = {"before": before, "after": verdict.score, "delta": verdict.score - before}
-        made = _like((child, verdict), [(child, verdict)])
+        made = like((child, verdict), [(child, verdict)])
         return replace(made, score=max(0.0, parts["delta"]), parts={**made.parts, **parts})
 
 
@@ -315,66 +235,3 @@ def ids_in(params: Mapping[str, Any]) -> set[str]:
                 if isinstance(inner, dict) and isinstance(inner.get("of"), list | tuple):
                     todo.append(inner["of"])
     return found
-
-
-def _child(given: Any, place: int) -> Child:
-    where = f"of[{place}]"
-    for key in given:
-        if key not in _KEYS:
-            raise RequestError(f"{where} has no {key!r}; {suggestion(str(key), _KEYS)}")
-    verifier = given.get("verifier")
-    params = given.get("params") or {}
-    if not isinstance(params, dict):
-        raise RequestError(f"{where}.params must be an object, got {params!r}")
-    if isinstance(verifier, str):
-        verifier = make_verifier(verifier, **params)
-    elif not isinstance(verifier, Verifier):
-        raise RequestError(f"{where}.verifier must be an id, got {verifier!r}")
-    version = given.get("version", verifier.version)
-    if version != verifier.version:
-        raise RequestError(
-            f"{where} asks for {verifier.id}@{version}, installed is {verifier.name}"
-        )
-    name = given.get("name", verifier.id.rpartition("/")[2])
-    weight, at = given.get("weight", 1.0), given.get("at")
-    if not isinstance(name, str) or not name:
-        raise RequestError(f"{where}.name must be a text, got {name!r}")
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < 1e9:
-        raise RequestError(f"{where}.weight must be a number of at least 0, got {weight!r}")
-    if at is not None and not isinstance(at, str):
-        raise RequestError(f"{where}.at must be a text, got {at!r}")
-    return Child(verifier, name, float(weight), at)
-
-
-def _faulted(child: Child, verdict: Verdict) -> Verdict:
-    """The child's fault as one of the whole."""
-    return Verdict(
-        status=verdict.status,
-        score=None,
-        reason=verdict.reason,
-        evidence=f"{child.name}: {verdict.evidence}",
-    )
-
-
-def _like(chosen: tuple[Child, Verdict], verdicts: list[tuple[Child, Verdict]]) -> Verdict:
-    """The verdict of the child that decided, with the parts of all."""
-    child, verdict = chosen
-    return Verdict(
-        status=verdict.status,
-        score=verdict.score,
-        reason=verdict.reason,
-        evidence=f"{child.name}: {verdict.evidence}" if verdict.evidence else child.name,
-        parts=_parts(verdicts),
-    )
-
-
-def _parts(verdicts: list[tuple[Child, Verdict]]) -> dict[str, float]:
-    parts: dict[str, float] = {}
-    for child, verdict in verdicts:
-        parts[child.name] = verdict.score or 0.0
-        parts |= {f"{child.name}.{name}": value for name, value in verdict.parts.items()}
-    return parts
-
-
-def _told(verdicts: list[tuple[Child, Verdict]]) -> str:
-    return "; ".join(f"{child.name}: {v.evidence or v.reason}" for child, v in verdicts)

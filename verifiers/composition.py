@@ -1,0 +1,159 @@
+"""What compositions share: their children, read from plain data, and verdicts put together.
+
+The complete parameters and the version of every child become part of the composition's own
+parameters, so its digest changes whenever one of theirs would (law 6). A fault of a child that was
+asked is a fault of the whole (law 1); a child that no longer matters is not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from verigym.canonical import JSON
+from verigym.errors import RequestError, TaskError, suggestion
+from verigym.registry import make_verifier
+from verigym.task import Task
+from verigym.verdict import Verdict
+from verigym.verifier import Verifier
+
+MAX_CHILDREN = 64
+
+_KEYS = ("verifier", "version", "params", "name", "weight", "at")
+OF: Mapping[str, JSON] = {
+    "type": "array",
+    "items": {"type": "object"},
+    "maxItems": MAX_CHILDREN,
+    "description": (
+        "The verifiers: objects of verifier (an id), params, name, weight (in a sum), and at (the "
+        "key of the task's reference that is theirs). version, where given, must be the installed."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Child:
+    """One verifier of a composition."""
+
+    verifier: Verifier
+    name: str
+    weight: float
+    at: str | None
+
+    def verify(self, task: Task, submission: JSON) -> Verdict:
+        """Its own verdict, on its own part of the reference. Raises TaskError where that is missing."""
+        if self.at is not None:
+            reference = task.reference
+            if not isinstance(reference, dict) or self.at not in reference:
+                raise TaskError(f"the reference has no {self.at!r}, which {self.name} is to use")
+            task = replace(task, reference=reference[self.at])
+        return self.verifier.verify(task, submission)
+
+    def plain(self) -> dict[str, JSON]:
+        """All that decides its verdicts, as plain data."""
+        return {
+            "verifier": self.verifier.id,
+            "version": self.verifier.version,
+            "params": dict(self.verifier.params),
+            "name": self.name,
+            "weight": self.weight,
+            "at": self.at,
+        }
+
+
+class Composition(Verifier):
+    """Base of the compositions: reads `of`, and keeps the verdicts apart from their sum."""
+
+    defaults: ClassVar[Mapping[str, JSON]] = {"of": []}
+    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {"of": OF}
+    least: ClassVar[int] = 1
+    most: ClassVar[int] = MAX_CHILDREN
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        given = self.params["of"]
+        assert isinstance(given, list | tuple)
+        # Made without any parameter, it can still be described.
+        if not self.least <= len(given) <= self.most and (given or params):
+            wanted = f"{self.least}" if self.least == self.most else f"at least {self.least}"
+            raise RequestError(f"{self.id} is made of {wanted} verifiers, got {len(given)}")
+        self.children = tuple(_child(one, i) for i, one in enumerate(given))
+        names = [child.name for child in self.children]
+        for name in names:
+            if names.count(name) > 1:
+                raise RequestError(f"two verifiers of {self.id} are called {name!r}; give a name")
+        self.params["of"] = [child.plain() for child in self.children]
+
+    def judge(self, task: Task, submission: JSON) -> Verdict:
+        """See the class."""
+        if not self.children:
+            raise TaskError(f"{self.id} is made of nothing; say what with the parameter of")
+        return self.combine(task, submission)
+
+    def combine(self, task: Task, submission: JSON) -> Verdict:
+        """The verdict of the whole; there is a child."""
+        raise NotImplementedError
+
+
+def _child(given: Any, place: int) -> Child:
+    where = f"of[{place}]"
+    for key in given:
+        if key not in _KEYS:
+            raise RequestError(f"{where} has no {key!r}; {suggestion(str(key), _KEYS)}")
+    verifier = given.get("verifier")
+    params = given.get("params") or {}
+    if not isinstance(params, dict):
+        raise RequestError(f"{where}.params must be an object, got {params!r}")
+    if isinstance(verifier, str):
+        verifier = make_verifier(verifier, **params)
+    elif not isinstance(verifier, Verifier):
+        raise RequestError(f"{where}.verifier must be an id, got {verifier!r}")
+    version = given.get("version", verifier.version)
+    if version != verifier.version:
+        raise RequestError(
+            f"{where} asks for {verifier.id}@{version}, installed is {verifier.name}"
+        )
+    name = given.get("name", verifier.id.rpartition("/")[2])
+    weight, at = given.get("weight", 1.0), given.get("at")
+    if not isinstance(name, str) or not name:
+        raise RequestError(f"{where}.name must be a text, got {name!r}")
+    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < 1e9:
+        raise RequestError(f"{where}.weight must be a number of at least 0, got {weight!r}")
+    if at is not None and not isinstance(at, str):
+        raise RequestError(f"{where}.at must be a text, got {at!r}")
+    return Child(verifier, name, float(weight), at)
+
+
+def faulted(child: Child, verdict: Verdict) -> Verdict:
+    """The child's fault as one of the whole."""
+    return Verdict(
+        status=verdict.status,
+        score=None,
+        reason=verdict.reason,
+        evidence=f"{child.name}: {verdict.evidence}",
+    )
+
+
+def like(chosen: tuple[Child, Verdict], verdicts: list[tuple[Child, Verdict]]) -> Verdict:
+    """The verdict of the child that decided, with the parts of all."""
+    child, verdict = chosen
+    return Verdict(
+        status=verdict.status,
+        score=verdict.score,
+        reason=verdict.reason,
+        evidence=f"{child.name}: {verdict.evidence}" if verdict.evidence else child.name,
+        parts=parts_of(verdicts),
+    )
+
+
+def parts_of(verdicts: list[tuple[Child, Verdict]]) -> dict[str, float]:
+    parts: dict[str, float] = {}
+    for child, verdict in verdicts:
+        parts[child.name] = verdict.score or 0.0
+        parts |= {f"{child.name}.{name}": value for name, value in verdict.parts.items()}
+    return parts
+
+
+def told(verdicts: list[tuple[Child, Verdict]]) -> str:
+    return "; ".join(f"{child.name}: {v.evidence or v.reason}" for child, v in verdicts)
