@@ -8,7 +8,10 @@ the slow one answers when it is done. With `THREADS` slow calls at once the othe
 from __future__ import annotations
 
 import contextlib
+import mmap
+import os
 import socket
+import struct
 import sys
 import threading
 import time
@@ -22,6 +25,8 @@ from verigym.server.envs.stage import Stage
 
 THREADS = 8
 """Calls that one host carries out at once."""
+CURRENT = struct.Struct("<Q")
+"""What the shared memory holds: the call that the leader began last, for when it is heard of no more."""
 HAND_OVER_S = 0.02
 _CHUNK = 1 << 18
 _FLUSH_BYTES = 1 << 16
@@ -37,15 +42,19 @@ def load(names: Sequence[str]) -> None:
 
 
 def work(sock: socket.socket) -> None:
-    """Answer on `sock` until the service closes it."""
+    """Answer on `sock` until the service closes it; what comes first on it is memory to share."""
+    _, (fd,), _, _ = socket.recv_fds(sock, 1, 1)
+    memory = mmap.mmap(fd, CURRENT.size)
+    os.close(fd)
     # Beside a thread that computes without pause, the leader gets a turn in so many seconds.
     sys.setswitchinterval(_SWITCH_S)
-    _Host(sock).run()
+    _Host(sock, memory).run()
 
 
 class _Host:
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, memory: mmap.mmap) -> None:
         self._sock = sock
+        self._memory = memory
         self._stage = Stage()
         self._frames = Frames()
         self._ready: deque[Order] = deque()
@@ -104,6 +113,7 @@ class _Host:
     def _play(self, call: Call, number: int) -> bool:
         """Carry out `call`; whether this thread still leads."""
         self._call = call.call
+        CURRENT.pack_into(self._memory, 0, call.call)
         self._began = time.monotonic()
         if not self._working.is_set():
             self._working.set()

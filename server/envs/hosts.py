@@ -2,7 +2,8 @@
 
 A call that takes longer than its time is answered with the fault `timeout` and its host is killed; the
 host's other calls are sent to another one, and whoever owns them hears which sessions were lost.
-Which call hangs is known: a host reports what takes long, and it begins calls in the order they came.
+Which call hangs is known: a host reports what takes long, and shares a word of memory that names the
+call that it began last, which can be read even where it holds the interpreter's lock for ever.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import mmap
+import os
+import socket
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeAlias, cast
 
-from verigym.server.envs.host import THREADS
+from verigym.server.envs.host import CURRENT, THREADS
 from verigym.server.envs.messages import (
     Answer,
     Call,
@@ -30,8 +34,9 @@ from verigym.verifiers.forkserver import ForkServer
 _log = logging.getLogger(__name__)
 
 _TICK_S = 0.1
-_MOST_DEATHS = 3
-"""Deaths of its host that a call may see, by no fault of another; then it is thought to cause them."""
+_DEATH, _SUSPECT, _GUILTY = 1, 10, 30
+"""What the death of its host counts against a call: any, one that was under way, and one that is given
+up. Three deaths of its own making, that is, or so many that nobody knows what they come from."""
 _PAUSE_S = 1.0
 _START_S = 60.0
 """Longest wait for a host, where there is none."""
@@ -44,23 +49,25 @@ Then: TypeAlias = Callable[[Answer], None]
 class Pending:
     """A call that has no answer yet."""
 
-    __slots__ = ("began", "deaths", "number", "then", "write")
+    __slots__ = ("began", "number", "suspicion", "then", "write")
 
     def __init__(self, number: int, write: Write, then: Then) -> None:
         self.number = number
         self.write = write
         self.then = then
-        self.deaths = 0
+        self.suspicion = 0
         self.began = 0.0
 
 
 class Host(asyncio.Protocol):
     """One process; `load` counts the sessions in it."""
 
-    def __init__(self, hosts: Hosts, pid: int) -> None:
+    def __init__(self, hosts: Hosts, pid: int, memory: mmap.mmap) -> None:
         self.pid = pid
         self.load = 0
-        self.alive = True
+        self.condemned = False
+        """Whether it is killed for a call that is known."""
+        self._memory = memory
         self.calls: dict[int, Pending] = {}
         """In the order they were sent."""
         self.slow: dict[int, float] = {}
@@ -77,6 +84,11 @@ class Host(asyncio.Protocol):
         if not self._out:
             self._loop.call_soon(self._flush)
         self._out.append(order)
+
+    def current(self) -> int:
+        """The call that it began last, of those that it does not report as slow."""
+        number: int = CURRENT.unpack_from(self._memory, 0)[0]
+        return number
 
     def close(self) -> None:
         """End the process: it leaves when the connection does."""
@@ -101,7 +113,6 @@ class Host(asyncio.Protocol):
                     pending.then(report)
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.alive = False
         self._out.clear()
         self._hosts.died(self)
 
@@ -185,12 +196,14 @@ class Hosts:
         if not self._closing.is_set():
             _log.warning("environment host %d ended; its sessions are made again", host.pid)
             self._begin(self._spawn())
+        suspects = {host.current(), *host.slow}
         calls, host.calls = list(host.calls.values()), {}
         for pending in calls:
-            pending.deaths += 1
+            if not host.condemned:
+                pending.suspicion += _SUSPECT if pending.number in suspects else _DEATH
             if self._closing.is_set():
                 self._fail(pending, Fault(pending.number, "cancelled", "stopping"))
-            elif pending.deaths >= _MOST_DEATHS:
+            elif pending.suspicion >= _GUILTY:
                 self._fail(pending, Fault(pending.number, "infra", "worker_died"))
             else:
                 self._send(pending, self.best())
@@ -236,8 +249,12 @@ class Hosts:
                 self._names = ()
                 await asyncio.to_thread(forks.close)
             raise
+        with open(os.memfd_create("verigym-host"), "r+b") as file:
+            file.truncate(CURRENT.size)
+            memory = mmap.mmap(file.fileno(), CURRENT.size)
+            socket.send_fds(sock, [b"\0"], [file.fileno()])
         sock.setblocking(False)
-        host = Host(self, pid)
+        host = Host(self, pid, memory)
         await self._loop.create_unix_connection(lambda: host, sock=sock)
         if self._closing.is_set():
             host.close()
@@ -264,8 +281,9 @@ class Hosts:
     def _overdue(self, host: Host, now: float) -> list[Pending]:
         late = [number for number, since in host.slow.items() if now - since > self._timeout_s]
         if not late and len(host.slow) < THREADS and now - host.heard > self._timeout_s:
-            # It does not even say that a call is slow: the oldest of the others holds it up.
-            late = [number for number in host.calls if number not in host.slow][:1]
+            # It does not even say that a call is slow.
+            waiting = [number for number in host.calls if number not in host.slow]
+            late = [host.current()] if host.current() in waiting else waiting[:1]
         return [host.calls[number] for number in late]
 
     def _end(self, host: Host, guilty: Sequence[Pending]) -> None:
@@ -273,9 +291,7 @@ class Hosts:
         for pending in guilty:
             del host.calls[pending.number]
             self._fail(pending, Fault(pending.number, "timeout", "deadline"))
-        for pending in host.calls.values():
-            pending.deaths -= 1
-        host.slow.clear()
+        host.condemned = True
         if self._forks is not None:
             self._begin(asyncio.to_thread(self._forks.kill, host.pid))
         host.close()
