@@ -119,7 +119,7 @@ def _other(node: exp.Expr, names: Callable[[], str], dialect: str | None) -> exp
         return call("vg_integer", node.this)
     if isinstance(node, exp.Subquery | exp.Values) and node.args.get("alias"):
         return _listed(node, names)
-    if isinstance(node, exp.Concat) and node.args.get("coalesce"):
+    if type(node) is exp.Concat and node.args.get("coalesce"):  # CONCAT_WS is one of its kind
         return call("vg_text", *node.expressions)
     if isinstance(node, exp.Cast) and node.to.this == exp.DataType.Type.DECIMAL:
         sizes = node.to.expressions
