@@ -172,8 +172,16 @@ def _print(each: Strengthened) -> None:
     table.add_row(
         "small changes caught",
         f"{grown.killed_before} of {grown.mutants}",
-        f"{grown.killed} of {grown.mutants}, the others presumed equivalent",
+        f"{grown.killed} of {grown.mutants}"
+        + (", the others presumed equivalent" if grown.killed < grown.mutants else ""),
     )
     console.out().print(table)
+    for number in after.missed:
+        console.note(
+            f"wrong program {number} still passes: no input that was tried tells it from a right "
+            "one; widen inputs or the generator, or it is right on every valid input"
+        )
+    for number in after.rejected:
+        console.note(f"right program {number} fails: it differs from the others, or is too slow")
     for dropped in grown.dropped:
         console.note(f"dropped test {dropped['test']}: {dropped['why']}")

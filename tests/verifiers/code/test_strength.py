@@ -2,6 +2,7 @@
 
 import json
 import random
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -163,3 +164,26 @@ def test_the_command(tmp_path):
     )
     assert result.exit_code == 0, result.output
     assert CliRunner().invoke(app, ["tests", "strengthen"]).exit_code == 2
+
+
+def test_the_command_names_the_wrong_program_that_still_passes(tmp_path):
+    problem = json.loads(kth().to_json())
+    solutions = problem["reference"]["solutions"]
+    # Not wrong at all: no input can tell it from a right one.
+    solutions["wrong"] = [solutions["right"][0] + "\n"]
+    path = tmp_path / "task.json"
+    path.write_text(json.dumps(problem))
+    small = ["--rounds", "1", "--mutants", "0", "--tests", "8"]
+    result = CliRunner().invoke(app, ["tests", "strengthen", str(path), *small])
+    assert result.exit_code == 4
+    assert "wrong program 1 still passes" in result.output
+
+
+def test_the_task_of_the_page_is_made_strong(tmp_path):
+    page = (Path(__file__).parents[3] / "docs" / "verifiers-code.md").read_text(encoding="utf-8")
+    block = page.partition('```json\n{\n  "id": "kth-largest"')[2].partition("```")[0]
+    path = tmp_path / "task.json"
+    path.write_text('{"id": "kth-largest"' + block)
+    small = ["--rounds", "2", "--mutants", "10", "--tests", "16"]
+    result = CliRunner().invoke(app, ["tests", "strengthen", str(path), *small])
+    assert result.exit_code == 0, result.output

@@ -57,6 +57,10 @@ class Measured:
     """Right programs that it accepts."""
     detected: Rate
     """Wrong programs that it detects: SAGA's detection rate."""
+    rejected: tuple[int, ...] = ()
+    """Which right programs fail, counted from 1."""
+    missed: tuple[int, ...] = ()
+    """Which wrong programs pass, counted from 1."""
 
     @property
     def accuracy(self) -> Rate:
@@ -79,6 +83,8 @@ class Measured:
             "detection_rate": self.detected.to_builtins(),
             "accuracy": self.accuracy.to_builtins(),
             "detects_all": self.detects_all,
+            "rejected": list(self.rejected),
+            "missed": list(self.missed),
         }
 
 
@@ -88,10 +94,14 @@ def measure(
     """How the tests of `task` judge these programs. Raises SandboxError for a verdict that is a
     fault, since that says nothing about a program."""
     assert isinstance(task.reference, dict)
+    rejected = tuple(n for n, one in enumerate(right, 1) if not _passes(verifier, task, one))
+    missed = tuple(n for n, one in enumerate(wrong, 1) if _passes(verifier, task, one))
     return Measured(
         tests=len(task.reference["tests"]),
-        accepted=Rate(sum(_passes(verifier, task, text) for text in right), len(right)),
-        detected=Rate(sum(not _passes(verifier, task, text) for text in wrong), len(wrong)),
+        accepted=Rate(len(right) - len(rejected), len(right)),
+        detected=Rate(len(wrong) - len(missed), len(wrong)),
+        rejected=rejected,
+        missed=missed,
     )
 
 
