@@ -33,6 +33,18 @@ def _is_name(node: Node) -> bool:
     return node.kind in ("var", "call") or _derivative(node)
 
 
+def name_of(node: Node) -> str:
+    """A name as one word: x, AB, sin x, dy/dx, f(1); empty for a function of letters, f(x)."""
+    if node.kind == "var":
+        return str(node.value)
+    if node.kind == "call" and not node.variables():
+        return f"{node.value}({','.join(str(arg.value) for arg in node.args)})"
+    if node.kind in ("mul", "div", "fn"):
+        parts = [name_of(arg) for arg in node.args]
+        return f"{node.value or ''}{('/' if node.kind == 'div' else '').join(parts)}"
+    return ""
+
+
 def _derivative(node: Node) -> bool:
     """dy/dx, read as a quotient of products."""
     return node.kind == "div" and all(

@@ -9,7 +9,7 @@ from verigym.verifiers.math.bags import distinct, same_bag
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.families import Family, families_of, same_families
 from verigym.verifiers.math.items import same_item
-from verigym.verifiers.math.labels import expanded, label_of, unlabelled
+from verigym.verifiers.math.labels import expanded, label_of, name_of, unlabelled
 from verigym.verifiers.math.nodes import same_node
 from verigym.verifiers.math.ranges import filled
 from verigym.verifiers.math.reading import Item, Reading
@@ -157,9 +157,10 @@ def _assignments(items: list[Item]) -> dict[str, Node]:
     found: dict[str, Node] = {}
     for item in items:
         named = label_of(item.node) if item.node is not None else None
-        if named is None or named[0].kind != "var" or named[0].value in found:
+        name = "" if named is None else name_of(named[0])
+        if named is None or not name or name in found:
             return {}
-        found[named[0].value] = named[1]
+        found[name] = named[1]
     return found
 
 
@@ -243,7 +244,9 @@ def _parts(items: list[Item]) -> tuple[list[Item], bool, bool]:
         )
     labels = [label_of(item.node) for item in items if item.node is not None]
     bare = {
-        label[0].value.partition("_")[0] for label in labels if label and label[0].kind != "tuple"
+        (name_of(label[0]) or str(label[0].value)).partition("_")[0]
+        for label in labels
+        if label and label[0].kind != "tuple"
     }
     if len(bare) > 1:
         return items, False, False
