@@ -37,15 +37,11 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.qa.citations import (
-    Citation,
     judge_citations,
-    read_citations,
     read_support,
-    take_citations,
 )
 from verigym.verifiers.qa.commit import (
     NEGATIONS,
-    final_answer,
     hedge_in,
     pieces,
     question_words,
@@ -54,10 +50,10 @@ from verigym.verifiers.qa.commit import (
 )
 from verigym.verifiers.qa.normalise import f1, tokens
 from verigym.verifiers.qa.reference import read_reference, unit_words, wanted_number
+from verigym.verifiers.qa.submission import asks, take
 from verigym.verifiers.qa.values import read_date, read_number, read_yes_no
 from verigym.verifiers.text.reply import shown
 
-MAX_REPLY_CHARS = 1 << 20
 MAX_ANSWER_CHARS = 2_000
 _CURRENCIES = frozenset("$€£¥")
 _OR = re.compile(r"\b(?:or|versus|vs)\b", re.IGNORECASE)
@@ -140,12 +136,12 @@ class AnswerVerifier(Verifier):
         """See the class and the module."""
         reference, kind, right = read_reference(task)
         support = read_support(reference)
-        given = _take(submission)
+        given = take(submission)
         if isinstance(given, Verdict):
             return given
         answer, cited = given
         verdict = self._judge_answer(task, reference, kind, right, answer)
-        if verdict.score and answer.endswith("?") and not _asks(right):
+        if verdict.score and answer.endswith("?") and not asks(right):
             verdict = unusable("hedged", "the answer is a question")
         if self.params["citations"] == "ignore" or (not support.groups and not cited):
             return verdict
@@ -297,36 +293,6 @@ class AnswerVerifier(Verifier):
         if self.params["score"] == "f1" and parts["f1"] > 0:
             return scored(parts["f1"], "partial", "the list is right in part", parts)
         return scored(0.0, "wrong_answer", "items are missing or wrong", parts)
-
-
-def _take(submission: JSON) -> tuple[str, list[Citation]] | Verdict:
-    """The answer and the citations of a submission."""
-    if isinstance(submission, dict):
-        answer, raw = submission.get("answer"), submission.get("citations", [])
-        if not isinstance(answer, str | int | float | bool):
-            return unusable("not_text", "an answer must be text")
-        if isinstance(answer, bool):
-            answer = "yes" if answer else "no"
-        text = str(answer) if not isinstance(answer, int) or abs(answer) < 1 << 64 else "?"
-        if len(text) > MAX_REPLY_CHARS:
-            return unusable("too_long", f"a reply has at most {MAX_REPLY_CHARS} characters")
-        cited = read_citations(raw)
-        if isinstance(cited, str):
-            return unusable("not_text", cited)
-        return undressed(text), cited
-    if not isinstance(submission, str):
-        return unusable(
-            "not_text", f"a submission is text or an object, got {type(submission).__name__}"
-        )
-    if len(submission) > MAX_REPLY_CHARS:
-        return unusable("too_long", f"a reply has at most {MAX_REPLY_CHARS} characters")
-    plain, found = take_citations(submission)
-    return final_answer(plain), found
-
-
-def _asks(right: JSON) -> bool:
-    """Whether a right answer has a question mark itself."""
-    return any(map(_asks, right)) if isinstance(right, list | tuple) else "?" in str(right)
 
 
 def _both(value: float) -> dict[str, float]:
