@@ -155,6 +155,7 @@ VERIFIERS = operation(VerifierList, None, (401, 403, 500, 503))
 CARD = operation(AuditCard, None, (401, 403, 404, 500, 503))
 VERIFY = operation(Verdict, VerifyBody, ON_BODIES)
 BATCH = operation(VerdictList, BatchBody, ON_BODIES)
+BATCH["responses"]["200"]["content"]["application/x-ndjson"] = {"schema": {"type": "string"}}
 SANDBOX = operation(wire.SandboxCard, None, (401, 403, 500, 503))
 RUN = operation(wire.ResultBody, wire.JobBody, ON_BODIES)
 CANCEL = operation(Nothing, None, (401, 403, 404, 500, 503))

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-from verigym.server.jobs.store import Store, StoreError
+from verigym.server.jobs.sql import Store
+from verigym.server.jobs.store import StoreError
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")

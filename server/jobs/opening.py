@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from verigym.errors import ConfigError
+from verigym.server.jobs.sql import Store
 from verigym.server.jobs.sqlite import SqliteStore
-from verigym.server.jobs.store import Store
 
 _SQLITE = "sqlite:///"
 

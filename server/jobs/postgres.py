@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from verigym.errors import ConfigError
-from verigym.server.jobs.store import TABLES, Store, StoreError
+from verigym.server.jobs.sql import TABLES, Store
+from verigym.server.jobs.store import StoreError
 
 try:
     import psycopg

@@ -28,6 +28,7 @@ from verigym.errors import RequestError
 from verigym.server.body import VerifyBody, decode
 from verigym.server.jobs.desk import Desk, Grouped
 from verigym.server.jobs.node import is_dead, own_name
+from verigym.server.jobs.sql import Store
 from verigym.server.jobs.store import (
     Added,
     Claim,
@@ -35,7 +36,6 @@ from verigym.server.jobs.store import (
     JobStatus,
     NewJob,
     Settled,
-    Store,
     StoreError,
 )
 from verigym.server.refusals import Refusal

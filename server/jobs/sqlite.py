@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from verigym.server.jobs.store import TABLES, Store, StoreError
+from verigym.server.jobs.sql import TABLES, Store
+from verigym.server.jobs.store import StoreError
 
 _BUSY_S = 10.0
 """Longest wait for the other processes at the file."""
