@@ -214,6 +214,8 @@ class Store(ABC):
 
     def claim(self, node: str, verifiers: Sequence[str], n: int, lease_s: float) -> list[Claim]:
         """At most `n` items for `verifiers`, the oldest first, that nobody else gets meanwhile."""
+        if not verifiers:
+            return []
         now = self.now()
         marks = ", ".join("?" * len(verifiers))
         with self.transaction():

@@ -129,6 +129,7 @@ def test_only_what_is_served_is_claimed_and_the_oldest_first(open_store):
     add(store, new("a", verifier="sql/query"))
     add(store, new("b"))
     add(store, new("c"))
+    assert claim(store, 9, ()) == []
     assert [each.job for each in claim(store, 1)] == ["b"]
     assert [each.job for each in claim(store, 9, ("math/answer", "sql/query"))] == ["a", "c"]
 
