@@ -5,6 +5,7 @@ import contextlib
 import json
 import socket
 import threading
+import time
 from contextlib import aclosing
 
 import pytest
@@ -280,6 +281,15 @@ def test_a_session_is_not_made_twice(reply):
         with pytest.raises(VerifierFault):
             Client(url).create_sessions("keydoor")
         assert len(seen) == 1
+
+
+def test_a_session_is_asked_for_again_where_nobody_listens():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    client = Client(f"http://127.0.0.1:{port}")
+    with pytest.raises(Failed) as failed:
+        client._attempt("POST", "/v1/sessions", b"{}", time.monotonic() + 5)
+    assert failed.value.pause(1, 5, repeat=False) is not None
 
 
 def test_a_session_is_asked_for_again_where_there_was_no_room():
