@@ -26,7 +26,7 @@ LEVELS: Final = ("debug", "info", "warning", "error")
 
 _MAX_LINES = 10_000
 _GATHER_S = 0.02
-"""Lines of so long are written together: under load a wake-up each would cost more than the line."""
+"""Lines of so long are written together: under load a wake-up for each would cost more than the line."""
 _FLUSH_S = 2.0
 
 _request: ContextVar[str] = ContextVar("verigym_request_id", default="")
@@ -97,7 +97,10 @@ class LineHandler(logging.Handler):
         self._lines: deque[str] = deque()
         self._busy = False
         self._closed = False
-        self._change = threading.Condition()
+        lock = threading.Lock()
+        self._news = threading.Condition(lock)
+        self._end = threading.Condition(lock)
+        self._idle = threading.Condition(lock)
         self._thread = threading.Thread(target=self._write, name="verigym-log", daemon=True)
         self._thread.start()
 
@@ -108,37 +111,41 @@ class LineHandler(logging.Handler):
         except (TypeError, ValueError):
             self.handleError(record)
             return
-        with self._change:
+        with self._news:
             if self._closed or len(self._lines) >= self._max_lines:
                 self.dropped += 1
                 return
             self._lines.append(line)
-            if len(self._lines) == 1:
-                self._change.notify_all()
+            if len(self._lines) == 1 and not self._busy:
+                self._news.notify()
 
     def flush(self) -> None:
         """Wait until all is written, 2 s at most."""
-        with self._change:
-            self._change.wait_for(lambda: not self._lines and not self._busy, _FLUSH_S)
+        with self._idle:
+            self._idle.wait_for(lambda: not self._lines and not self._busy, _FLUSH_S)
 
     def close(self) -> None:
         """Write what is left; the thread ends."""
         self.flush()
-        with self._change:
+        with self._end:
             self._closed = True
-            self._change.notify_all()
+            self._end.notify()
+            self._news.notify()
         self._thread.join(_FLUSH_S)
         super().close()
 
     def _write(self) -> None:
         while True:
-            with self._change:
+            with self._news:
                 self._busy = False
-                self._change.notify_all()
-                self._change.wait_for(lambda: self._closed or bool(self._lines))
+                if not self._lines:
+                    self._idle.notify_all()
+                self._news.wait_for(lambda: self._closed or bool(self._lines))
                 if not self._lines:
                     return
                 self._busy = True
+                if not self._closed:
+                    self._end.wait(_GATHER_S)
                 lines = list(self._lines)
                 self._lines.clear()
                 dropped, self.dropped = self.dropped, 0
@@ -149,8 +156,6 @@ class LineHandler(logging.Handler):
                 self._stream.flush()
             except (OSError, ValueError):
                 pass  # nobody is left to be told
-            with self._change:
-                self._change.wait_for(lambda: self._closed, _GATHER_S)
 
     def _lost(self, dropped: int) -> str:
         message = "%d lines of the log were dropped: its reader was too slow"
@@ -172,6 +177,8 @@ def configure(format: str = "auto", level: str = "info", stream: TextIO | None =
         raise ConfigError(f"the log's level must be one of {', '.join(LEVELS)}, got {level!r}")
     out = sys.stderr if stream is None else stream
     text = format == "text" or (format == "auto" and out.isatty())
+    # Nothing that a line shows, and half of what making one costs.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     root = logging.getLogger()
     for old in [h for h in root.handlers if isinstance(h, LineHandler)]:
         root.removeHandler(old)

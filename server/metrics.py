@@ -78,6 +78,8 @@ class Metrics:
         info = Gauge("verigym_info", "Always 1.", ("version",), registry=self.registry)
         info.labels(__version__).set(1)
         ProcessCollector(registry=self.registry)
+        self._answered: dict[tuple[str, str, int], Counter] = {}
+        self._took: dict[str, Histogram] = {}
         self._readings: list[Reading] = []
         self.registry.register(_Readings(self._readings))
 
@@ -87,9 +89,17 @@ class Metrics:
 
     def answered(self, method: str, route: str, status: int, seconds: float | None) -> None:
         """A request was answered; `seconds` is None for a WebSocket, which lasts as it likes."""
-        self._requests.labels(method, route, status).inc()
+        # Looked up here: the library's own way from labels to a number costs more than all the rest.
+        key = (method, route, status)
+        count = self._answered.get(key)
+        if count is None:
+            count = self._answered[key] = self._requests.labels(*key)
+        count.inc()
         if seconds is not None:
-            self._request_s.labels(route).observe(seconds)
+            took = self._took.get(route)
+            if took is None:
+                took = self._took[route] = self._request_s.labels(route)
+            took.observe(seconds)
 
     def trip(self, trip: Trip) -> None:
         """Submissions were judged (`VerifierPool.watch`)."""

@@ -6,6 +6,7 @@ every answer and in every line that is logged on behalf of the request.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import re
 import secrets
@@ -13,7 +14,6 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from verigym.server import logs
@@ -30,6 +30,9 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 _QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked every few seconds by machines: logged at the level debug."""
 _NO_ROUTE: Final = "(none)"
+_START: Final = secrets.token_hex(4)
+_numbers = itertools.count()
+"""Ids need only differ: 32 random bits for the process and a number for the request."""
 _GONE: Final = 499
 """Status in log and metrics of what had no answer, because the client left."""
 
@@ -93,7 +96,8 @@ class Watch:
             if kind in ("http.response.start", "websocket.accept", "websocket.http.response.start"):
                 exchange.status = message.get("status", 101)
                 message.setdefault("headers", [])  # optional where a WebSocket is accepted
-                MutableHeaders(scope=message)["X-Request-ID"] = exchange.id
+                header = (b"x-request-id", exchange.id.encode("ascii"))
+                message["headers"] = [*message.get("headers", ()), header]
             elif kind in ("http.response.body", "websocket.http.response.body"):
                 exchange.sent += len(message.get("body", b""))
             elif kind == "websocket.send":
@@ -152,4 +156,4 @@ def _request_id(scope: Scope) -> str:
             if _SAFE_ID.fullmatch(value):
                 return str(value.decode("ascii"))
             break
-    return secrets.token_hex(8)
+    return f"{_START}{next(_numbers):08x}"
