@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from verigym.errors import RequestError, suggestion
 from verigym.sandbox.artefacts import ArtefactCache, cut
 from verigym.sandbox.compile import compile_source, is_pattern
-from verigym.sandbox.job import Job, JobStatus, Limits, Result, check_files, check_texts
+from verigym.sandbox.job import Job, JobStatus, Limits, Result, check_env, check_files
 from verigym.sandbox.languages.load import (
     Language,
     address_space_mib,
@@ -121,7 +121,7 @@ class Builder:
         check_files(given, limits)
         if name in given:
             raise RequestError(f"file {name!r} is the session's own; use another name")
-        check_texts("env", (*(env or {}), *(env or {}).values()))
+        check_env(env or {})
         return Step(
             argv=argv,
             files={**given, name: source},

@@ -113,12 +113,7 @@ class Job:
                 raise RequestError(f"{name} must be a tuple of texts, got {values!r}")
         check_texts("args", self.args)
         check_texts("command", self.command)
-        check_texts("env", (*self.env, *self.env.values()))
-        for name in self.env:
-            if not name or "=" in name:
-                raise RequestError(
-                    f"environment variable name {name!r} must not be empty or hold ="
-                )
+        check_env(self.env)
         check_files(self.files, self.limits)
         for name in self.fetch:
             check_name(name)
@@ -168,6 +163,14 @@ def check_texts(what: str, texts: Iterable[str]) -> None:
             raise RequestError(f"{what} must be Unicode text: {error}") from error
         if size > _MAX_TEXT:
             raise RequestError(f"{what} holds {size} bytes in one text, at most {_MAX_TEXT} fit")
+
+
+def check_env(env: Mapping[str, str]) -> None:
+    """Raise RequestError where `env` cannot be the variables of a process."""
+    check_texts("env", (*env, *env.values()))
+    for name in env:
+        if not name or "=" in name:
+            raise RequestError(f"environment variable name {name!r} must not be empty or hold =")
 
 
 def check_files(files: Mapping[str, bytes], limits: Limits) -> None:

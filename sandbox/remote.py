@@ -30,9 +30,9 @@ from verigym.sandbox.job import (
     JobStatus,
     Limits,
     Result,
+    check_env,
     check_files,
     check_name,
-    check_texts,
 )
 from verigym.sandbox.session import Session, check_cell, check_file
 from verigym.sandbox.step import Channel, Step
@@ -132,7 +132,7 @@ class RemoteSandbox(Sandbox):
     ) -> Session:
         """As `Sandbox.session`; the service also ends a session that is not used for its lease."""
         check_files(files or {}, limits or Limits())
-        check_texts("env", (*(env or {}), *(env or {}).values()))
+        check_env(env or {})
         body = wire.SessionBody(
             language=language,
             limits=None if limits is None else wire.limits_body(limits),

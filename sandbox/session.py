@@ -42,6 +42,10 @@ def driver(language: str) -> tuple[str, bytes, tuple[str, ...]]:
     return dialect.file, dialect.source(), dialect.argv
 
 
+class NotStarted(SandboxError):
+    """The session's own process ended at once: by its variables, files or limits, as a rule."""
+
+
 class Session:
     """A live interpreter; made by `Sandbox.session`. Safe to use from many threads, which take turns.
 
@@ -167,7 +171,8 @@ class Session:
             raise
         if self._ended is not None or result.status is not JobStatus.OK:
             self._channel.close()
-            raise SandboxError(
+            machine = result.status is JobStatus.SANDBOX_ERROR or self._machine_failed
+            raise (SandboxError if machine else NotStarted)(
                 f"the {self.language} session did not start: {result.status.value}, "
                 f"{result.detail or 'no detail'}, {_said(result) or 'no output'}"
             )

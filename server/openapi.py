@@ -15,6 +15,7 @@ from fastapi.openapi.utils import get_openapi
 
 from verigym.sandbox import wire
 from verigym.server.body import BatchBody, VerifyBody
+from verigym.server.limits import DEADLINE_HEADER
 from verigym.verdict import Verdict
 
 
@@ -88,7 +89,18 @@ class Nothing(msgspec.Struct):
 
 
 _TYPES = (
-    *(Health, Ready, VerifierList, AuditCard, VerifyBody, BatchBody, Verdict, VerdictList, Error, Nothing),
+    *(
+        Health,
+        Ready,
+        VerifierList,
+        AuditCard,
+        VerifyBody,
+        BatchBody,
+        Verdict,
+        VerdictList,
+        Error,
+        Nothing,
+    ),
     *(wire.SandboxCard, wire.JobBody, wire.ResultBody, wire.SessionBody, wire.SessionCard),
     *(wire.CellBody, wire.CellResult, wire.FileBody, wire.Blob),
 )
@@ -101,6 +113,9 @@ def add_types(*types: type) -> None:
     schemas, components = msgspec.json.schema_components(
         types, ref_template="#/components/schemas/{name}"
     )
+    for name, schema in components.items():
+        if _COMPONENTS.get(name, schema) != schema:
+            raise ValueError(f"two types of the wire are called {name}")
     _SCHEMA_OF.update(zip(types, schemas, strict=True))
     _COMPONENTS.update(components)
 
@@ -108,18 +123,28 @@ def add_types(*types: type) -> None:
 add_types(*_TYPES)
 
 _MEANING = {
-    400: "The body is not JSON",
+    400: "The body is not JSON, or the request is not HTTP as the service reads it",
     401: "The key is missing or wrong",
-    403: "The Host is not one that this service answers to",
+    403: "The key has not the scope, or without keys the Host or Origin is not of this machine",
     404: "Unknown verifier, environment, job or session, or no card",
-    408: "The body came too slowly",
+    408: "The headers or the body came too slowly",
     409: "The session has ended, or this is not what comes next in it",
     413: "The body or the batch is too large",
     415: "The body is not sent as application/json",
-    422: "The body does not fit the schema, or a parameter is refused",
-    429: "The queue is full; try again after Retry-After seconds",
+    422: "The body does not fit the schema, or a parameter or header is refused",
+    429: "Too many requests, or the queue is full; try again after Retry-After seconds",
+    431: "Request line and headers are too large",
     500: "The service failed",
     503: "The service is stopping, has too many connections, or an environment does not work",
+}
+
+
+_EVERYWHERE = (400, 401, 403, 408, 422, 429, 431, 500, 503)
+_DEADLINE = {
+    "name": DEADLINE_HEADER,
+    "in": "header",
+    "description": "How many seconds the caller will wait.",
+    "schema": {"type": "number", "exclusiveMinimum": 0, "maximum": 1e7},
 }
 
 
@@ -181,6 +206,9 @@ def install(app: FastAPI) -> None:
             components.setdefault("schemas", {}).update(_COMPONENTS)
             components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
             schema["security"] = [{"key": []}, {}]
+            for operations in schema["paths"].values():
+                for said in operations.values():
+                    _complete(said)
             app.openapi_schema = schema
         return app.openapi_schema
 
@@ -193,6 +221,16 @@ def install(app: FastAPI) -> None:
             media_type="text/html",
             headers={"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"},
         )
+
+
+def _complete(said: dict[str, Any]) -> None:
+    """Add what every route may be sent and may answer, by what stands in front of all of them."""
+    said.setdefault("parameters", []).append(_DEADLINE)
+    for status in _EVERYWHERE:
+        refusal = {"description": _MEANING[status], "content": _content(Error)}
+        ours = said["responses"].get(str(status), {}).get("content") == refusal["content"]
+        if not ours:  # FastAPI has a form of its own for 422
+            said["responses"][str(status)] = refusal
 
 
 def page(document: dict[str, Any]) -> str:

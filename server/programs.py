@@ -22,7 +22,7 @@ from verigym.errors import RequestError, SandboxError
 from verigym.sandbox import wire
 from verigym.sandbox.base import Cancellation, Sandbox
 from verigym.sandbox.job import Job, JobStatus, Limits, Result
-from verigym.sandbox.session import Session
+from verigym.sandbox.session import NotStarted, Session
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 
@@ -145,6 +145,8 @@ class Programs:
                     lambda: None,
                     undo=lambda session: session.close(),
                 )
+        except NotStarted as error:
+            raise Refusal(422, "not_started", str(error)) from error
         except SandboxError as error:
             raise Refusal(503, "sandbox_error", str(error)) from error
         finally:

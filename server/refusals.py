@@ -6,6 +6,7 @@ import http
 import logging
 
 from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from verigym.canonical import to_json
@@ -58,6 +59,11 @@ def install(app: FastAPI) -> None:
             message = "no such path; see /docs"
         headers = dict(error.headers) if error.headers else None
         return Refusal(error.status_code, code, message, headers=headers).response()
+
+    @app.exception_handler(RequestValidationError)
+    async def misread(request: Request, error: RequestValidationError) -> Response:
+        message = "a parameter of the path or the query is not what it must be"
+        return Refusal(422, "invalid_request", message).response()
 
     @app.exception_handler(Exception)
     async def failed(request: Request, error: Exception) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from verigym.server.body import BatchBody, VerifyBody
-from verigym.server.jobs.store import JobStatus
+from verigym.server.jobs.store import JobState
 from verigym.server.jobs.wire import JobAnswer, JobCard, JobList
 from verigym.server.openapi import ON_BODIES, add_types, operation
 
@@ -44,7 +44,7 @@ GET["parameters"] = [
 ]
 LIST = operation(JobList, None, _REFUSED)
 LIST["parameters"] = [
-    _parameter("status", "query", type="string", enum=[status.value for status in JobStatus]),
+    _parameter("status", "query", type="string", enum=[status.value for status in JobState]),
     _parameter("limit", "query", type="integer", minimum=1, maximum=MOST_LISTED),
     _parameter("after", "query", type="string"),
 ]

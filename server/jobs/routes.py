@@ -19,7 +19,7 @@ from verigym.server.body import BatchBody, VerifyBody, decode, receive
 from verigym.server.jobs import document, wire
 from verigym.server.jobs.document import LONGEST_WAIT_S, MOST_KEY, MOST_LISTED
 from verigym.server.jobs.runner import Jobs
-from verigym.server.jobs.store import JobStatus, StoreError
+from verigym.server.jobs.store import JobState, StoreError
 from verigym.server.limits import Gate, deadline_of
 from verigym.server.presence import while_there
 from verigym.server.refusals import Refusal
@@ -84,8 +84,8 @@ def install(app: FastAPI, settings: Settings, check: Callable[[VerifyBody, str],
     async def listing(request: Request) -> Response:
         query = request.query_params
         status, limit = query.get("status"), query.get("limit", "100")
-        if status is not None and status not in set(JobStatus):
-            message = f"status is one of {', '.join(JobStatus)}"
+        if status is not None and status not in set(JobState):
+            message = f"status is one of {', '.join(JobState)}"
             raise Refusal(422, "invalid_request", message, "status")
         if not (limit.isascii() and limit.isdecimal() and 0 < int(limit[:9]) <= MOST_LISTED):
             message = f"limit is a whole number from 1 to {MOST_LISTED}"
@@ -95,7 +95,7 @@ def install(app: FastAPI, settings: Settings, check: Callable[[VerifyBody, str],
             raise Refusal(422, "invalid_request", "after is the id of a job", "after")
         async with _storing():
             found = await jobs().own(
-                *(_owner(request), JobStatus(status) if status else None, int(limit), after)
+                *(_owner(request), JobState(status) if status else None, int(limit), after)
             )
         return _json(msgspec.json.encode(wire.JobList([wire.card(job) for job in found])))
 

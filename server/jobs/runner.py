@@ -33,7 +33,7 @@ from verigym.server.jobs.store import (
     Added,
     Claim,
     Job,
-    JobStatus,
+    JobState,
     NewJob,
     Settled,
     StoreError,
@@ -82,7 +82,7 @@ class Jobs:
         served: Collection[str],
         present: Callable[[Verdict], Verdict],
     ) -> None:
-        self.counts = dict.fromkeys((JobStatus.QUEUED, JobStatus.RUNNING), 0)
+        self.counts = dict.fromkeys((JobState.QUEUED, JobState.RUNNING), 0)
         """Jobs in the store that are not finished; about a second old."""
         self._settings = settings
         self._pool = pool
@@ -162,12 +162,12 @@ class Jobs:
             job = store.get(owner, id)
             if job is None:
                 return None
-            return job, store.verdicts(id) if job.status is JobStatus.DONE else []
+            return job, store.verdicts(id) if job.status is JobState.DONE else []
 
         return await self._reader.call(read)
 
     async def own(
-        self, owner: str, status: JobStatus | None, limit: int, after: str
+        self, owner: str, status: JobState | None, limit: int, after: str
     ) -> Sequence[Job]:
         """The owner's jobs, the newest first."""
         await self.begin()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from verigym.server.jobs.store import Added, Claim, Job, JobStatus, NewJob, Settled, StoreError
+from verigym.server.jobs.store import Added, Claim, Job, JobState, NewJob, Settled, StoreError
 
 VERSION = 1
 """Of the tables below; a store of another version is refused."""
@@ -131,7 +131,7 @@ class Store(ABC):
                 n = len(new.asks)
                 job = Job(
                     id=new.id,
-                    status=JobStatus.QUEUED,
+                    status=JobState.QUEUED,
                     items=n,
                     unjudged=n,
                     created_s=now,
@@ -171,7 +171,7 @@ class Store(ABC):
         sql = "SELECT verdict FROM verigym_items WHERE job = ? AND state = 2 ORDER BY place"
         return [verdict for (verdict,) in self.run(sql, (id,))]
 
-    def own(self, owner: str, status: JobStatus | None, limit: int, after: str) -> list[Job]:
+    def own(self, owner: str, status: JobState | None, limit: int, after: str) -> list[Job]:
         """The owner's newest jobs; `after` an id, those that are older. "" begins with the newest."""
         sql = f"SELECT {_JOB} FROM verigym_jobs WHERE owner = ?"
         values: list[Any] = [owner]
@@ -204,11 +204,11 @@ class Store(ABC):
         sql = f"SELECT id FROM verigym_jobs WHERE finished_s IS NULL AND id IN ({marks})"
         return {id for (id,) in self.run(sql, list(ids))} if ids else set()
 
-    def counts(self) -> dict[JobStatus, int]:
+    def counts(self) -> dict[JobState, int]:
         """How many jobs are queued and running."""
         sql = "SELECT status, count(*) FROM verigym_jobs WHERE finished_s IS NULL GROUP BY status"
-        found = {JobStatus.QUEUED: 0, JobStatus.RUNNING: 0}
-        return found | {JobStatus(status): count for status, count in self.run(sql)}
+        found = {JobState.QUEUED: 0, JobState.RUNNING: 0}
+        return found | {JobState(status): count for status, count in self.run(sql)}
 
     # Items.
 
@@ -335,7 +335,7 @@ def _job(row: tuple[Any, ...]) -> Job:
     id, status, items, unjudged, created_s, started_s, finished_s = row[:7]
     return Job(
         id=id,
-        status=JobStatus(status),
+        status=JobState(status),
         items=items,
         unjudged=unjudged,
         created_s=created_s,

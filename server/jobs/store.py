@@ -25,7 +25,7 @@ class StoreError(VerigymError):
     """The store cannot be reached or written; what was asked may or may not have been done."""
 
 
-class JobStatus(StrEnum):
+class JobState(StrEnum):
     """Where a job is. `done` and `cancelled` are final."""
 
     QUEUED = "queued"
@@ -39,7 +39,7 @@ class Job:
     """A job without its items; times are in seconds since 1970."""
 
     id: str
-    status: JobStatus
+    status: JobState
     items: int
     unjudged: int
     created_s: float

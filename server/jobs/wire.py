@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from verigym.server.jobs.store import Job, JobStatus
+from verigym.server.jobs.store import Job, JobState
 from verigym.verdict import Verdict
 
 
@@ -14,7 +14,7 @@ class JobCard(msgspec.Struct, kw_only=True):
     """`unjudged` of its `items` have no verdict yet. Times are in seconds since 1970."""
 
     job: str
-    status: JobStatus
+    status: JobState
     items: int
     unjudged: int
     created_s: float
@@ -47,7 +47,7 @@ def card(job: Job) -> JobCard:
 def answer(job: Job, verdicts: list[bytes]) -> bytes:
     """A `JobAnswer` as JSON."""
     raw = [msgspec.Raw(verdict) for verdict in verdicts]
-    sent = _Sent(**_fields(job), verdicts=raw if job.status is JobStatus.DONE else None)
+    sent = _Sent(**_fields(job), verdicts=raw if job.status is JobState.DONE else None)
     return msgspec.json.encode(sent)
 
 

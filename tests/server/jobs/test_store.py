@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from verigym import ConfigError
 from verigym.server.jobs.node import is_dead, own_name
 from verigym.server.jobs.opening import default_path, opener
-from verigym.server.jobs.store import JobStatus, NewJob, Settled, StoreError
+from verigym.server.jobs.store import JobState, NewJob, Settled, StoreError
 
 MANY = 1 << 40
 ALIVE = "m:1:1"
@@ -45,28 +45,28 @@ def test_a_job_goes_its_way(open_store):
     store = open_store()
     (added,) = add(store, new("a", 2))
     assert added.outcome == "new"
-    assert (added.job.status, added.job.items, added.job.unjudged) == (JobStatus.QUEUED, 2, 2)
+    assert (added.job.status, added.job.items, added.job.unjudged) == (JobState.QUEUED, 2, 2)
     assert store.get("ann", "a") == added.job
-    assert store.counts() == {JobStatus.QUEUED: 1, JobStatus.RUNNING: 0}
+    assert store.counts() == {JobState.QUEUED: 1, JobState.RUNNING: 0}
     first, second = claim(store)
     assert (first.ask, second.ask) == (b"a/0", b"a/1")
     assert not claim(store)
-    assert store.get("ann", "a").status is JobStatus.RUNNING
+    assert store.get("ann", "a").status is JobState.RUNNING
     assert store.settle([Settled(second, b"two")]) == []
     assert store.get("ann", "a").unjudged == 1
     assert store.unfinished(["a", "b"]) == {"a"}
     assert store.settle([Settled(first, b"one")]) == ["a"]
     job = store.get("ann", "a")
-    assert job.status is JobStatus.DONE
+    assert job.status is JobState.DONE
     assert job.created_s <= job.started_s <= job.finished_s
     assert store.verdicts("a") == [b"one", b"two"]
     assert store.unfinished(["a"]) == set()
-    assert store.counts() == {JobStatus.QUEUED: 0, JobStatus.RUNNING: 0}
+    assert store.counts() == {JobState.QUEUED: 0, JobState.RUNNING: 0}
 
 
 def test_another_connection_sees_what_was_accepted(open_store):
     add(open_store(), new("a"))
-    assert open_store().get("ann", "a").status is JobStatus.QUEUED
+    assert open_store().get("ann", "a").status is JobState.QUEUED
 
 
 def test_the_same_key_is_the_same_job(open_store):
@@ -86,7 +86,7 @@ def test_the_same_key_is_the_same_job(open_store):
     assert bobs.outcome == without.outcome == "new"
     assert len(claim(store)) == 3
     store.drop("ann", "a")
-    assert add(store, new("g", idempotency="k"))[0].job.status is JobStatus.CANCELLED
+    assert add(store, new("g", idempotency="k"))[0].job.status is JobState.CANCELLED
     store.drop("ann", "a")
     assert add(store, new("g", idempotency="k"))[0].outcome == "new"
 
@@ -120,8 +120,8 @@ def test_jobs_are_listed_by_pages(open_store):
     assert ids(store.own("ann", None, 10, "")) == "edcba"
     assert ids(store.own("ann", None, 2, "")) == "ed"
     assert ids(store.own("ann", None, 2, "d")) == "cb"
-    assert ids(store.own("ann", JobStatus.DONE, 10, "")) == "ba"
-    assert ids(store.own("ann", JobStatus.QUEUED, 10, "d")) == "c"
+    assert ids(store.own("ann", JobState.DONE, 10, "")) == "ba"
+    assert ids(store.own("ann", JobState.QUEUED, 10, "d")) == "c"
 
 
 def test_only_what_is_served_is_claimed_and_the_oldest_first(open_store):
@@ -139,13 +139,13 @@ def test_a_cancelled_job_keeps_no_verdict(open_store):
     add(store, new("a", 2))
     first, second = claim(store)
     store.settle([Settled(first, b"v")])
-    assert store.drop("ann", "a").status is JobStatus.RUNNING
-    assert store.get("ann", "a").status is JobStatus.CANCELLED
+    assert store.drop("ann", "a").status is JobState.RUNNING
+    assert store.get("ann", "a").status is JobState.CANCELLED
     assert store.settle([Settled(second, b"v")]) == []
     assert store.renew([second], 60) == [second]
     assert store.verdicts("a") == []
-    assert store.get("ann", "a").status is JobStatus.CANCELLED
-    assert store.drop("ann", "a").status is JobStatus.CANCELLED
+    assert store.get("ann", "a").status is JobState.CANCELLED
+    assert store.drop("ann", "a").status is JobState.CANCELLED
     assert store.get("ann", "a") is None
     assert store.drop("ann", "a") is None
 
@@ -246,7 +246,7 @@ def test_many_connections_claim_and_settle_each_item_once(open_store):
     assert not failures
     assert len(kept) == len(set(kept)) == 200
     reader = open_store()
-    assert {job.status for job in reader.own("ann", None, 100, "")} == {JobStatus.DONE}
+    assert {job.status for job in reader.own("ann", None, 100, "")} == {JobState.DONE}
     assert reader.verdicts("07") == [f"07/{place}".encode() for place in range(10)]
 
 
@@ -288,7 +288,7 @@ def test_a_server_that_crashed_is_used_again(postgres, postgres_url):
         store.get("ann", "a")
     store.close()
     store = opener(postgres_url)()
-    assert store.get("ann", "a").status is JobStatus.QUEUED
+    assert store.get("ann", "a").status is JobState.QUEUED
     store.close()
 
 
@@ -409,7 +409,7 @@ class Life(RuleBasedStateMachine):
         for id, n in self.items.items():
             job, verdicts = self.store.get("ann", id), self.store.verdicts(id)
             assert len(verdicts) == n - job.unjudged
-            assert (job.status is JobStatus.DONE) == (job.unjudged == 0)
+            assert (job.status is JobState.DONE) == (job.unjudged == 0)
             # What was kept stays.
             before = self.verdicts.get(id, {})
             kept = dict(
