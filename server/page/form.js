@@ -80,13 +80,13 @@ function make(id, about, start, described) {
 }
 
 // JSON for people: what fits on a line stays on one.
-export function pretty(value, indent = "") {
+export function pretty(value, indent = "", taken = 0) {
   const flat = JSON.stringify(value);
-  if (flat === undefined || flat.length + indent.length <= 64 || value === null || typeof value !== "object") return flat;
+  if (flat === undefined || flat.length + indent.length + taken <= 54 || value === null || typeof value !== "object") return flat;
   const deeper = `${indent}  `;
   const lines = Array.isArray(value)
     ? value.map((one) => deeper + pretty(one, deeper))
-    : Object.entries(value).map(([key, one]) => `${deeper}${JSON.stringify(key)}: ${pretty(one, deeper)}`);
+    : Object.entries(value).map(([key, one]) => `${deeper}${JSON.stringify(key)}: ${pretty(one, deeper, key.length + 4)}`);
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
   return `${open}\n${lines.join(",\n")}\n${indent}${close}`;
 }

@@ -134,7 +134,7 @@ def test_cards_show_rates_with_intervals(service, watched):
     row = table.get_by_role("row").nth(1)
     expect(row).to_contain_text("%")
     assert row.get_by_role("img").count() == 2
-    page.locator("#card-of").select_option("compose/sum")
+    page.locator("#card-of").select_option("unruly/obeys")
     expect(page.locator("#card")).to_contain_text("was not audited")
     page.get_by_role("link", name="Sessions").click()
     expect(page.locator("#session-list")).not_to_be_empty()
