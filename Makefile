@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test test-slow check-envs lint format bench clean setup
+.PHONY: demo test test-slow check-envs lint format bench clean openenv setup
 
 setup: $(VENV)/.installed
 
@@ -20,11 +20,19 @@ demo: setup  ## Teach a small model to play keydoor, then open the report it nam
 test: setup  ## All tests but the slow tail
 	"$(BIN)/pytest" -n $(WORKERS) -m "not slow and not gpu and not net"
 
-test-slow: setup  ## The slow tail
+test-slow: setup openenv  ## The slow tail
 	"$(BIN)/pytest" -n $(WORKERS) -m "slow and not gpu and not net"
 
 check-envs: setup  ## Prove every environment sound, on 200 seeds each
 	"$(BIN)/verigym" check --all --jobs 2
+
+openenv: .venv-openenv/.installed  ## The OpenEnv package, far too large for our own environment
+
+.venv-openenv/.installed: Makefile
+	test -x .venv-openenv/bin/python || "$(PYTHON)" -m venv .venv-openenv
+	.venv-openenv/bin/python -m pip install --quiet --upgrade pip
+	.venv-openenv/bin/python -m pip install --quiet openenv==0.10.0
+	touch $@
 
 lint: setup  ## Style, format and types
 	"$(BIN)/ruff" check .
@@ -39,5 +47,5 @@ bench: setup  ## The quick benchmarks; each writes JSON under results/
 	"$(BIN)/python" benchmarks/credit_speed.py
 
 clean:  ## Remove what the other targets made
-	rm -rf $(VENV) build dist results runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-openenv build dist results runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
-from verigym.server.envs.table import Table
-from verigym.server.openenv.seat import Seat, take
+from verigym.server.envs.table import Session, Table
+from verigym.server.openenv.seat import Seat, begin
+from verigym.server.openenv.types import Reset
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 
 
 @dataclass
-class Attached:
-    """Sessions that a WebSocket plays now, and those of them that end when it leaves."""
+class Shared:
+    """What all rooms of a service share, by session."""
 
-    now: set[str] = field(default_factory=set)
+    attached: set[str] = field(default_factory=set)
+    """Those that a WebSocket plays now, which came by HTTP."""
     to_end: set[str] = field(default_factory=set)
+    """Those of them that end when it leaves."""
+    turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
 
 @dataclass(frozen=True)
@@ -26,29 +32,29 @@ class Room:
     owner: str
     table: Table
     settings: Settings
-    attached: Attached
+    shared: Shared
 
     @property
     def name(self) -> str:
         """What the task API calls it, which has no slash: `keydoor-v0`."""
         return self.env.rpartition("/")[2]
 
-    async def take(self) -> Seat:
-        """A seat at a new session. Raises Refusal."""
-        return await take(self.table, self.owner, self.env)
+    async def take(self, ask: Reset | None = None) -> Seat:
+        """A seat at a new session, which plays what `ask` says. Raises Refusal."""
+        return self._seat(await begin(self.table, self.owner, self.env, ask or Reset()))
 
     def seat(self, session: str) -> Seat:
         """A seat at a session that is there already. Raises Refusal."""
         found = self.table.find(self.owner, session)
         if found.env != self.env:
             raise Refusal(404, "unknown_session", f"this is a session of {found.env}")
-        return Seat(self.table, self.owner, found)
+        return self._seat(found)
 
     def end(self, session: str) -> bool:
         """End it, or have it end when its WebSocket leaves; whether it has ended. Raises Refusal."""
         seat = self.seat(session)
-        if session in self.attached.now:
-            self.attached.to_end.add(session)
+        if session in self.shared.attached:
+            self.shared.to_end.add(session)
             return False
         seat.leave()
         return True
@@ -59,3 +65,7 @@ class Room:
         if mine >= most:
             return {"active_sessions": mine, "max_sessions": most}
         return {"active_sessions": len(self.table), "max_sessions": self.settings.max_sessions}
+
+    def _seat(self, session: Session) -> Seat:
+        turn = self.shared.turns.setdefault(session.id, asyncio.Lock())
+        return Seat(self.table, self.owner, session, turn)

@@ -18,8 +18,7 @@ from verigym.registry import resolve
 from verigym.server.body import receive
 from verigym.server.envs.catalogue import MOST_TASKS, Catalogue
 from verigym.server.openenv import rpc, sockets
-from verigym.server.openenv.rooms import Attached, Room
-from verigym.server.openenv.seat import take
+from verigym.server.openenv.rooms import Room, Shared
 from verigym.server.openenv.types import (
     Action,
     Observation,
@@ -52,8 +51,8 @@ class _Detail(Exception):
 
 
 def install(app: FastAPI, settings: Settings) -> None:
-    """Add the routes, which work within `envs.routes.sessions`. Raises ConfigError."""
-    attached = Attached()
+    """Add the routes, which work within `envs.routes.sessions`. Raises RequestError."""
+    shared = Shared()
     if settings.openenv is not None and resolve(settings.openenv) not in settings.env_ids():
         raise ConfigError(f"openenv is {settings.openenv!r}, which is not served; see envs")
     handlers: dict[tuple[str, str], Handler] = {
@@ -80,7 +79,7 @@ def install(app: FastAPI, settings: Settings) -> None:
         def room_of(scope: Mapping[str, Any], fixed: str | None = fixed) -> Room:
             table = app.state.sessions
             env = table.env_id(fixed or scope["path_params"]["env"], "")
-            return Room(env, scope["state"]["caller"].name, table, settings, attached)
+            return Room(env, scope["state"]["caller"].name, table, settings, shared)
 
         # Not FastAPI's: nothing is to be read from signatures, nor stand in the document twice.
         for (method, path), handler in handlers.items():
@@ -125,7 +124,7 @@ def _opened(
 
 async def _reset(room: Room, request: Request) -> Any:
     ask = await _body(room, request, Reset, may_be_empty=True)
-    seat = await take(room.table, room.owner, room.env, ask)
+    seat = await room.take(ask)
     try:
         return seat.look()
     finally:
@@ -138,7 +137,7 @@ async def _step(room: Room, request: Request) -> Any:
         action = Action.model_validate(ask.action)
     except ValidationError as error:
         raise _Detail(422, errors_of(error)) from None
-    seat = await take(room.table, room.owner, room.env, Reset.model_validate(ask.model_extra))
+    seat = await room.take(Reset.model_validate(ask.model_extra))
     try:
         return await seat.act(action.message)
     finally:

@@ -19,17 +19,18 @@ from verigym.server.envs.wire import CreateBody, as_action
 from verigym.server.openenv.types import Object, Reset
 from verigym.server.refusals import Refusal
 
-_MOST_RACES = 100
-"""How often a move is tried again because another one of the same session came first."""
-
 
 class Seat:
-    """Who plays a session. Raises Refusal, here and there, for what cannot be done."""
+    """Who plays a session, one move after the other in `turn`, which all seats at it share.
 
-    def __init__(self, table: Table, owner: str, session: Session) -> None:
+    Raises Refusal, here and there, for what cannot be done.
+    """
+
+    def __init__(self, table: Table, owner: str, session: Session, turn: asyncio.Lock) -> None:
         self.session = session
         self._table = table
         self._owner = owner
+        self._turn = turn
         self._episode_id: str | None = None
 
     async def reset(self, ask: Reset) -> Object:
@@ -91,28 +92,21 @@ class Seat:
         }
 
     async def _move(self, move: Move) -> Object:
-        race = 0
-        while True:
+        async with self._turn:
             session = self._table.find(self._owner, self.session.id)
-            try:
-                found: Object = msgspec.json.decode(await self._moved(session.seq + 1, move))
-                return found
-            except Refusal as refusal:
-                race += 1
-                if refusal.code not in ("seq_conflict", "seq_stale") or race > _MOST_RACES:
-                    raise
-
-    async def _moved(self, seq: int, move: Move) -> bytes:
-        return await _answer(lambda reply: self._table.move(self.session, seq, move, reply))
+            seq = session.seq + 1
+            answer = await wait(lambda reply: self._table.move(session, seq, move, reply))
+        found: Object = msgspec.json.decode(answer)
+        return found
 
 
-async def take(table: Table, owner: str, env: str, ask: Reset | None = None) -> Seat:
-    """A seat at a new session of `env`, which plays what `ask` says. Raises Refusal."""
-    seed, options = what_to_play(ask or Reset())
+async def begin(table: Table, owner: str, env: str, ask: Reset) -> Session:
+    """A new session of `env`, which plays what `ask` says. Raises Refusal."""
+    seed, options = what_to_play(ask)
     body = CreateBody(env=env, seed=seed, options=options)
-    answer = await _answer(lambda reply: table.create(owner, body, reply))
+    answer = await wait(lambda reply: table.create(owner, body, reply))
     (begun,) = msgspec.json.decode(answer)["sessions"]
-    return Seat(table, owner, table.find(owner, begun["session"]))
+    return table.find(owner, begun["session"])
 
 
 def what_to_play(ask: Reset) -> tuple[int | None, dict[str, Any]]:
@@ -122,7 +116,8 @@ def what_to_play(ask: Reset) -> tuple[int | None, dict[str, Any]]:
     return ask.index if ask.seed is None else ask.seed, options
 
 
-async def _answer(start: Callable[[Reply], None]) -> bytes:
+async def wait(start: Callable[[Reply], None]) -> bytes:
+    """What the table answers. Raises Refusal."""
     future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
     def reply(answer: bytes | Refusal, again: bool) -> None:

@@ -6,6 +6,7 @@ A socket has one session, which ends with it; or it is attached, by `?session_id
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -81,7 +82,8 @@ async def _serve(
 ) -> None:
     await socket.accept()
     try:
-        async with _seated(room, socket.query_params.get("session_id")) as seat:
+        session = socket.query_params.get("session_id")
+        async with _seated(room, session) as seat, _kept(room, seat):
             while True:
                 message = await socket.receive()
                 if message["type"] != "websocket.receive":
@@ -115,18 +117,35 @@ async def _seated(room: Room, session: str | None) -> AsyncIterator[Seat]:
         seat = room.seat(session)
     except Refusal:
         raise Refusal(404, "unknown_session", f"Unknown session_id: {session}") from None
-    attached = room.attached
-    if session in attached.now:
+    shared = room.shared
+    if session in shared.attached:
         message = f"Session {session} already has an attached WebSocket"
         raise Refusal(409, "attached", message)
-    attached.now.add(session)
+    shared.attached.add(session)
     try:
         yield seat
     finally:
-        attached.now.discard(session)
-        if session in attached.to_end:
-            attached.to_end.discard(session)
+        shared.attached.discard(session)
+        if session in shared.to_end:
+            shared.to_end.discard(session)
             seat.leave()
+
+
+@asynccontextmanager
+async def _kept(room: Room, seat: Seat) -> AsyncIterator[None]:
+    """The session's lease does not end while the socket lives, however long the client thinks."""
+
+    async def keep() -> None:
+        while True:
+            room.table.renew(seat.session)
+            await asyncio.sleep(room.settings.session_lease_s / 3)
+
+    keeping = asyncio.create_task(keep())
+    try:
+        yield
+    finally:
+        keeping.cancel()
+        await asyncio.wait({keeping})
 
 
 async def _played(room: Room, seat: Seat, text: str) -> Object:

@@ -77,6 +77,11 @@ def service():
 
 
 @pytest.fixture
+def serve():
+    return serving
+
+
+@pytest.fixture
 def staged(tmp_path, monkeypatch):
     """A service of environments that do as they are told."""
     shutil.copy(TESTS / "data" / "stage_envs.py", tmp_path)
