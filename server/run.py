@@ -22,6 +22,7 @@ from verigym.server.app import create_app
 from verigym.server.connections import MAX_CONNECTIONS, Connection, Sweeper
 from verigym.server.limits import Gate
 from verigym.server.settings import Settings
+from verigym.server.websockets import WebSocketConnection
 
 _BACKLOG = 1024
 _WATCH_S = 1.0
@@ -80,6 +81,7 @@ class Server(uvicorn.Server):
             timeout_keep_alive=75,  # above the client's, so that it is the client who hangs up
             timeout_graceful_shutdown=_CUT_S,
             http=Connection,
+            ws=WebSocketConnection,
             ws_max_size=settings.max_body_bytes,
             ws_per_message_deflate=False,  # costs more than loopback and data centres give back
             ws_ping_timeout=_DEAF_S,
