@@ -25,7 +25,7 @@ from verigym import __version__
 from verigym.canonical import to_json
 from verigym.errors import ConfigError, RequestError, suggestion
 from verigym.sandbox.local import LocalSandbox
-from verigym.server import metrics, openapi, page, refusals, sandbox
+from verigym.server import judges, metrics, openapi, page, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
 from verigym.server.envs import routes as envs
 from verigym.server.guard import Guard, keys_of
@@ -80,6 +80,8 @@ class _Service:
             if name not in self.cards:
                 message = f"unknown verifier in params; {suggestion(name, self.cards)}"
                 raise Refusal(404, "unknown_verifier", message, f"{where}.params.of")
+        if ask.params:
+            judges.check(ask.params, self.settings, f"{where}.params")
         limit = self.settings.max_timeout_s
         if ask.timeout_s is not None and not 0 < ask.timeout_s <= limit:
             message = f"timeout_s must be above 0 and at most {limit:g}"

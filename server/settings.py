@@ -55,6 +55,8 @@ class Settings:
     """A session of an environment that is not used for so long ends."""
     max_sessions: int = 4096
     max_sessions_per_key: int = 1024
+    judge_urls: tuple[str, ...] = ()
+    """Where `judge/rubric` may be sent by callers with keys; see judges.py."""
     timeout_s: float = 30.0
     """Judging time of one submission where the request does not say."""
     max_timeout_s: float = 300.0

@@ -289,3 +289,43 @@ def test_the_command(path):
     assert caller(path, text) is None
     assert run(cli, ["keys", "revoke", str(path), listed[0]["id"]]).exit_code == 2
     assert run(cli, ["keys", "add", str(path), "--name", "c", "--scope", "root"]).exit_code == 2
+
+
+def test_callers_with_keys_send_the_judge_only_where_it_may_go(unruly, path):
+    text = add(path, name="a", scopes={"verify"})
+    own, other = "http://127.0.0.1:9/v1", "http://169.254.169.254/latest"
+
+    async def main():
+        app = create_app(
+            Settings(workers=1, verifiers=("judge", "compose"), keys=str(path), judge_urls=(own,))
+        )
+        transport = httpx2.ASGITransport(app=app)
+        headers = {"Authorization": f"Bearer {text}"}
+        async with (
+            app.router.lifespan_context(app),
+            httpx2.AsyncClient(transport=transport, base_url="http://x", headers=headers) as http,
+        ):
+
+            async def said(verifier, params):
+                task = {**ASK["task"], "reference": {"rubric": "r"}}
+                body = {**ASK, "verifier": verifier, "task": task, "params": params}
+                answer = await http.post("/v1/verify", json={**body, "submission": "x"})
+                return answer.status_code, answer.text
+
+            judge = {"model": "m", "base_url": other}
+            nested = {"of": [{"verifier": "judge/rubric", "params": judge}]}
+            twice = {"of": [{"verifier": "compose/all", "params": nested}]}
+            refused = [
+                await said("judge/rubric", judge),
+                await said("compose/all", nested),
+                await said("compose/any", twice),
+                await said("judge/rubric", {**judge, "base_url": [other]}),
+            ]
+            allowed = await said("judge/rubric", {**judge, "base_url": own})
+            return refused, allowed
+
+    refused, allowed = asyncio.run(main())
+    assert [status for status, _ in refused] == [422] * 4
+    assert all("may ask" in text for _, text in refused)
+    assert allowed[0] == 200
+    assert "judge_unreachable" in allowed[1]

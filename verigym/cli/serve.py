@@ -58,6 +58,10 @@ def serve(
     tls_key: Annotated[
         str | None, typer.Option(metavar="FILE", help="The certificate's private key.")
     ] = None,
+    judge_url: Annotated[
+        list[str] | None,
+        typer.Option(help="Where callers with keys may send judge/rubric; may be repeated."),
+    ] = None,
     rate_per_s: Annotated[
         float, typer.Option(help="Requests of one key in a second; 0 for no limit.")
     ] = 0.0,
@@ -142,6 +146,7 @@ def serve(
         keys=keys,
         tls_cert=tls_cert,
         tls_key=tls_key,
+        judge_urls=tuple(judge_url or ()),
         rate_per_s=rate_per_s,
         max_concurrent=max_concurrent,
         drain_s=drain_s,

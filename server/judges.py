@@ -1,0 +1,33 @@
+"""Where a verifier that asks a language model may be sent by a caller.
+
+`judge/rubric` takes the address of its judge as a parameter, and sends the operator's key for judges
+there. Callers that hold keys of the service could otherwise have it ask any address, and get that key.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from verigym.server.refusals import Refusal
+from verigym.server.settings import Settings
+
+
+def check(params: Any, settings: Settings, where: str) -> None:
+    """Raises Refusal for a `base_url`, however deep, that the operator did not allow."""
+    if settings.key is None and settings.keys is None:
+        return  # the callers are the operator
+    if _urls_in(params) - {"", *settings.judge_urls}:
+        allowed = ", ".join(settings.judge_urls) or "none; the operator names them by --judge-url"
+        message = f"base_url must be one that this service may ask: {allowed}"
+        raise Refusal(422, "bad_params", message, f"{where}.base_url")
+
+
+def _urls_in(value: Any) -> set[str]:
+    """What stands under `base_url` in plain data; bodies are bounded in depth."""
+    if isinstance(value, list):
+        return {url for one in value for url in _urls_in(one)}
+    if not isinstance(value, dict):
+        return set()
+    here = value.get("base_url", "")
+    own = {here if isinstance(here, str) else repr(here)}
+    return own | {url for one in value.values() for url in _urls_in(one)}
