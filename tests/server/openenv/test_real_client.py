@@ -1,6 +1,7 @@
 """The real client package plays the environments of a real service."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -63,3 +64,22 @@ def test_the_real_client_sees_what_is_seen_in_process(real_python, at_root):
     assert found["tools"]["told"] == wanted
     assert found["tools"]["steps"] == len(actions)
     assert "Tool not found: fly" in found["tools"]["unknown"]
+
+
+@pytest.mark.slow
+def test_the_programs_of_the_page_run(real_python):
+    page = (PROGRAM.parents[3] / "docs" / "openenv.md").read_text(encoding="utf-8")
+    programs = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    assert len(programs) == 2
+    with ServerProcess(workers=1, verifiers=["none"], envs=["games"]) as server:
+        done = subprocess.run(
+            [real_python, "-"],
+            input="\n".join(programs).replace("http://127.0.0.1:8080", server.url),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=200,
+        )
+    assert done.returncode == 0, done.stderr
+    first, *_, last = done.stdout.splitlines()
+    assert (first, last) == ("0.0 True", "0.0")
