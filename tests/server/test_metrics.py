@@ -9,10 +9,13 @@ import signal
 import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from verigym import Task
 from verigym.server.app import create_app
 from verigym.server.keys import add
+from verigym.server.process import ServerProcess
 from verigym.server.settings import Settings
 
 TASK = json.loads(
@@ -189,3 +192,22 @@ def test_a_service_is_not_ready_while_its_queue_is_full_or_it_ends(unruly, tmp_p
     said, busy = asyncio.run(main())
     assert said == [200, 429, 200, 503]
     assert busy.headers["retry-after"]
+
+
+def test_a_websocket_has_an_id_and_counts_when_it_ends():
+    options = ["--envs", "games", "--env-workers", "1"]
+    with ServerProcess(verifiers=["games"], workers=1, options=options) as server:
+        url = server.url.replace("http", "ws", 1)
+        with connect(f"{url}/v1/ws", additional_headers={"X-Request-ID": "ws-1"}) as socket:
+            assert socket.response.headers["X-Request-ID"] == "ws-1"
+            socket.send('{"id": 1, "op": "create", "env": "games/keydoor-v0"}')
+            assert "ok" in json.loads(socket.recv())
+            name = 'verigym_http_requests_total{method="WEBSOCKET",route="/v1/ws",status="101"}'
+            assert name not in httpx2.get(f"{server.url}/metrics").text
+        with pytest.raises(InvalidStatus):
+            connect(f"{url}/nope")
+        for _ in range(200):  # the service may hear of the end after us
+            text = httpx2.get(f"{server.url}/metrics").text
+            if f"{name} 1.0" in text:
+                break
+        assert f"{name} 1.0" in text
