@@ -101,11 +101,11 @@ openapi.add_types(
     *(CreateBody, StepBody, ResetBody),
 )
 
-_READS = (401, 403, 500, 503)
+_READS = (401, 403, 422, 429, 500, 503)
 ENVS = openapi.operation(EnvList, None, _READS)
 ENV = openapi.operation(Card, None, (*_READS, 404))
 TASKS: dict[str, Any] = {
-    **openapi.operation(TaskList, None, (*_READS, 404, 422)),
+    **openapi.operation(TaskList, None, (*_READS, 404)),
     "parameters": [
         {
             "name": name,

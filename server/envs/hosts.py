@@ -26,6 +26,7 @@ from verigym.server.envs.messages import (
     Frames,
     Order,
     Slow,
+    Step,
     frame,
     read_reports,
 )
@@ -38,6 +39,7 @@ _DEATH, _SUSPECT, _GUILTY = 1, 10, 30
 """What the death of its host counts against a call: any, one that was under way, and one that is given
 up. Three deaths of its own making, that is, or so many that nobody knows what they come from."""
 _PAUSE_S = 1.0
+_LONG = 1 << 16
 _START_S = 60.0
 """Longest wait for a host, where there is none."""
 
@@ -84,6 +86,8 @@ class Host(asyncio.Protocol):
         if not self._out:
             self._loop.call_soon(self._flush)
         self._out.append(order)
+        if isinstance(order, Step) and (order.made or len(order.action) > _LONG):
+            self._flush()  # frames are bounded
 
     def current(self) -> int:
         """The call that it began last, of those that it does not report as slow."""

@@ -7,6 +7,7 @@ is a detail: when its host dies it is made again from these in another, before i
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import secrets
 from collections import Counter, deque
@@ -33,7 +34,9 @@ _MOST_WAITING = 64
 _MOST_HISTORY = 8 << 20
 """Characters of actions that a session may have since its last reset."""
 
-_encode = msgspec.json.Encoder().encode
+_SHORT = 256
+
+_encode = msgspec.json.Encoder(order="deterministic").encode
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,7 @@ class Play:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """A reset of a session. Compared as it was asked for."""
+    """A reset of a session."""
 
     seed: int | None
     options: dict[str, Any]
@@ -79,8 +82,8 @@ class Session:
         self.host: Host | None = None
         """Where it lives; None where it has to be made again."""
         self.seq = 0
-        self.last: Move | None = None
-        """What was asked with `seq`."""
+        self.last: str | bytes | None = None
+        """The mark of what was asked with `seq`."""
         self.answer = b""
         """What was answered to that."""
         self.over = False
@@ -195,6 +198,8 @@ class Table:
 
     def move(self, session: Session, seq: int, move: Move, reply: Reply) -> None:
         """Step or reset when what was asked before is done, exactly once. Raises Refusal."""
+        if isinstance(move, Restart):
+            _check_sendable([move.options])
         self.renew(session)
         if session.busy:
             if len(session.waiting) >= _MOST_WAITING:
@@ -272,7 +277,7 @@ class Table:
 
     def _move(self, session: Session, seq: int, move: Move, reply: Reply) -> None:
         if seq != session.seq + 1:
-            if seq == session.seq and move == session.last:
+            if seq == session.seq and _mark(move) == session.last:
                 reply(session.answer, True)
             else:
                 reply(_out_of_order(session.seq, seq), False)
@@ -311,7 +316,7 @@ class Table:
         match answer:
             case Done():
                 self.moves["ok"] += 1
-                session.seq, session.last = seq, move
+                session.seq, session.last = seq, _mark(move)
                 session.answer = head + answer.body[1:]
                 session.over = answer.over
                 if isinstance(move, Play):
@@ -391,6 +396,16 @@ def _kept(action: str | bytes, most: int) -> str | bytes:
     if isinstance(action, bytes):
         return b"\xed\xa0\x80"
     return action[: most + 1]
+
+
+def _mark(move: Move) -> str | bytes:
+    """What tells a move from others; short, since every session keeps one."""
+    if isinstance(move, Restart):
+        return hashlib.sha256(_encode([move.seed, move.options])).digest()
+    if isinstance(move.action, bytes) or len(move.action) > _SHORT:
+        data = move.action if isinstance(move.action, bytes) else move.action.encode()
+        return hashlib.sha256(data).digest()
+    return move.action
 
 
 class _Key(msgspec.Struct):

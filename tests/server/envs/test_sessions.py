@@ -210,6 +210,37 @@ def test_half_a_surrogate_pair_is_an_action(stage):
     assert again.content == first.content
 
 
+def test_long_actions_are_actions(stage):
+    long = "x" * 3_000_000
+
+    async def main(app, http):
+        sids = [(await stage.begin(http))["session"] for _ in range(8)]
+        first = await asyncio.gather(*(stage.step(http, sid, 1, long) for sid in sids))
+        again = await stage.step(http, sids[0], 1, long)
+        other = await stage.step(http, sids[0], 1, long + "x")
+        table = app.state.sessions
+        kept = [table.find("local", sid) for sid in sids]
+        return first, again, other, [(len(s.last), s.history) for s in kept]
+
+    first, again, other, kept = stage.play(main)
+    assert all(answer.json()["info"]["valid_action"] is False for answer in first)
+    assert again.content == first[0].content
+    assert code_of(other) == (409, "seq_conflict")
+    assert kept == [(32, 4098)] * 8
+
+
+def test_options_that_cannot_be_sent_are_refused_alone(stage):
+    async def main(app, http):
+        sid = (await stage.begin(http))["session"]
+        body = {"seq": 1, "options": {"difficulty": 2**70}}
+        bad = http.post(f"/v1/sessions/{sid}/reset", json=body)
+        return await asyncio.gather(bad, stage.step(http, sid, 1, "a"))
+
+    bad, good = stage.play(main)
+    assert code_of(bad) == (422, "invalid_request")
+    assert good.json()["observation"] == "1 a"
+
+
 def test_sessions_are_bounded_and_reclaimed(stage):
     async def main(app, http):
         sids = [(await stage.begin(http))["session"] for _ in range(3)]
