@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 from verigym.server.envs.table import Session, Table
+from verigym.server.keys import Caller
+from verigym.server.limits import Gate
 from verigym.server.openenv.seat import Seat, begin
 from verigym.server.openenv.types import Reset
 from verigym.server.refusals import Refusal
@@ -29,10 +31,16 @@ class Room:
     """One environment for one caller; what a base URL and a key mean."""
 
     env: str
-    owner: str
+    caller: Caller
+    gate: Gate
     table: Table
     settings: Settings
     shared: Shared
+
+    @property
+    def owner(self) -> str:
+        """Whose the sessions are."""
+        return self.caller.name
 
     @property
     def name(self) -> str:

@@ -79,7 +79,8 @@ def install(app: FastAPI, settings: Settings) -> None:
         def room_of(scope: Mapping[str, Any], fixed: str | None = fixed) -> Room:
             table = app.state.sessions
             env = table.env_id(fixed or scope["path_params"]["env"], "")
-            return Room(env, scope["state"]["caller"].name, table, settings, shared)
+            caller = scope["state"]["caller"]
+            return Room(env, caller, app.state.gate, table, settings, shared)
 
         # Not FastAPI's: nothing is to be read from signatures, nor stand in the document twice.
         for (method, path), handler in handlers.items():

@@ -76,6 +76,11 @@ def unreadable(message: str) -> Object:
     return _error(_Wrong(Code.PARSE_ERROR, message), None)
 
 
+def failed(message: str, data: Any) -> Object:
+    """The response where the service cannot serve."""
+    return _error(_Wrong(Code.SERVER_ERROR, message, data), None)
+
+
 async def answer(room: Room, said: Any, seat: Seat | None = None) -> Object:
     """The response to a request, in the session of `seat`, or the one that it names, or a new one."""
     try:

@@ -46,14 +46,17 @@ class _Unusable(Exception):
 async def play(socket: WebSocket, room: Room) -> None:
     """Serve `/ws` until the client leaves."""
 
-    async def refuse(refusal: Refusal) -> Object:
+    def refuse(refusal: Refusal) -> Object:
         if refusal.status == 429:
             return _error("CAPACITY_REACHED", refusal.message, **room.capacity())
         if refusal.code == "env_fault":
             return _error("FACTORY_ERROR", refusal.message, factory_name=room.env)
         return _error("SESSION_ERROR", refusal.message)
 
-    await _serve(socket, room, _played, refuse)
+    def put_off(refusal: Refusal) -> Object:
+        return _error("EXECUTION_ERROR", refusal.message)
+
+    await _serve(socket, room, _played, refuse, put_off)
 
 
 async def speak(socket: WebSocket, room: Room) -> None:
@@ -66,19 +69,21 @@ async def speak(socket: WebSocket, room: Room) -> None:
             return rpc.unreadable(f"Parse error: {error}")
         return await rpc.answer(room, said, seat)
 
-    async def refuse(refusal: Refusal) -> Object:
-        data = room.capacity() if refusal.status == 429 else None
-        error = {"code": int(rpc.Code.SERVER_ERROR), "message": refusal.message, "data": data}
-        return {"jsonrpc": "2.0", "id": None, "error": error}
+    def refuse(refusal: Refusal) -> Object:
+        return rpc.failed(refusal.message, room.capacity() if refusal.status == 429 else None)
 
-    await _serve(socket, room, heard, refuse)
+    def put_off(refusal: Refusal) -> Object:
+        return rpc.failed(refusal.message, None)
+
+    await _serve(socket, room, heard, refuse, put_off)
 
 
 async def _serve(
     socket: WebSocket,
     room: Room,
     hear: Callable[[Room, Seat, str], Awaitable[Object]],
-    refuse: Callable[[Refusal], Awaitable[Object]],
+    refuse: Callable[[Refusal], Object],
+    put_off: Callable[[Refusal], Object],
 ) -> None:
     await socket.accept()
     try:
@@ -91,11 +96,17 @@ async def _serve(
                 text = message.get("text")
                 if text is None:
                     raise _Unusable("messages are text, which holds JSON")
-                await _send(socket, await hear(room, seat, text))
+                try:
+                    room.gate.spend(room.caller)
+                    with room.gate.working(room.caller):
+                        answer = await hear(room, seat, text)
+                except Refusal as refusal:
+                    answer = put_off(refusal)
+                await _send(socket, answer)
     except (_Goodbye, WebSocketDisconnect):
         pass
     except Refusal as refusal:
-        await _send(socket, await refuse(refusal))
+        await _send(socket, refuse(refusal))
     except _Unusable as unusable:
         await _send(socket, _error("SESSION_ERROR", str(unusable)))
     if socket.application_state is WebSocketState.CONNECTED:

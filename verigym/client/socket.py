@@ -29,7 +29,12 @@ _WITHOUT = (400, 404, 405, 426, 501)
 """How a server answers that has no such WebSocket."""
 
 
-_STATUS_OF = {"busy": 429, "env_fault": 503, "stopping": 503, "internal": 500}
+_STATUS_OF = {
+    **dict.fromkeys(("busy", "rate_limited", "too_many_requests"), 429),
+    "env_fault": 503,
+    "stopping": 503,
+    "internal": 500,
+}
 """Codes of frames that say, as these do over HTTP, that it was nobody's fault who asked."""
 
 

@@ -215,6 +215,29 @@ def test_hostile_messages_are_answered_and_the_socket_lives_on(service, text):
         assert socket.reset(seed=7)["reward"] is None
 
 
+def test_messages_count_against_the_rate_of_their_key(serve):
+    with serve(rate_per_s=0.001) as service:
+        service.app.state.gate._burst = 3.0  # the socket itself is the first
+        with service.socket(f"{BASE}/ws") as socket:
+            told = [socket.ask({"type": "state"}) for _ in range(4)]
+        assert told[0]["type"] == "state"
+        assert (told[-1]["type"], told[-1]["data"]["code"]) == ("error", "EXECUTION_ERROR")
+        assert "requests a second" in told[-1]["data"]["message"]
+
+
+def test_a_key_is_needed_where_there_is_one(serve):
+    with serve(key="sesame", openenv="keydoor") as service:
+        for base in (BASE, ""):
+            assert service.post(f"{base}/reset", {}).status_code == 401
+            with pytest.raises(WebSocketDenialResponse), service.socket(f"{base}/ws"):
+                pass
+            service.http.headers["Authorization"] = "Bearer sesame"
+            assert service.post(f"{base}/reset", {}).status_code == 200
+            with service.socket(f"{base}/ws") as socket:
+                assert socket.reset(seed=7)["done"] is False
+            del service.http.headers["Authorization"]
+
+
 def test_unknown_environments(service):
     assert service.post("/openenv/games/nothing-v0/reset", {}).status_code == 404
     assert "did you mean" in service.http.get("/openenv/games/keydor/schema").json()["detail"]
