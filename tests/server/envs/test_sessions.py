@@ -7,6 +7,7 @@ import pytest
 
 import verigym
 from verigym import ConfigError, list_envs
+from verigym.server.keys import add
 from verigym.server.settings import Settings
 
 ENV = "stage/obeys-v0"
@@ -257,6 +258,45 @@ def test_sessions_are_bounded_and_reclaimed(stage):
     assert (closed.status_code, closed.content) == (204, b"")
     assert code_of(again) == (404, "unknown_session")
     assert [state["session"] for state in listed][:2] == sids[1:]
+
+
+def test_a_session_belongs_to_its_key(stage, tmp_path):
+    path = tmp_path / "keys.json"
+    one, other = [add(path, name=name, scopes={"step"}) for name in ("one", "other")]
+    verify = add(path, name="judge", scopes={"verify"})
+
+    async def main(app, http):
+        def auth(key):
+            http.headers["Authorization"] = f"Bearer {key}"
+
+        auth(one)
+        sid = (await stage.begin(http))["session"]
+        full = await http.post("/v1/sessions", json={"env": ENV})
+        auth(other)
+        asked = [
+            await http.get(f"/v1/sessions/{sid}"),
+            await stage.step(http, sid, 1, "a"),
+            await http.delete(f"/v1/sessions/{sid}"),
+            await http.get("/v1/sessions/none-such"),
+        ]
+        listed = (await http.get("/v1/sessions")).json()
+        begun = await http.post("/v1/sessions", json={"env": ENV})
+        auth(verify)
+        narrow = await http.post("/v1/sessions", json={"env": ENV})
+        auth(one)
+        return full, asked, listed, begun, narrow, await stage.step(http, sid, 1, "a")
+
+    full, asked, listed, begun, narrow, own = stage.play(
+        main, keys=str(path), max_sessions_per_key=1
+    )
+    assert code_of(full)[0] == 429
+    assert {(answer.status_code, answer.content) for answer in asked} == {
+        (404, asked[0].content)  # no word about whether it is somebody else's
+    }
+    assert listed == {"sessions": []}
+    assert begun.status_code == 201
+    assert code_of(narrow) == (403, "forbidden_scope")
+    assert own.json()["seq"] == 1
 
 
 def test_a_session_that_is_not_used_ends(stage):

@@ -136,6 +136,7 @@ def test_256_sessions_on_one_socket(ws):
         ('{"id": 3, "op": "create", "env": "stage/obeys-v0", "seed": 1e99}', "invalid_request", 3),
         ('{"id": ' + "[" * 100 + "]" * 100 + ', "op": "state"}', "too_deep", None),
         ("[" * 100_000, "too_deep", None),
+        ('{"op": "state", "id": "' + "x" * 1100 + '"}', "invalid_request", None),
         (b'{"op": "state"}', "not_text", None),
     ],
 )
