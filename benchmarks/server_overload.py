@@ -31,7 +31,7 @@ from typing import Any
 from verigym import Task
 from verigym.server.process import ServerProcess
 
-MAX_CONNECTIONS = 2000
+MAX_CONNECTIONS = 400
 
 
 def request(host: str, batch: int, deadline_s: float | None) -> bytes:
