@@ -34,6 +34,7 @@ class Card(msgspec.Struct, kw_only=True):
     verifier: str
     about: str
     max_action_chars: int
+    max_observation_chars: int
     params: dict[str, str | int | float | bool | None]
 
 

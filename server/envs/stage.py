@@ -179,6 +179,7 @@ class Stage:
             "verifier": env.verifier_id,
             "about": (inspect.getdoc(kind) or "").partition("\n")[0],
             "max_action_chars": env.max_action_chars,
+            "max_observation_chars": env.max_observation_chars,
             "params": _parameters(kind),
         }
 
