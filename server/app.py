@@ -13,8 +13,8 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,10 @@ class _Service:
     """By verifier id, what `Verifier.describe` gives."""
     audits: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By verifier id, the card with its error rates, where one of this version ships."""
+    held: int = 0
+    """Requests that were admitted and are not answered."""
+    size: float = 1.0
+    """Submissions in one of them, averaged."""
 
     def check(self, ask: VerifyBody, where: str) -> None:
         if ask.verifier not in self.cards:
@@ -93,9 +97,19 @@ class _Service:
         To be asked before a body is read: what is refused so costs next to nothing, and what expires
         in the queue would have cost others their place.
         """
-        no_room = self.pool.waiting >= self.pool.max_queue
-        if no_room or time.monotonic() + self.pool.delay_s > deadline:
+        # Those just admitted are not in the queue yet: as many as come at once would pass.
+        expected = max(self.pool.waiting, (self.held - self.pool.workers) * self.size)
+        if expected >= self.pool.max_queue or time.monotonic() + self.pool.delay_s > deadline:
             raise self.full()
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Counts as an admitted request within the block."""
+        self.held += 1
+        try:
+            yield
+        finally:
+            self.held -= 1
 
     def full(self) -> Refusal:
         """The refusal of what finds no room in the queue; says when there may be some."""
@@ -105,6 +119,7 @@ class _Service:
     def alike(self, asks: Sequence[VerifyBody], where: str) -> list[list[int]]:
         """Places of those that differ in task and submission only. Raises Refusal."""
         groups: dict[tuple[str, bytes, float | None], list[int]] = {}
+        self.size += 0.1 * (max(1, len(asks)) - self.size)
         for i, ask in enumerate(asks):
             self.check(ask, where.format(i))
             params = to_json(ask.params) if ask.params else b""
@@ -280,9 +295,10 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     @app.post("/v1/verify", summary="Judge one submission", openapi_extra=openapi.VERIFY)
     async def verify(request: Request) -> Response:
         service = _service(app)
-        ask = await read(request, _verify_decoder, settings)
-        judging = service.judge([ask], "$", deadline_of(request))
-        (verdict,) = await while_there(request, judging)
+        with service.holding():
+            ask = await read(request, _verify_decoder, settings)
+            judging = service.judge([ask], "$", deadline_of(request))
+            (verdict,) = await while_there(request, judging)
         return _json(verdict)
 
     @app.post(
@@ -292,14 +308,16 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     )
     async def verify_batch(request: Request) -> Response:
         service = _service(app)
-        batch = await read(request, _batch_decoder, settings)
-        if len(batch.items) > settings.max_batch:
-            message = f"a batch holds at most {settings.max_batch} items, got {len(batch.items)}"
-            raise Refusal(413, "batch_too_large", message, "$.items")
-        if wants_lines(request):
-            return await service.stream(request, batch.items)
-        judging = service.judge(batch.items, "$.items[{}]", deadline_of(request))
-        verdicts = await while_there(request, judging)
+        with service.holding():
+            batch = await read(request, _batch_decoder, settings)
+            if len(batch.items) > settings.max_batch:
+                most = settings.max_batch
+                message = f"a batch holds at most {most} items, got {len(batch.items)}"
+                raise Refusal(413, "batch_too_large", message, "$.items")
+            if wants_lines(request):
+                return await service.stream(request, batch.items)
+            judging = service.judge(batch.items, "$.items[{}]", deadline_of(request))
+            verdicts = await while_there(request, judging)
         return _json({"verdicts": verdicts})
 
     return app
