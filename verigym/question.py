@@ -82,7 +82,7 @@ class Question(Env[Asked]):
     def initial(self, task: Task) -> Asked:
         """See `Env`."""
         steps = [int(tag.removeprefix(_STEPS)) for tag in task.tags if tag.startswith(_STEPS)]
-        return Asked(self.reply(task.reference), *(steps[-1:] or [1]))
+        return Asked(self.reply(task.reference), steps[-1] if steps else 1)
 
     def observe(self, state: Asked) -> str:
         """See `Env`. The prompt says it all."""

@@ -13,8 +13,13 @@ from typing import Any, Protocol
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games.guessing import Hangman, Mastermind, Wordle
 from verigym.verifiers.games.keydoor import MOVES as DIRECTIONS
 from verigym.verifiers.games.keydoor import Level, Place, parse_level
+from verigym.verifiers.games.merging import Merging
+from verigym.verifiers.games.minesweeper import Minesweeper
+from verigym.verifiers.games.sokoban import Sokoban
+from verigym.verifiers.games.sudoku import Sudoku
 
 MAX_CELLS = 10_000
 _SHORT = {"u": "up", "d": "down", "l": "left", "r": "right", "n": "up", "s": "down", "w": "left"}
@@ -274,11 +279,18 @@ class Lights:
 
 
 RULES: Mapping[str, Rules] = {
+    "2048": Merging(),
+    "hangman": Hangman(),
     "hanoi": Hanoi(),
     "keydoor": KeyDoor(),
     "lake": Lake(),
     "lights": Lights(),
+    "mastermind": Mastermind(),
+    "minesweeper": Minesweeper(),
     "sliding": Sliding(),
+    "sokoban": Sokoban(),
+    "sudoku": Sudoku(),
+    "wordle": Wordle(),
 }
 
 

@@ -21,7 +21,8 @@ def memory_does_not_grow(subject: Subject) -> dict[str, Any]:
     rng = random.Random(1)
     began, episodes, steps, halfway = time.perf_counter(), 0, 0, 0
     played = 0.0
-    while episodes < _EPISODES and time.perf_counter() - began < _BUDGET_S:
+    budget_s = min(_BUDGET_S, 0.02 * subject.seeds)
+    while episodes < _EPISODES and time.perf_counter() - began < budget_s:
         at = time.perf_counter()
         env.reset(seed=episodes % 500)
         over = False
@@ -31,7 +32,7 @@ def memory_does_not_grow(subject: Subject) -> dict[str, Any]:
             steps += 1
         played += time.perf_counter() - at
         episodes += 1
-        late = time.perf_counter() - began > _BUDGET_S / 2 or episodes == _EPISODES / 2
+        late = time.perf_counter() - began > budget_s / 2 or episodes == _EPISODES / 2
         if late and not halfway:
             halfway = episodes
             gc.collect()

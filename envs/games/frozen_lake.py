@@ -1,0 +1,86 @@
+"""Frozen lake: walk from start to goal without falling into a hole. The ice does not slip."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.paths import shortest
+from verigym.envs.games.replayed import ReplayedGame
+from verigym.verifiers.games.keydoor import MOVES
+from verigym.verifiers.games.rules import LakeState
+
+# Width and height, the share of holes, the shortest way.
+SIZES = {
+    "easy": (4, 0.2, range(4, 7)),
+    "medium": (6, 0.3, range(8, 14)),
+    "hard": (9, 0.3, range(13, 41)),
+}
+
+_PROMPT = """\
+You stand on a frozen lake. @ is you, F is ice, H is a hole, G is the goal, S is where you began.
+A step into a hole ends the game. Reach the goal within {turns} moves. Answer with one move: up, down, \
+left or right."""
+
+
+class FrozenLake(ReplayedGame):
+    """The environment. An action is `up`, `down`, `left` or `right`; a move off the edge is invalid."""
+
+    id: ClassVar[str] = "verigym/games/frozen-lake-v0"
+    game: ClassVar[str] = "lake"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    recoverable: ClassVar[bool] = False
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`. Drawn until the shortest way has the length of the difficulty."""
+        size, holes, lengths = SIZES[difficulty]
+        while True:
+            cells = np.where(rng.random((size, size)) < holes, "H", "F")
+            start, goal = (int(i) for i in rng.permutation(size * size)[:2])
+            cells.flat[start], cells.flat[goal] = "S", "G"
+            rows = tuple("".join(row) for row in cells)
+            path = _way(LakeState(rows, *divmod(start, size)))
+            if path is not None and len(path) in lengths:
+                turns = len(path) + size
+                return _PROMPT.format(turns=turns), {"rows": list(rows), "turns": turns}
+
+    def show(self, board: LakeState) -> str:
+        """See `ReplayedGame`."""
+        rows = [list(row) for row in board.rows]
+        rows[board.row][board.column] = "@"
+        return "\n".join(map("".join, rows))
+
+    def position(self, board: LakeState) -> JSON:
+        """See `ReplayedGame`."""
+        return [board.row, board.column]
+
+    def moves(self, board: LakeState) -> list[str]:
+        """See `ReplayedGame`. Those that stay on the lake."""
+        return [name for name, _ in _steps(board)]
+
+    def lost(self, board: LakeState) -> bool:
+        """See `ReplayedGame`. In a hole."""
+        return board.rows[board.row][board.column] == "H"
+
+    def best(self, board: LakeState) -> str | None:
+        """See `ReplayedGame`."""
+        path = _way(board)
+        return path[0] if path else None
+
+
+def _steps(board: LakeState) -> list[tuple[str, LakeState]]:
+    found = []
+    for name, (down, right) in MOVES.items():
+        row, column = board.row + down, board.column + right
+        if 0 <= row < len(board.rows) and 0 <= column < len(board.rows[0]):
+            found.append((name, LakeState(board.rows, row, column)))
+    return found
+
+
+def _way(board: LakeState) -> list[str] | None:
+    def moves(at: LakeState) -> list[tuple[str, LakeState]]:
+        return [] if at.rows[at.row][at.column] == "H" else _steps(at)
+
+    return shortest(board, moves, lambda at: at.rows[at.row][at.column] == "G")

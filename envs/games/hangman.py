@@ -1,0 +1,67 @@
+"""Hangman: find a word letter by letter."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.replayed import Play, ReplayedGame
+from verigym.envs.games.words import words
+from verigym.verifiers.games.guessing import Guesses
+
+# Lengths of words, and lives.
+SIZES = {"easy": ((6,), 8), "medium": ((5, 6), 6), "hard": ((4,), 4)}
+
+_PROMPT = """\
+Find a hidden English word letter by letter. Letters that are found stand in their places. The game is \
+lost with wrong letter number {lives}. Answer with one letter."""
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+class Hangman(ReplayedGame):
+    """The environment. An action is a letter; one that was tried is invalid."""
+
+    id: ClassVar[str] = "verigym/games/hangman-v0"
+    game: ClassVar[str] = "hangman"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    recoverable: ClassVar[bool] = False
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`. Short words give fewer hints."""
+        lengths, lives = SIZES[difficulty]
+        known = words(lengths[int(rng.integers(len(lengths)))])
+        secret = known[int(rng.integers(len(known)))]
+        turns = len(set(secret)) + lives + 4
+        return _PROMPT.format(lives=lives), {"secret": secret, "lives": lives, "turns": turns}
+
+    def show(self, board: Guesses) -> str:
+        """See `ReplayedGame`."""
+        word = " ".join(letter if letter in board.made else "_" for letter in board.secret)
+        wrong = "".join(sorted(board.made - set(board.secret)))
+        return f"{word}\nwrong: {wrong or 'none'}; lives left: {board.lives - len(wrong)}"
+
+    def position(self, board: Guesses) -> JSON:
+        """See `ReplayedGame`."""
+        return sorted(board.made)
+
+    def moves(self, board: Guesses) -> list[str]:
+        """See `ReplayedGame`."""
+        return [letter for letter in _ALPHABET if letter not in board.made]
+
+    def lost(self, board: Guesses) -> bool:
+        """See `ReplayedGame`."""
+        return len(board.made - set(board.secret)) >= board.lives
+
+    def best(self, board: Guesses) -> str | None:
+        """See `ReplayedGame`. It knows the word."""
+        if self.lost(board):
+            return None
+        return next((letter for letter in board.secret if letter not in board.made), None)
+
+    def work(self, state: Play) -> int:
+        """Fewer lives and fewer letters to go by make each guess harder."""
+        board: Guesses = state.board
+        return max(1, 30 - 2 * board.lives - 2 * len(board.secret))

@@ -1,0 +1,77 @@
+"""Tower of Hanoi, from any arrangement to all disks on one peg."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.replayed import ReplayedGame
+from verigym.verifiers.games.rules import RULES, HanoiState
+
+# Disks, and the least number of moves.
+SIZES = {"easy": (3, range(3, 8)), "medium": (4, range(8, 16)), "hard": (6, range(24, 64))}
+
+_PROMPT = """\
+Three pegs hold {disks} disks; 1 is the smallest. Each turn moves the top disk of one peg onto another \
+peg, never onto a smaller disk.
+Bring all disks to peg {target} within {turns} moves. Answer with one move, such as 1->3."""
+
+
+class Hanoi(ReplayedGame):
+    """The environment. An action is `from->to`, pegs counted from 1."""
+
+    id: ClassVar[str] = "verigym/games/hanoi-v0"
+    game: ClassVar[str] = "hanoi"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`. Disks on random pegs; few enough moves, and not too few."""
+        disks, lengths = SIZES[difficulty]
+        while True:
+            places = [int(p) for p in rng.integers(0, 3, disks)]
+            target = int(rng.integers(1, 4))
+            start = [[d for d in range(disks, 0, -1) if places[d - 1] == peg] for peg in range(3)]
+            state = RULES["hanoi"].start({"start": start, "target": target})
+            least = _least(state)
+            if least in lengths:
+                turns = least + least // 2 + 2
+                prompt = _PROMPT.format(disks=disks, target=target, turns=turns)
+                return prompt, {"start": start, "target": target, "turns": turns}
+
+    def show(self, board: HanoiState) -> str:
+        """See `ReplayedGame`. Bottom first."""
+        return "\n".join(
+            f"peg {i}: {' '.join(map(str, peg)) or 'empty'}" for i, peg in enumerate(board.pegs, 1)
+        )
+
+    def position(self, board: HanoiState) -> JSON:
+        """See `ReplayedGame`."""
+        return [list(peg) for peg in board.pegs]
+
+    def moves(self, board: HanoiState) -> list[str]:
+        """See `ReplayedGame`."""
+        pairs = [(a, b) for a in range(3) for b in range(3)]
+        return [f"{a + 1}->{b + 1}" for a, b in pairs if self.rules.legal(board, (a, b))]
+
+    def best(self, board: HanoiState) -> str | None:
+        """See `ReplayedGame`. The largest disk out of place decides; the smaller ones make way."""
+        where = {disk: peg for peg, disks in enumerate(board.pegs) for disk in disks}
+        target, move = board.target, None
+        for disk in sorted(where, reverse=True):
+            if where[disk] != target:
+                move = (where[disk], target)
+                target = 3 - where[disk] - target  # the peg that is neither
+        return f"{move[0] + 1}->{move[1] + 1}" if move else None
+
+
+def _least(state: HanoiState) -> int:
+    """The least number of moves: 2^(d-1) for each disk d that has to move."""
+    where = {disk: peg for peg, disks in enumerate(state.pegs) for disk in disks}
+    target, total = state.target, 0
+    for disk in sorted(where, reverse=True):
+        if where[disk] != target:
+            total += 1 << (disk - 1)
+            target = 3 - where[disk] - target
+    return total

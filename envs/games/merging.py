@@ -1,0 +1,86 @@
+"""2048: push tiles together until one reaches the target."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.replayed import ReplayedGame
+from verigym.verifiers.games.keydoor import MOVES
+from verigym.verifiers.games.merging import Board, pushed, with_new_tile
+
+# The tile to reach, and turns.
+SIZES = {"easy": (64, 50), "medium": (128, 78), "hard": (256, 145)}
+
+_PROMPT = """\
+Tiles on a grid of four by four are pushed all at once in one direction; two equal tiles that meet merge \
+into their sum, each tile once a push. After each push a new tile, 2 or 4, comes on an empty cell.
+Make a tile of {target} within {turns} pushes. Answer with one push: up, down, left or right."""
+
+_DEPTH = 3
+# Weights of places for the oracle: a snake from one corner.
+_SNAKE = (15, 14, 13, 12, 8, 9, 10, 11, 7, 6, 5, 4, 0, 1, 2, 3)
+_WEIGHTS = tuple(2.0**w for w in _SNAKE)
+
+
+class Merging(ReplayedGame):
+    """The environment. An action is a direction; a push that moves nothing is invalid.
+
+    The seed and the board decide the new tile, so that a state has one future.
+    """
+
+    id: ClassVar[str] = "verigym/games/2048-v0"
+    game: ClassVar[str] = "2048"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    recoverable: ClassVar[bool] = False
+    chance: ClassVar[float] = 0.5  # random pushes often reach the tile of the easiest setting
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`."""
+        target, turns = SIZES[difficulty]
+        seed = int(rng.integers(1 << 31))
+        tiles = with_new_tile(with_new_tile((0,) * 16, seed), seed)
+        prompt = _PROMPT.format(target=target, turns=turns)
+        return prompt, {"tiles": list(tiles), "target": target, "seed": seed, "turns": turns}
+
+    def show(self, board: Board) -> str:
+        """See `ReplayedGame`."""
+        cells = [str(tile or ".").rjust(4) for tile in board.tiles]
+        return "\n".join("".join(cells[i : i + 4]) for i in range(0, 16, 4))
+
+    def position(self, board: Board) -> JSON:
+        """See `ReplayedGame`."""
+        return list(board.tiles)
+
+    def moves(self, board: Board) -> list[str]:
+        """See `ReplayedGame`."""
+        return [move for move in MOVES if pushed(board.tiles, move) != board.tiles]
+
+    def lost(self, board: Board) -> bool:
+        """See `ReplayedGame`. No push moves anything."""
+        return 0 not in board.tiles and not self.moves(board)
+
+    def best(self, board: Board) -> str | None:
+        """See `ReplayedGame`. Looks three pushes ahead; new tiles are known to it."""
+        found = _ahead(board, _DEPTH)
+        return found[1]
+
+
+def _ahead(board: Board, depth: int) -> tuple[float, str | None]:
+    """The best value within `depth` pushes, and the first of them."""
+    tiles = board.tiles
+    if max(tiles) >= board.target:
+        return 1e12 * (depth + 1), None
+    if not depth:
+        return sum(t * w for t, w in zip(tiles, _WEIGHTS, strict=True)) + 1e4 * tiles.count(0), None
+    best: tuple[float, str | None] = (-1.0, None)
+    for move in MOVES:
+        after = pushed(tiles, move)
+        if after != tiles:
+            after = with_new_tile(after, board.seed)
+            value, _ = _ahead(Board(after, board.target, board.seed), depth - 1)
+            if value > best[0]:
+                best = (value, move)
+    return best

@@ -1,0 +1,121 @@
+"""`ReplayedGame`: the base of games whose rules `games/replay` knows; the moves made are what is judged.
+
+The environment and the verifier play by the same rules, so nothing that the environment shows or
+forgets can change a score: the verifier replays the moves from the hidden start.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.env import Draft, Env, Transition
+from verigym.errors import RequestError
+from verigym.task import Task
+from verigym.verifiers.games.rules import RULES, Rules
+
+
+@dataclass(frozen=True)
+class Play:
+    """The state: the game's own, and the moves that led there (for the verifier, not for the key)."""
+
+    board: Any
+    moves: tuple[str, ...] = ()
+
+
+class ReplayedGame(Env[Play]):
+    """An author names `game` and writes `draw`, `show`, `position` and `best`.
+
+    A move that is none, or cannot be made now, changes nothing and is invalid. Reaching the goal ends
+    the episode with reward 1, a lost position with reward 0.
+    """
+
+    verifier_id: ClassVar[str] = "games/replay"
+    game: ClassVar[str]
+    """The name of its rules."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """Prompt, and what the rules start from; `turns` in it is how many there are."""
+
+    @abstractmethod
+    def show(self, board: Any) -> str:
+        """What the policy sees of it."""
+
+    @abstractmethod
+    def position(self, board: Any) -> JSON:
+        """All of `board` that moves can change."""
+
+    @abstractmethod
+    def best(self, board: Any) -> str | None:
+        """A move on a way to the goal; None in a dead end."""
+
+    def moves(self, board: Any) -> list[str] | None:
+        """The moves that can be made, where they can be listed."""
+        return None
+
+    def lost(self, board: Any) -> bool:
+        """Whether the game is over without the goal."""
+        return False
+
+    @property
+    def rules(self) -> Rules:
+        """The rules, which the verifier replays by."""
+        return RULES[self.game]
+
+    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+        """See `Env`."""
+        prompt, reference = self.draw(rng, difficulty)
+        return Draft(prompt=prompt, reference={"game": self.game, **reference})
+
+    def initial(self, task: Task) -> Play:
+        """See `Env`."""
+        return Play(self.rules.start(_reference(task)))
+
+    def turns_allowed(self, task: Task) -> int:
+        """See `Env`."""
+        return int(_reference(task)["turns"])
+
+    def observe(self, state: Play) -> str:
+        """See `Env`."""
+        return self.show(state.board)
+
+    def transition(self, state: Play, action: str) -> Transition[Play]:
+        """See `Env`."""
+        text = action.strip()
+        move = self.rules.read(text)
+        if move is None or self.lost(state.board) or not self.rules.legal(state.board, move):
+            return Transition(state=state, valid=False)
+        moved = Play(self.rules.apply(state.board, move), (*state.moves, text))
+        if self.rules.won(moved.board) or self.lost(moved.board):
+            return Transition(state=moved, terminated=True, submission=list(moved.moves))
+        return Transition(state=moved, valid=moved.board != state.board)
+
+    def submission(self, state: Play) -> JSON:
+        """See `Env`."""
+        return list(state.moves)
+
+    def key(self, state: Play) -> JSON:
+        """See `Env`."""
+        return self.position(state.board)
+
+    def legal_actions(self, state: Play) -> list[str] | None:
+        """See `Env`."""
+        return None if self.lost(state.board) else self.moves(state.board)
+
+    def solve(self, state: Play) -> str:
+        """See `Env`."""
+        move = self.best(state.board)
+        if move is None:
+            raise RequestError("the goal cannot be reached from here")
+        return move
+
+
+def _reference(task: Task) -> Mapping[str, Any]:
+    assert isinstance(task.reference, Mapping)
+    return task.reference

@@ -1,0 +1,102 @@
+"""Sliding tiles: bring the numbers in order through the one hole."""
+
+from __future__ import annotations
+
+import heapq
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.replayed import ReplayedGame
+from verigym.verifiers.games.keydoor import MOVES
+from verigym.verifiers.games.rules import RULES, SlidingState
+
+# Rows, columns, and how long the walk from the goal to the start is.
+SIZES = {"easy": (2, 3, 9), "medium": (3, 3, 16), "hard": (3, 3, 30)}
+
+_OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
+
+_PROMPT = """\
+Tiles slide into the hole, which is shown as _. Bring them in order, row by row from the top left, with \
+the hole at the bottom right, within {turns} moves.
+Answer with the direction in which a tile moves into the hole: up, down, left or right."""
+
+
+class Sliding(ReplayedGame):
+    """The environment. An action is `up`, `down`, `left` or `right`, or the tile's number."""
+
+    id: ClassVar[str] = "verigym/games/sliding-v0"
+    game: ClassVar[str] = "sliding"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`. A walk away from the goal that never turns back, so that there is a way."""
+        height, width, steps = SIZES[difficulty]
+        tiles = (*range(1, height * width), 0)
+        while True:
+            state, back = SlidingState(tiles, tiles, width), ""
+            for draw in rng.random(steps).tolist():
+                legal = [m for m in MOVES if m != back and RULES["sliding"].legal(state, m)]
+                move = legal[int(draw * len(legal))]
+                state, back = RULES["sliding"].apply(state, move), _OPPOSITE[move]
+            if _left(state) >= steps // 3 + 2:
+                turns = steps + steps // 2
+                rows = [list(state.tiles[i : i + width]) for i in range(0, len(tiles), width)]
+                return _PROMPT.format(turns=turns), {"rows": rows, "turns": turns}
+
+    def show(self, board: SlidingState) -> str:
+        """See `ReplayedGame`."""
+        cells = [str(tile) if tile else "_" for tile in board.tiles]
+        rows = [cells[i : i + board.width] for i in range(0, len(cells), board.width)]
+        return "\n".join(" ".join(row) for row in rows)
+
+    def position(self, board: SlidingState) -> JSON:
+        """See `ReplayedGame`."""
+        return list(board.tiles)
+
+    def moves(self, board: SlidingState) -> list[str]:
+        """See `ReplayedGame`."""
+        return [m for m in MOVES if self.rules.legal(board, m)]
+
+    def best(self, board: SlidingState) -> str | None:
+        """See `ReplayedGame`."""
+        path = _way(board)
+        return path[0] if path else None
+
+
+@lru_cache(maxsize=4096)
+def _way(start: SlidingState) -> tuple[str, ...]:
+    """A shortest way, by A* with the distance of each tile from its place (Hart et al. 1968)."""
+    rules, width = RULES["sliding"], start.width
+    heap = [(_left(start), 0, start.tiles)]
+    came: dict[tuple[int, ...], tuple[tuple[int, ...], str] | None] = {start.tiles: None}
+    cost = {start.tiles: 0}
+    while heap:
+        _, spent, tiles = heapq.heappop(heap)
+        if tiles == start.goal:
+            break
+        state = SlidingState(tiles, start.goal, width)
+        for move in MOVES:
+            if rules.legal(state, move):
+                after = rules.apply(state, move)
+                if spent + 1 < cost.get(after.tiles, 1 << 30):
+                    cost[after.tiles] = spent + 1
+                    came[after.tiles] = (tiles, move)
+                    heapq.heappush(heap, (spent + 1 + _left(after), spent + 1, after.tiles))
+    path, step = [], came[start.goal]
+    while step is not None:
+        path.append(step[1])
+        step = came[step[0]]
+    return tuple(path[::-1])
+
+
+def _left(state: SlidingState) -> int:
+    """The steps of each tile to its place, others aside: at least so many moves are left."""
+    width, total = state.width, 0
+    for place, tile in enumerate(state.tiles):
+        if tile:
+            goal = state.goal.index(tile)
+            total += abs(goal // width - place // width) + abs(goal % width - place % width)
+    return total

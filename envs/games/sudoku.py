@@ -1,0 +1,145 @@
+"""Sudoku, with exactly one solution that needs no guessing."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.replayed import ReplayedGame
+from verigym.verifiers.games.sudoku import Grid, units
+
+# Box, and how many cells stay given at most (fewer are taken away where that would need guessing).
+SIZES = {"easy": ((2, 2), 8), "medium": ((2, 3), 16), "hard": ((3, 3), 30)}
+
+_PROMPT = """\
+Fill the grid: each row, each column and each box of {height} by {width} holds 1 to {n} once. A dot is an \
+empty cell.
+Answer with row, column and number, counted from 1, such as 1 2 {n}; number 0 empties a cell again. You \
+have {turns} moves."""
+
+
+class Sudoku(ReplayedGame):
+    """The environment. An action is `row column number`; given numbers cannot be changed."""
+
+    id: ClassVar[str] = "verigym/games/sudoku-v0"
+    game: ClassVar[str] = "sudoku"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`. Cells are taken from a full grid as long as each is forced by the rest."""
+        (height, width), givens = SIZES[difficulty]
+        n = height * width
+        numbers = _dug(rng, _full(rng, height, width), height, width, givens)
+        empty = numbers.count(0)
+        turns = empty + empty // 2 + 2
+        rows = ["".join(str(v or ".") for v in numbers[i : i + n]) for i in range(0, n * n, n)]
+        prompt = _PROMPT.format(height=height, width=width, n=n, turns=turns)
+        return prompt, {"rows": rows, "box": [height, width], "turns": turns}
+
+    def show(self, board: Grid) -> str:
+        """See `ReplayedGame`."""
+        n = board.box[0] * board.box[1]
+        return "\n".join(
+            " ".join(str(v or ".") for v in board.numbers[i : i + n]) for i in range(0, n * n, n)
+        )
+
+    def position(self, board: Grid) -> JSON:
+        """See `ReplayedGame`."""
+        return list(board.numbers)
+
+    def best(self, board: Grid) -> str | None:
+        """See `ReplayedGame`. The first cell that differs from the solution."""
+        n = board.box[0] * board.box[1]
+        for place, number in enumerate(_solved(board.given, board.box)):
+            if board.numbers[place] != number:
+                return f"{place // n + 1} {place % n + 1} {number}"
+        return None
+
+
+def _full(rng: np.random.Generator, height: int, width: int) -> list[int]:
+    """A full grid: a cyclic pattern with numbers, rows, columns, bands and stacks shuffled."""
+    n = height * width
+    rows = [band * height + r for band in rng.permutation(width) for r in rng.permutation(height)]
+    columns = [
+        stack * width + c for stack in rng.permutation(height) for c in rng.permutation(width)
+    ]
+    numbers = [int(v) + 1 for v in rng.permutation(n)]
+    turned = bool(rng.integers(2)) and height == width
+    grid = [numbers[int(width * (r % height) + r // height + c) % n] for r in rows for c in columns]
+    return [grid[(i % n) * n + i // n] for i in range(n * n)] if turned else grid
+
+
+def _dug(
+    rng: np.random.Generator, full: list[int], height: int, width: int, givens: int
+) -> list[int]:
+    """`full` with cells emptied, each of which the others force by then.
+
+    A cell is emptied where it is the only number left for its place, or the only place left for its
+    number in a row, column or box. Filling them in again in the reverse order needs no guess, so
+    there is one solution.
+    """
+    n = height * width
+    numbers = list(full)
+    all_units = units(height, width)
+    of: list[list[tuple[int, ...]]] = [[u for u in all_units if i in u] for i in range(n * n)]
+    order = rng.permutation(n * n).tolist()
+    left = n * n
+    for place in order:
+        if left <= givens:
+            break
+        number = numbers[place]
+        numbers[place] = 0
+        if _forced(numbers, place, number, of):
+            left -= 1
+        else:
+            numbers[place] = number
+    return numbers
+
+
+def _forced(numbers: list[int], place: int, number: int, of: list[list[tuple[int, ...]]]) -> bool:
+    seen = {numbers[i] for unit in of[place] for i in unit}
+    if len(seen - {0}) == len(of[place][0]) - 1:
+        return True
+    for unit in of[place]:
+        # Is there another empty cell of this unit that could hold the number?
+        for other in unit:
+            empty = other != place and not numbers[other]
+            if empty and not any(numbers[i] == number for near in of[other] for i in near):
+                break
+        else:
+            return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def _solved(given: tuple[int, ...], box: tuple[int, int]) -> tuple[int, ...]:
+    """The solution, by filling in the cell with the fewest numbers left."""
+    n = box[0] * box[1]
+    all_units = units(*box)
+    near = [{j for u in all_units if i in u for j in u} - {i} for i in range(n * n)]
+    numbers = list(given)
+
+    def fill() -> bool:
+        best: tuple[int, list[int]] | None = None
+        for place, number in enumerate(numbers):
+            if not number:
+                taken = {numbers[j] for j in near[place]}
+                free = [v for v in range(1, n + 1) if v not in taken]
+                if best is None or len(free) < len(best[1]):
+                    best = place, free
+                    if len(free) <= 1:
+                        break
+        if best is None:
+            return True
+        for number in best[1]:
+            numbers[best[0]] = number
+            if fill():
+                return True
+        numbers[best[0]] = 0
+        return False
+
+    fill()
+    return tuple(numbers)

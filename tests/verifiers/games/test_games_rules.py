@@ -1,0 +1,101 @@
+"""The rules of single games: marks of guesses, pushes of tiles, and the environments' own plays."""
+
+import itertools
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import verigym
+from verigym.envs.games.replayed import ReplayedGame
+from verigym.verifiers.games.guessing import code_marks, word_marks
+from verigym.verifiers.games.merging import pushed, with_new_tile
+
+REPLAYED = [
+    env_id
+    for env_id in sorted(verigym.list_envs())
+    if env_id.startswith("verigym/games/") and isinstance(verigym.make(env_id), ReplayedGame)
+]
+
+
+@pytest.mark.parametrize(
+    ("secret", "guess", "marks"),
+    [
+        ("crane", "crane", "+++++"),
+        ("crane", "nacre", "????+"),
+        ("noon", "onto", "??-?"),
+        ("abbey", "babes", "??++-"),
+        ("abbey", "kebab", "-?+??"),
+        ("speed", "erase", "?--??"),
+    ],
+)
+def test_marks_of_words(secret, guess, marks):
+    assert word_marks(secret, guess) == marks
+
+
+codes = st.text("1234", min_size=4, max_size=4)
+
+
+@given(codes, codes)
+def test_marks_agree_with_each_other(secret, guess):
+    marks = word_marks(secret, guess)
+    placed, elsewhere = code_marks(secret, guess)
+    assert (marks.count("+"), marks.count("?")) == (placed, elsewhere)
+    assert placed + elsewhere == sum((Counter(secret) & Counter(guess)).values())
+    assert code_marks(guess, secret) == (placed, elsewhere)
+
+
+tiles = st.lists(st.sampled_from([0, 2, 4, 8]), min_size=16, max_size=16).map(tuple)
+
+
+@given(tiles)
+def test_a_push_keeps_the_sum_and_opposite_pushes_mirror(board):
+    for move, other in (("left", "right"), ("up", "down")):
+        assert sum(pushed(board, move)) == sum(board)
+        assert pushed(board[::-1], other)[::-1] == pushed(board, move)
+    if 0 in board:
+        after = with_new_tile(board, 7)
+        assert after == with_new_tile(board, 7)
+        assert sum(a != b for a, b in itertools.zip_longest(after, board)) == 1
+
+
+@pytest.mark.parametrize("env_id", REPLAYED)
+def test_the_verifier_takes_the_oracle_s_play_as_text_and_nothing_less(env_id):
+    env = verigym.make(env_id)
+    verifier = verigym.make_verifier("games/replay")
+    for seed, difficulty in enumerate(env.difficulties[:2]):
+        env.reset(seed=seed, options={"difficulty": difficulty})
+        moves, over = [], False
+        while not over:
+            moves.append(env.oracle())
+            _, _, terminated, truncated, _ = env.step(moves[-1])
+            over = terminated or truncated
+        reply = f"Let me see.\n<answer>{'; '.join(moves)}</answer>"
+        assert verifier.verify(env.task, reply).score == 1.0
+        assert verifier.verify(env.task, "; ".join(moves[:-1])).score == 0.0
+        assert verifier.verify(env.task, "; ".join([*moves, moves[0]])).score == 0.0
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        {"game": "sokoban", "rows": ["######", "#@$$.#", "######"]},
+        {"game": "sokoban", "rows": ["#$.#"]},
+        {"game": "sudoku", "rows": ["11.4", "3412", "2143", "4321"], "box": [2, 2]},
+        {"game": "sudoku", "rows": ["1..."], "box": [2, 2]},
+        {"game": "minesweeper", "rows": ["*."], "first": [1, 1]},
+        {"game": "minesweeper", "rows": ["..", "."], "first": [1, 1]},
+        {"game": "2048", "tiles": [3] * 16, "target": 8, "seed": 1},
+        {"game": "wordle", "secret": "Crane"},
+        {"game": "mastermind", "secret": "17", "symbols": 6},
+        {"game": "hangman", "secret": "noon", "lives": 0},
+    ],
+)
+def test_a_start_that_makes_no_sense_is_the_author_s_fault(reference):
+    task = verigym.Task(
+        id="x", env_id="x", seed=0, prompt="", difficulty="easy", reference=reference
+    )
+    verdict = verigym.make_verifier("games/replay").verify(task, "1 1")
+    assert (verdict.status, verdict.reason) == (verigym.Status.VERIFIER_ERROR, "bad_task")
+    assert verdict.score is None

@@ -1,0 +1,127 @@
+"""Rules of games in which a hidden word or code is guessed: wordle, mastermind, hangman."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from verigym.canonical import JSON
+from verigym.errors import TaskError
+
+_WORD = re.compile(r"[a-z]{2,20}")
+_CODE = re.compile(r"[1-9]{2,12}")
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """The secret, and what was guessed, without order: what one knows."""
+
+    secret: str
+    made: frozenset[str] = frozenset()
+    symbols: int = 0
+    lives: int = 0
+
+
+def word_marks(secret: str, guess: str) -> str:
+    """A mark a letter: `+` in place, `?` elsewhere in the word, `-` not (or not once more)."""
+    left = Counter(s for s, g in zip(secret, guess, strict=True) if s != g)
+    marks = []
+    for s, g in zip(secret, guess, strict=True):
+        if s == g:
+            marks.append("+")
+        elif left[g]:
+            left[g] -= 1
+            marks.append("?")
+        else:
+            marks.append("-")
+    return "".join(marks)
+
+
+def code_marks(secret: str, guess: str) -> tuple[int, int]:
+    """How many symbols are in place, and how many more are right elsewhere."""
+    placed = sum(s == g for s, g in zip(secret, guess, strict=True))
+    common = sum((Counter(secret) & Counter(guess)).values())
+    return placed, common - placed
+
+
+class Wordle:
+    """`{"secret": "crane"}`: a guess is any word of that many letters a to z."""
+
+    def start(self, reference: Mapping[str, JSON]) -> Guesses:
+        return Guesses(_secret(reference, _WORD, "wordle"))
+
+    def read(self, move: JSON) -> str | None:
+        return _text(move, _WORD)
+
+    def legal(self, state: Guesses, move: str) -> bool:
+        return len(move) == len(state.secret)
+
+    def apply(self, state: Guesses, move: str) -> Guesses:
+        return Guesses(state.secret, state.made | {move})
+
+    def won(self, state: Guesses) -> bool:
+        return state.secret in state.made
+
+
+class Mastermind:
+    """`{"secret": "1352", "symbols": 6}`: a guess is a code of the same length over 1 to `symbols`."""
+
+    def start(self, reference: Mapping[str, JSON]) -> Guesses:
+        secret, symbols = _secret(reference, _CODE, "mastermind"), reference.get("symbols")
+        if type(symbols) is not int or not 2 <= symbols <= 9 or int(max(secret)) > symbols:
+            raise TaskError("mastermind: symbols must be 2 to 9, and the secret of them")
+        return Guesses(secret, symbols=symbols)
+
+    def read(self, move: JSON) -> str | None:
+        text = re.sub(r"[\s,]", "", move) if isinstance(move, str) and len(move) < 60 else None
+        return _text(text, _CODE)
+
+    def legal(self, state: Guesses, move: str) -> bool:
+        return len(move) == len(state.secret) and int(max(move)) <= state.symbols
+
+    def apply(self, state: Guesses, move: str) -> Guesses:
+        return Guesses(state.secret, state.made | {move}, state.symbols)
+
+    def won(self, state: Guesses) -> bool:
+        return state.secret in state.made
+
+
+class Hangman:
+    """`{"secret": "window", "lives": 6}`: a guess is a letter; wrong ones cost a life."""
+
+    def start(self, reference: Mapping[str, JSON]) -> Guesses:
+        lives = reference.get("lives")
+        if type(lives) is not int or not 1 <= lives <= 26:
+            raise TaskError(f"hangman: lives must be 1 to 26, got {lives!r}")
+        return Guesses(_secret(reference, _WORD, "hangman"), lives=lives)
+
+    def read(self, move: JSON) -> str | None:
+        text = move.strip().lower() if isinstance(move, str) and len(move) < 10 else ""
+        return text if len(text) == 1 and "a" <= text <= "z" else None
+
+    def legal(self, state: Guesses, move: str) -> bool:
+        return move not in state.made and not self.lost(state)
+
+    def apply(self, state: Guesses, move: str) -> Guesses:
+        return Guesses(state.secret, state.made | {move}, lives=state.lives)
+
+    def won(self, state: Guesses) -> bool:
+        return set(state.secret) <= state.made and not self.lost(state)
+
+    def lost(self, state: Guesses) -> bool:
+        """Whether no life is left."""
+        return len(state.made - set(state.secret)) >= state.lives
+
+
+def _text(move: JSON, form: re.Pattern[str]) -> str | None:
+    text = move.strip().lower() if isinstance(move, str) and len(move) < 60 else ""
+    return text if form.fullmatch(text) else None
+
+
+def _secret(reference: Mapping[str, JSON], form: re.Pattern[str], game: str) -> str:
+    secret = reference.get("secret")
+    if not isinstance(secret, str) or not form.fullmatch(secret):
+        raise TaskError(f"{game}: the secret must fit {form.pattern}, got {secret!r}")
+    return secret

@@ -1,0 +1,104 @@
+"""Rules of 2048, with new tiles that the seed and the board decide."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from verigym.canonical import JSON
+from verigym.errors import TaskError
+
+SIDE = 4
+Tiles = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Board:
+    """Sixteen tiles row by row, 0 for none; the tile to reach; what decides the new ones."""
+
+    tiles: Tiles
+    target: int
+    seed: int
+
+
+def _merged(line: tuple[int, ...]) -> tuple[int, ...]:
+    """A line pushed to its front; each tile merges once."""
+    out: list[int] = []
+    last = 0
+    for tile in line:
+        if not tile:
+            continue
+        if tile == last:
+            out[-1] += tile
+            last = 0
+        else:
+            out.append(tile)
+            last = tile
+    return (*out, *(0,) * (SIDE - len(out)))
+
+
+_LINES = {
+    "left": tuple(tuple(4 * i + j for j in range(4)) for i in range(4)),
+    "right": tuple(tuple(4 * i + 3 - j for j in range(4)) for i in range(4)),
+    "up": tuple(tuple(4 * j + i for j in range(4)) for i in range(4)),
+    "down": tuple(tuple(4 * (3 - j) + i for j in range(4)) for i in range(4)),
+}
+"""For each direction the places of each line, from the side that tiles move to."""
+_cache: dict[tuple[int, ...], tuple[int, ...]] = {}
+
+
+def pushed(tiles: Tiles, move: str) -> Tiles:
+    """The tiles after a push, before the new one comes."""
+    out = [0] * 16
+    for a, b, c, d in _LINES[move]:
+        line = (tiles[a], tiles[b], tiles[c], tiles[d])
+        merged = _cache.get(line)
+        if merged is None:
+            if len(_cache) > 1 << 16:
+                _cache.clear()
+            merged = _cache[line] = _merged(line)
+        out[a], out[b], out[c], out[d] = merged
+    return tuple(out)
+
+
+def with_new_tile(tiles: Tiles, seed: int) -> Tiles:
+    """With a 2, or one time in ten a 4, on an empty place; SHA-256 of seed and tiles decides."""
+    empty = [i for i, tile in enumerate(tiles) if not tile]
+    drawn = hashlib.sha256(repr((seed, tiles)).encode()).digest()
+    place = empty[int.from_bytes(drawn[:4]) % len(empty)]
+    tile = 4 if drawn[4] % 10 == 0 else 2
+    return (*tiles[:place], tile, *tiles[place + 1 :])
+
+
+class Merging:
+    """`{"tiles": [16 numbers], "target": 128, "seed": 7}`: a move is a direction that moves something."""
+
+    def start(self, reference: Mapping[str, JSON]) -> Board:
+        tiles, target, seed = (reference.get(name) for name in ("tiles", "target", "seed"))
+        if (
+            not isinstance(tiles, list | tuple)
+            or len(tiles) != 16
+            or not all(
+                type(t) is int and (t == 0 or (2 <= t <= 1 << 17 and t & (t - 1) == 0))
+                for t in tiles
+            )
+        ):
+            raise TaskError("2048: tiles must be 16 powers of two, or 0")
+        if type(target) is not int or not 4 <= target <= 1 << 17 or type(seed) is not int:
+            raise TaskError("2048: target must be a power of two from 4, seed a whole number")
+        return Board(tuple(int(str(t)) for t in tiles), target, seed)
+
+    def read(self, move: JSON) -> str | None:
+        from verigym.verifiers.games.rules import read_direction  # rules names this class
+
+        return read_direction(move)
+
+    def legal(self, state: Board, move: str) -> bool:
+        return pushed(state.tiles, move) != state.tiles
+
+    def apply(self, state: Board, move: str) -> Board:
+        return Board(with_new_tile(pushed(state.tiles, move), state.seed), state.target, state.seed)
+
+    def won(self, state: Board) -> bool:
+        return max(state.tiles) >= state.target

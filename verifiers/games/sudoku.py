@@ -1,0 +1,92 @@
+"""Rules of sudoku, on boxes of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from verigym.canonical import JSON
+from verigym.errors import TaskError
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Numbers row by row, 0 for none; which of them are given; the height and width of a box."""
+
+    numbers: tuple[int, ...]
+    given: tuple[int, ...]
+    box: tuple[int, int]
+
+
+@cache
+def units(height: int, width: int) -> tuple[tuple[int, ...], ...]:
+    """The places of each row, column and box."""
+    n = height * width
+    rows = [tuple(range(n * r, n * r + n)) for r in range(n)]
+    columns = [tuple(range(c, n * n, n)) for c in range(n)]
+    boxes = [
+        tuple((r + i) * n + c + j for i in range(height) for j in range(width))
+        for r in range(0, n, height)
+        for c in range(0, n, width)
+    ]
+    return (*rows, *columns, *boxes)
+
+
+class Sudoku:
+    """`{"rows": ["1..4", ...], "box": [2, 2]}`: a move `[row, column, number]`, from 1, fills a cell.
+
+    Given numbers stay; other cells may be filled anew, and 0 empties one. Won where every row, column
+    and box holds every number.
+    """
+
+    def start(self, reference: Mapping[str, JSON]) -> Grid:
+        box, rows = reference.get("box"), reference.get("rows")
+        if (
+            not isinstance(box, list | tuple)
+            or len(box) != 2
+            or not all(type(b) is int for b in box)
+        ):
+            raise TaskError("sudoku: box must be [height, width]")
+        height, width = (int(str(side)) for side in box)
+        n = height * width
+        if not (1 <= height <= 3 and 1 <= width <= 3 and n >= 4):
+            raise TaskError("sudoku: boxes of 2x2 to 3x3")
+        if not isinstance(rows, list | tuple) or len(rows) != n:
+            raise TaskError(f"sudoku: {n} rows are needed")
+        numbers = []
+        for row in rows:
+            if not isinstance(row, str) or len(row) != n or set(row) - set(".123456789"[: n + 1]):
+                raise TaskError(f"sudoku: a row is {n} of . and 1 to {n}, got {row!r}")
+            numbers += [0 if s == "." else int(s) for s in row]
+        for unit in units(height, width):
+            filled = [numbers[i] for i in unit if numbers[i]]
+            if len(set(filled)) != len(filled):
+                raise TaskError("sudoku: the given numbers clash")
+        return Grid(tuple(numbers), tuple(numbers), (height, width))
+
+    def read(self, move: JSON) -> tuple[int, int, int] | None:
+        if isinstance(move, str) and len(move) <= 20:
+            words = move.replace(",", " ").replace("=", " ").strip(" ()[]").split()
+            move = [int(w) for w in words if w.isdecimal()] if all(map(str.isdecimal, words)) else 0
+        if isinstance(move, list | tuple) and len(move) == 3 and all(type(n) is int for n in move):
+            row, column, number = (int(str(n)) for n in move)
+            return row - 1, column - 1, number
+        return None
+
+    def legal(self, state: Grid, move: tuple[int, int, int]) -> bool:
+        n = state.box[0] * state.box[1]
+        row, column, number = move
+        inside = 0 <= row < n and 0 <= column < n and 0 <= number <= n
+        return inside and not state.given[row * n + column]
+
+    def apply(self, state: Grid, move: tuple[int, int, int]) -> Grid:
+        n = state.box[0] * state.box[1]
+        place = move[0] * n + move[1]
+        numbers = (*state.numbers[:place], move[2], *state.numbers[place + 1 :])
+        return Grid(numbers, state.given, state.box)
+
+    def won(self, state: Grid) -> bool:
+        if 0 in state.numbers:
+            return False
+        return all(len({state.numbers[i] for i in unit}) == len(unit) for unit in units(*state.box))
