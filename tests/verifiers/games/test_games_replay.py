@@ -1,7 +1,6 @@
 """games/replay: golden replays, solvers that must win, and hostile input."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,12 +9,6 @@ from hypothesis import strategies as st
 import verigym
 from verigym.verifiers.games.rules import RULES
 
-REASONS = {
-    *("goal_reached", "goal_not_reached", "illegal_move", "moves_after_goal", "over_budget"),
-    *("unknown_move", "no_moves", "too_many_moves", "bad_json", "too_deep", "not_moves"),
-}
-GOLDEN = Path(__file__).parents[2] / "golden" / "games_replay.jsonl"
-ROWS = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
 MEGABYTE = 1 << 20
 
 
@@ -29,18 +22,6 @@ def judge(reference, reply, prompt="p", **params):
         reference=reference,
     )
     return verigym.make_verifier("games/replay", **params).verify(task, reply)
-
-
-@pytest.mark.parametrize("row", ROWS, ids=[f"{i}-{r['why']}" for i, r in enumerate(ROWS, 1)])
-def test_golden(row):
-    verdict = judge(row["answer"], row["reply"], row.get("prompt", "p"), **row.get("params", {}))
-    assert verdict.reason == row["reason"], verdict.evidence
-    assert verdict.score == pytest.approx(row["reward"])
-
-
-def test_golden_file_covers_every_reason():
-    assert len(ROWS) >= 40
-    assert {row["reason"] for row in ROWS} == REASONS
 
 
 def hanoi(disks, source, target, spare):

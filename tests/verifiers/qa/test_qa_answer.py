@@ -1,9 +1,7 @@
 """qa/answer: golden answers, laws about aliases, numbers and dates, and hostile input."""
 
 import datetime
-import json
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
@@ -14,12 +12,6 @@ from verigym.verifiers.qa.commit import hedge_in
 from verigym.verifiers.qa.normalise import f1, tokens
 from verigym.verifiers.qa.values import read_date, read_number
 
-REASONS = {
-    *("correct", "partial", "wrong_answer", "several_answers", "hedged", "too_long", "no_answer"),
-    *("unreadable", "no_citation", "unsupported", "false_quote", "not_text"),
-}
-GOLDEN = Path(__file__).parents[2] / "golden" / "qa_answer.jsonl"
-ROWS = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
 MEGABYTE = 1 << 20
 
 
@@ -33,18 +25,6 @@ def judge(reference, reply, prompt="p", **params):
         reference=reference,
     )
     return verigym.make_verifier("qa/answer", **params).verify(task, reply)
-
-
-@pytest.mark.parametrize("row", ROWS, ids=[f"{i}-{r['why']}" for i, r in enumerate(ROWS, 1)])
-def test_golden(row):
-    verdict = judge(row["answer"], row["reply"], row.get("prompt", "p"), **row.get("params", {}))
-    assert verdict.reason == row["reason"], verdict.evidence
-    assert verdict.score == pytest.approx(row["reward"])
-
-
-def test_golden_file_covers_every_reason():
-    assert len(ROWS) >= 40
-    assert {row["reason"] for row in ROWS} == REASONS
 
 
 WORDS = st.text("abcdefghijklmnopqrstuvwxyzäöüéñABCXYZ0123456789", min_size=1, max_size=8)
