@@ -105,6 +105,7 @@ class Settings:
         for name in (
             *("workers", "timeout_s", "max_timeout_s", "max_queue", "max_batch"),
             *("max_body_bytes", "max_depth", "body_timeout_s", "drain_s", "max_concurrent"),
+            *("env_workers", "session_lease_s", "max_sessions", "max_sessions_per_key"),
             *("sandbox_jobs", "sandbox_sessions", "sandbox_lease_s", "sandbox_body_bytes"),
             *("max_jobs", "job_retention_s"),
         ):
@@ -112,7 +113,6 @@ class Settings:
             if not value > 0:
                 raise ConfigError(f"{name} must be above 0, got {value}")
         for name in ("cache_mib", "rate_per_s"):
-            *("env_workers", "session_lease_s", "max_sessions", "max_sessions_per_key"),
             value = getattr(self, name)
             if not value >= 0:
                 raise ConfigError(f"{name} must be at least 0, got {value}")
