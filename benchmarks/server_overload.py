@@ -87,6 +87,9 @@ class Line(asyncio.Protocol):
             self._got.clear()
             self._answer.set_result((int(head[9:12]), bytes(body)))
 
+    def close(self) -> None:
+        self._transport.close()
+
     def connection_lost(self, error: Exception | None) -> None:
         self.alive = False
         if self._answer is not None and not self._answer.done():
