@@ -25,7 +25,7 @@ from verigym import __version__
 from verigym.canonical import to_json
 from verigym.errors import ConfigError, RequestError, suggestion
 from verigym.sandbox.local import LocalSandbox
-from verigym.server import judges, metrics, openapi, page, refusals, sandbox
+from verigym.server import direct, judges, metrics, openapi, page, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
 from verigym.server.envs import routes as envs
 from verigym.server.guard import Guard, keys_of
@@ -148,6 +148,8 @@ class _Service:
         was not judged yet is then taken back.
         """
         groups = self.alike(asks, where)
+        if len(groups) == 1:
+            return list(map(_presentable, await self._judge_alike(asks, where, 0, deadline)))
         try:
             async with asyncio.TaskGroup() as tasks:
                 judged = [
@@ -241,6 +243,37 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     app.add_middleware(Guard, keys=keys_of(settings))  # outside the limits, which ask who calls
     app.add_middleware(Watch, metrics=numbers, tracing=tracing)  # outermost: refusals, too
     refusals.install(app)
+
+    # First, so that no other route is tried before.
+    @direct.post(app, "/v1/verify", summary="Judge one submission", openapi_extra=openapi.VERIFY)
+    async def verify(request: Request) -> Response:
+        service = _service(app)
+        with service.holding():
+            ask = await read(request, _verify_decoder, settings)
+            judging = service.judge([ask], "$", deadline_of(request))
+            (verdict,) = await while_there(request, judging)
+        return _json(verdict)
+
+    @direct.post(
+        app,
+        "/v1/verify/batch",
+        summary="Judge several submissions; verdicts come in the same order",
+        openapi_extra=openapi.BATCH,
+    )
+    async def verify_batch(request: Request) -> Response:
+        service = _service(app)
+        with service.holding():
+            batch = await read(request, _batch_decoder, settings)
+            if len(batch.items) > settings.max_batch:
+                most = settings.max_batch
+                message = f"a batch holds at most {most} items, got {len(batch.items)}"
+                raise Refusal(413, "batch_too_large", message, "$.items")
+            if wants_lines(request):
+                return await service.stream(request, batch.items)
+            judging = service.judge(batch.items, "$.items[{}]", deadline_of(request))
+            verdicts = await while_there(request, judging)
+        return _json({"verdicts": verdicts})
+
     metrics.install(app, numbers)
     page.install(app)
     openapi.install(app)
@@ -291,34 +324,6 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
         if verifier not in service.audits:
             raise Refusal(404, "no_card", "this version of the verifier was not audited")
         return _json(service.audits[verifier])
-
-    @app.post("/v1/verify", summary="Judge one submission", openapi_extra=openapi.VERIFY)
-    async def verify(request: Request) -> Response:
-        service = _service(app)
-        with service.holding():
-            ask = await read(request, _verify_decoder, settings)
-            judging = service.judge([ask], "$", deadline_of(request))
-            (verdict,) = await while_there(request, judging)
-        return _json(verdict)
-
-    @app.post(
-        "/v1/verify/batch",
-        summary="Judge several submissions; verdicts come in the same order",
-        openapi_extra=openapi.BATCH,
-    )
-    async def verify_batch(request: Request) -> Response:
-        service = _service(app)
-        with service.holding():
-            batch = await read(request, _batch_decoder, settings)
-            if len(batch.items) > settings.max_batch:
-                most = settings.max_batch
-                message = f"a batch holds at most {most} items, got {len(batch.items)}"
-                raise Refusal(413, "batch_too_large", message, "$.items")
-            if wants_lines(request):
-                return await service.stream(request, batch.items)
-            judging = service.judge(batch.items, "$.items[{}]", deadline_of(request))
-            verdicts = await while_there(request, judging)
-        return _json({"verdicts": verdicts})
 
     return app
 

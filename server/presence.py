@@ -19,18 +19,25 @@ async def while_there(request: Request, work: Coroutine[Any, Any, Done]) -> Done
 
     Raises Refusal then, which nobody hears, and what `work` raises.
     """
-    task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_until_gone(request))
+    here = asyncio.current_task()
+    assert here is not None
+    left = False
+
+    async def watch() -> None:
+        nonlocal left
+        await _until_gone(request)
+        left = True
+        here.cancel()
+
+    gone = asyncio.ensure_future(watch())
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            return task.result()
-        raise Refusal(400, "disconnected", "the client left")
+        return await work
+    except asyncio.CancelledError:
+        if left and not here.uncancel():  # nobody else wants it to end
+            raise Refusal(400, "disconnected", "the client left") from None
+        raise
     finally:
         gone.cancel()
-        if not task.done():
-            task.cancel()
-            await asyncio.wait({task})
 
 
 @asynccontextmanager

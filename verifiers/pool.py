@@ -253,6 +253,8 @@ class VerifierPool:
                 raise
             futures = await asyncio.to_thread(submit, wait_s=wait_s)
         try:
+            if len(futures) == 1:
+                return await asyncio.wrap_future(futures[0])
             answers = await asyncio.gather(*map(asyncio.wrap_future, futures))
         except BaseException:
             self.cancel(futures)
