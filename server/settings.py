@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import os
 from collections.abc import Collection, Sequence
@@ -153,6 +154,7 @@ def _chosen(what: str, globs: Sequence[str], known: Collection[str]) -> list[str
     return sorted(chosen)
 
 
+@functools.lru_cache(maxsize=256)
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches `host`. Names other than localhost count as reachable."""
     if host.lower() == "localhost":
