@@ -318,7 +318,8 @@ def test_a_step_that_was_given_up_is_known_again(proxy, transport):
         proxy.lose = 1000
         with pytest.raises(VerifierFault) as fault:
             there.step("down")
-        assert fault.value.verdict.status is Status.INFRA
+        # A broken connection or no time left, whichever the last try met.
+        assert fault.value.verdict.status in (Status.INFRA, Status.TIMEOUT)
         proxy.lose = 0
         step = here.step("down")
         if again:

@@ -125,7 +125,7 @@ def serve(
         bool, typer.Option(help="Stop when standard input ends or the parent dies.", hidden=True)
     ] = False,
 ) -> None:
-    """Serve verifiers over HTTP until Ctrl-C or SIGTERM; see /docs on the service."""
+    """Serve verifiers, environments and jobs over HTTP until Ctrl-C or SIGTERM; see /docs there."""
     import os
 
     from verigym.errors import ConfigError
