@@ -13,11 +13,13 @@ from typing import Any, Protocol
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games.duels import Nim, TicTacToe
 from verigym.verifiers.games.guessing import Hangman, Mastermind, Wordle
 from verigym.verifiers.games.keydoor import MOVES as DIRECTIONS
 from verigym.verifiers.games.keydoor import Level, Place, parse_level
 from verigym.verifiers.games.merging import Merging
 from verigym.verifiers.games.minesweeper import Minesweeper
+from verigym.verifiers.games.nonogram import Nonogram
 from verigym.verifiers.games.sokoban import Sokoban
 from verigym.verifiers.games.sudoku import Sudoku
 
@@ -287,9 +289,12 @@ RULES: Mapping[str, Rules] = {
     "lights": Lights(),
     "mastermind": Mastermind(),
     "minesweeper": Minesweeper(),
+    "nim": Nim(),
+    "nonogram": Nonogram(),
     "sliding": Sliding(),
     "sokoban": Sokoban(),
     "sudoku": Sudoku(),
+    "tic-tac-toe": TicTacToe(),
     "wordle": Wordle(),
 }
 

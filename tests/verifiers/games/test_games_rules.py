@@ -90,6 +90,10 @@ def test_the_verifier_takes_the_oracle_s_play_as_text_and_nothing_less(env_id):
         {"game": "wordle", "secret": "Crane"},
         {"game": "mastermind", "secret": "17", "symbols": 6},
         {"game": "hangman", "secret": "noon", "lives": 0},
+        {"game": "nim", "heaps": [0, 0], "opponent": "random", "seed": 1},
+        {"game": "nim", "heaps": [2], "opponent": "strong", "seed": 1},
+        {"game": "tic-tac-toe", "board": "XXX......", "opponent": "random", "seed": 1},
+        {"game": "nonogram", "across": [[3]], "down": [[1], [1]]},
     ],
 )
 def test_a_start_that_makes_no_sense_is_the_author_s_fault(reference):

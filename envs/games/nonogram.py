@@ -1,0 +1,133 @@
+"""Nonograms: fill cells so that each row and column has the runs that stand beside it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.replayed import ReplayedGame
+from verigym.verifiers.games.nonogram import Picture, Runs, runs_of
+
+# Rows and columns, and the share of filled cells.
+SIZES = {"easy": (4, 0.6), "medium": (6, 0.6), "hard": (9, 0.62)}
+
+_PROMPT = """\
+A nonogram of {size} rows and {size} columns. Beside each line stand the lengths of its runs of filled \
+cells, in order; 0 stands for none. Between runs there is at least one empty cell.
+Fill cells until every line has its runs, within {turns} moves. Answer with row and column, counted from \
+1, such as 2 3; a filled cell is emptied again."""
+
+
+class Nonogram(ReplayedGame):
+    """The environment. An action is `row column`. Any picture with the runs told wins."""
+
+    id: ClassVar[str] = "verigym/games/nonogram-v0"
+    game: ClassVar[str] = "nonogram"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`. The runs of a random picture."""
+        size, share = SIZES[difficulty]
+        grid = np.where(rng.random((size, size)) < share, "#", ".")
+        grid[0, 0] = "#"  # an empty picture would be won at once
+        across = [list(runs_of(row.tolist())) for row in grid]
+        down = [list(runs_of(column.tolist())) for column in grid.T]
+        filled = int((grid == "#").sum())
+        # Another picture with the same runs has as many filled cells.
+        turns = filled + filled // 2 + 2
+        prompt = _PROMPT.format(size=size, turns=turns)
+        return prompt, {"across": across, "down": down, "turns": turns}
+
+    def show(self, board: Picture) -> str:
+        """See `ReplayedGame`."""
+        lines = [
+            f"{' '.join(row)}  {' '.join(map(str, runs or (0,)))}"
+            for row, runs in zip(board.rows, board.across, strict=True)
+        ]
+        columns = [
+            f"column {i}: {' '.join(map(str, runs or (0,)))}"
+            for i, runs in enumerate(board.down, 1)
+        ]
+        return "\n".join([*lines, *columns])
+
+    def position(self, board: Picture) -> JSON:
+        """See `ReplayedGame`."""
+        return list(board.rows)
+
+    def moves(self, board: Picture) -> list[str]:
+        """See `ReplayedGame`."""
+        rows, columns = range(1, len(board.across) + 1), range(1, len(board.down) + 1)
+        return [f"{row} {column}" for row in rows for column in columns]
+
+    def best(self, board: Picture) -> str | None:
+        """See `ReplayedGame`. The first cell that differs from the solution."""
+        for row, (line, solved) in enumerate(
+            zip(board.rows, _solved(board.across, board.down), strict=True), 1
+        ):
+            for column, (sign, wanted) in enumerate(zip(line, solved, strict=True), 1):
+                if sign != wanted:
+                    return f"{row} {column}"
+        return None
+
+
+@lru_cache(maxsize=512)
+def _solved(across: Runs, down: Runs) -> tuple[str, ...]:
+    """A picture with these runs: lines are narrowed to what fits, then tried row by row."""
+    width = len(down)
+    fits = [_lines(runs, width) for runs in across]
+    stands = [_lines(runs, len(across)) for runs in down]
+    solved = _search(fits, stands)
+    assert solved is not None, "a drawn nonogram has a solution"
+    return solved
+
+
+def _search(fits: list[list[str]], stands: list[list[str]]) -> tuple[str, ...] | None:
+    while True:
+        before = sum(map(len, fits)) + sum(map(len, stands))
+        fits = _narrowed(fits, stands)
+        stands = _narrowed(stands, fits)
+        if not all(fits) or not all(stands):
+            return None
+        if sum(map(len, fits)) + sum(map(len, stands)) == before:
+            break
+    open_rows = [row for row, lines in enumerate(fits) if len(lines) > 1]
+    if not open_rows:
+        return tuple(lines[0] for lines in fits)
+    row = min(open_rows, key=lambda r: len(fits[r]))
+    for line in fits[row]:
+        found = _search([*fits[:row], [line], *fits[row + 1 :]], stands)
+        if found is not None:
+            return found
+    return None
+
+
+def _narrowed(lines: list[list[str]], crossing: list[list[str]]) -> list[list[str]]:
+    """Each line's possibilities that agree, cell by cell, with some possibility of the crossing line."""
+    allowed = [[{line[i] for line in cross} for i in range(len(lines))] for cross in crossing]
+    return [
+        [line for line in many if all(line[j] in allowed[j][i] for j in range(len(line)))]
+        for i, many in enumerate(lines)
+    ]
+
+
+@lru_cache(maxsize=4096)
+def _all_lines(runs: tuple[int, ...], length: int) -> tuple[str, ...]:
+    """Every line with these runs."""
+    spare = length - sum(runs) - max(0, len(runs) - 1)
+    found = []
+    for places in combinations(range(spare + len(runs)), len(runs)):
+        line, at = "", 0
+        for number, (place, run) in enumerate(zip(places, runs, strict=True)):
+            gap = place - at + (number > 0)
+            line += "." * gap + "#" * run
+            at = place + 1
+        found.append(line.ljust(length, "."))
+    return tuple(found)
+
+
+def _lines(runs: tuple[int, ...], length: int) -> list[str]:
+    return list(_all_lines(runs, length))

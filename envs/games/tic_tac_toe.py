@@ -1,0 +1,92 @@
+"""Tic-tac-toe against an opponent that plays at random, greedily or perfectly."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.replayed import Play, ReplayedGame
+from verigym.verifiers.games.duels import Match, line_of
+from verigym.verifiers.games.rules import RULES
+
+# Opponent and goal.
+LEVELS = {"easy": ("random", "win"), "medium": ("greedy", "win"), "hard": ("perfect", "draw")}
+
+_PROMPT = """\
+Tic-tac-toe. You are X, your opponent is O and answers each move. {begin}{goal}
+Cells are counted from 1 to 9, row by row. Answer with the number of an empty cell."""
+
+
+class TicTacToe(ReplayedGame):
+    """The environment. An action is a cell, 1 to 9. Half of the games begin with a move of O's.
+
+    Against `random` and `greedy` the goal is to win, against `perfect` not to lose.
+    """
+
+    id: ClassVar[str] = "verigym/games/tic-tac-toe-v0"
+    game: ClassVar[str] = "tic-tac-toe"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    recoverable: ClassVar[bool] = False
+    chance: ClassVar[float] = 0.6  # random play often beats a random opponent
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`. Drawn until there is a way to the goal against this opponent."""
+        opponent, goal = LEVELS[difficulty]
+        while True:
+            board = "........."
+            if rng.integers(2):
+                place = int(rng.integers(9))
+                board = board[:place] + "O" + board[place + 1 :]
+            reference: dict[str, Any] = {
+                "board": board,
+                "opponent": opponent,
+                "seed": int(rng.integers(1 << 31)),
+                "goal": goal,
+                "turns": 6,
+            }
+            if _way(RULES["tic-tac-toe"].start(reference)) is not None:
+                words = "Win." if goal == "win" else "Win, or hold a draw."
+                begin = "O has begun. " if "O" in board else ""
+                return _PROMPT.format(begin=begin, goal=words), reference
+
+    def show(self, board: Match) -> str:
+        """See `ReplayedGame`."""
+        cells = str(board.board)
+        return "\n".join(" ".join(cells[i : i + 3]) for i in (0, 3, 6))
+
+    def position(self, board: Match) -> JSON:
+        """See `ReplayedGame`."""
+        return str(board.board)
+
+    def moves(self, board: Match) -> list[str]:
+        """See `ReplayedGame`."""
+        if line_of(str(board.board)):
+            return []
+        return [str(i + 1) for i, sign in enumerate(str(board.board)) if sign == "."]
+
+    def lost(self, board: Match) -> bool:
+        """See `ReplayedGame`."""
+        return RULES["tic-tac-toe"].lost(board)  # type: ignore[attr-defined,no-any-return]
+
+    def best(self, board: Match) -> str | None:
+        """See `ReplayedGame`. It knows the opponent's replies."""
+        found = _way(board)
+        return str(found + 1) if found is not None else None
+
+    def work(self, state: Play) -> int:
+        """Grows with the opponent's strength."""
+        board: Match = state.board
+        return {"random": 1, "greedy": 4, "perfect": 8}[board.strength]
+
+
+def _way(board: Match) -> int | None:
+    """A move after which the goal can be reached, against the replies as they will come."""
+    rules = RULES["tic-tac-toe"]
+    for place, sign in enumerate(str(board.board)):
+        if sign == "." and rules.legal(board, place):
+            after = rules.apply(board, place)
+            if rules.won(after) or _way(after) is not None:
+                return place
+    return None

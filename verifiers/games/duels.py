@@ -1,0 +1,209 @@
+"""Rules of games against an opponent of graded strength: tic-tac-toe and nim.
+
+The opponent's reply is a function of the seed and the position, so that a state has one future and a
+game can be replayed. It plays at random, takes wins and stops losses (`greedy`), or never errs
+(`perfect`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from verigym.canonical import JSON
+from verigym.errors import TaskError
+
+STRENGTHS = ("random", "greedy", "perfect")
+GOALS = ("win", "draw")
+_LINES = (
+    *((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8)),
+    *((0, 4, 8), (2, 4, 6)),
+)
+
+
+@dataclass(frozen=True)
+class Match:
+    """A position with the opponent's settings; it is always the player's turn, or the game is over.
+
+    Tic-tac-toe: nine of `.XO`, the player is X. Nim: the heaps, and in `last` who took last.
+    """
+
+    board: str | tuple[int, ...]
+    strength: str
+    seed: int
+    goal: str = "win"
+    last: str = ""
+
+
+class TicTacToe:
+    """`{"board": ".........", "opponent": "greedy", "seed": 7, "goal": "win"}`; a move is a cell, 1 to 9.
+
+    The player is X; the opponent, O, answers each move. With goal `draw` a draw is enough.
+    """
+
+    def start(self, reference: Mapping[str, JSON]) -> Match:
+        board = reference.get("board")
+        if not isinstance(board, str) or len(board) != 9 or set(board) - set(".XO"):
+            raise TaskError("tic-tac-toe: the board must be nine of . X O")
+        if line_of(board) or board.count("X") - board.count("O") not in (0, -1):
+            raise TaskError("tic-tac-toe: it must be X's turn")
+        return _match(board, reference)
+
+    def read(self, move: JSON) -> int | None:
+        number = _number(move)
+        return number - 1 if number is not None and 1 <= number <= 9 else None
+
+    def legal(self, state: Match, move: int) -> bool:
+        return state.board[move] == "." and not line_of(str(state.board))
+
+    def apply(self, state: Match, move: int) -> Match:
+        board = _put(str(state.board), move, "X")
+        if not line_of(board) and "." in board:
+            board = _put(board, _reply(board, state.strength, state.seed), "O")
+        return replace(state, board=board)
+
+    def won(self, state: Match) -> bool:
+        board = str(state.board)
+        line = line_of(board)
+        return line == "X" or (state.goal == "draw" and not line and "." not in board)
+
+    def lost(self, state: Match) -> bool:
+        """Whether the game is over without the goal."""
+        return ("." not in state.board or bool(line_of(str(state.board)))) and not self.won(state)
+
+
+class Nim:
+    """`{"heaps": [3, 5], "opponent": "perfect", "seed": 7}`; a move is `[heap, how many]`, heaps from 1.
+
+    Whoever takes the last thing wins; the opponent answers each move.
+    """
+
+    def start(self, reference: Mapping[str, JSON]) -> Match:
+        heaps = reference.get("heaps")
+        if (
+            not isinstance(heaps, list | tuple)
+            or not 1 <= len(heaps) <= 10
+            or not all(type(n) is int and 0 <= n <= 1000 for n in heaps)
+            or not any(heaps)
+        ):
+            raise TaskError("nim: heaps must be 1 to 10 whole numbers of 0 to 1000, not all 0")
+        return _match(tuple(int(str(n)) for n in heaps), reference)
+
+    def read(self, move: JSON) -> tuple[int, int] | None:
+        if isinstance(move, str) and len(move) <= 20:
+            words = move.replace(",", " ").strip(" ()[]").split()
+            move = [int(w) for w in words if w.isdecimal()] if all(map(str.isdecimal, words)) else 0
+        if isinstance(move, list | tuple) and len(move) == 2 and all(type(n) is int for n in move):
+            return int(str(move[0])) - 1, int(str(move[1]))
+        return None
+
+    def legal(self, state: Match, move: tuple[int, int]) -> bool:
+        heap, many = move
+        return 0 <= heap < len(state.board) and 1 <= many <= _heaps(state)[heap]
+
+    def apply(self, state: Match, move: tuple[int, int]) -> Match:
+        heaps = taken(_heaps(state), *move)
+        if not any(heaps):
+            return replace(state, board=heaps, last="player")
+        heaps = taken(heaps, *_answer(heaps, state.strength, state.seed))
+        return replace(state, board=heaps, last="" if any(heaps) else "opponent")
+
+    def won(self, state: Match) -> bool:
+        return state.last == "player"
+
+    def lost(self, state: Match) -> bool:
+        """Whether the opponent took the last thing."""
+        return state.last == "opponent"
+
+
+def line_of(board: str) -> str:
+    """Who has three in a line, or nothing."""
+    for a, b, c in _LINES:
+        if board[a] != "." and board[a] == board[b] == board[c]:
+            return board[a]
+    return ""
+
+
+def taken(heaps: tuple[int, ...], heap: int, many: int) -> tuple[int, ...]:
+    """The heaps after `many` were taken from one of them."""
+    return (*heaps[:heap], heaps[heap] - many, *heaps[heap + 1 :])
+
+
+def nim_move(heaps: tuple[int, ...]) -> tuple[int, int] | None:
+    """A move that leaves a nim-sum of 0 (Bouton 1901), or None where there is none."""
+    total = 0
+    for n in heaps:
+        total ^= n
+    return next(((i, n - (n ^ total)) for i, n in enumerate(heaps) if n ^ total < n), None)
+
+
+def _put(board: str, place: int, sign: str) -> str:
+    return board[:place] + sign + board[place + 1 :]
+
+
+def _reply(board: str, strength: str, seed: int) -> int:
+    """Where O goes."""
+    free = [i for i, sign in enumerate(board) if sign == "."]
+    if strength != "random":
+        for sign in "OX":  # to win, or else to stop X from winning
+            for place in free:
+                if line_of(_put(board, place, sign)):
+                    return place
+    if strength == "perfect":
+        best = min(_value(_put(board, place, "O"), "X") for place in free)
+        free = [place for place in free if _value(_put(board, place, "O"), "X") == best]
+    return free[_draw(seed, board, len(free))]
+
+
+@lru_cache(maxsize=10_000)
+def _value(board: str, turn: str) -> int:
+    """1 where X wins with perfect play, 0 for a draw, -1 where O wins."""
+    line = line_of(board)
+    if line or "." not in board:
+        return {"X": 1, "O": -1, "": 0}[line]
+    after = [
+        _value(_put(board, i, turn), "O" if turn == "X" else "X")
+        for i, sign in enumerate(board)
+        if sign == "."
+    ]
+    return max(after) if turn == "X" else min(after)
+
+
+def _answer(heaps: tuple[int, ...], strength: str, seed: int) -> tuple[int, int]:
+    """What the opponent takes."""
+    filled = [i for i, n in enumerate(heaps) if n]
+    if strength != "random" and len(filled) == 1:
+        return filled[0], heaps[filled[0]]
+    if strength == "perfect" and (best := nim_move(heaps)) is not None:
+        return best
+    moves = [(i, many) for i in filled for many in range(1, heaps[i] + 1)]
+    return moves[_draw(seed, repr(heaps), len(moves))]
+
+
+def _draw(seed: int, position: str, count: int) -> int:
+    drawn = hashlib.sha256(f"{seed} {position}".encode()).digest()
+    return int.from_bytes(drawn[:8]) % count
+
+
+def _heaps(state: Match) -> tuple[int, ...]:
+    assert isinstance(state.board, tuple)
+    return state.board
+
+
+def _number(move: JSON) -> int | None:
+    if isinstance(move, str) and move.strip().isdecimal() and len(move) < 6:
+        return int(move)
+    return move if type(move) is int else None
+
+
+def _match(board: str | tuple[int, ...], reference: Mapping[str, JSON]) -> Match:
+    strength, seed = reference.get("opponent"), reference.get("seed")
+    goal = reference.get("goal", "win")
+    if strength not in STRENGTHS or goal not in GOALS or type(seed) is not int:
+        raise TaskError(
+            f"opponent must be one of {', '.join(STRENGTHS)}, goal one of {', '.join(GOALS)}, seed a "
+            f"whole number, got {strength!r}, {goal!r} and {seed!r}"
+        )
+    return Match(board, str(strength), int(str(seed)), str(goal))
