@@ -121,9 +121,12 @@ class _Service:
         groups: dict[tuple[str, bytes, float | None], list[int]] = {}
         self.size += 0.1 * (max(1, len(asks)) - self.size)
         for i, ask in enumerate(asks):
-            self.check(ask, where.format(i))
-            params = to_json(ask.params) if ask.params else b""
-            groups.setdefault((ask.verifier, params, ask.timeout_s), []).append(i)
+            key = ask.verifier, to_json(ask.params) if ask.params else b"", ask.timeout_s
+            group = groups.get(key)
+            if group is None:
+                self.check(ask, where.format(i))
+                group = groups[key] = []
+            group.append(i)
         return list(groups.values())
 
     async def stream(self, request: Request, asks: Sequence[VerifyBody]) -> Response:

@@ -80,6 +80,7 @@ class Metrics:
         ProcessCollector(registry=self.registry)
         self._answered: dict[tuple[str, str, int], Counter] = {}
         self._took: dict[str, Histogram] = {}
+        self._judged: dict[tuple[str, str], Histogram] = {}
         self._readings: list[Reading] = []
         self.registry.register(_Readings(self._readings))
 
@@ -106,7 +107,11 @@ class Metrics:
         if trip.taken:
             self._wait_s.observe(trip.taken - trip.queued)
         for verdict, seconds in zip(trip.verdicts, trip.seconds, strict=True):
-            self._verify_s.labels(trip.verifier, verdict.status.value).observe(seconds)
+            key = (trip.verifier, verdict.status.value)
+            judged = self._judged.get(key)
+            if judged is None:
+                judged = self._judged[key] = self._verify_s.labels(*key)
+            judged.observe(seconds)
 
 
 def install(app: FastAPI, metrics: Metrics) -> None:

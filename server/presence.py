@@ -13,12 +13,16 @@ from verigym.server.refusals import Refusal
 
 Done = TypeVar("Done")
 
+_UNWATCHED_S = 0.02
+"""Work that is done by then needs no task that looks after the client."""
+
 
 async def while_there(request: Request, work: Coroutine[Any, Any, Done]) -> Done:
     """What `work` gives; it is cancelled when the client, whose body was read, hangs up.
 
     Raises Refusal then, which nobody hears, and what `work` raises.
     """
+    loop = asyncio.get_running_loop()
     here = asyncio.current_task()
     assert here is not None
     left = False
@@ -29,7 +33,8 @@ async def while_there(request: Request, work: Coroutine[Any, Any, Done]) -> Done
         left = True
         here.cancel()
 
-    gone = asyncio.ensure_future(watch())
+    watching: list[asyncio.Task[None]] = []
+    begin = loop.call_later(_UNWATCHED_S, lambda: watching.append(loop.create_task(watch())))
     try:
         return await work
     except asyncio.CancelledError:
@@ -37,7 +42,9 @@ async def while_there(request: Request, work: Coroutine[Any, Any, Done]) -> Done
             raise Refusal(400, "disconnected", "the client left") from None
         raise
     finally:
-        gone.cancel()
+        begin.cancel()
+        for task in watching:
+            task.cancel()
 
 
 @asynccontextmanager
