@@ -22,6 +22,7 @@ Database = Mapping[str, list[Row]]
 _MANY = 80
 _ROWS = (0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 10, 12, 15)
 _NULLS = (0.0, 0.15, 0.4)
+_STEPS = (-9, -3, -1, 0, 1, 2, 5, 9, 20, 60)
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,9 @@ class _Plan:
     """Whether one table alone gets `rows` of them, the others one or two."""
     exact: bool
     """Whether the favourites are the queries' own constants, so that many conditions hold at once."""
+    varied: bool = False
+    """Whether numbers that meet constants differ from row to row, so that the average, the least and
+    the greatest of a group fall on different sides of its members."""
 
 
 def family(schema: Schema, hints: Hints, count: int, seed: int) -> Iterator[Database]:
@@ -72,8 +76,9 @@ def _plan(rng: random.Random, number: int, count: int, sizes: list[int]) -> _Pla
         more = (size, size + 1, size + 1) if lone else (size + 3, 2 * size)
         rows = max(1, rng.choice((size - 1, size, size, size + 1, *more)))
         rows = min(rows, 100) if size <= _MANY else size + rng.choice((-1, 0, 0, 1, 1))
+    varied = number % 6 == 0 and not (sized or lone)
     return _Plan(
-        rows=rows,
+        rows=max(rows, 6) if varied else rows,
         nulls=rng.choice((0.0, 0.0, 0.15) if sized or lone else _NULLS),
         n_active=rng.choice((1, 1, 2, 2, 3) if sized or lone else (1, 2, 2, 3, 3, 4, 6)),
         spread=rng.choice((0.0, 0.0, 0.1) if sized or lone else (0.0, 0.1, 0.3)),
@@ -83,6 +88,7 @@ def _plan(rng: random.Random, number: int, count: int, sizes: list[int]) -> _Pla
         sized=sized,
         lone=lone,
         exact=number % 3 == 1 or (lone and rng.random() < 0.5),
+        varied=varied,
     )
 
 
@@ -145,6 +151,11 @@ class _Maker:
                         place in hints.counted,
                     )
                 )
+        listed = {slot.root for slots in self.slots.values() for slot in slots if slot.values}
+        self.edges = {
+            root: [] if root in listed else [c for c in pool if type(c) is int]
+            for root, (pool, _, _) in self.pools.items()
+        }
         self.fitted: dict[tuple[str, Cell], Cell] = {}
 
     def make(self, plan: _Plan, rng: random.Random) -> Database:
@@ -257,6 +268,8 @@ class _Maker:
                         cells.append(numbered(bases.get(at, start) + number, slot.kind))
                     elif slot.nullable and chance() < nulls:
                         cells.append(None)
+                    elif plan.varied and not slot.key and (edges := self.edges[slot.root]):
+                        cells.append(self._fit(rng.choice(edges) + rng.choice(_STEPS), slot.kind))
                     elif not slot.values and (
                         (attempt > 1 and at in in_keys) or (spread and chance() < spread)
                     ):

@@ -1,0 +1,1 @@
+"""Questions over databases, answered in SQL; judged by `sql/query`."""
