@@ -43,9 +43,11 @@ def load(names: Sequence[str]) -> None:
 
 def work(sock: socket.socket) -> None:
     """Answer on `sock` until the service closes it; what comes first on it is memory to share."""
-    _, (fd,), _, _ = socket.recv_fds(sock, 1, 1)
-    memory = mmap.mmap(fd, CURRENT.size)
-    os.close(fd)
+    _, fds, _, _ = socket.recv_fds(sock, 1, 1)
+    if not fds:  # the service stopped just now
+        return
+    memory = mmap.mmap(fds[0], CURRENT.size)
+    os.close(fds[0])
     # Beside a thread that computes without pause, the leader gets a turn in so many seconds.
     sys.setswitchinterval(_SWITCH_S)
     _Host(sock, memory).run()

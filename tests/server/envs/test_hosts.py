@@ -5,12 +5,14 @@ import json
 import os
 import select
 import signal
+import socket
 import time
 
 import httpx2
 import pytest
 from websockets.sync.client import connect
 
+from verigym.server.envs.host import work
 from verigym.server.process import ServerProcess
 
 WAIT_S = 60
@@ -181,6 +183,13 @@ def test_hosts_end_with_the_application(stage):
         return await step
 
     assert asyncio.run(main()).json()["fault"]["status"] == "cancelled"
+
+
+def test_a_host_whose_service_has_gone_before_it_began_just_ends():
+    ours, theirs = socket.socketpair()
+    ours.close()
+    with theirs:
+        work(theirs)
 
 
 def test_sigterm_lets_steps_finish_and_begins_no_others(stage_folder):
