@@ -36,6 +36,11 @@ _numbers = itertools.count()
 _GONE: Final = 499
 """Status in log and metrics of what had no answer, because the client left."""
 
+_BUSY: Final = 429
+_TELL_S: Final = 1.0
+"""Of requests refused for want of room one in so long is logged, with how many there were: a line for
+each would take the time from those that were admitted."""
+
 
 @dataclass(slots=True)
 class Exchange:
@@ -58,6 +63,8 @@ class Watch:
         self.app = app
         self._metrics = metrics
         self._tracing = tracing
+        self._refused = 0
+        self._tell_at = 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -124,6 +131,14 @@ class Watch:
             None if lasting else exchange.seconds,
         )
         level = logging.DEBUG if exchange.route in _QUIET else logging.INFO
+        refused = {}
+        if exchange.status == _BUSY:
+            self._refused += 1
+            now = time.monotonic()
+            if now < self._tell_at:
+                return
+            refused = {"refused": self._refused}
+            self._refused, self._tell_at = 0, now + _TELL_S
         if _log.isEnabledFor(level):
             client = scope.get("client")
             _log.log(
@@ -139,6 +154,7 @@ class Watch:
                     bytes_in=exchange.received,
                     bytes_out=exchange.sent,
                     peer=client[0] if client else "",
+                    **refused,
                 ),
             )
 

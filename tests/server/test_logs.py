@@ -1,5 +1,6 @@
 """The log: its two forms, what is in a line and what never is, and a reader that stalls."""
 
+import asyncio
 import io
 import json
 import logging
@@ -11,7 +12,10 @@ import pytest
 
 from verigym import ConfigError, Task
 from verigym.server import logs
+from verigym.server.metrics import Metrics
 from verigym.server.process import ServerProcess
+from verigym.server.refusals import Refusal
+from verigym.server.watch import Watch
 
 TASK = json.loads(
     Task(id="t", env_id="e", seed=1, prompt="PROMPT", difficulty="d", reference="HUSH").to_json()
@@ -143,3 +147,30 @@ def test_access_lines_say_who_asked_what_and_never_what_was_in_it(unruly, tmp_pa
     assert (line["route"], line["status"], line["caller"]) == ("(none)", 401, "")
     about = [line for line in lines if line.get("request") == crashed.headers["X-Request-ID"]]
     assert [line["logger"] for line in about] == ["verigym.server.app", "verigym.access"]
+
+
+def test_of_refusals_for_want_of_room_one_a_second_is_logged(configured, monkeypatch):
+    """A line for each would take the time from those that were admitted."""
+    now = [100.0]
+    monkeypatch.setattr("verigym.server.watch.time.monotonic", lambda: now[0])
+    lines = configured("json")
+
+    async def busy(scope, receive, send):
+        await Refusal(429, "busy", "later").response()(scope, receive, send)
+
+    async def ask():
+        async def receive():
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message):
+            pass
+
+        scope = {"type": "http", "method": "POST", "path": "/v1/verify", "headers": [], "state": {}}
+        await watch(scope, receive, send)
+
+    watch = Watch(busy, Metrics(), None)
+    for at in (0.0, 0.1, 0.5, 0.9, 1.1, 1.2):
+        now[0] = 100.0 + at
+        asyncio.run(ask())
+    told = [json.loads(line) for line in lines()]
+    assert [line["refused"] for line in told] == [1, 4]
