@@ -259,7 +259,7 @@ def test_a_session_that_is_lost_is_a_fault_until_the_next_reset(service, make):
 def test_a_service_that_went_away_and_came_back(tmp_path):
     with ServerProcess(workers=1, verifiers=["none"], envs=["games"]) as server:
         for transport in TRANSPORTS:
-            env = RemoteEnv(server.url, "keydoor", transport=transport, timeout_s=1.5)
+            env = RemoteEnv(server.url, "keydoor", transport=transport, timeout_s=5.0)
             env.reset(seed=7)
             server.kill()
             for _ in range(2):
