@@ -41,6 +41,7 @@ from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 from verigym.server.stream import streamed, wants_lines
 from verigym.server.tracing import tracing_of
+from verigym.server.turns import Turns
 from verigym.server.watch import Watch
 from verigym.verdict import Verdict
 from verigym.verifiers.audit.card import read_card
@@ -74,6 +75,7 @@ class _Service:
     """Requests that were admitted and are not answered."""
     size: float = 1.0
     """Submissions in one of them, averaged."""
+    turns: Turns = field(default_factory=Turns)
 
     def check(self, ask: VerifyBody, where: str) -> None:
         if ask.verifier not in self.cards:
@@ -100,6 +102,7 @@ class _Service:
         # Those just admitted are not in the queue yet: as many as come at once would pass.
         expected = max(self.pool.waiting, (self.held - self.pool.workers) * self.size)
         if expected >= self.pool.max_queue or time.monotonic() + self.pool.delay_s > deadline:
+            self.turns.refused()
             raise self.full()
 
     @contextmanager

@@ -10,7 +10,6 @@ import select
 import signal
 import socket
 import ssl
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -28,7 +27,6 @@ from verigym.server.websockets import WebSocketConnection
 
 _BACKLOG = 1024
 _WATCH_S = 1.0
-_SWITCH_S = 0.0001
 _DEAF_S = 300.0
 """A WebSocket's client that does not answer pings so long is gone; one that trains a model may be busy."""
 _CUT_S = 1
@@ -104,9 +102,6 @@ class Server(uvicorn.Server):
         # What was loaded stays: looking through it for garbage held up all requests for 40 ms.
         gc.collect()
         gc.freeze()
-        # The pool's threads take turns with the event loop. By default a busy loop gives way after
-        # 5 ms, and a worker waits as long for its next task: it got a seventh of what it can do.
-        sys.setswitchinterval(_SWITCH_S)
         if self.started and not self.should_exit:
             self._on_ready()
 
