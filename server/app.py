@@ -222,6 +222,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
             app.state.service = service
             for path in ("/v1/verify", "/v1/verify/batch"):
                 gate.before[path] = service.admit
+            stack.callback(service.turns.close)
             stack.push_async_callback(asyncio.to_thread, service.pool.close)
             jobs = app.state.jobs = await _start_jobs(settings, service)
             numbers.read_from(lambda: metrics.of_jobs(jobs))

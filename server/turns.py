@@ -37,5 +37,10 @@ class Turns:
         if left_s > 0:
             loop.call_later(left_s, self._look, loop)
         else:
+            self.close()
+
+    def close(self) -> None:
+        """Leave turns as they were."""
+        if self._short:
             self._short = False
             sys.setswitchinterval(self._usual_s)
