@@ -40,12 +40,9 @@ class WeightedSum(Composition):
 
     def combine(self, task: Task, submission: JSON) -> Verdict:
         """See the class. The policy's fault where it is that for every child."""
-        verdicts = []
-        for child in self.children:
-            verdict = child.verify(task, submission)
-            if verdict.score is None:
-                return faulted(child, verdict)
-            verdicts.append((child, verdict))
+        verdicts = self.ask(task, submission)
+        if isinstance(verdicts, Verdict):
+            return verdicts
         total = sum(child.weight for child in self.children)
         score = sum(child.weight * (v.score or 0.0) for child, v in verdicts) / total
         reason = "correct" if all(v.score == 1.0 for c, v in verdicts if c.weight) else "partly"
@@ -70,14 +67,9 @@ class AllOf(Composition):
 
     def combine(self, task: Task, submission: JSON) -> Verdict:
         """See the class."""
-        verdicts: list[tuple[Child, Verdict]] = []
-        for child in self.children:
-            verdict = child.verify(task, submission)
-            if verdict.score is None:
-                return faulted(child, verdict)
-            verdicts.append((child, verdict))
-            if verdict.score == 0.0:
-                break
+        verdicts = self.ask(task, submission, until=0.0)
+        if isinstance(verdicts, Verdict):
+            return verdicts
         return like(min(verdicts, key=lambda pair: pair[1].score or 0.0), verdicts)
 
 
@@ -91,14 +83,9 @@ class AnyOf(Composition):
 
     def combine(self, task: Task, submission: JSON) -> Verdict:
         """See the class. A fault before the first full score is the verdict."""
-        verdicts: list[tuple[Child, Verdict]] = []
-        for child in self.children:
-            verdict = child.verify(task, submission)
-            if verdict.score is None:
-                return faulted(child, verdict)
-            verdicts.append((child, verdict))
-            if verdict.score == 1.0:
-                break
+        verdicts = self.ask(task, submission, until=1.0)
+        if isinstance(verdicts, Verdict):
+            return verdicts
         return like(max(verdicts, key=lambda pair: pair[1].score or 0.0), verdicts)
 
 

@@ -91,6 +91,20 @@ class Composition(Verifier):
             raise TaskError(f"{self.id} is made of nothing; say what with the parameter of")
         return self.combine(task, submission)
 
+    def ask(
+        self, task: Task, submission: JSON, *, until: float | None = None
+    ) -> list[tuple[Child, Verdict]] | Verdict:
+        """The children's verdicts in order, up to the first with the score `until`; a fault alone."""
+        verdicts: list[tuple[Child, Verdict]] = []
+        for child in self.children:
+            verdict = child.verify(task, submission)
+            if verdict.score is None:
+                return faulted(child, verdict)
+            verdicts.append((child, verdict))
+            if verdict.score == until:
+                break
+        return verdicts
+
     def combine(self, task: Task, submission: JSON) -> Verdict:
         """The verdict of the whole; there is a child."""
         raise NotImplementedError

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from verigym.verifiers.code.languages import names_of
-
-# Possessive: a line of 64,000 marks and a backtick at its end would take a quarter of a minute.
-_FENCE = re.compile(r" {0,3}+(`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)[^`]*+")
+from verigym.verifiers.text.reply import fenced_blocks
 
 
 def extract_program(text: str, language: str) -> str:
@@ -17,24 +13,7 @@ def extract_program(text: str, language: str) -> str:
     Fences are Markdown's: three or more backticks or tildes at the start of a line, closed by as
     many of the same kind. A fence that is never closed (an answer cut short) is no block. Pure.
     """
-    blocks: list[tuple[str, str]] = []
-    opening: tuple[str, str] | None = None
-    lines: list[str] = []
-    for line in text.split("\n"):
-        bare = line.rstrip()
-        if opening is None:
-            match = _FENCE.fullmatch(bare)
-            if match:
-                opening = match[1], match[2].lower()
-                lines = []
-            continue
-        mark = opening[0]
-        closing = bare.lstrip(" ")
-        if len(closing) >= len(mark) and set(closing) == {mark[0]}:
-            blocks.append((opening[1], "\n".join(lines)))
-            opening = None
-        else:
-            lines.append(line)
+    blocks = fenced_blocks(text)
     tags = names_of(language)
     tagged = [body for tag, body in blocks if tag in tags]
     if tagged:
