@@ -25,7 +25,7 @@ class Broken(Exception):
 
 @dataclass(frozen=True)
 class Subject:
-    """The environment `id`, to be played on `seeds` seeds; `chosen` are arguments of its constructor."""
+    """The environment `id`, to be played on `seeds` seeds."""
 
     id: str
     seeds: int = 200

@@ -47,9 +47,10 @@ def code_marks(secret: str, guess: str) -> tuple[int, int]:
 
 
 class Wordle:
-    """`{"secret": "crane"}`: a guess is any word of that many letters a to z."""
+    """`{"secret": "crane", "max_moves": 6}`: a guess is any word of that many letters a to z."""
 
     def start(self, reference: Mapping[str, JSON]) -> Guesses:
+        _bounded(reference, "wordle")
         return Guesses(_secret(reference, _WORD, "wordle"))
 
     def read(self, move: JSON) -> str | None:
@@ -66,9 +67,10 @@ class Wordle:
 
 
 class Mastermind:
-    """`{"secret": "1352", "symbols": 6}`: a guess is a code of the same length over 1 to `symbols`."""
+    """`{"secret": "1352", "symbols": 6, "max_moves": 9}`: a guess is a code of the same length over 1 to `symbols`."""
 
     def start(self, reference: Mapping[str, JSON]) -> Guesses:
+        _bounded(reference, "mastermind")
         secret, symbols = _secret(reference, _CODE, "mastermind"), reference.get("symbols")
         if type(symbols) is not int or not 2 <= symbols <= 9 or int(max(secret)) > symbols:
             raise TaskError("mastermind: symbols must be 2 to 9, and the secret of them")
@@ -118,6 +120,11 @@ class Hangman:
 def _text(move: JSON, form: re.Pattern[str]) -> str | None:
     text = move.strip().lower() if isinstance(move, str) and len(move) < 60 else ""
     return text if form.fullmatch(text) else None
+
+
+def _bounded(reference: Mapping[str, JSON], game: str) -> None:
+    if reference.get("max_moves") is None:
+        raise TaskError(f"{game}: max_moves is missing; without it a list of all guesses would win")
 
 
 def _secret(reference: Mapping[str, JSON], form: re.Pattern[str], game: str) -> str:
