@@ -32,8 +32,8 @@ class ServerProcess:
     `verifiers` and `envs` are globs over what it serves, by default all verifiers and no environment.
     The child stops when this process ends, even by SIGKILL. `start_s` bounds every start, `key` is
     the bearer key to ask for, `env` adds to the child's environment, `options` are further ones of
-    `verigym serve`, such as `--sandbox`. Its log goes to `log`, else to this process's standard
-    error. Raises SandboxError where it does not come up.
+    `verigym serve`, such as `--sandbox`. Its log goes to `log`, else warnings and errors alone to
+    this process's standard error. Raises SandboxError where it does not come up.
     """
 
     def __init__(
@@ -60,6 +60,8 @@ class ServerProcess:
         if key is not None:
             self._env[_KEY_ENV] = key
             self._options += ["--key-env", _KEY_ENV]
+        if log is None:  # a line for each request would bury what this process says
+            self._options += ["--log-level", "warning"]
         self._options += options
         self._log = log
         self._process: subprocess.Popen[bytes] | None = None
