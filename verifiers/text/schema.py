@@ -1,8 +1,9 @@
 """`text/schema`: text in a prescribed form: JSON Schema, XML element rules, or a regular grammar.
 
 The submission is the document: the whole reply, or the inside of its last `<answer>` tag, or its
-one fenced block; thoughts before `</think>` do not count. Prose around a bare document is part of it
-and so breaks it. Two fenced blocks are two answers, and no answer.
+one fenced block; thoughts before `</think>` do not count. A reply that is JSON from end to end is the
+document, whatever tags its strings hold. Prose around a bare document is part of it and so breaks it.
+Two fenced blocks are two answers, and no answer.
 
 Covers: duplicate keys, NaN and infinities, lone surrogates, deep and large input, entity bombs,
 outside entities, patterns that would backtrack. Does not cover: whether the values are true.
@@ -40,7 +41,7 @@ class SchemaVerifier(Verifier):
     """
 
     id: ClassVar[str] = "text/schema"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "A document must be valid by the task's JSON Schema, XML element rules or regular grammar; "
         "the submission is the document, bare, fenced or in <answer> tags."
@@ -98,7 +99,7 @@ class SchemaVerifier(Verifier):
         validator = compile_schema(reference["schema"], "reference.schema")
         try:
             if isinstance(submission, str):
-                text = self._document(submission)
+                text = submission if _is_json(submission) else self._document(submission)
                 if isinstance(text, Verdict):
                     return text
                 value = read_json(text, self._max_chars, self._max_depth)
@@ -135,6 +136,15 @@ class SchemaVerifier(Verifier):
             text = blocks[0][1]
         text = text.strip()
         return text or unusable("no_answer", "the reply holds no document")
+
+
+def _is_json(text: str) -> bool:
+    """Whether the whole of `text` is JSON, so that tags in it are values and mark no answer."""
+    try:
+        read_json(text)
+    except NotJson:
+        return False
+    return True
 
 
 def _judge_xml(text: str, rules: Mapping[str, JSON] | None) -> Verdict:

@@ -51,6 +51,14 @@ def test_strict_json_reads_what_the_standard_reader_reads(value, indent):
     assert judge(ANY, text).score == 1.0
 
 
+@pytest.mark.parametrize("mark", ["<answer>", "</think>", "<answer>1</answer>"])
+def test_marks_inside_the_strings_of_a_document_are_values(mark):
+    schema = {"kind": "json", "schema": {"properties": {"a": {"const": mark}}, "required": ["a"]}}
+    assert judge(schema, json.dumps({"a": mark})).score == 1.0
+    assert judge(schema, json.dumps({"a": mark}) + " ").score == 1.0
+    assert judge(ANY, f"[[[ so {mark} <answer>[]</answer>").score == 1.0
+
+
 @given(st.text('{}[]",:12\\ntrue ', max_size=30))
 def test_strict_json_accepts_nothing_that_the_standard_reader_refuses(text):
     try:
