@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from verigym.canonical import JSON, digest
-from verigym.env import CHARSET, Draft, Env, Transition
+from verigym.env import Draft
 from verigym.envs.code import easy, hard, medium
+from verigym.envs.code.attempts import LIMITS, Attempts, as_object, in_words
 from verigym.envs.code.family import Family, Params
-from verigym.errors import RequestError, TaskError
-from verigym.task import Task
-from verigym.verdict import Verdict
-from verigym.verifiers.code.extract import extract_program
+from verigym.errors import TaskError
+from verigym.verifiers.code.languages import canonical
 
 _LEVELS = {"easy": easy.FAMILIES, "medium": medium.FAMILIES, "hard": hard.FAMILIES}
 FAMILIES: dict[str, Family] = {
@@ -26,11 +26,9 @@ _EXAMPLE_SIZES = (3, 4)
 _HIDDEN_SIZES = (1, 2, 6, 15, 40, 100)
 # Examples stay short enough to be read at a glance.
 _EXAMPLE_CHARS = 40
-_LIMITS = {"wall_s": 10.0, "cpu_s": 4.0, "memory_mib": 256}
-_FEEDBACK_CHARS = 1500
 
 _PROMPT = """\
-Write a Python 3 program that reads standard input and prints its answer.
+Write {program} that reads standard input and prints its answer.
 
 {statement}
 
@@ -40,32 +38,21 @@ Answer with the whole program, alone or in a fenced block. It must print the ans
 the examples and some that you cannot see, within {cpu_s:g} seconds each. You have a few attempts."""
 
 
-@dataclass(frozen=True)
-class Attempt:
-    """The state: the problem, and what was said about the last program. Attempts are not counted
-    here: how many are left decides nothing but when the episode is cut."""
+class Stdio(Attempts):
+    """A generated programming problem, judged by `code/stdio`; see `Attempts`.
 
-    family: str
-    params: tuple[tuple[str, int | str], ...]
-    feedback: str = ""
-    solved: bool = False
-
-
-class Stdio(Env[Attempt]):
-    """A generated programming problem; each action is a program, judged by `code/stdio`.
-
-    Full marks end the episode. Otherwise the next observation says which example failed and how, or
-    that a hidden test did, and the next attempt is on; `max_turns` is 3 by default. An action is
-    valid if it holds a program. Sixteen families of problems; a split holds other parameters than
-    the others, so no test problem is a training problem with other inputs.
-    What a program printed on an example is part of the observation, so a program that answers
-    differently each time makes observations that do, too.
+    Sixteen families of problems; a split holds other parameters than the others, so no test problem
+    is a training problem with other inputs. `language` is any of the sandbox's; the oracle writes
+    Python alone.
     """
 
     id: ClassVar[str] = "verigym/code/stdio-v0"
     verifier_id: ClassVar[str] = "code/stdio"
     difficulties: ClassVar[tuple[str, ...]] = tuple(_LEVELS)
-    max_action_chars: ClassVar[int] = 16384
+
+    def __init__(self, *, language: str = "python", **kwargs: Any) -> None:
+        self.language = canonical(language)
+        super().__init__(**kwargs)
 
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
         """See `Env`. Draws on until the tests have several answers, so that none can be guessed."""
@@ -84,15 +71,17 @@ class Stdio(Env[Attempt]):
         )
         return Draft(
             prompt=_PROMPT.format(
+                program=in_words(self.language),
                 statement=family.statement(params),
                 examples=examples.rstrip(),
-                cpu_s=_LIMITS["cpu_s"],
+                cpu_s=LIMITS["cpu_s"],
             ),
             reference={
                 "family": family.name,
                 "params": params,
+                "language": self.language,
                 "tests": tests,
-                "limits": dict(_LIMITS),
+                "limits": dict(LIMITS),
             },
             tags=("code", family.name),
         )
@@ -102,51 +91,10 @@ class Stdio(Env[Attempt]):
         family, params = _problem(draft.reference)
         return super().split_of(replace(draft, prompt=family, reference=digest(params)))
 
-    def initial(self, task: Task) -> Attempt:
-        """See `Env`."""
-        family, params = _problem(task.reference)
-        return Attempt(family, tuple(sorted(params.items())))
-
-    def observe(self, state: Attempt) -> str:
-        """See `Env`. Nothing but the prompt before the first attempt."""
-        return state.feedback
-
-    def transition(self, state: Attempt, action: str) -> Transition[Attempt]:
-        """See `Env`. What was found is said in `judged`."""
-        return Transition(
-            state=state, valid=bool(extract_program(action, "python").strip()), submission=action
-        )
-
-    def judged(self, moved: Transition[Attempt], verdict: Verdict) -> Transition[Attempt]:
-        """See `Env`. Full marks end the episode; else the evidence is the feedback."""
-        if verdict.score == 1.0:
-            state = replace(moved.state, feedback="All tests passed.", solved=True)
-            return replace(moved, state=state, terminated=True)
-        found = verdict.evidence or verdict.reason
-        feedback = f"Your last program did not pass: {_plain(found)}\nWrite a corrected program."
-        return replace(moved, state=replace(moved.state, feedback=feedback))
-
-    def submission(self, state: Attempt) -> JSON:
-        """See `Env`. Asked for where the last action could not be read at all: no program."""
-        return ""
-
-    def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
-        return 3
-
-    def key(self, state: Attempt) -> JSON:
-        """See `Env`. The task is in every key already; of the attempts only the last feedback shows."""
-        return [state.feedback, state.solved]
-
-    def work(self, state: Attempt) -> int:
-        """The lines of the program that solves it."""
-        return self.solve(state).count("\n") - 1
-
-    def solve(self, state: Attempt) -> str:
-        """See `Env`. A correct program; RequestError for a task of no family of ours."""
-        if state.family not in FAMILIES:
-            raise RequestError("no solution is known for a task that was not generated here")
-        return f"```python\n{FAMILIES[state.family].source(dict(state.params))}```"
+    def solution(self, reference: Mapping[str, Any]) -> str:
+        """See `Attempts`."""
+        family, params = _problem(dict(reference))
+        return FAMILIES[family].source(params) if family in FAMILIES else ""
 
 
 def _test(
@@ -167,15 +115,8 @@ def _example(family: Family, params: Params, rng: np.random.Generator, size: int
 
 def _problem(reference: JSON) -> tuple[str, Params]:
     """Family and parameters of a reference; an empty family for a task from elsewhere."""
-    if not isinstance(reference, dict):
-        raise TaskError("the reference must be an object with the tests")
-    family, params = reference.get("family", ""), reference.get("params", {})
+    found = as_object(reference)
+    family, params = found.get("family", ""), found.get("params", {})
     if not isinstance(family, str) or not isinstance(params, dict):
         raise TaskError("family must be text and params an object")
     return family, params
-
-
-def _plain(text: str) -> str:
-    """At most 1,500 characters of `text`, within the characters that observations may have."""
-    kept = "".join(c if c in CHARSET else "?" for c in text)
-    return kept if len(kept) <= _FEEDBACK_CHARS else kept[:_FEEDBACK_CHARS] + " ..."

@@ -10,7 +10,9 @@ import pytest
 
 import verigym
 from verigym.canonical import digest
-from verigym.envs.code.stdio import FAMILIES, Attempt, Stdio
+from verigym.envs.code.attempts import Attempt
+from verigym.envs.code.stdio import FAMILIES, Stdio
+from verigym.sandbox.local import default_sandbox
 
 # Input, parameters and output, worked out by hand from the statement.
 GOLDEN = [
@@ -265,6 +267,70 @@ def test_a_task_from_elsewhere_is_played_without_an_oracle():
 
 
 def test_the_default_of_judged_changes_nothing():
-    moved = verigym.Transition(state=Attempt("", ()))
+    moved = verigym.Transition(state=Attempt("python", ""))
     verdict = verigym.scored(0.5, "half")
     assert verigym.Env.judged(verigym.make("code/stdio"), moved, verdict) is moved
+
+
+# Other languages: solutions to count-words, written by hand.
+
+
+CPP = """
+#include <iostream>
+#include <string>
+int main() {
+  std::string word;
+  int count = 0;
+  while (std::cin >> word) count += word.find('%s') != std::string::npos;
+  std::cout << count << "\\n";
+}
+"""
+JAVASCRIPT = """
+const words = require("fs").readFileSync(0, "utf8").trim().split(/\\s+/);
+console.log(words.filter((word) => word.includes("%s")).length);
+"""
+RUST = """
+use std::io::Read;
+fn main() {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).unwrap();
+    println!("{}", text.split_whitespace().filter(|word| word.contains('%s')).count());
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "title", "program"),
+    [("c++", "C++", CPP), ("js", "JavaScript", JAVASCRIPT), ("rust", "Rust", RUST)],
+)
+def test_a_program_may_be_asked_for_in_another_language(language, title, program):
+    env = verigym.make("code/stdio", language=language, max_turns=9)
+    if env.language not in default_sandbox().languages:
+        pytest.skip(f"this machine has no {title}")
+    for seed in range(100):
+        env.reset(seed=seed)
+        params = env.task.reference["params"]
+        if env.task.reference["family"] == "count-words" and params["rule"] == "contain":
+            break
+    assert f"a program in {title} that reads" in env.task.prompt
+    right = program % params["letter"]
+    other = program % ("g" if params["letter"] != "g" else "f")
+    assert env.step(f"```{language}\n{other}```")[1] == 0.0
+    assert env.step("count = 1")[1] == 0.0  # no program of that language
+    assert env.step(f"```{language}\n{right}```")[1:3] == (1.0, True)
+    env.reset(seed=1)
+    with pytest.raises(verigym.RequestError, match="Python alone"):
+        env.oracle()
+
+
+def test_the_problem_does_not_depend_on_the_language():
+    one, two = verigym.make("code/stdio"), verigym.make("code/stdio", language="rust")
+    for seed in range(5):
+        ours, theirs = one.sample_task(seed), two.sample_task(seed)
+        assert ours.reference["tests"] == theirs.reference["tests"]
+        assert ours.prompt == theirs.prompt.replace("a program in Rust", "a Python 3 program")
+
+
+def test_an_unknown_language_is_refused_with_a_suggestion():
+    with pytest.raises(verigym.RequestError, match="javascript"):
+        verigym.make("code/stdio", language="javascrpt")

@@ -1,0 +1,123 @@
+"""`Attempts`: the base of environments where each action is a program and a few are allowed."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from verigym.canonical import JSON
+from verigym.env import CHARSET, Env, Transition
+from verigym.errors import RequestError, TaskError
+from verigym.sandbox.languages.load import load_languages
+from verigym.task import Task
+from verigym.verdict import Verdict
+from verigym.verifiers.code.extract import extract_program
+from verigym.verifiers.code.languages import canonical
+
+LIMITS = {"wall_s": 10.0, "cpu_s": 4.0, "memory_mib": 256}
+"""What each test of a program may use, unless an environment says otherwise."""
+TURNS = 3
+_FEEDBACK_CHARS = 1500
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """The state: what the program is to be written in, a right one in Python ("" where none is
+    known), and what was said about the last. Attempts are not counted here: how many are left decides
+    nothing but when the episode is cut."""
+
+    language: str
+    solution: str
+    feedback: str = ""
+    solved: bool = False
+
+
+class Attempts(Env[Attempt]):
+    """Each action is a program, judged by the tests of the task; an author writes `generate` and
+    `solution`.
+
+    Full marks end the episode. Otherwise the next observation says which example failed and how, or
+    that a hidden test did, and the next attempt is on; `max_turns` is 3 by default. An action is
+    valid if it holds a program.
+    What a program printed on an example is part of the observation, so a program that answers
+    differently each time makes observations that do, too.
+    """
+
+    costly: ClassVar[bool] = True
+    max_action_chars: ClassVar[int] = 16384
+
+    @abstractmethod
+    def solution(self, reference: Mapping[str, Any]) -> str:
+        """A right program in Python, from the hidden reference; "" where none is known."""
+
+    def initial(self, task: Task) -> Attempt:
+        """See `Env`."""
+        reference = as_object(task.reference)
+        language = canonical(reference.get("language", "python"))
+        return Attempt(language, self.solution(reference))
+
+    def observe(self, state: Attempt) -> str:
+        """See `Env`. Nothing but the prompt before the first attempt."""
+        return state.feedback
+
+    def transition(self, state: Attempt, action: str) -> Transition[Attempt]:
+        """See `Env`. What was found is said in `judged`."""
+        program = extract_program(action, state.language)
+        return Transition(state=state, valid=bool(program.strip()), submission=action)
+
+    def judged(self, moved: Transition[Attempt], verdict: Verdict) -> Transition[Attempt]:
+        """See `Env`. Full marks end the episode; else the evidence is the feedback."""
+        if verdict.score == 1.0:
+            state = replace(moved.state, feedback="All tests passed.", solved=True)
+            return replace(moved, state=state, terminated=True)
+        found = verdict.evidence or verdict.reason
+        feedback = f"Your last program did not pass: {_plain(found)}\nWrite a corrected program."
+        return replace(moved, state=replace(moved.state, feedback=feedback))
+
+    def submission(self, state: Attempt) -> JSON:
+        """See `Env`. Asked for where the last action could not be read at all: no program."""
+        return ""
+
+    def turns_allowed(self, task: Task) -> int:
+        """See `Env`."""
+        return TURNS
+
+    def key(self, state: Attempt) -> JSON:
+        """See `Env`. The task is in every key already; of the attempts only the last feedback shows."""
+        return [state.feedback, state.solved]
+
+    def work(self, state: Attempt) -> int:
+        """The lines of the program that solves it."""
+        return max(1, sum(bool(line.strip()) for line in state.solution.split("\n")))
+
+    def solve(self, state: Attempt) -> str:
+        """See `Env`. Raises RequestError for a task made elsewhere, or of another language."""
+        if not state.solution:
+            raise RequestError("no solution is known for a task that was not generated here")
+        if state.language != "python":
+            raise RequestError(
+                f"no solution in {state.language} is known; the oracle writes Python alone"
+            )
+        return f"```python\n{state.solution.strip()}\n```"
+
+
+def as_object(reference: JSON) -> Mapping[str, Any]:
+    """A reference that is one. Raises TaskError."""
+    if not isinstance(reference, dict):
+        raise TaskError("the reference must be an object with the tests")
+    return reference
+
+
+def in_words(language: str) -> str:
+    """What is to be written: `a Python 3 program`, `a program in C++`."""
+    if language == "python":
+        return "a Python 3 program"
+    return f"a program in {load_languages()[language].title}"
+
+
+def _plain(text: str) -> str:
+    """At most 1,500 characters of `text`, within the characters that observations may have."""
+    kept = "".join(c if c in CHARSET else "?" for c in text)
+    return kept if len(kept) <= _FEEDBACK_CHARS else kept[:_FEEDBACK_CHARS] + " ..."
