@@ -20,6 +20,7 @@ from verigym.verifiers.games.keydoor import Level, Place, parse_level
 from verigym.verifiers.games.merging import Merging
 from verigym.verifiers.games.minesweeper import Minesweeper
 from verigym.verifiers.games.nonogram import Nonogram
+from verigym.verifiers.games.questioning import TwentyQuestions
 from verigym.verifiers.games.sokoban import Sokoban
 from verigym.verifiers.games.sudoku import Sudoku
 
@@ -295,6 +296,7 @@ RULES: Mapping[str, Rules] = {
     "sokoban": Sokoban(),
     "sudoku": Sudoku(),
     "tic-tac-toe": TicTacToe(),
+    "twenty-questions": TwentyQuestions(),
     "wordle": Wordle(),
 }
 

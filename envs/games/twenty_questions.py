@@ -1,0 +1,104 @@
+"""Twenty questions: find a hidden thing by questions with yes or no."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.replayed import Play, ReplayedGame
+from verigym.envs.games.things import best_split, most_questions, splitting, table
+from verigym.verifiers.games.questioning import Inquiry
+
+# How many things, and how many more turns than the best split needs at most.
+SIZES = {"easy": (24, 4), "medium": (60, 2), "hard": (120, 0)}
+
+_PROMPT = """\
+One of these things is hidden: {things}.
+Find out which. Ask about it in these words, and hear yes or no: {asks}.
+Answer with one line, such as "ask: {example}", or, when you know it, "guess: {thing}". You have {turns} \
+turns, the guess included, and one guess."""
+
+
+class TwentyQuestions(ReplayedGame):
+    """The environment. An action is `ask: ...` or `guess: ...`; the first guess ends the game.
+
+    The turns are enough for whoever always halves what is left as evenly as can be.
+    """
+
+    id: ClassVar[str] = "verigym/games/twenty-questions-v0"
+    game: ClassVar[str] = "twenty-questions"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`."""
+        count, slack = SIZES[difficulty]
+        known = table()
+        chosen = rng.permutation(len(known.names))[:count].tolist()
+        among = sum(1 << i for i in chosen)
+        facts = splitting(among, list(known.holders.items()))
+        turns = most_questions(among, facts) + 1 + slack
+        secret = chosen[0]
+        things = [known.names[i] for i in sorted(chosen)]
+        asks = [fact for fact, _ in facts]
+        prompt = _PROMPT.format(
+            things=", ".join(things),
+            asks=", ".join(asks),
+            example=asks[0],
+            thing=things[0],
+            turns=turns,
+        )
+        return prompt, {
+            "secret": known.names[secret],
+            "things": things,
+            "asks": asks,
+            "facts": [fact for fact, holders in facts if holders >> secret & 1],
+            "turns": turns,
+            "max_moves": turns,
+        }
+
+    def show(self, board: Inquiry) -> str:
+        """See `ReplayedGame`."""
+        return "\n".join(
+            f"{fact}: {'yes' if fact in board.facts else 'no'}"
+            for fact in board.asks
+            if fact in board.asked
+        )
+
+    def position(self, board: Inquiry) -> JSON:
+        """See `ReplayedGame`."""
+        return [board.guess, *sorted(board.asked)]
+
+    def moves(self, board: Inquiry) -> list[str]:
+        """See `ReplayedGame`."""
+        asks = [f"ask: {fact}" for fact in board.asks if fact not in board.asked]
+        return asks + [f"guess: {thing}" for thing in board.things]
+
+    def lost(self, board: Inquiry) -> bool:
+        """See `ReplayedGame`."""
+        return bool(board.guess) and board.guess != board.secret
+
+    def best(self, board: Inquiry) -> str | None:
+        """See `ReplayedGame`. It knows the answers to what was asked, not the secret."""
+        if board.guess:
+            return None
+        left, facts = _left(board)
+        split = best_split(left, facts)
+        if split is not None:
+            return f"ask: {split[0]}"
+        return f"guess: {table().names[left.bit_length() - 1]}"
+
+    def work(self, state: Play) -> int:
+        """Grows with how many things it may still be."""
+        return _left(state.board)[0].bit_count().bit_length()
+
+
+def _left(board: Inquiry) -> tuple[int, list[tuple[str, int]]]:
+    """The things that fit all answers, and the facts to ask about."""
+    known = table()
+    left = sum(1 << i for i, name in enumerate(known.names) if name in board.things)
+    for fact in board.asked:
+        holders = known.holders[fact]
+        left &= holders if fact in board.facts else ~holders
+    return left, [(fact, known.holders[fact]) for fact in board.asks]
