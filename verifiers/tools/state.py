@@ -7,7 +7,8 @@ the policy. The reference is
 
 `goals.py` has the kinds of goals. Whatever differs from the initial state and is neither paid for by a
 goal nor allowed is damage. `keys` may be left out where a dump declares them or an `id` is unique.
-`"no_change": true` says that the right thing is to change nothing.
+`"no_change": true` says that the right thing is to change nothing; `env` is whatever the environment keeps
+there for itself, and is not read.
 
 Conditions compare by the parameters; damage is exact, but for 1 and 1.0. Where one of the states is an
 SQLite dump, booleans are 1 and 0 in both.
@@ -46,7 +47,7 @@ from verigym.verifiers.tools.tables import BadState, Tables, read_tables
 from verigym.verifiers.tools.values import STRINGS, Sameness, number_of
 
 MAX_GOALS = 200
-_REFERENCE_KEYS = frozenset({"initial", "keys", "goals", "allowed", "no_change"})
+_REFERENCE_KEYS = frozenset({"initial", "keys", "goals", "allowed", "no_change", "env"})
 _EXACT = Sameness("exact", 0.0)
 _VERBS = (("insert", "inserted"), ("update", "updated"), ("delete", "deleted"))
 

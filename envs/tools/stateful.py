@@ -1,0 +1,233 @@
+"""`Stateful`: the base of environments in which calls change a world, judged by the state they leave.
+
+An author names a `world`, writes `compose` (a world, wishes in words, the goals and a way to them), and the
+rest is here: reading calls, running them, telling their answers, ending, the oracle, keys.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.env import Draft, Env, Transition
+from verigym.envs.tools.calls import FORM, NoCalls, calls_of
+from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.others import OTHERS
+from verigym.envs.tools.tool import Refused, Tool, unknown
+from verigym.envs.tools.wishes import Story
+from verigym.envs.tools.world import Tables, World
+from verigym.errors import RequestError, TaskError
+from verigym.task import Task
+from verigym.verifiers.tools.read_calls import Call
+
+MAX_ANSWER = 6000
+"""Characters of one action's answers."""
+
+FINISH = Tool(
+    "finish",
+    "Say that all is done. Ends the work; nothing can be done after it.",
+    {},
+    lambda db: None,
+)
+
+_ALWAYS = "Do all that is asked and nothing else; what is not asked for must stay as it is. Then call finish."
+
+
+@dataclass(frozen=True)
+class Held:
+    """The state: the world, and what the last action was answered."""
+
+    tables: Tables
+    told: str = ""
+
+
+class Stateful(Env[Held]):
+    """Calls change a world; at the end its state is judged by `tools/state`, collateral damage included.
+
+    An action is one message with calls (see `calls.py`). Each call gives a line of JSON with its result or
+    its error; a call that fails changes nothing. The action is valid if every call succeeded. `finish`, or
+    the turn limit, ends the episode.
+    """
+
+    verifier_id: ClassVar[str] = "tools/state"
+    recoverable: ClassVar[bool] = False
+    max_action_chars: ClassVar[int] = 1 << 14
+    max_observation_chars: ClassVar[int] = 1 << 15
+    world: ClassVar[World]
+    core: ClassVar[tuple[str, ...]]
+    """Tools of the world that every task offers; the others are distractors."""
+    extras: ClassVar[Mapping[str, tuple[int, int]]]
+    """By difficulty: how many of the world's other tools, and of tools of elsewhere, are offered."""
+
+    _followed: Task | None = None
+    _track: tuple[tuple[Tables, Call, int], ...] = ()
+
+    @abstractmethod
+    def compose(self, draws: Draws, difficulty: str) -> Story:
+        """A world and what is wanted of it."""
+
+    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+        """See `Env`."""
+        draws = Draws(rng)
+        story = self.compose(draws, difficulty)
+        near, far = self.extras[difficulty]
+        others = [name for name in self.world.tools if name not in self.core]
+        names = draws.shuffled(
+            [*self.core, *draws.some(others, near), *draws.some(list(OTHERS), far)]
+        )
+        goals = [goal for wish in story.wishes for goal in wish.goals]
+        plan = [step for wish in story.wishes for step in wish.plan]
+        turns = 2 * sum(step.work for step in plan) + story.spare
+        asked = story.asked
+        if asked is None:
+            asked = "\n".join(f"{i}. {wish.words}" for i, wish in enumerate(story.wishes, 1))
+        tools = "\n".join(self._tool(name).line for name in [*names, FINISH.name])
+        return Draft(
+            prompt=f"{story.opening}\n\n{asked}\n\n{_ALWAYS} You have {turns} replies.\n{FORM}\n\nTools:\n{tools}",
+            reference={
+                "initial": self.world.as_rows(story.tables),
+                "keys": {name: ["id"] for name in self.world.tables},
+                "goals": goals,
+                "allowed": [{"table": name} for name in story.hidden],
+                "env": {
+                    "tools": names,
+                    "plan": [[step.name, step.arguments, step.work] for step in plan],
+                    "turns": turns,
+                },
+            },
+            tags=(f"wishes={len(story.wishes)}",),
+        )
+
+    def tools(self, task: Task | None = None) -> list[dict[str, Any]]:
+        """The tools of `task`, by default the one being played, as the OpenAI chat API takes them."""
+        names = _notes(self.task if task is None else task)["tools"]
+        return [self._tool(name).schema() for name in [*names, FINISH.name]]
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """See `Env`; `info` also has `tools`, as `tools()` gives them."""
+        observation, info = super().reset(seed=seed, options=options)
+        return observation, {**info, "tools": self.tools()}
+
+    def initial(self, task: Task) -> Held:
+        """See `Env`."""
+        reference = task.reference
+        if not isinstance(reference, dict) or not isinstance(reference.get("initial"), dict):
+            raise TaskError("the reference must be an object with the initial state")
+        return Held(self.world.as_tables(reference["initial"]))
+
+    def turns_allowed(self, task: Task) -> int:
+        """See `Env`."""
+        return int(_notes(task)["turns"])
+
+    def observe(self, state: Held) -> str:
+        """See `Env`. What the last calls were answered."""
+        return state.told
+
+    def transition(self, state: Held, action: str) -> Transition[Held]:
+        """See `Env`."""
+        offered = _notes(self.task)["tools"]
+        try:
+            calls = calls_of(action)
+        except NoCalls as wrong:
+            return Transition(state=Held(state.tables, _line(None, error=str(wrong))), valid=False)
+        tables, lines, valid, finished = state.tables, [], True, False
+        for call in calls:
+            try:
+                if call.name == FINISH.name:
+                    FINISH.check(call.arguments)
+                    finished = True
+                    lines.append(_line(call.name, result="The work has ended."))
+                    break
+                if call.name not in offered:
+                    raise Refused(unknown(call.name, sorted({*offered, FINISH.name})))
+                tables, answer = self.world.call(tables, self._tool(call.name), call.arguments)
+                lines.append(_line(call.name, result=answer))
+            except Refused as refusal:
+                valid = False
+                lines.append(_line(call.name, error=str(refusal)))
+        moved = Held(tables, _bounded(lines))
+        if finished:
+            return Transition(
+                state=moved, terminated=True, valid=valid, submission=self.submission(moved)
+            )
+        return Transition(state=moved, valid=valid)
+
+    def submission(self, state: Held) -> JSON:
+        """See `Env`. The world as it is."""
+        return self.world.as_rows(state.tables)
+
+    def key(self, state: Held) -> JSON:
+        """See `Env`. The world, and what was answered last: both are seen or decide what follows."""
+        return [state.tables, state.told]
+
+    def work(self, state: Held) -> int:
+        """See `Env`."""
+        return self._next(state)[1]
+
+    def solve(self, state: Held) -> str:
+        """See `Env`. The next call of the plan; RequestError where play has left its way."""
+        call, _ = self._next(state)
+        return as_text(call)
+
+    def _next(self, state: Held) -> tuple[Call, int]:
+        if self._followed is not self.task:
+            self._followed, self._track = self.task, self._follow()
+        for tables, call, work in reversed(self._track):
+            if tables == state.tables:
+                return call, work
+        raise RequestError("the goals can no longer be reached from here on the way that is known")
+
+    def _follow(self) -> tuple[tuple[Tables, Call, int], ...]:
+        """The worlds that the plan leads through, each with the call that leads on."""
+        notes = _notes(self.task)
+        tables = self.initial_tables()
+        track = []
+        for name, arguments, work in notes["plan"]:
+            track.append((tables, Call(name, arguments), int(work)))
+            tables, _ = self.world.call(tables, self._tool(name), arguments)
+        track.append((tables, Call(FINISH.name, {}), 1))
+        return tuple(track)
+
+    def initial_tables(self) -> Tables:
+        """The world in which the current task starts."""
+        reference: Any = self.task.reference
+        return self.world.as_tables(reference["initial"])
+
+    def _tool(self, name: str) -> Tool:
+        if name == FINISH.name:
+            return FINISH
+        return self.world.tools[name] if name in self.world.tools else OTHERS[name]
+
+
+def as_text(*calls: Call) -> str:
+    """Calls as text with tags."""
+    return "\n".join(
+        f"<tool_call>{json.dumps({'name': call.name, 'arguments': call.arguments})}</tool_call>"
+        for call in calls
+    )
+
+
+def _line(name: str | None, **what: JSON) -> str:
+    # Escaped to ASCII, whatever the world holds: observations are.
+    return json.dumps(what if name is None else {"tool": name[:80], **what})
+
+
+def _bounded(lines: list[str]) -> str:
+    told = "\n".join(lines)
+    return told if len(told) <= MAX_ANSWER else told[:MAX_ANSWER] + "... (cut)"
+
+
+def _notes(task: Task) -> dict[str, Any]:
+    reference = task.reference
+    notes = reference.get("env") if isinstance(reference, dict) else None
+    if not isinstance(notes, dict) or not {"tools", "plan", "turns"} <= notes.keys():
+        raise TaskError('the reference must have "env" with tools, plan and turns')
+    return notes

@@ -1,0 +1,57 @@
+"""What `compose` of a stateful environment is made of: wishes, goals of `tools/state`, steps of a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from verigym.canonical import JSON
+from verigym.envs.tools.world import Tables
+
+Goal = dict[str, JSON]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call on the way to the goals, and about how many operations finding it takes."""
+
+    name: str
+    arguments: dict[str, JSON]
+    work: int = 2
+
+
+@dataclass
+class Wish:
+    """One thing asked for: in words, as goals, and the calls that bring it about."""
+
+    words: str
+    goals: list[Goal]
+    plan: list[Step]
+
+
+@dataclass
+class Story:
+    """What `compose` gives. `hidden` are tables that no tool shows and nobody judges."""
+
+    opening: str
+    tables: Tables
+    wishes: list[Wish]
+    asked: str | None = None
+    """The task in words, where it is not the list of wishes."""
+    hidden: tuple[str, ...] = ()
+    spare: int = 6
+    """Turns beyond twice the work."""
+
+
+def changed(table: str, number: JSON, **to: JSON) -> Goal:
+    """A row is there still, with other values."""
+    return {"kind": "equal", "table": table, "where": {"id": number}, "set": to}
+
+
+def gone(table: str, number: JSON) -> Goal:
+    """A row is no longer there."""
+    return {"kind": "absent", "table": table, "where": {"id": number}}
+
+
+def added(table: str, **like: JSON) -> Goal:
+    """A new row."""
+    return {"kind": "present", "table": table, "where": like}
