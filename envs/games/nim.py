@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verigym.canonical import JSON
-from verigym.envs.games.replayed import Play, ReplayedGame
+from verigym.envs.games.self_play import Duel
 from verigym.verifiers.games.duels import Match, nim_move
 from verigym.verifiers.games.rules import RULES
 
@@ -19,9 +19,13 @@ _PROMPT = """\
 Nim. There are {count} heaps; whoever takes the last thing wins. You and your opponent take turns, each \
 taking one or more things from one heap. It is your turn.
 Answer with the heap, counted from 1, and how many you take, such as 2 3."""
+_PROMPT_SIDES = """\
+Nim. There are {count} heaps; whoever takes the last thing wins. Two players take turns, each taking one \
+or more things from one heap.
+Answer with the heap, counted from 1, and how many you take, such as 2 3. Anything else loses."""
 
 
-class Nim(ReplayedGame):
+class Nim(Duel):
     """The environment. An action is `heap many`. Every start can be won."""
 
     id: ClassVar[str] = "verigym/games/nim-v0"
@@ -44,9 +48,30 @@ class Nim(ReplayedGame):
                 }
                 return _PROMPT.format(count=count), reference
 
+    def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `Duel`. Either side may have the won position."""
+        _, count, largest = LEVELS[difficulty]
+        heaps = [int(n) for n in rng.integers(1, largest + 1, count)]
+        return _PROMPT_SIDES.format(count=count), {"heaps": heaps, "turns": sum(heaps)}
+
     def show(self, board: Match) -> str:
         """See `ReplayedGame`."""
-        return "\n".join(f"heap {i}: {n}" for i, n in enumerate(board.board, 1))
+        return _shown(tuple(map(int, board.board)))
+
+    def show_sides(self, board: Any, side: int) -> str:
+        """See `Duel`."""
+        return _shown(board[0])
+
+    def position_of_sides(self, board: Any) -> JSON:
+        """See `Duel`."""
+        position: JSON = board
+        return position
+
+    def strong(self, board: Any, side: int) -> str:
+        """See `Duel`. By the nim-sum, else one thing of the largest heap."""
+        heaps = board[0]
+        heap, many = nim_move(heaps) or (heaps.index(max(heaps)), 1)
+        return f"{heap + 1} {many}"
 
     def position(self, board: Match) -> JSON:
         """See `ReplayedGame`."""
@@ -69,11 +94,14 @@ class Nim(ReplayedGame):
         move = nim_move(tuple(map(int, board.board))) or _trap(board)
         return f"{move[0] + 1} {move[1]}" if move else None
 
-    def work(self, state: Play) -> int:
-        """Grows with the opponent's strength and the heaps."""
-        board: Match = state.board
+    def effort(self, board: Match) -> int:
+        """See `Duel`. Grows with the opponent's strength and the heaps."""
         strength = {"random": 1, "greedy": 3, "perfect": 6}[board.strength]
         return strength * len(board.board)
+
+
+def _shown(heaps: tuple[int, ...]) -> str:
+    return "\n".join(f"heap {i}: {n}" for i, n in enumerate(heaps, 1))
 
 
 @lru_cache(maxsize=4096)

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verigym.canonical import JSON
-from verigym.envs.games.replayed import Play, ReplayedGame
-from verigym.verifiers.games.duels import Match, line_of
+from verigym.envs.games.self_play import Duel
+from verigym.verifiers.games.duels import Match, best_places, line_of
 from verigym.verifiers.games.rules import RULES
 
 # Opponent and goal.
@@ -17,9 +17,12 @@ LEVELS = {"easy": ("random", "win"), "medium": ("greedy", "win"), "hard": ("perf
 _PROMPT = """\
 Tic-tac-toe. You are X, your opponent is O and answers each move. {begin}{goal}
 Cells are counted from 1 to 9, row by row. Answer with the number of an empty cell."""
+_PROMPT_SIDES = """\
+Tic-tac-toe. Two players take turns, X and O. Some moves have been made. Win, or hold a draw.
+Cells are counted from 1 to 9, row by row. Answer with the number of an empty cell. Anything else loses."""
 
 
-class TicTacToe(ReplayedGame):
+class TicTacToe(Duel):
     """The environment. An action is a cell, 1 to 9. Half of the games begin with a move of O's.
 
     Against `random` and `greedy` the goal is to win, against `perfect` not to lose.
@@ -29,6 +32,7 @@ class TicTacToe(ReplayedGame):
     game: ClassVar[str] = "tic-tac-toe"
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
     recoverable: ClassVar[bool] = False
+    names: ClassVar[tuple[str, str]] = ("X", "O")
     chance: ClassVar[float] = 0.6  # random play often beats a random opponent
 
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
@@ -51,10 +55,31 @@ class TicTacToe(ReplayedGame):
                 begin = "O has begun. " if "O" in board else ""
                 return _PROMPT.format(begin=begin, goal=words), reference
 
+    def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `Duel`. Each side has made a move or two, at random, so that games differ."""
+        places = rng.permutation(9)[: int(rng.choice((2, 4)))].tolist()
+        cells = ["."] * 9
+        for number, place in enumerate(places):
+            cells[place] = "XO"[number % 2]
+        reference = {"board": "".join(cells), "turns": 9 - len(places)}
+        return _PROMPT_SIDES, reference
+
     def show(self, board: Match) -> str:
         """See `ReplayedGame`."""
-        cells = str(board.board)
-        return "\n".join(" ".join(cells[i : i + 3]) for i in (0, 3, 6))
+        return _shown(str(board.board))
+
+    def show_sides(self, board: Any, side: int) -> str:
+        """See `Duel`."""
+        return _shown(board)
+
+    def position_of_sides(self, board: Any) -> JSON:
+        """See `Duel`."""
+        position: JSON = board
+        return position
+
+    def strong(self, board: Any, side: int) -> str:
+        """See `Duel`. By looking at all that can follow."""
+        return str(best_places(board, "XO"[side])[0] + 1)
 
     def position(self, board: Match) -> JSON:
         """See `ReplayedGame`."""
@@ -75,10 +100,13 @@ class TicTacToe(ReplayedGame):
         found = _way(board)
         return str(found + 1) if found is not None else None
 
-    def work(self, state: Play) -> int:
-        """Grows with the opponent's strength."""
-        board: Match = state.board
+    def effort(self, board: Match) -> int:
+        """See `Duel`. Grows with the opponent's strength."""
         return {"random": 1, "greedy": 4, "perfect": 8}[board.strength]
+
+
+def _shown(cells: str) -> str:
+    return "\n".join(" ".join(cells[i : i + 3]) for i in (0, 3, 6))
 
 
 def _way(board: Match) -> int | None:

@@ -81,15 +81,7 @@ class Nim:
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Match:
-        heaps = reference.get("heaps")
-        if (
-            not isinstance(heaps, list | tuple)
-            or not 1 <= len(heaps) <= 10
-            or not all(type(n) is int and 0 <= n <= 1000 for n in heaps)
-            or not any(heaps)
-        ):
-            raise TaskError("nim: heaps must be 1 to 10 whole numbers of 0 to 1000, not all 0")
-        return _match(tuple(int(str(n)) for n in heaps), reference)
+        return _match(heaps_of(reference), reference)
 
     def read(self, move: JSON) -> tuple[int, int] | None:
         if isinstance(move, str) and len(move) <= 20:
@@ -126,6 +118,19 @@ def line_of(board: str) -> str:
     return ""
 
 
+def heaps_of(reference: Mapping[str, JSON]) -> tuple[int, ...]:
+    """The heaps that a reference gives. Raises TaskError for what is none."""
+    heaps = reference.get("heaps")
+    if (
+        not isinstance(heaps, list | tuple)
+        or not 1 <= len(heaps) <= 10
+        or not all(type(n) is int and 0 <= n <= 1000 for n in heaps)
+        or not any(heaps)
+    ):
+        raise TaskError("nim: heaps must be 1 to 10 whole numbers of 0 to 1000, not all 0")
+    return tuple(int(str(n)) for n in heaps)
+
+
 def taken(heaps: tuple[int, ...], heap: int, many: int) -> tuple[int, ...]:
     """The heaps after `many` were taken from one of them."""
     return (*heaps[:heap], heaps[heap] - many, *heaps[heap + 1 :])
@@ -152,9 +157,19 @@ def _reply(board: str, strength: str, seed: int) -> int:
                 if line_of(_put(board, place, sign)):
                     return place
     if strength == "perfect":
-        best = min(_value(_put(board, place, "O"), "X") for place in free)
-        free = [place for place in free if _value(_put(board, place, "O"), "X") == best]
-    return free[_draw(seed, board, len(free))]
+        free = best_places(board, "O")
+    return free[seeded(seed, board, len(free))]
+
+
+def best_places(board: str, turn: str) -> list[int]:
+    """Where X or O does best, in order, by looking at all that can follow."""
+    other, sign = ("O", 1) if turn == "X" else ("X", -1)
+    values = {
+        place: sign * _value(_put(board, place, turn), other)
+        for place, cell in enumerate(board)
+        if cell == "."
+    }
+    return [place for place, value in values.items() if value == max(values.values())]
 
 
 @lru_cache(maxsize=10_000)
@@ -179,10 +194,11 @@ def _answer(heaps: tuple[int, ...], strength: str, seed: int) -> tuple[int, int]
     if strength == "perfect" and (best := nim_move(heaps)) is not None:
         return best
     moves = [(i, many) for i in filled for many in range(1, heaps[i] + 1)]
-    return moves[_draw(seed, repr(heaps), len(moves))]
+    return moves[seeded(seed, repr(heaps), len(moves))]
 
 
-def _draw(seed: int, position: str, count: int) -> int:
+def seeded(seed: int, position: str, count: int) -> int:
+    """A choice among `count` that the seed and the position decide."""
     drawn = hashlib.sha256(f"{seed} {position}".encode()).digest()
     return int.from_bytes(drawn[:8]) % count
 

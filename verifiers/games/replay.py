@@ -7,6 +7,9 @@ The submission is a list of moves, or text: the inside of the last `<answer>` ta
 block, else the whole reply; a JSON list, or moves separated by commas, semicolons or new lines, else
 by spaces. Thoughts before `</think>` do not count.
 
+With `"opponent": "self"` a game of two is replayed with the moves of both sides in turn, and the score is
+that of the side which began: 1, 1/2 for a draw, or 0 (`contests.py`).
+
 Covers: illegal moves, moves after the goal, budgets, moves in masses, junk between moves. Nothing that
 was submitted is run; every move costs about a microsecond to some ten of them.
 """
@@ -14,15 +17,16 @@ was submitted is run; every move costs about a microsecond to some ten of them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Hashable, Mapping, Sequence
+from typing import ClassVar, Protocol
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError, suggestion
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.games.rules import RULES, Rules
+from verigym.verifiers.games.contests import CONTESTS, SELF, Contest, judged
+from verigym.verifiers.games.rules import RULES
 from verigym.verifiers.text.reply import fenced_blocks, last_answer, shown, without_thoughts
 from verigym.verifiers.text.strict_json import NotJson, read_json
 
@@ -34,6 +38,13 @@ _BRACKETS = re.compile(r"[\[(][^\[\]()]{0,20}[\])]")
 _NUMBERING = re.compile(r"^\s*\d+[.)]\s+")
 
 
+class Reading(Protocol):
+    """What tells a move from other words."""
+
+    def read(self, move: JSON) -> Hashable | None:
+        """A move in one form; None where it is none."""
+
+
 class ReplayVerifier(Verifier):
     """Score 1 for moves that are legal one after the other and end at the goal, else 0.
 
@@ -41,6 +52,8 @@ class ReplayVerifier(Verifier):
     (the task's `max_moves`); unusable with `no_moves`, `unknown_move`, `too_many_moves`, `bad_json`,
     `duplicate_key`, `too_deep`, `too_long`, `not_moves`. Moves are counted from 1. `parts`: `legal`,
     the share of moves made before the replay ended, and `efficiency` where `shortest` is given.
+    With opponent `self`: `first_wins`, `draw`, `second_wins`, `first_forfeits`, `second_forfeits`,
+    `not_over`; unusable with `moves_after_end`.
     """
 
     id: ClassVar[str] = "games/replay"
@@ -79,18 +92,16 @@ class ReplayVerifier(Verifier):
         game = reference.get("game")
         if not isinstance(game, str) or game not in RULES:
             raise TaskError(f"no game {game!r}; {suggestion(str(game), RULES)}")
+        if reference.get("opponent") == SELF and game in CONTESTS:
+            return self._contest(CONTESTS[game], reference, submission)
         rules = RULES[game]
         budget, shortest = _optional(reference, "max_moves"), _optional(reference, "shortest")
         state = rules.start(reference)
         if rules.won(state):
             raise TaskError(f"{game}: the start is the goal, so no move would be paid")
-        moves = _moves(submission, rules)
+        moves = self._read(submission, rules)
         if isinstance(moves, Verdict):
             return moves
-        if not moves:
-            return unusable("no_moves", "the submission holds no moves")
-        if len(moves) > self._most:
-            return unusable("too_many_moves", f"{len(moves)} moves, {self._most} are replayed")
         for number, written in enumerate(moves, 1):
             if rules.won(state):
                 if self.params["after_goal"] == "ignore":
@@ -123,6 +134,22 @@ class ReplayVerifier(Verifier):
             _parts(len(moves), len(moves)),
         )
 
+    def _contest(
+        self, contest: Contest, reference: Mapping[str, JSON], submission: JSON
+    ) -> Verdict:
+        moves = self._read(submission, contest)
+        return moves if isinstance(moves, Verdict) else judged(contest, reference, moves)
+
+    def _read(self, submission: JSON, rules: Reading) -> Sequence[JSON] | Verdict:
+        moves = _moves(submission, rules)
+        if isinstance(moves, Verdict):
+            return moves
+        if not moves:
+            return unusable("no_moves", "the submission holds no moves")
+        if len(moves) > self._most:
+            return unusable("too_many_moves", f"{len(moves)} moves, {self._most} are replayed")
+        return moves
+
     def _reached(self, used: int, given: int, budget: int | None, shortest: int | None) -> Verdict:
         parts = _parts(used, given) | {"legal": 1.0}
         if shortest is not None:
@@ -136,7 +163,7 @@ def _parts(made: int, given: int) -> dict[str, float]:
     return {"legal": made / given}
 
 
-def _moves(submission: JSON, rules: Rules) -> Sequence[JSON] | Verdict:
+def _moves(submission: JSON, rules: Reading) -> Sequence[JSON] | Verdict:
     """The moves as written, or the verdict on a submission without any that can be read."""
     if isinstance(submission, list | tuple):
         return submission

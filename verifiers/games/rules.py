@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games.connect_four import ConnectFour
 from verigym.verifiers.games.duels import Nim, TicTacToe
 from verigym.verifiers.games.guessing import Hangman, Mastermind, Wordle
 from verigym.verifiers.games.keydoor import MOVES as DIRECTIONS
@@ -23,6 +24,7 @@ from verigym.verifiers.games.nonogram import Nonogram
 from verigym.verifiers.games.questioning import TwentyQuestions
 from verigym.verifiers.games.sokoban import Sokoban
 from verigym.verifiers.games.sudoku import Sudoku
+from verigym.verifiers.games.zebra import Zebra
 
 MAX_CELLS = 10_000
 _SHORT = {"u": "up", "d": "down", "l": "left", "r": "right", "n": "up", "s": "down", "w": "left"}
@@ -283,6 +285,7 @@ class Lights:
 
 RULES: Mapping[str, Rules] = {
     "2048": Merging(),
+    "connect-four": ConnectFour(),
     "hangman": Hangman(),
     "hanoi": Hanoi(),
     "keydoor": KeyDoor(),
@@ -298,6 +301,7 @@ RULES: Mapping[str, Rules] = {
     "tic-tac-toe": TicTacToe(),
     "twenty-questions": TwentyQuestions(),
     "wordle": Wordle(),
+    "zebra": Zebra(),
 }
 
 

@@ -1,0 +1,152 @@
+"""Connect four from positions that are won, against an opponent of graded strength."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.self_play import Duel
+from verigym.verifiers.games.connect_four import (
+    FAR,
+    bits,
+    completing,
+    distance,
+    open_cells,
+    pair,
+    reply,
+    rows_of,
+    safe_cells,
+    winning_cell,
+    wins_in,
+)
+from verigym.verifiers.games.duels import Match
+from verigym.verifiers.games.rules import RULES
+
+# Opponent, and in how many moves the win can be forced.
+LEVELS = {"easy": ("random", 2), "medium": ("greedy", 3), "hard": ("search", 4)}
+_FIRST_PLY = 10  # fewer signs hold no forced win to speak of
+
+_BOARD = """\
+Connect four: a sign falls to the lowest empty cell of its column; four in a row, a column or a diagonal \
+win. The board has 7 columns and 6 rows."""
+_PROMPT = """\
+{board} You are X, your opponent is O and answers each move. Win within {turns} moves.
+Answer with the number of a column, 1 to 7."""
+_PROMPT_SIDES = """\
+{board} Two players take turns, X and O. Win; a full board is a draw.
+Answer with the number of a column, 1 to 7. Anything else loses."""
+
+
+class ConnectFour(Duel):
+    """The environment. An action is a column, 1 to 7.
+
+    The start is a position in the midst of a game in which X can force the win in the moves that are
+    given, whatever the opponent plays, and not in fewer.
+    """
+
+    id: ClassVar[str] = "verigym/games/connect-four-v0"
+    game: ClassVar[str] = "connect-four"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    names: ClassVar[tuple[str, str]] = ("X", "O")
+    recoverable: ClassVar[bool] = False
+    chance: ClassVar[float] = 0.2  # a random opponent walks into the line
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`. Games of random but not careless moves, until a position fits."""
+        opponent, moves = LEVELS[difficulty]
+        me, you = _won_position(rng, moves)
+        reference = {
+            "rows": rows_of((me, you)),
+            "opponent": opponent,
+            "seed": int(rng.integers(1 << 31)),
+            "max_moves": moves,
+            "turns": moves,
+        }
+        return _PROMPT.format(board=_BOARD, turns=moves), reference
+
+    def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `Duel`. A few moves of each side have been made, at random; no line of three is open."""
+        while True:
+            me = you = 0
+            for draw in rng.integers(1 << 30, size=2 * int(rng.integers(1, 5))).tolist():
+                cells = bits(open_cells(me | you))
+                me, you = you, me | cells[draw % len(cells)]
+            if not completing(me, me | you) and not completing(you, me | you):
+                reference = {"rows": rows_of((me, you)), "turns": 42 - (me | you).bit_count()}
+                return _PROMPT_SIDES.format(board=_BOARD), reference
+
+    def show(self, board: Match) -> str:
+        """See `ReplayedGame`."""
+        return _drawn(pair(board))
+
+    def show_sides(self, board: Any, side: int) -> str:
+        """See `Duel`."""
+        return _drawn(board)
+
+    def position(self, board: Match) -> JSON:
+        """See `ReplayedGame`."""
+        return rows_of(pair(board))
+
+    def position_of_sides(self, board: Any) -> JSON:
+        """See `Duel`."""
+        return rows_of(board)
+
+    def moves(self, board: Match) -> list[str]:
+        """See `ReplayedGame`."""
+        rules = RULES[self.game]
+        return [str(column + 1) for column in range(7) if rules.legal(board, column)]
+
+    def lost(self, board: Match) -> bool:
+        """See `ReplayedGame`."""
+        return RULES[self.game].lost(board)  # type: ignore[attr-defined,no-any-return]
+
+    def best(self, board: Match) -> str | None:
+        """See `ReplayedGame`. The shortest win that can be forced."""
+        cell = winning_cell(*pair(board), FAR)
+        return _column(cell) if cell else None
+
+    def strong(self, board: Any, side: int) -> str:
+        """See `Duel`. As the `search` opponent plays."""
+        return _column(reply(board[side], board[1 - side], "search", 0))
+
+    def effort(self, board: Match) -> int:
+        """See `Duel`. Moves to look ahead, of both sides."""
+        return 2 * (distance(*pair(board), FAR) or FAR + 1) - 1
+
+
+def _won_position(rng: np.random.Generator, moves: int) -> tuple[int, int]:
+    """A position in which the side to move forces four in `moves` of its own, and not in fewer."""
+    while True:
+        me = you = 0
+        for ply, draw in enumerate(rng.integers(1 << 30, size=42).tolist()):
+            both = me | you
+            if completing(me, both) & open_cells(both):
+                break
+            if ply >= _FIRST_PLY and _forcing(me, you, moves) and not wins_in(me, you, moves - 1):
+                return me, you
+            cells = bits(safe_cells(me, you))
+            if not cells:
+                break
+            me, you = you, me | cells[draw % len(cells)]
+
+
+def _forcing(me: int, you: int, moves: int) -> bool:
+    """Whether `me` wins in `moves` by threats alone: cheap to see, and often so where there is a win."""
+    for cell in bits(safe_cells(me, you)):
+        mine = completing(me | cell, me | you | cell)
+        threats = mine & open_cells(me | you | cell)
+        if threats & (threats - 1) or threats << 1 & mine:
+            return True
+        if threats and moves > 2 and _forcing(me | cell, you | threats, moves - 1):
+            return True
+    return False
+
+
+def _column(cell: int) -> str:
+    return str((cell.bit_length() - 1) // 7 + 1)
+
+
+def _drawn(board: tuple[int, int]) -> str:
+    return "\n".join([*(" ".join(row) for row in rows_of(board)), "1 2 3 4 5 6 7"])

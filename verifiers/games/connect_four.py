@@ -1,0 +1,234 @@
+"""Rules of connect four on bitboards, forced wins by search, and opponents of graded strength.
+
+A board is a pair of bit sets, of X and of O. Bit `7 * column + row` is a cell, rows from the bottom;
+the seventh bit of each column stays empty, so that lines do not run over the edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+from verigym.canonical import JSON
+from verigym.errors import TaskError
+from verigym.verifiers.games.duels import Match, seeded
+
+COLUMNS, ROWS = 7, 6
+STRENGTHS = ("random", "greedy", "search")
+FAR = 4
+"""More moves than the search opponent looks ahead."""
+_BOTTOM = sum(1 << 7 * column for column in range(COLUMNS))
+_CELLS = _BOTTOM * 63
+_COLUMN = 63
+
+Board = tuple[int, int]
+
+
+class ConnectFour:
+    """`{"rows": [six rows of . X O from the top], "opponent": "greedy", "seed": 7}`; a move is a column, 1 to 7.
+
+    The player is X and to move; the opponent, O, answers each move. A draw is no win.
+    """
+
+    def start(self, reference: Mapping[str, JSON]) -> Match:
+        board = board_of(reference.get("rows"))
+        if board[0].bit_count() - board[1].bit_count() not in (0, -1):
+            raise TaskError("connect-four: it must be X's turn")
+        strength, seed = reference.get("opponent"), reference.get("seed")
+        if strength not in STRENGTHS or type(seed) is not int:
+            raise TaskError(
+                f"opponent must be one of {', '.join(STRENGTHS)}, seed a whole number, got "
+                f"{strength!r} and {seed!r}"
+            )
+        return Match(board, str(strength), int(str(seed)))
+
+    def read(self, move: JSON) -> int | None:
+        if isinstance(move, str) and move.strip() in ("1", "2", "3", "4", "5", "6", "7"):
+            move = int(move)
+        return move - 1 if type(move) is int and 1 <= move <= COLUMNS else None
+
+    def legal(self, state: Match, move: int) -> bool:
+        xs, os = pair(state)
+        return not four(xs) and not four(os) and bool(open_cells(xs | os) & _COLUMN << 7 * move)
+
+    def apply(self, state: Match, move: int) -> Match:
+        xs, os = pair(state)
+        xs |= open_cells(xs | os) & _COLUMN << 7 * move
+        if not four(xs) and open_cells(xs | os):
+            os |= reply(os, xs, state.strength, state.seed)
+        return replace(state, board=(xs, os))
+
+    def won(self, state: Match) -> bool:
+        return four(pair(state)[0])
+
+    def lost(self, state: Match) -> bool:
+        """Whether the game is over without a win."""
+        xs, os = pair(state)
+        return four(os) or (not open_cells(xs | os) and not four(xs))
+
+
+def board_of(rows: JSON) -> Board:
+    """The bit sets of six rows of seven signs, the top one first. Raises TaskError for what is no
+    position of a game that goes on."""
+    if (
+        not isinstance(rows, list | tuple)
+        or len(rows) != ROWS
+        or not all(isinstance(row, str) and len(row) == COLUMNS for row in rows)
+        or set("".join(map(str, rows))) - set(".XO")
+    ):
+        raise TaskError("connect-four: rows must be six texts of seven of . X O")
+    xs, os = (
+        sum(
+            1 << 7 * column + ROWS - 1 - r
+            for r, row in enumerate(rows)
+            for column, cell in enumerate(str(row))
+            if cell == sign
+        )
+        for sign in "XO"
+    )
+    both = xs | os
+    if both + _BOTTOM & both or four(xs) or four(os):
+        raise TaskError("connect-four: signs must lie on each other, without four in a line")
+    return xs, os
+
+
+def rows_of(board: Board) -> list[str]:
+    """Six rows of seven signs, the top one first."""
+    xs, os = board
+    return [
+        "".join(
+            "X" if xs >> (7 * column + row) & 1 else "O" if os >> (7 * column + row) & 1 else "."
+            for column in range(COLUMNS)
+        )
+        for row in range(ROWS - 1, -1, -1)
+    ]
+
+
+def pair(state: Match) -> Board:
+    """The board of a match."""
+    assert isinstance(state.board, tuple)
+    xs, os = state.board
+    return xs, os
+
+
+def four(signs: int) -> bool:
+    """Whether they hold four in a line."""
+    for step in (1, 6, 7, 8):
+        twos = signs & signs >> step
+        if twos & twos >> 2 * step:
+            return True
+    return False
+
+
+def open_cells(both: int) -> int:
+    """The lowest empty cell of each column that is not full."""
+    return (both + _BOTTOM) & _CELLS
+
+
+def completing(signs: int, both: int) -> int:
+    """Empty cells that would give `signs` four in a line."""
+    found = signs << 1 & signs << 2 & signs << 3
+    for step in (6, 7, 8):
+        left, right = signs << step, signs >> step
+        two_left, two_right = left & signs << 2 * step, right & signs >> 2 * step
+        found |= two_left & (signs << 3 * step | right) | two_right & (signs >> 3 * step | left)
+    return found & _CELLS & ~both
+
+
+def safe_cells(me: int, you: int) -> int:
+    """Cells to play after which `you` cannot make four at once; `me` cannot now either."""
+    both = me | you
+    cells, yours = open_cells(both), completing(you, both)
+    must = cells & yours
+    if must:
+        if must & (must - 1):
+            return 0
+        cells = must
+    return cells & ~(yours >> 1)
+
+
+def wins_in(me: int, you: int, moves: int) -> bool:
+    """Whether `me`, to move, can force four within so many own moves, whatever `you` play."""
+    both = me | you
+    if completing(me, both) & open_cells(both):
+        return True
+    if moves < 2:
+        return False
+    return any(keeps(me, you, cell, moves) for cell in bits(safe_cells(me, you)))
+
+
+def keeps(me: int, you: int, cell: int, moves: int) -> bool:
+    """Whether `me`, having just played the safe `cell`, forces four within `moves` moves, it included."""
+    me |= cell
+    both = me | you
+    replies = open_cells(both)
+    mine = completing(me, both)
+    threats = mine & replies
+    if threats & (threats - 1):
+        return True  # two at once, and one reply
+    if threats:
+        replies = threats
+    elif moves == 2:  # each reply must be the step up to a cell that completes four
+        return bool(replies) and not replies & ~(mine >> 1)
+    return bool(replies) and all(wins_in(me, you | r, moves - 1) for r in bits(replies))
+
+
+def distance(me: int, you: int, most: int) -> int | None:
+    """In how few own moves `me`, to move, can force four; None if not in `most`."""
+    return next((n for n in range(1, most + 1) if wins_in(me, you, n)), None)
+
+
+@lru_cache(maxsize=4096)
+def winning_cell(me: int, you: int, most: int) -> int | None:
+    """A cell with which `me`, to move, forces four in as few moves as can be; None if not in `most`."""
+    both = me | you
+    at_once = completing(me, both) & open_cells(both)
+    if at_once:
+        return at_once & -at_once
+    for moves in range(2, most + 1):
+        for cell in bits(safe_cells(me, you)):
+            if keeps(me, you, cell, moves):
+                return cell
+    return None
+
+
+@lru_cache(maxsize=4096)
+def reply(me: int, you: int, strength: str, seed: int) -> int:
+    """The cell that an opponent with the signs `me` plays against `you`; a function of its arguments.
+
+    `random` plays any; `greedy` makes four, or else stops it; `search` wins if it can in two moves,
+    and else holds out for as long as it can see, which is three moves of `you`.
+    """
+    both = me | you
+    cells = open_cells(both)
+    if strength != "random":
+        at_once = completing(me, both) & cells
+        forced = at_once or completing(you, both) & cells
+        if forced:
+            cells = forced
+        elif strength == "search":
+            winning = winning_cell(me, you, 2)
+            cells = winning or _longest(me, you, cells)
+    choice = list(bits(cells))
+    return choice[seeded(seed, f"{me} {you}", len(choice))]
+
+
+def _longest(me: int, you: int, cells: int) -> int:
+    """The cells after which `you` take longest to force four."""
+    best, found = 0, 0
+    for cell in bits(cells):
+        n = distance(you, me | cell, FAR - 1) or FAR
+        if n > best:
+            best, found = n, 0
+        if n == best:
+            found |= cell
+    return found
+
+
+def bits(cells: int) -> list[int]:
+    """The single bits of a set, those of the middle columns first."""
+    return [cells & column for column in _FROM_MIDDLE if cells & column]
+
+
+_FROM_MIDDLE = tuple(_COLUMN << 7 * column for column in (3, 2, 4, 1, 5, 0, 6))
