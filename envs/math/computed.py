@@ -1,0 +1,128 @@
+"""Questions that want a program: a few lines of code answer them, and no one does by hand.
+
+Each kind gives a question and its answer, by a way that is quick because it knows the structure;
+the tests count again the slow way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from verigym.question import Ask
+
+_STEPS = 60
+"""What one of them takes by hand, at least, in the measure of `Ask.steps`."""
+
+
+def draw(rng: np.random.Generator) -> Ask:
+    """A question of one of `KINDS`; the answer is a whole number."""
+    kind = KINDS[int(rng.integers(len(KINDS)))]
+    text, value = kind(rng)
+    return Ask(prompt=text, answer=str(value), steps=_STEPS, tags=(kind.__name__,))
+
+
+def digit_sum(rng: np.random.Generator) -> tuple[str, int]:
+    """Of a power."""
+    a, b, c = int(rng.integers(3, 60)), int(rng.integers(40, 160)), int(rng.integers(0, 1000))
+    value = sum(map(int, str(a**b + c)))
+    return f"What is the sum of the decimal digits of {a}^{b} + {c}?", value
+
+
+def primes_between(rng: np.random.Generator) -> tuple[str, int]:
+    """Those of one remainder, counted."""
+    low = int(rng.integers(1000, 20_000))
+    high = low + int(rng.integers(2000, 8000))
+    modulus = int(rng.integers(3, 12))
+    rest = int(rng.choice([r for r in range(1, modulus) if math.gcd(r, modulus) == 1]))
+    sieve = np.ones(high + 1, dtype=bool)
+    sieve[:2] = False
+    for p in range(2, math.isqrt(high) + 1):
+        if sieve[p]:
+            sieve[p * p :: p] = False
+    value = int(np.count_nonzero(np.flatnonzero(sieve[low:]) % modulus == (rest - low) % modulus))
+    return (
+        f"How many prime numbers p with {low} <= p <= {high} leave the remainder {rest} when divided by "
+        f"{modulus}?",
+        value,
+    )
+
+
+def square_pairs(rng: np.random.Generator) -> tuple[str, int]:
+    """Ordered pairs whose squares sum to a multiple."""
+    n, m = int(rng.integers(100, 400)), int(rng.integers(5, 40))
+    rests = np.bincount(np.arange(1, n + 1) ** 2 % m, minlength=m)
+    value = int(sum(int(rests[r]) * int(rests[-r % m]) for r in range(m)))
+    return (
+        f"How many ordered pairs (x, y) of whole numbers with 1 <= x, y <= {n} are there for which "
+        f"x^2 + y^2 is divisible by {m}?",
+        value,
+    )
+
+
+def change(rng: np.random.Generator) -> tuple[str, int]:
+    """Ways to pay with coins."""
+    coins = sorted(int(c) for c in rng.choice(np.arange(2, 30), 4, replace=False))
+    total = int(rng.integers(100, 300))
+    ways = [1] + [0] * total
+    for coin in coins:
+        for paid in range(coin, total + 1):
+            ways[paid] += ways[paid - coin]
+    listed = ", ".join(map(str, coins[:-1]))
+    return (
+        f"In how many ways can {total} be paid with coins of {listed} and {coins[-1]}, any number of "
+        "each, if the order does not matter?",
+        ways[total],
+    )
+
+
+def iterated(rng: np.random.Generator) -> tuple[str, int]:
+    """A term of a quadratic recurrence modulo a number."""
+    a, c, m = int(rng.integers(2, 50)), int(rng.integers(1, 50)), int(rng.integers(1000, 9000))
+    start, n = int(rng.integers(1, 100)), int(rng.integers(500, 2000))
+    value = start
+    for _ in range(n):
+        value = (a * value * value + c) % m
+    return (
+        f"Let x_0 = {start} and x_(k+1) be the remainder of {a} * (x_k)^2 + {c} when divided by {m}. "
+        f"What is x_{n}?",
+        value,
+    )
+
+
+def longest_chain(rng: np.random.Generator) -> tuple[str, int]:
+    """The start below a bound from which a Collatz chain is longest; drawn until there is one such."""
+    while True:
+        low = int(rng.integers(100, 2000))
+        high = low + int(rng.integers(100, 400))
+        lengths = [_collatz(n) for n in range(low, high + 1)]
+        best = max(lengths)
+        if lengths.count(best) == 1:
+            break
+    return (
+        "From n one goes to n / 2 where n is even and to 3 * n + 1 where it is odd, until 1 is reached. "
+        f"From which start n with {low} <= n <= {high} does that take the most moves?",
+        low + lengths.index(best),
+    )
+
+
+@cache
+def _collatz(n: int) -> int:
+    moves = 0
+    while n != 1:
+        n = 3 * n + 1 if n % 2 else n // 2
+        moves += 1
+    return moves
+
+
+KINDS: tuple[Callable[[np.random.Generator], tuple[str, int]], ...] = (
+    digit_sum,
+    primes_between,
+    square_pairs,
+    change,
+    iterated,
+    longest_chain,
+)

@@ -1,0 +1,264 @@
+"""`math/python`: questions with a Python interpreter that keeps its variables from turn to turn.
+
+The state is the list of cells that ran, and what the last action showed. No interpreter outlives a
+step: each step starts one in the sandbox, runs the cells again and then the new one, so a snapshot
+is a value, and nothing is held between turns that could leak or be lost. That takes a few
+milliseconds and whatever the earlier cells take.
+
+For the same cells to do the same each time, hashes and random numbers are seeded, the functions of
+`time`, `datetime.now` and the sources of entropy are replaced, and a cell that does not come to its
+end (time, memory, output) is undone. Not covered: what `id` gives, process ids and files of the system,
+which a program can print if it wants its observations to differ.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.env import CHARSET, Draft, Env, Transition
+from verigym.envs.math import computed, families
+from verigym.errors import SandboxError, VerifierFault
+from verigym.question import Ask
+from verigym.sandbox.job import JobStatus, Limits, Result
+from verigym.task import Task
+from verigym.verdict import Status, Verdict, fault
+
+CELL_S = 5.0
+SHOWN_CHARS = 2000
+TURNS = {"easy": 4, "medium": 6, "hard": 8}
+
+_LIMITS = Limits(wall_s=120.0, cpu_s=60.0, memory_mib=512, output_bytes=1 << 18)
+_ENV = {"PYTHONHASHSEED": "0"}
+_CODE = re.compile(r"^```(?:python|py)[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
+_ANSWER = re.compile(r"<answer>", re.IGNORECASE)
+# As in `<function f at 0x7f2c>`: the next run has another.
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+>")
+_STEPS = "steps="
+_UNDONE = {
+    JobStatus.TIME_LIMIT: f"it was stopped after {CELL_S:g} seconds",
+    JobStatus.MEMORY_LIMIT: "it wanted too much memory",
+    JobStatus.OUTPUT_LIMIT: "it printed too much",
+    JobStatus.DISK_LIMIT: "it wrote too much",
+    JobStatus.SIGNAL: "it ended the interpreter",
+    JobStatus.NONZERO_EXIT: "it ended the interpreter",
+    JobStatus.OK: "it ended the interpreter",
+}
+
+_PROMPT = """\
+{question}
+You have a Python interpreter. To use it, reply with code in a fenced block: ```python ... ```. You then \
+see what it prints, and the value of its last expression, {chars} characters at most; variables are \
+kept from block to block. A block may run {cell_s:g} seconds; one that takes longer is undone.
+When you are sure, give the final answer alone in tags: <answer>...</answer>
+You have {turns} replies in all."""
+
+# Runs before the first cell. A program that looks for it finds it, and can undo it: see the module.
+_PREPARE = """
+def _prepare():
+    import datetime, os, random, secrets, sys, time, uuid
+
+    entropy = random.Random(1)
+
+    class Random(random.Random):
+        def __init__(self, x=None):
+            super().__init__(entropy.getrandbits(64) if x is None else x)
+
+        def seed(self, a=None, version=2):
+            super().seed(entropy.getrandbits(64) if a is None else a, version)
+
+    random.Random = random.SystemRandom = Random
+    ours = Random(0)
+    for name in random.__all__:
+        if callable(getattr(ours, name, None)):
+            setattr(random, name, getattr(ours, name))
+
+    os.urandom = entropy.randbytes
+    os.getrandom = lambda size, flags=0: entropy.randbytes(size)
+    uuid.uuid1 = uuid.uuid4 = lambda *_: uuid.UUID(bytes=entropy.randbytes(16), version=4)
+    secrets.randbits, secrets.randbelow = entropy.getrandbits, entropy.randrange
+    secrets.choice = entropy.choice
+    secrets.token_bytes = lambda size=None: entropy.randbytes(size or 32)
+    secrets.token_hex = lambda size=None: entropy.randbytes(size or 32).hex()
+    if "numpy" in sys.modules:  # else it takes its seed from secrets
+        sys.modules["numpy"].random.seed(0)
+
+    now = [1_700_000_000_000]
+
+    def tick(*_):
+        now[0] += 1
+        return now[0] / 1000
+
+    for name in "time monotonic perf_counter process_time thread_time clock_gettime".split():
+        setattr(time, name, tick)
+        setattr(time, name + "_ns", lambda *_: int(tick() * 1000) * 1_000_000)
+    for name in ("gmtime", "localtime", "ctime"):
+        of = getattr(time, name)
+        setattr(time, name, lambda s=None, of=of: of(tick() if s is None else s))
+    for name in ("strftime", "asctime"):
+        of = getattr(time, name)
+        size = int(name == "strftime")
+        setattr(time, name, lambda *a, of=of, size=size: of(*a, *([] if a[size:] else [time.gmtime()])))
+
+    class Moment(datetime.datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return cls.fromtimestamp(tick(), tz or datetime.timezone.utc).replace(tzinfo=tz)
+
+        @classmethod
+        def today(cls):
+            return cls.now()
+
+        utcnow = today
+
+    class Day(datetime.date):
+        @classmethod
+        def today(cls):
+            return cls.fromisoformat(Moment.now().date().isoformat())
+
+    Moment.__name__, Day.__name__ = "datetime.datetime", "datetime.date"
+    datetime.datetime, datetime.date = Moment, Day
+
+
+_prepare()
+del _prepare
+"""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The state: the cells that ran, oldest first, and what the last action showed."""
+
+    ran: tuple[str, ...] = ()
+    shown: str = ""
+
+
+class Python(Env[Cells]):
+    """A question, and a stateful interpreter to work it out with; an answer in tags ends the episode.
+
+    easy: hard questions of the other families; medium: questions that want a program (`computed.py`);
+    hard: one of each, whose answers are combined. Code in a reply that also answers does not run.
+    """
+
+    id: ClassVar[str] = "verigym/math/python-v0"
+    verifier_id: ClassVar[str] = "math/answer"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(TURNS)
+    max_action_chars: ClassVar[int] = 1 << 14
+
+    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+        """See `Env`."""
+        ask = _ask(rng, difficulty)
+        prompt = _PROMPT.format(
+            question=ask.prompt, chars=SHOWN_CHARS, cell_s=CELL_S, turns=TURNS[difficulty]
+        )
+        return Draft(
+            prompt=prompt,
+            reference={"answer": ask.answer},
+            tags=(*ask.tags, f"{_STEPS}{ask.steps}"),
+        )
+
+    def initial(self, task: Task) -> Cells:
+        """See `Env`."""
+        return Cells()
+
+    def observe(self, state: Cells) -> str:
+        """See `Env`. What the last action showed."""
+        return state.shown
+
+    def transition(self, state: Cells, action: str) -> Transition[Cells]:
+        """See `Env`. Raises VerifierFault where the sandbox failed; nothing has changed then."""
+        text = action.replace("\r\n", "\n")
+        words = _CODE.sub("", text)
+        if _ANSWER.search(words):
+            return Transition(state=replace(state, shown=""), terminated=True, submission=words)
+        code = "\n".join(found.rstrip() for found in _CODE.findall(text)).strip("\n")
+        if not code.strip():
+            shown = "Reply with a ```python ... ``` block or with <answer>...</answer>."
+            return Transition(state=replace(state, shown=shown), valid=False)
+        return Transition(state=run(state, code))
+
+    def judged(self, moved: Transition[Cells], verdict: Verdict) -> Transition[Cells]:
+        """See `Env`."""
+        return replace(moved, valid=moved.valid and verdict.status is not Status.POLICY_FAULT)
+
+    def submission(self, state: Cells) -> JSON:
+        """See `Env`. Judged where the turns end without an answer: none."""
+        return ""
+
+    def turns_allowed(self, task: Task) -> int:
+        """See `Env`."""
+        return TURNS.get(task.difficulty, max(TURNS.values()))
+
+    def key(self, state: Cells) -> JSON:
+        """See `Env`. What cells did to an interpreter shows in no other way that a program could not
+        forge: so the cells themselves, without those that were refused or undone."""
+        return [list(state.ran), state.shown]
+
+    def work(self, state: Cells) -> int:
+        """See `Env`."""
+        steps = [int(tag.removeprefix(_STEPS)) for tag in self.task.tags if tag.startswith(_STEPS)]
+        return steps[-1] if steps else 1
+
+    def solve(self, state: Cells) -> str:
+        """See `Env`."""
+        reference: Any = self.task.reference
+        return f"<answer>{reference['answer']}</answer>"
+
+
+def run(state: Cells, code: str) -> Cells:
+    """The state after the cell `code`. Raises VerifierFault where the sandbox failed."""
+    from verigym.sandbox.local import default_sandbox
+
+    try:
+        with default_sandbox().session("python", limits=_LIMITS, env=_ENV) as session:
+            for cell in (_PREPARE, *state.ran):
+                if session.alive:
+                    session.run(cell)
+            if not session.alive:
+                return replace(state, shown="The block was undone: there is no time left for more.")
+            result = session.run(code, wall_s=CELL_S)
+            alive = session.alive
+    except SandboxError as error:
+        raise VerifierFault(fault(Status.INFRA, "sandbox_error", str(error))) from error
+    if result.status is JobStatus.SANDBOX_ERROR:
+        raise VerifierFault(fault(Status.INFRA, "sandbox_error", result.detail))
+    if alive and result.status in (JobStatus.OK, JobStatus.NONZERO_EXIT):
+        return Cells((*state.ran, code), _output(result))
+    why = _UNDONE.get(result.status, "it failed")
+    return replace(state, shown=f"The block was undone: {why}.")
+
+
+def _output(result: Result) -> str:
+    """What a cell printed, then the last line of its error; within the characters and the length that
+    observations may have."""
+    text = result.stdout.decode("utf-8", "replace")
+    if result.status is JobStatus.NONZERO_EXIT:
+        lines = result.stderr.decode("utf-8", "replace").strip().splitlines()
+        text = f"{text}\n{lines[-1]}" if lines else text
+    plain = "".join(c if c in CHARSET else "?" for c in _ADDRESS.sub(" at 0x0>", text)).strip()
+    if len(plain) > SHOWN_CHARS:
+        plain = f"{plain[:SHOWN_CHARS]} ... ({len(plain)} characters)"
+    return plain or "(no output)"
+
+
+def _ask(rng: np.random.Generator, difficulty: str) -> Ask:
+    if difficulty == "easy":
+        return families.draw(rng, "hard")
+    first = computed.draw(rng)
+    if difficulty == "medium":
+        return first
+    while not re.fullmatch(r"-?\d{1,12}", (second := families.draw(rng, "hard")).answer):
+        pass
+    factor = int(rng.integers(2, 10))
+    value = factor * int(first.answer) + int(second.answer)
+    return Ask(
+        prompt=f"Question 1: {first.prompt}\nQuestion 2: {second.prompt}\n"
+        f"Let A be the answer to question 1 and B the answer to question 2. What is {factor} * A + B?",
+        answer=str(value),
+        steps=first.steps + second.steps + 2,
+        tags=(*first.tags, *second.tags),
+    )
