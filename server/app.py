@@ -41,7 +41,6 @@ from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 from verigym.server.stream import streamed, wants_lines
 from verigym.server.tracing import tracing_of
-from verigym.server.turns import Turns
 from verigym.server.watch import Watch
 from verigym.verdict import Verdict
 from verigym.verifiers.audit.card import read_card
@@ -75,7 +74,6 @@ class _Service:
     """Requests that were admitted and are not answered."""
     size: float = 1.0
     """Submissions in one of them, averaged."""
-    turns: Turns = field(default_factory=Turns)
 
     def check(self, ask: VerifyBody, where: str) -> None:
         if ask.verifier not in self.cards:
@@ -99,10 +97,10 @@ class _Service:
         To be asked before a body is read: what is refused so costs next to nothing, and what expires
         in the queue would have cost others their place.
         """
+        self.pool.look()
         # Those just admitted are not in the queue yet: as many as come at once would pass.
         expected = max(self.pool.waiting, (self.held - self.pool.workers) * self.size)
         if expected >= self.pool.max_queue or time.monotonic() + self.pool.delay_s > deadline:
-            self.turns.refused()
             raise self.full()
 
     @contextmanager
@@ -217,12 +215,12 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
         async with AsyncExitStack() as stack:
             if tracing is not None:
                 stack.push_async_callback(asyncio.to_thread, tracing.close)
-            service = await asyncio.to_thread(_start, settings, ids, tell)
+            loop = asyncio.get_running_loop()
+            service = await asyncio.to_thread(_start, settings, ids, tell, loop)
             numbers.read_from(lambda: metrics.of_pool(service.pool))
             app.state.service = service
             for path in ("/v1/verify", "/v1/verify/batch"):
                 gate.before[path] = service.admit
-            stack.callback(service.turns.close)
             stack.push_async_callback(asyncio.to_thread, service.pool.close)
             jobs = app.state.jobs = await _start_jobs(settings, service)
             numbers.read_from(lambda: metrics.of_jobs(jobs))
@@ -335,7 +333,12 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     return app
 
 
-def _start(settings: Settings, ids: Sequence[str], watch: Callable[[Trip], None]) -> _Service:
+def _start(
+    settings: Settings,
+    ids: Sequence[str],
+    watch: Callable[[Trip], None],
+    loop: asyncio.AbstractEventLoop,
+) -> _Service:
     cache = None
     if settings.cache_mib or settings.cache_file:
         cache = VerdictCache(settings.cache_mib or 16.0, settings.cache_file)
@@ -346,6 +349,7 @@ def _start(settings: Settings, ids: Sequence[str], watch: Callable[[Trip], None]
         preload=ids,
         cache=cache,
         watch=watch,
+        loop=loop,
     )
     service = _Service(settings, pool)
     for name in ids:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
 import struct
-import time
+from collections import deque
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import msgspec
@@ -74,61 +74,62 @@ _decode_ask = msgspec.json.Decoder(Ask).decode
 _decode_answer: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
 
 
-class Channel:
-    """One end of the connection between the pool and a worker; not for two threads at once.
+def frame(message: SentAsk | Answer) -> bytes:
+    """The bytes of `message` on the wire. Raises OSError where it is too large."""
+    body = _encode(message)
+    if len(body) > MAX_FRAME_BYTES:
+        raise OSError(f"a message of {len(body)} bytes is above the limit of {MAX_FRAME_BYTES}")
+    return _LENGTH.pack(len(body)) + body
 
-    All methods raise EOFError or OSError when the other end is gone, and TimeoutError (a kind of
-    OSError: catch it first) when `deadline`, in seconds of `time.monotonic`, passes. After either
-    the channel is of no more use.
-    """
+
+def decode_answer(data: bytes) -> Answer:
+    """What a worker said. Raises msgspec.DecodeError."""
+    return _decode_answer.decode(data)
+
+
+class Frames:
+    """Puts frames together from what arrives of them."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def split(self, chunk: bytes) -> Iterator[bytes]:
+        """The bodies that `chunk` completes. Raises OSError for one that says it is too large."""
+        buffer = self._buffer
+        buffer += chunk
+        at = 0
+        try:
+            while len(buffer) - at >= _LENGTH.size:
+                (length,) = _LENGTH.unpack_from(buffer, at)
+                if length > MAX_FRAME_BYTES:
+                    raise OSError(
+                        f"a message of {length} bytes is above the limit of {MAX_FRAME_BYTES}"
+                    )
+                end = at + _LENGTH.size + length
+                if len(buffer) < end:
+                    return
+                body = bytes(memoryview(buffer)[at + _LENGTH.size : end])
+                at = end
+                yield body
+        finally:
+            del buffer[:at]
+
+
+class Channel:
+    """A worker's end of the connection; blocks. Raises EOFError or OSError once the pool is gone."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
-        self._buffer = bytearray()
+        self._frames = Frames()
+        self._waiting: deque[bytes] = deque()
 
-    def send(self, message: SentAsk | Answer, deadline: float | None = None) -> None:
-        body = _encode(message)
-        if len(body) > MAX_FRAME_BYTES:
-            raise OSError(f"a message of {len(body)} bytes is above the limit of {MAX_FRAME_BYTES}")
-        self._sock.settimeout(_left(deadline))
-        self._sock.sendall(_LENGTH.pack(len(body)) + body)
+    def send(self, message: Answer) -> None:
+        self._sock.sendall(frame(message))
 
     def receive_ask(self) -> Ask:
-        return _decode_ask(self._frame(None))
-
-    def receive_answer(self, deadline: float) -> Answer:
-        return _decode_answer.decode(self._frame(deadline))
-
-    def interrupt(self) -> None:
-        """End the connection under another thread's `send` or `receive_answer`, which raises then."""
-        with contextlib.suppress(OSError):  # it is closed already
-            self._sock.shutdown(socket.SHUT_RDWR)
-
-    def close(self) -> None:
-        self._sock.close()
-
-    def _frame(self, deadline: float | None) -> bytes:
-        (length,) = _LENGTH.unpack(self._take(_LENGTH.size, deadline))
-        if length > MAX_FRAME_BYTES:
-            raise OSError(f"a message of {length} bytes is above the limit of {MAX_FRAME_BYTES}")
-        return self._take(length, deadline)
-
-    def _take(self, size: int, deadline: float | None) -> bytes:
-        while len(self._buffer) < size:
-            self._sock.settimeout(_left(deadline))
+        while not self._waiting:
             chunk = self._sock.recv(_CHUNK)
             if not chunk:
                 raise EOFError("the other end is gone")
-            self._buffer += chunk
-        taken = bytes(self._buffer[:size])
-        del self._buffer[:size]
-        return taken
-
-
-def _left(deadline: float | None) -> float | None:
-    if deadline is None:
-        return None
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError("deadline passed")
-    return left
+            self._waiting.extend(self._frames.split(chunk))
+        return _decode_ask(self._waiting.popleft())

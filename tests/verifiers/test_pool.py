@@ -169,6 +169,64 @@ def test_ids_and_parameters_are_refused_as_in_process(pool):
         ask(pool, {}, timeout_s=0)
 
 
+def test_a_refused_parameter_costs_no_worker(pool):
+    assert ask(pool, {"do": "nothing"}).score == 1.0
+    for _ in range(3):
+        with pytest.raises(RequestError, match="strickt"):
+            ask(pool, {}, params={"strickt": True})
+    assert ask(pool, {"do": "nothing"}).score == 1.0
+    assert pool.worker_counts()["started"] <= 2
+
+
+def test_a_worker_that_dies_while_idle_costs_no_call(unruly):
+    with VerifierPool(1) as pool:
+        assert ask(pool, {"do": "nothing"}).score == 1.0
+        (pid,) = pool.worker_pids()
+        with watched(pid) as worker:
+            os.kill(pid, signal.SIGKILL)
+            assert_ends(worker)
+        assert ask(pool, {"do": "nothing"}).score == 1.0
+        assert pool.worker_counts() == {"started": 2, "killed": 0, "died": 1}
+
+
+def test_it_serves_its_workers_on_the_loop_of_who_made_it(unruly):
+    big = {"do": "nothing", "text": "x" * (4 << 20)}  # more than a socket takes at once
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        pool = VerifierPool(2, timeout_s=1.0, load_timeout_s=LONG_S, loop=loop)
+        try:
+            names = {thread.name for thread in threading.enumerate()}
+            assert "pool" not in names
+            does = [{"do": "nothing"}, {"do": "hang"}, big, {"do": "die"}]
+            verdicts = await pool.verify_batch_async(OBEYS, [(TASK, do) for do in does])
+            in_thread = await asyncio.to_thread(pool.verify, OBEYS, TASK, {"do": "nothing"})
+            hang = asyncio.create_task(pool.verify_async(OBEYS, TASK, {"do": "hang"}))
+            await asyncio.sleep(0)
+        finally:
+            await asyncio.to_thread(pool.close)
+        return [v.status.value for v in [*verdicts, in_thread, await hang]]
+
+    statuses = asyncio.run(main())
+    assert statuses == ["ok", "timeout", "ok", "infra", "ok", "cancelled"]
+
+
+def test_what_has_come_can_be_taken_between_two_looks_of_the_loop(unruly):
+    async def main():
+        pool = VerifierPool(1, loop=asyncio.get_running_loop())
+        try:
+            await pool.verify_async(OBEYS, TASK, {"do": "nothing"})
+            (done,) = pool.submit(OBEYS, [(TASK, {"do": "nothing"})])
+            end = time.monotonic() + LONG_S
+            while not done.done() and time.monotonic() < end:
+                pool.look()  # and nothing else runs on the loop
+            return done.result(0)[0].score
+        finally:
+            await asyncio.to_thread(pool.close)
+
+    assert asyncio.run(main()) == 1.0
+
+
 def test_a_verifier_that_cannot_be_imported_is_a_fault(pool):
     verdict = pool.verify("unruly/unloadable", TASK, 1)
     assert (verdict.status, verdict.reason) == (Status.VERIFIER_ERROR, "cannot_load")
