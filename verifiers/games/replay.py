@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from typing import ClassVar, Protocol
+from dataclasses import replace
+from typing import Any, ClassVar, Protocol
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError, suggestion
@@ -51,7 +52,8 @@ class ReplayVerifier(Verifier):
     Judged with `goal_reached`, `goal_not_reached`, `illegal_move`, `moves_after_goal`, `over_budget`
     (the task's `max_moves`); unusable with `no_moves`, `unknown_move`, `too_many_moves`, `bad_json`,
     `duplicate_key`, `too_deep`, `too_long`, `not_moves`. Moves are counted from 1. `parts`: `legal`,
-    the share of moves made before the replay ended, and `efficiency` where `shortest` is given.
+    the share of moves made before the replay ended, `efficiency` where `shortest` is given, and
+    `progress` where the rules say how much of the goal is reached (`share`).
     With opponent `self`: `first_wins`, `draw`, `second_wins`, `first_forfeits`, `second_forfeits`,
     `not_over`; unusable with `moves_after_end`.
     """
@@ -78,7 +80,7 @@ class ReplayVerifier(Verifier):
     evidence: ClassVar[str] = (
         "The moves and the state they lead to; words beside them count for nothing."
     )
-    weights: ClassVar[Mapping[str, float]] = {"legal": 0.0, "efficiency": 0.0}
+    weights: ClassVar[Mapping[str, float]] = {"legal": 0.0, "efficiency": 0.0, "progress": 0.0}
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
@@ -122,16 +124,17 @@ class ReplayVerifier(Verifier):
                     0.0,
                     "illegal_move",
                     f"move {number}, {shown(written)}, is illegal",
-                    _parts(number - 1, len(moves)),
+                    _parts(number - 1, len(moves)) | _progress(rules, state),
                 )
             state = rules.apply(state, move)
         if rules.won(state):
-            return self._reached(len(moves), len(moves), budget, shortest)
+            verdict = self._reached(len(moves), len(moves), budget, shortest)
+            return replace(verdict, parts={**verdict.parts, **_progress(rules, state)})
         return scored(
             0.0,
             "goal_not_reached",
             f"{len(moves)} legal moves do not reach the goal",
-            _parts(len(moves), len(moves)),
+            _parts(len(moves), len(moves)) | _progress(rules, state),
         )
 
     def _contest(
@@ -157,6 +160,11 @@ class ReplayVerifier(Verifier):
         if budget is not None and used > budget:
             return scored(0.0, "over_budget", f"{used} moves, {budget} are allowed", parts)
         return scored(1.0, "goal_reached", f"in {used} moves", parts)
+
+
+def _progress(rules: Any, state: Any) -> dict[str, float]:
+    """How much of the goal is reached, where the rules can say."""
+    return {"progress": rules.share(state)} if hasattr(rules, "share") else {}
 
 
 def _parts(made: int, given: int) -> dict[str, float]:

@@ -24,6 +24,7 @@ from verigym.verifiers.games.nonogram import Nonogram
 from verigym.verifiers.games.questioning import TwentyQuestions
 from verigym.verifiers.games.sokoban import Sokoban
 from verigym.verifiers.games.sudoku import Sudoku
+from verigym.verifiers.games.zebra import Zebra
 
 MAX_CELLS = 10_000
 _SHORT = {"u": "up", "d": "down", "l": "left", "r": "right", "n": "up", "s": "down", "w": "left"}
@@ -300,6 +301,7 @@ RULES: Mapping[str, Rules] = {
     "tic-tac-toe": TicTacToe(),
     "twenty-questions": TwentyQuestions(),
     "wordle": Wordle(),
+    "zebra": Zebra(),
 }
 
 

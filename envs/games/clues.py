@@ -1,0 +1,175 @@
+"""Clues of zebra puzzles: sets without a clue too many, and the solver that proves them.
+
+Words are numbers: word `v` of row `r` is `r * houses + v`. What is known of a word is a set of houses,
+bit i for house i. A clue narrows the set of one word by that of the other, through a table, until
+nothing changes; then the solver tries the houses of one word.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from verigym.verifiers.games.zebra import KINDS
+
+
+@dataclass(frozen=True)
+class Link:
+    """A clue about words `a` and `b`: what each set of houses of the one leaves to the other.
+
+    For a clue about one word and a house, `a` is the word, `b` the house, and `alone` what is left to it.
+    """
+
+    kind: str
+    a: int
+    b: int
+    onto_b: tuple[int, ...] = ()
+    onto_a: tuple[int, ...] = ()
+    alone: int = 0
+
+
+@cache
+def tables(kind: str, houses: int, true: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """For each set of houses of `a`, where `b` can be, if the clue is true or not; and the other way round."""
+    holds = KINDS[kind]
+    pairs = [(i, j) for i in range(houses) for j in range(houses) if holds(i, j) == true]
+    onto_b, onto_a = [0] * (1 << houses), [0] * (1 << houses)
+    for some in range(1 << houses):
+        for i, j in pairs:
+            onto_b[some] |= (some >> i & 1) << j
+            onto_a[some] |= (some >> j & 1) << i
+    return tuple(onto_b), tuple(onto_a)
+
+
+@cache
+def link(kind: str, a: int, b: int, houses: int, true: bool = True) -> Link:
+    """The clue with its tables, or its denial; for `at` and `not at`, `b` is a house from 0."""
+    if kind in ("at", "not at"):
+        alone = 1 << b if (kind == "at") == true else ((1 << houses) - 1) & ~(1 << b)
+        return Link(kind, a, b, alone=alone)
+    return Link(kind, a, b, *tables(kind, houses, true))
+
+
+def narrowed(known: list[int], links: list[Link], houses: int) -> bool:
+    """Narrow `known` by the clues and by one word of a row a house; False where nothing is left."""
+    full = (1 << houses) - 1
+    for one in links:
+        if one.alone:
+            known[one.a] &= one.alone
+    pairs = [(one.a, one.b, one.onto_b, one.onto_a) for one in links if not one.alone]
+    changed = True
+    while changed:
+        changed = False
+        for a, b, onto_b, onto_a in pairs:
+            old_a, old_b = known[a], known[b]
+            left_b = old_b & onto_b[old_a]
+            left_a = old_a & onto_a[left_b]
+            if left_a != old_a or left_b != old_b:
+                if not left_a or not left_b:
+                    return False
+                known[a], known[b] = left_a, left_b
+                changed = True
+        if changed:
+            continue  # rows only when the clues have nothing more to say
+        for start in range(0, len(known), houses):
+            row = known[start : start + houses]
+            once = twice = taken = 0
+            for here in row:
+                twice |= once & here
+                once |= here
+                if not here & (here - 1):
+                    if taken & here or not here:
+                        return False
+                    taken |= here
+            if once != full:
+                return False
+            if taken != full:
+                alone = once & ~twice & ~taken
+                for word, here in enumerate(row, start):
+                    if here & (here - 1):
+                        left = here & alone or here & ~taken
+                        if left != here:
+                            known[word] = left
+                            changed = True
+    return True
+
+
+def solvable(known: list[int], links: list[Link], houses: int) -> bool:
+    """Whether some solution keeps all the clues; `known` is narrowed on the way."""
+    if not narrowed(known, links, houses):
+        return False
+    open_words = [word for word, here in enumerate(known) if here & (here - 1)]
+    if not open_words:
+        return True
+    word = min(open_words, key=lambda one: known[one].bit_count())
+    for house in range(houses):
+        if known[word] >> house & 1:
+            tried = list(known)
+            tried[word] = 1 << house
+            if solvable(tried, links, houses):
+                return True
+    return False
+
+
+def clues_for(
+    draws: list[float], places: list[int], houses: int, direct: float
+) -> list[Link] | None:
+    """Clues that leave one solution, of which none can be spared; None where the draws do not suffice.
+
+    `places` is the house of each word, from 0. Three `draws` make a true clue; `direct` is the share of
+    those about a word and a house. Clues that tell nothing new are passed over.
+    """
+    words = len(places)
+    solution = [1 << place for place in places]
+    known = [(1 << houses) - 1] * words
+    links: list[Link] = []
+    for i in range(0, len(draws) - 2, 3):
+        fresh = _clue(draws[i], draws[i + 1], draws[i + 2], places, houses, direct)
+        if fresh is None:
+            continue
+        a, b = fresh.a, fresh.b
+        if fresh.alone:
+            news = known[a] & ~fresh.alone
+        else:
+            news = known[b] & ~fresh.onto_b[known[a]] or known[a] & ~fresh.onto_a[known[b]]
+        if not news:
+            continue
+        links.append(fresh)
+        narrowed(known, links, houses)
+        if known == solution:
+            break
+    else:
+        return None
+    for one in list(links):
+        # It can be spared if no solution of the others breaks it.
+        rest = [other for other in links if other is not one]
+        broken = link(one.kind, one.a, one.b, houses, False)
+        if not solvable([(1 << houses) - 1] * words, [broken, *rest], houses):
+            links = rest
+    return links
+
+
+def _clue(
+    x: float, y: float, z: float, places: list[int], houses: int, direct: float
+) -> Link | None:
+    """A true clue about two words, or a word and a house; None where the two say nothing."""
+    words = len(places)
+    a = int(x * words)
+    if z < direct:
+        other = int(y * houses)
+        return link("at" if other == places[a] else "not at", a, other, houses)
+    b = int(y * words)
+    far = places[b] - places[a]
+    if far < 0:
+        a, b, far = b, a, -far
+    row = a // houses == b // houses
+    kinds = {0: ("same",), 1: ("next", "beside", "left")}.get(far, ("left",))
+    if far and not row:
+        kinds = (*kinds, "apart")
+    if a == b:
+        return None
+    turn = (z - direct) / (1 - direct)
+    kind = kinds[int(turn * len(kinds))]
+    if kind in ("beside", "apart") and turn * 97 % 1 < 0.5:
+        a, b = b, a  # these hold both ways
+    return link(kind, a, b, houses)

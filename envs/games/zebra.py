@@ -1,0 +1,131 @@
+"""Zebra puzzles: find out from clues who and what belongs to which house."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.envs.games.clues import Link, clues_for
+from verigym.question import Ask, Question
+from verigym.task import Task
+
+# Houses, words in each, and the share of clues about a house by its number.
+SIZES = {"easy": (3, 3, 0.3), "medium": (4, 4, 0.2), "hard": (5, 5, 0.1)}
+
+# What the words of a row are, and how a clue speaks of one.
+ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "name": ("{}", ("Anna", "Boris", "Clara", "David", "Elena", "Felix", "Greta", "Hugo")),
+    "colour": (
+        "whoever has the {} house",
+        ("red", "green", "blue", "white", "yellow", "brown", "black", "pink"),
+    ),
+    "pet": (
+        "whoever keeps the {}",
+        ("dog", "cat", "parrot", "horse", "rabbit", "tortoise", "zebra", "hamster"),
+    ),
+    "drink": (
+        "whoever drinks {}",
+        ("tea", "coffee", "milk", "water", "juice", "cocoa", "cola", "lemonade"),
+    ),
+    "job": ("the {}", ("baker", "doctor", "farmer", "judge", "nurse", "pilot", "tailor", "writer")),
+    "game": (
+        "whoever plays {}",
+        ("chess", "tennis", "golf", "cricket", "poker", "darts", "hockey", "rugby"),
+    ),
+    "fruit": (
+        "whoever likes {}",
+        ("apples", "cherries", "figs", "grapes", "lemons", "melons", "peaches", "plums"),
+    ),
+}
+
+SAYINGS = {
+    "at": "{a} lives in house {b}.",
+    "not at": "{a} does not live in house {b}.",
+    "same": "{a} and {b} live in the same house.",
+    "apart": "{a} and {b} do not live in the same house.",
+    "next": "{a} lives directly to the left of {b}.",
+    "beside": "{a} and {b} live next door to each other.",
+    "left": "{a} lives somewhere to the left of {b}.",
+}
+
+_PROMPT = """\
+{houses} houses stand in a row, numbered 1 to {houses} from left to right. One person lives in each. All \
+differ in each of these:
+{rows}
+{clues}
+In which house is each of these words at home?"""
+
+
+class Zebra(Question):
+    """The environment. One reply, with a line for each word and its house: `Anna 2`."""
+
+    id: ClassVar[str] = "verigym/games/zebra-v0"
+    verifier_id: ClassVar[str] = "games/replay"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    form: ClassVar[str] = (
+        "Think as long as you like, then give every word once, each on a line of its own with the number "
+        "of its house behind it, in tags: <answer>...</answer>"
+    )
+
+    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+        """See `Question`. Clues are drawn until one solution is left, then those that can be spared go."""
+        houses, count, direct = SIZES[difficulty]
+        titles = list(ROWS)
+        while True:
+            draws = rng.random(1024).tolist()
+            chosen = [titles[i] for i in sorted(_order(draws[:7])[:count])]
+            rows, places = [], []
+            for number, title in enumerate(chosen):
+                at = 16 * (number + 1)
+                picked = _order(draws[at : at + 8])[:houses]
+                rows.append([ROWS[title][1][i] for i in picked])
+                places += _order(draws[at + 8 : at + 8 + houses])
+            links = clues_for(draws[128:], places, houses, direct)
+            if links is not None:
+                break
+        words = [word.lower() for row in rows for word in row]
+        listed = [f"- {title}: {', '.join(row)}" for title, row in zip(chosen, rows, strict=True)]
+        said = [f"{i}. {_said(one, chosen, rows, houses)}" for i, one in enumerate(links, 1)]
+        solution = {word: place + 1 for word, place in zip(words, places, strict=True)}
+        return Ask(
+            prompt=_PROMPT.format(houses=houses, rows="\n".join(listed), clues="\n".join(said)),
+            answer="",
+            steps=len(links) + houses,
+            reference={
+                "game": "zebra",
+                "words": [[word.lower() for word in row] for row in rows],
+                "clues": [
+                    [one.kind, words[one.a], one.b + 1 if one.alone else words[one.b]]
+                    for one in links
+                ],
+                "solution": solution,
+            },
+        )
+
+    def reply(self, reference: Any) -> str:
+        """See `Question`."""
+        lines = [f"{word} {house}" for word, house in reference["solution"].items()]
+        return "<answer>\n" + "\n".join(lines) + "\n</answer>"
+
+    def candidates(self, task: Task) -> list[str]:
+        """See `Env`. Every word in every house."""
+        assert isinstance(task.reference, dict)
+        solution: Any = task.reference["solution"]
+        return [f"{word} {house}" for house in set(solution.values()) for word in solution]
+
+
+def _order(draws: list[float]) -> list[int]:
+    """A random order of as many things as there are draws."""
+    return sorted(range(len(draws)), key=draws.__getitem__)
+
+
+def _said(one: Link, titles: list[str], rows: list[list[str]], houses: int) -> str:
+    """The clue in words."""
+
+    def who(word: int) -> str:
+        row, at = divmod(word, houses)
+        return ROWS[titles[row]][0].format(rows[row][at])
+
+    text = SAYINGS[one.kind].format(a=who(one.a), b=one.b + 1 if one.alone else who(one.b))
+    return text[0].upper() + text[1:]

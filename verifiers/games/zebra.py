@@ -1,0 +1,129 @@
+"""Rules of zebra puzzles: who and what belongs to which house, told by clues."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from verigym.canonical import JSON
+from verigym.errors import TaskError
+
+KINDS: Mapping[str, Callable[[int, int], bool]] = {
+    "at": lambda a, house: a == house,
+    "not at": lambda a, house: a != house,
+    "same": lambda a, b: a == b,
+    "apart": lambda a, b: a != b,
+    "next": lambda a, b: b - a == 1,
+    "beside": lambda a, b: abs(b - a) == 1,
+    "left": lambda a, b: a < b,
+}
+"""Kinds of clues, and when they hold. `at` and `not at` name a word and a house, the others two words;
+`next` says that the second is directly to the right of the first."""
+
+_MOVE = re.compile(r"[-*]?\s*([a-z]{1,30})\s*[:=]?\s*(?:house\s*)?(\d{1,2})")
+
+Clue = tuple[str, str, str | int]
+
+
+@dataclass(frozen=True)
+class Street:
+    """A puzzle, and the house of each word, 0 where it has none yet."""
+
+    words: tuple[tuple[str, ...], ...]
+    clues: tuple[Clue, ...]
+    solution: tuple[int, ...]
+    places: tuple[int, ...]
+
+    @property
+    def all_words(self) -> list[str]:
+        """The words in the order of `places`."""
+        return [word for row in self.words for word in row]
+
+
+class Zebra:
+    """`{"words": [["anna", "ben"], ["cat", "dog"]], "clues": [["same", "anna", "dog"]], "solution": {...}}`.
+
+    Each row of words names as many as there are houses, one a house. A move is `anna 2`: a word and its
+    house, from 1 at the left; each word is placed once. Won where all are placed, no two of a row in one
+    house, and every clue holds. `solution` gives the house of each word, for the part `progress`.
+    """
+
+    def start(self, reference: Mapping[str, JSON]) -> Street:
+        words = _words(reference.get("words"))
+        flat = [word for row in words for word in row]
+        raw, solution = reference.get("clues"), reference.get("solution")
+        if not isinstance(raw, list | tuple) or len(raw) > 1000:
+            raise TaskError("zebra: clues must be a list of at most 1000")
+        clues = tuple(_clue(one, flat, len(words[0])) for one in raw)
+        if not isinstance(solution, Mapping) or solution.keys() != set(flat):
+            raise TaskError("zebra: solution must give the house of each word")
+        houses = tuple(house if type(house) is int else 0 for house in map(solution.get, flat))
+        street = Street(words, clues, houses, (0,) * len(flat))
+        if not self.won(replace(street, places=houses)):
+            raise TaskError(
+                "zebra: the solution breaks a clue, or puts two of a row into one house"
+            )
+        return street
+
+    def read(self, move: JSON) -> tuple[str, int] | None:
+        text = move.strip().lower() if isinstance(move, str) and len(move) < 80 else ""
+        found = _MOVE.fullmatch(text)
+        return (found[1], int(found[2])) if found else None
+
+    def legal(self, state: Street, move: tuple[str, int]) -> bool:
+        word, house = move
+        known = state.all_words
+        return word in known and not state.places[known.index(word)] and 1 <= house <= _size(state)
+
+    def apply(self, state: Street, move: tuple[str, int]) -> Street:
+        at = state.all_words.index(move[0])
+        return replace(state, places=(*state.places[:at], move[1], *state.places[at + 1 :]))
+
+    def won(self, state: Street) -> bool:
+        if 0 in state.places:
+            return False
+        n = _size(state)
+        rows = [state.places[i : i + n] for i in range(0, len(state.places), n)]
+        if any(sorted(row) != list(range(1, n + 1)) for row in rows):
+            return False
+        house = dict(zip(state.all_words, state.places, strict=True))
+        return all(
+            KINDS[kind](house[a], b if isinstance(b, int) else house[b])
+            for kind, a, b in state.clues
+        )
+
+    def share(self, state: Street) -> float:
+        """The share of words that stand where the solution has them."""
+        right = sum(a == b for a, b in zip(state.places, state.solution, strict=True))
+        return right / len(state.solution)
+
+
+def _size(state: Street) -> int:
+    return len(state.words[0])
+
+
+def _words(raw: JSON) -> tuple[tuple[str, ...], ...]:
+    if not isinstance(raw, list | tuple) or not 1 <= len(raw) <= 12:
+        raise TaskError("zebra: words must be 1 to 12 rows")
+    rows = tuple(tuple(row) if isinstance(row, list | tuple) else () for row in raw)
+    flat = [word for row in rows for word in row]
+    if not all(isinstance(word, str) and re.fullmatch("[a-z]{1,30}", word) for word in flat):
+        raise TaskError("zebra: a word is of letters a to z")
+    if len({len(row) for row in rows}) != 1 or not 2 <= len(rows[0]) <= 12:
+        raise TaskError("zebra: rows of one length, 2 to 12")
+    if len(set(flat)) != len(flat):
+        raise TaskError("zebra: a word stands twice")
+    return rows
+
+
+def _clue(raw: JSON, words: list[str], houses: int) -> Clue:
+    if isinstance(raw, list | tuple) and len(raw) == 3:
+        kind, a, b = raw
+        if isinstance(kind, str) and kind in KINDS and isinstance(a, str) and a in words:
+            if kind in ("at", "not at"):
+                if type(b) is int and 1 <= b <= houses:
+                    return kind, a, b
+            elif isinstance(b, str) and b in words and a != b:
+                return kind, a, b
+    raise TaskError(f"zebra: a clue is a kind, a word, and a word or a house, got {raw!r}")
