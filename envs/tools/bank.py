@@ -1,0 +1,58 @@
+"""`tools/bank`: somebody's accounts, cards and standing orders; payments and changes to be made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from verigym.envs.tools.bank_errands import KINDS
+from verigym.envs.tools.bank_ledger import Ledger, Level
+from verigym.envs.tools.bank_tools import BANK
+from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.people import TODAY
+from verigym.envs.tools.stateful import Stateful
+from verigym.envs.tools.wishes import Story, Wish, changed
+from verigym.envs.tools.world import World
+
+_OPENING = """\
+You look after the bank accounts of one person. Today is Monday, {today}. All amounts are whole euros. Notes \
+must read as given."""
+LEVELS = {
+    "easy": Level(1, 3, 5, 0, 8),
+    "medium": Level(3, 4, 8, 2, 18),
+    "hard": Level(5, 6, 11, 4, 30),
+}
+
+
+class Bank(Stateful):
+    """Payments, transfers, standing orders and cards; what was not asked for must stay as it is."""
+
+    id: ClassVar[str] = "verigym/tools/bank-v0"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    world: ClassVar[World] = BANK
+    core: ClassVar[tuple[str, ...]] = (
+        *("list_accounts", "list_payments", "list_payees", "add_payee", "pay", "transfer"),
+        *("list_standing_orders", "change_standing_order", "cancel_standing_order"),
+        *("list_cards", "set_card_limit", "block_card", "request_money"),
+    )
+    extras: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "easy": (0, 0),
+        "medium": (3, 3),
+        "hard": (6, 8),
+    }
+
+    def compose(self, draws: Draws, difficulty: str) -> Story:
+        """See `Stateful`. What errands do to a balance is added up, and its goal comes last."""
+        level = LEVELS[difficulty]
+        ledger = Ledger(draws, level)
+        kinds = draws.shuffled(KINDS)
+        wishes: list[Wish] = []
+        for kind in [*kinds, *kinds]:
+            if len(wishes) < level.wishes and (wish := kind(ledger)) is not None:
+                wishes.append(wish)
+        wishes[-1].goals += [
+            changed("accounts", row[0], balance=int(str(row[2])) + moved)
+            for row in ledger.accounts
+            if (moved := ledger.moved.get(str(row[1]), 0))
+        ]
+        return Story(_OPENING.format(today=TODAY), ledger.tables(), draws.shuffled(wishes))

@@ -1,0 +1,52 @@
+"""`tools/home`: the devices of a house, its scenes and schedules; wishes of who lives there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.home_errands import KINDS
+from verigym.envs.tools.home_house import House, Level
+from verigym.envs.tools.home_tools import HOME
+from verigym.envs.tools.stateful import Stateful
+from verigym.envs.tools.wishes import Story, Wish
+from verigym.envs.tools.world import World
+
+_OPENING = """\
+You look after the devices of a house. Rooms are on the floors ground and upper. A lamp, a heating or a blind \
+keeps its level while it is off."""
+LEVELS = {
+    "easy": Level(1, 3, 2, 1),
+    "medium": Level(3, 5, 3, 2),
+    "hard": Level(5, 8, 4, 3),
+}
+
+
+class Home(Stateful):
+    """Lamps, heatings, blinds, locks, scenes and schedules; what was not asked for must stay as it is."""
+
+    id: ClassVar[str] = "verigym/tools/home-v0"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    world: ClassVar[World] = HOME
+    core: ClassVar[tuple[str, ...]] = (
+        *("list_rooms", "list_devices", "read_device", "switch", "set_level", "set_lock"),
+        *("list_scenes", "add_to_scene", "remove_from_scene", "list_schedules", "add_schedule"),
+        *("delete_schedule", "add_to_shopping"),
+    )
+    extras: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "easy": (0, 0),
+        "medium": (3, 3),
+        "hard": (7, 8),
+    }
+
+    def compose(self, draws: Draws, difficulty: str) -> Story:
+        """See `Stateful`."""
+        level = LEVELS[difficulty]
+        house = House(draws, level)
+        kinds = draws.shuffled(KINDS)
+        wishes: list[Wish] = []
+        for kind in [*kinds, *kinds, *kinds]:
+            if len(wishes) < level.wishes and (wish := kind(house)) is not None:
+                wishes.append(wish)
+        return Story(_OPENING, house.tables(), draws.shuffled(wishes))
