@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+
 from verigym.canonical import JSON
 from verigym.verdict import Verdict
 from verigym.verifiers.text.strict_json import NotJson, read_json
@@ -39,3 +41,11 @@ def calls_of(action: str) -> list[Call]:
     if len(reply.calls) > AT_ONCE:
         raise NoCalls(f"{len(reply.calls)} calls at once, at most {AT_ONCE} are run; none was")
     return reply.calls
+
+
+def as_text(*calls: Call) -> str:
+    """Calls as text with tags."""
+    return "\n".join(
+        f"<tool_call>{json.dumps({'name': call.name, 'arguments': call.arguments})}</tool_call>"
+        for call in calls
+    )

@@ -16,7 +16,7 @@ import numpy as np
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
-from verigym.envs.tools.calls import FORM, NoCalls, calls_of
+from verigym.envs.tools.calls import FORM, NoCalls, as_text, calls_of
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.others import OTHERS
 from verigym.envs.tools.tool import Refused, Tool, unknown
@@ -205,14 +205,6 @@ class Stateful(Env[Held]):
         if name == FINISH.name:
             return FINISH
         return self.world.tools[name] if name in self.world.tools else OTHERS[name]
-
-
-def as_text(*calls: Call) -> str:
-    """Calls as text with tags."""
-    return "\n".join(
-        f"<tool_call>{json.dumps({'name': call.name, 'arguments': call.arguments})}</tool_call>"
-        for call in calls
-    )
 
 
 def _line(name: str | None, **what: JSON) -> str:

@@ -1,0 +1,117 @@
+"""`tools/call`: requests in words, answered by the right function calls in one message."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.tools.abilities import ABILITIES, Ability, define
+from verigym.envs.tools.calls import as_text
+from verigym.envs.tools.draws import Draws
+from verigym.question import Ask, Question
+from verigym.task import Task
+from verigym.verifiers.tools.read_calls import Call
+
+_PROMPT = """\
+Call the functions that do what is asked: each request by one call, all of them in one reply, in any order. \
+Leave out arguments that a request says nothing of, and copy names and quoted texts as they are. {lacking}\
+Write each call as <tool_call>{{"name": ..., "arguments": {{...}}}}</tool_call>, or reply with an OpenAI \
+message that has tool_calls. There is one reply.
+
+{requests}
+
+Functions:
+{tools}"""
+_LACKING = (
+    "Where a request lacks something that its function requires, call ask_user for it in place of that "
+    "function. "
+)
+_ASK_USER = define(
+    "ask_user",
+    "Ask the user for something that a request lacks.",
+    {
+        "function": {"type": "string", "description": "The function that requires it."},
+        "argument": {"type": "string", "description": "Name of the argument that is lacking."},
+    },
+    ("function", "argument"),
+)
+
+LEVELS = {"easy": (1, 1, 0, 3), "medium": (2, 2, 2, 4), "hard": (3, 5, 3, 7)}
+"""Requests (least, most), siblings of functions that are wanted, further functions."""
+
+
+class FunctionCall(Question):
+    """Pick functions and arguments; judged by `tools/call`, calls in any order, none more and none less.
+
+    Hard tasks word times and dates, and now and then a request lacks what its function requires.
+    """
+
+    id: ClassVar[str] = "verigym/tools/call-v0"
+    verifier_id: ClassVar[str] = "tools/call"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    max_observation_chars: ClassVar[int] = 1 << 14
+    form: ClassVar[str] = ""
+
+    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+        """See `Question`."""
+        draws = Draws(rng)
+        least, most, siblings, further = LEVELS[difficulty]
+        hard = difficulty == "hard"
+        n = draws.between(least, most)
+        abilities = draws.shuffled(ABILITIES)
+        # One function may be wanted twice, with other arguments.
+        wanted = [*abilities[: n - 1], draws.pick(abilities[:n])]
+        requests: list[str] = []
+        calls: list[Call] = []
+        for ability in wanted:
+            words, call = _asked(draws, ability, hard)
+            if call not in calls:
+                requests.append(words)
+                calls.append(call)
+        own = list(dict.fromkeys(wanted))
+        tools = [ability.schema() for ability in own]
+        tools += [ability.sibling_schema() for ability in draws.some(own, siblings)]
+        tools += [ability.schema() for ability in abilities[n : n + further]]
+        if hard:
+            tools.append(_ASK_USER)
+        tools = draws.shuffled(tools)
+        prompt = _PROMPT.format(
+            lacking=_LACKING if hard else "",
+            requests="\n".join(f"- {words}" for words in requests),
+            tools="\n".join(json.dumps(tool["function"]) for tool in tools),
+        )
+        expected: list[JSON] = [{"name": c.name, "arguments": c.arguments} for c in calls]
+        return Ask(
+            prompt=prompt,
+            answer="",
+            steps=sum(1 + len(call.arguments) for call in calls) + len(tools) // 4,
+            reference={"tools": tools, "expected": expected, "order": "bag"},
+        )
+
+    def reply(self, reference: Any) -> str:
+        """See `Question`."""
+        return as_text(*(Call(one["name"], one["arguments"]) for one in reference["expected"]))
+
+    def tools(self, task: Task | None = None) -> list[dict[str, Any]]:
+        """The functions of `task`, by default the one being played, as the OpenAI chat API takes them."""
+        reference: Any = (self.task if task is None else task).reference
+        return [dict(tool) for tool in reference["tools"]]
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """See `Env`; `info` also has `tools`, as `tools()` gives them."""
+        observation, info = super().reset(seed=seed, options=options)
+        return observation, {**info, "tools": self.tools()}
+
+
+def _asked(draws: Draws, ability: Ability, hard: bool) -> tuple[str, Call]:
+    words, arguments = ability.ask(draws, hard)
+    before, lacking, after = words.split("||")
+    if hard and draws.below(6) == 0:
+        missing: dict[str, JSON] = {"function": ability.name, "argument": ability.may_lack}
+        return before + after, Call("ask_user", missing)
+    return before + lacking + after, Call(ability.name, arguments)
