@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games.blackjack import Blackjack
 from verigym.verifiers.games.connect_four import ConnectFour
 from verigym.verifiers.games.duels import Nim, TicTacToe
 from verigym.verifiers.games.guessing import Hangman, Mastermind, Wordle
@@ -285,6 +286,7 @@ class Lights:
 
 RULES: Mapping[str, Rules] = {
     "2048": Merging(),
+    "blackjack": Blackjack(),
     "connect-four": ConnectFour(),
     "hangman": Hangman(),
     "hanoi": Hanoi(),

@@ -1,0 +1,139 @@
+"""Blackjack: play hands as well as chance allows; luck is not paid."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.replayed import Play, ReplayedGame
+from verigym.verifiers.games.blackjack import MARGIN, MOVES, NEXT, RANKS, Table, total_of
+
+# Hands, how many of the moves may be made, and whether the deck is an odd one.
+SIZES = {"easy": (5, 2, False), "medium": (6, 3, False), "hard": (8, 4, True)}
+FULL = (1, 1, 1, 1, 1, 1, 1, 1, 1, 4)
+TURNS = 8
+"""Moves that a hand takes at most."""
+
+_PROMPT = """\
+Blackjack, {hands} hands, one bet in each. An ace counts 11, or 1 where 11 would make more than 21; more \
+than 21 loses, and 21 stands by itself. When you stand, the dealer draws until the total is 17 or more{soft}. \
+The higher total wins the bet; equal totals give it back. An ace and a 10 count 21 like any other. No pair \
+is split. {deck} Each card is put back before the next is drawn.
+{moves}
+Luck does not count: a move is a mistake if, on average over the cards that may come, it gains \
+more than {margin} bets less than the best move. Play all hands without a mistake. Answer with one move: {names}."""
+
+_SAYINGS = {
+    "hit": "hit: take a card.",
+    "stand": "stand: take no more.",
+    "double": "double: on the first two cards only, double the bet, take one card and stand.",
+    "surrender": "surrender: on the first two cards only, give up the hand and half of the bet.",
+}
+
+
+class Blackjack(ReplayedGame):
+    """The environment. An action is `hit`, `stand`, and at higher difficulties `double` or `surrender`.
+
+    The score is 1 where no move falls behind the best one by more than 0.01 bets on average, however the
+    cards fall; so that to know the cards to come is worth nothing.
+    """
+
+    id: ClassVar[str] = "verigym/games/blackjack-v0"
+    game: ClassVar[str] = "blackjack"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    recoverable: ClassVar[bool] = False
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`. No hand begins with 21, or could take more than its turns."""
+        count, known, odd = SIZES[difficulty]
+        deck: tuple[int, ...] = FULL
+        soft17 = False
+        if odd:
+            # At least one ten, so that there are enough high cards to go by.
+            deck = (*map(int, rng.integers(0, 5, 9)), int(rng.integers(1, 13)))
+            soft17 = bool(rng.integers(2))
+        pool = "".join(rank * n for rank, n in zip(RANKS, deck, strict=True))
+        hands: list[list[str]] = []
+        while len(hands) < count:
+            for row in rng.integers(len(pool), size=(count + 2, NEXT + 3)).tolist():
+                cards = "".join([pool[i] for i in row])
+                own, coming = cards[:2], cards[3:]
+                least = sum(RANKS.index(card) + 1 for card in own + coming[:TURNS])
+                if total_of(own)[0] < 21 <= least and len(hands) < count:
+                    hands.append([own, cards[2], coming])
+        moves = MOVES[:known]
+        prompt = _PROMPT.format(
+            hands=count,
+            soft=", and at 17 with an ace that counts 11" if soft17 else "",
+            deck=_told(deck),
+            moves="\n".join(f"- {_SAYINGS[move]}" for move in moves),
+            margin=MARGIN,
+            names=f"{', '.join(moves[:-1])} or {moves[-1]}",
+        )
+        return prompt, {
+            "deck": list(deck),
+            "soft17": soft17,
+            "moves": list(moves),
+            "hands": hands,
+            "turns": count * TURNS,
+        }
+
+    def show(self, board: Table) -> str:
+        """See `ReplayedGame`."""
+        lines = []
+        if board.last is not None:
+            own, dealer, gain = board.last
+            told = f"you {own}, dealer {dealer}" if dealer else f"you {own}"
+            lines.append(f"Hand {board.hand}: {told}; gained {gain:g}.")
+        if not board.over:
+            total, soft = total_of(board.cards)
+            cards = " ".join(map(_card, board.cards))
+            lines.append(
+                f"Hand {board.hand + 1} of {len(board.house.hands)}: you hold {cards}, "
+                f"{'soft ' if soft else ''}{total}; the dealer shows {_card(_up(board))}."
+            )
+        return "\n".join(lines)
+
+    def position(self, board: Table) -> JSON:
+        """See `ReplayedGame`. How the hand before ended is shown, so it is part of it."""
+        last = None if board.last is None else list(board.last)
+        return [board.hand, board.drawn, board.spoilt, board.good, last]
+
+    def moves(self, board: Table) -> list[str]:
+        """See `ReplayedGame`."""
+        return list(board.open)
+
+    def lost(self, board: Table) -> bool:
+        """See `ReplayedGame`."""
+        return board.over and board.good < board.hand
+
+    def best(self, board: Table) -> str | None:
+        """See `ReplayedGame`. It knows the deck, not the cards to come."""
+        if board.over or board.spoilt or board.good < board.hand:
+            return None
+        gains = board.gains
+        return max(gains, key=lambda move: gains[move])
+
+    def work(self, state: Play) -> int:
+        """Grows with the number of moves to compare, and with a deck that nobody has learnt by heart."""
+        board: Table = state.board
+        house = board.house
+        return len(house.moves) - 1 + (house.deck != FULL)
+
+
+def _told(deck: tuple[int, ...]) -> str:
+    """The deck in words."""
+    if deck == FULL:
+        return "The deck has the usual 52 cards; jack, queen and king count 10."
+    counts = [f"{n} of {_card(rank)}" for rank, n in zip(RANKS, deck, strict=True) if n]
+    return f"The deck is an odd one: {', '.join(counts[:-1])} and {counts[-1]}."
+
+
+def _card(rank: str) -> str:
+    return "10" if rank == "T" else rank
+
+
+def _up(board: Table) -> str:
+    return board.house.hands[board.hand][1]
