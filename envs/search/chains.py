@@ -1,0 +1,167 @@
+"""Questions that lead from page to page: "the birthplace of the founder of the firm by ...".
+
+Each step is a link with one value, so that the phrase names one page; backwards only where exactly one
+page has the link.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from verigym.envs.search.draws import Draws
+from verigym.envs.search.pages import figure_text
+from verigym.envs.search.reading import Quest
+from verigym.envs.search.schema import FIGURES, KINDS, LINKS, RECORDED
+from verigym.envs.search.world import NONE, World
+
+FORMS = {
+    "number": "Give the answer as a number.",
+    "date": "Give the answer as a date such as 3 May 1871.",
+    "text": "Give the answer as the page has it: a name or a word.",
+}
+
+LINKS_OF = {kind: [n for n, link in LINKS.items() if link.subject == kind] for kind in KINDS}
+FIGURES_OF = {kind: [n for n, one in FIGURES.items() if one.subject == kind] for kind in KINDS}
+_STARTS = ("person", "firm", "work", "town", "event", "school")
+_TRIES = 8
+
+
+@dataclass
+class Chain:
+    """A phrase that names the page `at`, and how one gets there.
+
+    `query` is what `at` is found by where no page that was read leads to it.
+    """
+
+    world: World
+    phrase: str
+    at: int
+    query: str = ""
+    route: list[tuple[str, int]] = field(default_factory=list)
+    support: list[list[int]] = field(default_factory=list)
+    met: set[int] = field(default_factory=set)
+
+    def _read(self, page: int, query: str) -> bool:
+        """Put a page on the way; False where it stands there already, but as the last."""
+        if self.route and self.route[-1][1] == page:
+            return True
+        if any(page == one for _, one in self.route):
+            return False
+        self.route.append((query, page))
+        return True
+
+    def is_disputed(self, name: str) -> bool:
+        """Whether registers have entries about the link or figure `name` of this page."""
+        return self.at in self.world.records_of and name in RECORDED.get(
+            self.world.kind(self.at), ()
+        )
+
+    def follow(self, name: str) -> bool:
+        """Take a link of this page; False where it has none, or leads back."""
+        target = self.world.link(name, self.at)
+        if target == NONE or target in self.met or self.is_disputed(name):
+            return False
+        if not self._read(self.at, self.query):
+            return False
+        # A marriage stands on two pages, and a region's page lists its towns.
+        both = name in ("spouse", "region")
+        self.support.append([self.at, target] if both else [self.at])
+        self.phrase = LINKS[name].phrase.format(self.phrase)
+        self.at, self.query = target, ""
+        self.met.add(target)
+        return True
+
+    def turn_back(self, name: str) -> bool:
+        """Go to the only page that has the link `name` to this one; False where there is not one."""
+        found = self.world.inverse[name].get(self.at, [])
+        if len(found) != 1 or found[0] in self.met:
+            return False
+        query = f"{self.world.names[self.at]} {name}"
+        if not self._read(found[0], query):
+            return False
+        self.support.append([found[0]])
+        self.phrase = LINKS[name].inverse.format(self.phrase)
+        self.at, self.query = found[0], query
+        self.met.add(self.at)
+        return True
+
+    def tell(self, name: str) -> str | None:
+        """A figure of this page, as it states it; None where it does not, or registers disagree."""
+        figure = FIGURES[name]
+        value = figure_text(self.world, name, self.world.number(self.at))
+        if not value or self.is_disputed(name) or not self.ask(figure.phrase):
+            return None
+        return value
+
+    def ask(self, phrase: str) -> bool:
+        """Ask this page for something that the page alone can tell; False where it was left before."""
+        if not self._read(self.at, self.query):
+            return False
+        self.support.append([self.at])
+        self.phrase = phrase.format(self.phrase)
+        return True
+
+
+def begin(world: World, draws: Draws, kinds: tuple[str, ...] = _STARTS) -> Chain:
+    """A chain at a page whose name no other has."""
+    while True:
+        kind = draws.one(kinds)
+        page = world.starts[kind] + draws.below(world.count(kind))
+        name = world.names[page]
+        if name == world.titles[page]:
+            return Chain(world, name, page, query=name, met={page})
+
+
+def wander(chain: Chain, draws: Draws, pages: int, back: int) -> bool:
+    """Go on until `pages` pages have to be read, the last but one included; `back` of 10 steps
+    backwards where that can be done. False in a dead end."""
+    tries = 0
+    while len(chain.route) < pages - 1:
+        tries += 1
+        if tries > _TRIES * pages:
+            return False
+        kind = chain.world.kind(chain.at)
+        if draws.below(10) < back:
+            names = [n for n, link in LINKS.items() if link.inverse and link.target == kind]
+            if names:
+                chain.turn_back(draws.one(names))
+        else:
+            chain.follow(draws.one(LINKS_OF[kind]))
+    return True
+
+
+def finish(chain: Chain, draws: Draws, pages: int, turns: int) -> Quest | None:
+    """End with a figure or a link of the page; None where that takes another number of pages."""
+    kind = chain.world.kind(chain.at)
+    figures = FIGURES_OF[kind]
+    which = draws.below(len(figures) + len(LINKS_OF[kind]))
+    form = "text"
+    aliases: tuple[str, ...] = ()
+    if which < len(figures):
+        form = FIGURES[figures[which]].form
+        answer = chain.tell(figures[which])
+        if answer is None:
+            return None
+    else:
+        if not chain.follow(LINKS_OF[kind][which - len(figures)]):
+            return None
+        answer, aliases = answer_by_page(chain.world, chain.at)
+    if len(chain.route) != pages:
+        return None
+    return Quest(
+        question=f"What is {chain.phrase}?" if form != "text" else f"Name {chain.phrase}.",
+        answer=answer,
+        aliases=aliases,
+        kind=form,
+        form=FORMS[form],
+        route=chain.route,
+        support=chain.support,
+        turns=turns,
+        tags=(f"pages={pages}",),
+    )
+
+
+def answer_by_page(world: World, page: int) -> tuple[str, tuple[str, ...]]:
+    """The title of a page as an answer, and the name, where the title says more."""
+    title, name = world.titles[page], world.names[page]
+    return title, () if name == title else (name,)

@@ -1,0 +1,28 @@
+"""`search/hops`: chains of two to six pages."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from verigym.envs.search.chains import begin, finish, wander
+from verigym.envs.search.draws import Draws
+from verigym.envs.search.reading import Quest, Searching
+from verigym.envs.search.world import World
+
+_PAGES = {"easy": (2, 2), "medium": (3, 4), "hard": (5, 6)}
+
+
+class Hops(Searching):
+    """Follow a chain of links, some of them backwards, and cite every page of it."""
+
+    id: ClassVar[str] = "verigym/search/hops-v0"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(_PAGES)
+
+    def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
+        """See `Searching`."""
+        least, most = _PAGES[difficulty]
+        pages = least + draws.below(most - least + 1)
+        chain = begin(world, draws)
+        if not wander(chain, draws, pages, back=3):
+            return None
+        return finish(chain, draws, pages, turns=4 * pages + 6)

@@ -1,0 +1,83 @@
+"""What can be searched and read: the protocol that an index of ours and the live web both keep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Protocol
+
+from verigym.envs.search.index import Index
+from verigym.envs.search.pages import page_text
+from verigym.envs.search.world import World, build_world
+
+HITS = 10
+"""Results of a search at a time."""
+SNIPPET = 100
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its id, title and whole text."""
+
+    id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A result: what to open it by, its title and how it begins."""
+
+    id: str
+    title: str
+    start: str
+
+
+class Library(Protocol):
+    """Two questions to ask of a set of pages."""
+
+    def search(self, query: str, skip: int) -> list[Hit]:
+        """Up to ten results, without the first `skip`."""
+        ...
+
+    def open(self, page: str) -> Page | None:
+        """The page of this id (or whole title), or None."""
+        ...
+
+
+class WorldLibrary:
+    """The pages of a made-up world. The index is made at the first search."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+
+    @cached_property
+    def _index(self) -> Index:
+        world = self.world
+        return Index(
+            f"{world.titles[page]} {page_text(world, page)}" for page in range(world.pages)
+        )
+
+    def search(self, query: str, skip: int) -> list[Hit]:
+        """See `Library`."""
+        world = self.world
+        return [
+            Hit(world.page_id(page), world.titles[page], page_text(world, page)[:SNIPPET])
+            for page in self._index.search(query, HITS, skip)
+        ]
+
+    def open(self, page: str) -> Page | None:
+        """See `Library`."""
+        world = self.world
+        number = world.by_id.get(page)
+        if number is None:
+            number = world.by_title.get(page.lower())
+        if number is None:
+            return None
+        return Page(world.page_id(number), world.titles[number], page_text(world, number))
+
+
+@lru_cache(maxsize=4)
+def world_library(seed: int, part: int, pages: int) -> WorldLibrary:
+    """The pages of a world, with their index; kept for the process."""
+    return WorldLibrary(build_world(seed, part, pages))

@@ -1,0 +1,93 @@
+"""`search/long`: twenty to forty pages to visit and two facts on the way to each, put together at the end."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from verigym.envs.search.chains import FORMS
+from verigym.envs.search.draws import Draws
+from verigym.envs.search.pages import date_text
+from verigym.envs.search.reading import Quest, Searching
+from verigym.envs.search.schema import FIGURES, LINKS, RECORDED
+from verigym.envs.search.world import World
+
+_ITEMS = {"easy": 21, "medium": 28, "hard": 40}
+_PATHS = (
+    ("firm", "founder", "born"),
+    ("work", "author", "born"),
+    ("event", "host", "born"),
+    ("firm", "seat", "population"),
+    ("work", "setting", "population"),
+    ("event", "venue", "population"),
+    ("work", "publisher", "staff"),
+)
+
+
+class Long(Searching):
+    """A figure behind a link, for each of a list: which is the first or largest, how many are below a
+    bound, or their sum. Takes 43 turns at least; the pages that decide are to be cited."""
+
+    id: ClassVar[str] = "verigym/search/long-v0"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(_ITEMS)
+    by_title: ClassVar[bool] = True
+
+    def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
+        """See `Searching`."""
+        kind, link, figure = draws.one(_PATHS)
+        rows: list[tuple[int, int, int]] = []  # value, item, the page that states the value
+        met: set[int] = set()
+        while len(rows) < _ITEMS[difficulty]:
+            number = draws.below(world.count(kind))
+            item = world.starts[kind] + number
+            target = world.links[link][number]
+            value = int(world.figures[figure][world.number(target)])
+            disputed = target in world.records_of and figure in RECORDED.get(world.kind(target), ())
+            # No two values alike, so that one is the first and a bound is clear.
+            if (
+                met.isdisjoint((item, target))
+                and not disputed
+                and value not in {r[0] for r in rows}
+            ):
+                rows.append((value, item, target))
+                met |= {item, target}
+        thing = f"the {kind}"
+        wanted = FIGURES[figure].phrase.format(LINKS[link].phrase.format(thing))
+        ways = ("most", "least", "count") if figure == "born" else ("most", "least", "count", "sum")
+        way = draws.one(ways)
+        ordered = sorted(rows)
+        form, deciding = "number", rows
+        if way in ("most", "least"):
+            deciding = [ordered[-1] if way == "most" else ordered[0]]
+            answer, form = world.titles[deciding[0][1]], "text"
+            extreme = {
+                ("born", "most"): "latest",
+                ("born", "least"): "earliest",
+                (figure, "most"): "largest",
+                (figure, "least"): "smallest",
+            }[figure, way]
+            question = f"For which {kind} is it the {extreme}?"
+            cite = f"Cite two pages: of that {kind}, and of what has the figure."
+        elif way == "count":
+            n = 3 + draws.below(len(rows) // 3)
+            deciding = ordered[:n]
+            bound = ordered[n][0]
+            shown = f"before {date_text(bound)}" if figure == "born" else f"less than {bound}"
+            answer, question = str(n), f"For how many of them is it {shown}?"
+            cite = f"Cite two pages for each that you count: of the {kind}, and of what has the figure."
+        else:
+            answer, question = str(sum(row[0] for row in rows)), "What is the sum of them all?"
+            cite = f"Cite two pages for each: of the {kind}, and of what has the figure."
+        listed = "\n".join(f"- {world.titles[item]}" for _, item, _ in rows)
+        return Quest(
+            question=f"Take {wanted}, for each of these:\n{listed}\n{question}",
+            answer=answer,
+            kind=form,
+            form=FORMS[form],
+            rules=cite,
+            route=[
+                (world.titles[page], page) for _, item, target in rows for page in (item, target)
+            ],
+            support=[[page] for _, item, target in deciding for page in (item, target)],
+            turns=4 * len(rows) + 10,
+            tags=(way, f"items={len(rows)}"),
+        )

@@ -1,0 +1,126 @@
+"""`search/noise`: people who share names, and registers that disagree with pages and with each other."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from verigym.envs.search.chains import FORMS, LINKS_OF, answer_by_page, begin
+from verigym.envs.search.draws import Draws
+from verigym.envs.search.pages import figure_text
+from verigym.envs.search.reading import Quest, Searching
+from verigym.envs.search.schema import FIGURES, LINKS, RECORDED
+from verigym.envs.search.world import NONE, World
+
+_OF_PEOPLE = ("birthplace", "teacher", "alma_mater", "employer")
+
+
+class Noise(Searching):
+    """Tell namesakes apart (easy), find the entry of a register that counts (medium), or both (hard)."""
+
+    id: ClassVar[str] = "verigym/search/noise-v0"
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    rules: ClassVar[str] = (
+        "People may share a name. Entries of the public register may disagree with the page of their subject "
+        "and with each other: then the latest counts, among that page (by the date it gives) and the "
+        "confirmed entries; drafts and withdrawn entries do not count. Cite the one that counts."
+    )
+
+    def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
+        """See `Searching`."""
+        if difficulty == "easy":
+            return _namesake(world, draws)
+        if difficulty == "medium":
+            chain = begin(world, draws)
+            if draws.below(2):
+                chain.follow(draws.one(LINKS_OF[world.kind(chain.at)]))
+            if chain.at not in world.records_of:
+                return None
+            route = [*chain.route, (chain.query, chain.at)]
+            return _disputed(world, chain.at, chain.phrase, route, chain.support)
+        person, phrase, route = _one_of_two(world, draws)
+        if person == NONE:
+            return None
+        link = draws.one(("employer", "birthplace"))
+        subject = world.link(link, person)
+        if subject not in world.records_of:
+            return None
+        phrase = LINKS[link].phrase.format(phrase)
+        return _disputed(world, subject, phrase, [*route, ("", subject)], [[person]])
+
+
+def _one_of_two(world: World, draws: Draws) -> tuple[int, str, list[tuple[str, int]]]:
+    """A person with a namesake, a phrase that tells them apart, and the way by both; NONE where nothing
+    does."""
+    person = world.starts["person"] + draws.below(world.count("person"))
+    name = world.names[person]
+    others = [one for one in world.by_name[name] if one != person]
+    occupation = world.figures["occupation"]
+    mine = occupation[world.number(person)]
+    if not others or mine in {occupation[world.number(one)] for one in others}:
+        return NONE, "", []
+    ways = [*others, person]
+    route = [(name, ways[0]), *(("", one) for one in ways[1:])]
+    return person, f"the {mine} {name}", route
+
+
+def _namesake(world: World, draws: Draws) -> Quest | None:
+    person, phrase, route = _one_of_two(world, draws)
+    if person < 0:
+        return None
+    asked = draws.one((*_OF_PEOPLE, "born"))
+    aliases: tuple[str, ...] = ()
+    if asked == "born":
+        form, phrase = "date", FIGURES[asked].phrase.format(phrase)
+        answer = figure_text(world, asked, world.number(person))
+    else:
+        target = world.link(asked, person)
+        if target == NONE:
+            return None
+        form, phrase = "text", LINKS[asked].phrase.format(phrase)
+        answer, aliases = answer_by_page(world, target)
+    return Quest(
+        question=f"Name {phrase}.",
+        answer=answer,
+        aliases=aliases,
+        kind=form,
+        form=FORMS[form],
+        route=route,
+        support=[[person]],
+        turns=18,
+        tags=("namesakes",),
+    )
+
+
+def _disputed(
+    world: World, subject: int, phrase: str, route: list[tuple[str, int]], support: list[list[int]]
+) -> Quest:
+    """What counts as the disputed fact about `subject`, which `phrase` names."""
+    kind, number = world.kind(subject), world.number(subject)
+    entries = world.records_of[subject]
+    about = world.records[entries[0]].about
+    assert about in RECORDED[kind]
+    is_link = about in LINKS
+    value = world.links[about][number] if is_link else world.figures[about][number]
+    pages = [world.starts["record"] + n for n in entries]
+    counting = [(world.dated[kind][number], value, subject)]
+    for n, page in zip(entries, pages, strict=True):
+        record = world.records[n]
+        if record.status == 0:
+            counting.append((record.dated, record.value, page))
+    _, value, source = max(counting)
+    answer, aliases = answer_by_page(world, value) if is_link else (str(value), ())
+    form = "text" if is_link else "number"
+    asked = (LINKS[about] if is_link else FIGURES[about]).phrase.format(phrase)
+    query = f"Register entry {world.titles[subject]}"
+    route = [*route, (query, pages[0]), *(("", page) for page in pages[1:])]
+    return Quest(
+        question=f"By what counts, {'give' if form == 'number' else 'name'} {asked}.",
+        answer=answer,
+        aliases=aliases,
+        kind=form,
+        form=FORMS[form],
+        route=route,
+        support=[*support, [source]],
+        turns=4 * len(route) + 6,
+        tags=("disputed", f"entries={len(entries)}"),
+    )

@@ -1,0 +1,298 @@
+"""`Reader`: the base of environments in which a question is answered by searching and reading.
+
+`Searching` adds what is ours: a made-up world for each split, and questions posed over its facts. The
+state holds no history: what was read matters only where an option of the constructor counts it.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.env import SPLITS, Draft, Env, Transition
+from verigym.envs.search.draws import Draws
+from verigym.envs.search.library import Library, world_library
+from verigym.envs.search.toolbox import (
+    HELP,
+    TOOLS,
+    Act,
+    as_call,
+    read_act,
+    show_found,
+    show_hits,
+    show_page,
+)
+from verigym.envs.search.world import LEAST_PAGES, MOST_PAGES, PAGES, World
+from verigym.errors import RequestError, TaskError
+from verigym.task import Task
+
+MOST_REPEATS = 10
+"""Repeated calls that cost something; further ones cost no more."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The state: the page opened last, what was shown last, and (for the oracle) by which query.
+
+    `held` are the groups of supporting pages of which one was opened, and `done` the calls that were made;
+    both stay empty unless rewards are given for them. `repeats` counts calls made before.
+    """
+
+    view: str = ""
+    page: str = ""
+    query: str = ""
+    held: frozenset[int] = frozenset()
+    done: frozenset[str] = frozenset()
+    repeats: int = 0
+
+
+class Reader(Env[Reading]):
+    """Answers questions by `search`, `open`, `find` and `answer`, one call an action; judged by `qa/answer`.
+
+    `gain` pays, in all, this much for opening supporting pages as they are first opened, and takes it back
+    at the end: potential-based (Ng, Harada and Russell 1999), so that the return stays the score and nothing
+    is won by reading alone. `redundancy` is what a call costs that was made before, up to ten times: a
+    cost, so nothing is won by it either. Both are 0 by default; each is at most 0.5 and 0.05.
+    """
+
+    verifier_id: ClassVar[str] = "qa/answer"
+    max_action_chars: ClassVar[int] = 8192
+    by_title: ClassVar[bool] = False
+    """Whether the queries on the way are titles, to be opened as they stand."""
+
+    def __init__(self, *, gain: float = 0.0, redundancy: float = 0.0, **kwargs: Any) -> None:
+        if not 0 <= gain <= 0.5:
+            raise RequestError(f"gain must be from 0 to 0.5, got {gain}")
+        if not 0 <= redundancy <= 0.05:
+            raise RequestError(f"redundancy must be from 0 to 0.05, got {redundancy}")
+        super().__init__(**kwargs)
+        self.gain = gain
+        self.redundancy = redundancy
+
+    @abstractmethod
+    def library(self, task: Task) -> Library:
+        """Where `task` is looked up."""
+
+    def tools(self) -> list[dict[str, Any]]:
+        """The tools as the OpenAI chat API takes them."""
+        return TOOLS
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """See `Env`; `info` also has `tools`."""
+        observation, info = super().reset(seed=seed, options=options)
+        return observation, {**info, "tools": self.tools()}
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """See `Env`; with `gain` and `redundancy` added to the score."""
+        before = self.state
+        observation, reward, terminated, truncated, info = super().step(action)
+        if self.gain or self.redundancy:
+            after = 0.0 if terminated or truncated else self._potential(self.state)
+            reward += after - self._potential(before)
+            reward -= self.redundancy * (self.state.repeats - before.repeats)
+        return observation, reward, terminated, truncated, info
+
+    def _potential(self, state: Reading) -> float:
+        groups = _groups(self.task)
+        return self.gain * len(state.held) / len(groups) if groups else 0.0
+
+    def initial(self, task: Task) -> Reading:
+        """See `Env`."""
+        _groups(task)
+        return Reading()
+
+    def observe(self, state: Reading) -> str:
+        """See `Env`. What the last call gave."""
+        return state.view
+
+    def transition(self, state: Reading, action: str) -> Transition[Reading]:
+        """See `Env`."""
+        act = read_act(action)
+        if isinstance(act, str):
+            view = f"Nothing was done: {act[:300]}."
+            return Transition(state=replace(state, view=view, query=""), valid=False)
+        if act.name == "answer":
+            submission = {"answer": act.text, "citations": list(act.citations)}
+            return Transition(state=state, terminated=True, submission=submission)
+        moved, valid = self._look(state, act)
+        return Transition(state=self._counted(state, moved, act), valid=valid)
+
+    def _look(self, state: Reading, act: Act) -> tuple[Reading, bool]:
+        library = self.library(self.task)
+        if act.name == "search":
+            view = show_hits(library.search(act.text, act.number), act.number)
+            return replace(state, view=view, query=act.text), True
+        wanted = act.text if act.name == "open" else state.page
+        page = library.open(wanted) if wanted else None
+        if page is None:
+            view = "No page has this id or title." if wanted else "No page is open."
+            return replace(state, view=view, query=""), False
+        if act.name == "open":
+            return replace(state, view=show_page(page, act.number), page=page.id, query=""), True
+        return replace(state, view=show_found(page, act.text), query=""), True
+
+    def _counted(self, before: Reading, moved: Reading, act: Act) -> Reading:
+        if self.gain and act.name == "open":
+            opened = {n for n, group in enumerate(_groups(self.task)) if moved.page in group}
+            moved = replace(moved, held=moved.held | opened)
+        if self.redundancy and moved.repeats < MOST_REPEATS:
+            on = moved.page if act.name != "search" else ""
+            what = act.text.lower() if act.name != "open" else ""
+            made = f"{act.name} {on} {act.number} {what}"
+            repeats = before.repeats + (made in before.done)
+            moved = replace(moved, done=before.done | {made}, repeats=repeats)
+        return moved
+
+    def submission(self, state: Reading) -> JSON:
+        """See `Env`. No answer was given."""
+        return {"answer": "", "citations": []}
+
+    def turns_allowed(self, task: Task) -> int:
+        """See `Env`."""
+        return int(_reference(task).get("turns", 20))
+
+    def key(self, state: Reading) -> JSON:
+        """See `Env`. What is shown and open; what was done only where a reward counts it."""
+        counted = [sorted(state.held), sorted(state.done), state.repeats]
+        return [state.view, state.page, *(counted if self.gain or self.redundancy else [])]
+
+    def work(self, state: Reading) -> int:
+        """See `Env`. A page to read, or at the end all facts to put together."""
+        route = _reference(self.task).get("route", [])
+        at_end = route and state.page == route[-1][1]
+        return len(route) + len(_groups(self.task)) if at_end else 1
+
+    def solve(self, state: Reading) -> str:
+        """See `Env`. Goes the known way: from the page that is open to the next, then answers."""
+        reference = _reference(self.task)
+        route = reference.get("route")
+        if not route:
+            raise RequestError("no way is known for a question that was not posed here")
+        at = next((n for n, (_, page) in enumerate(route) if page == state.page), -1)
+        if at == len(route) - 1:
+            return as_call("answer", answer=reference["reply"], citations=list(reference["cite"]))
+        query, page = route[at + 1]
+        if self.by_title:
+            return as_call("open", page=query)
+        if query and state.query != " ".join(query.split()):
+            return as_call("search", query=query)
+        return as_call("open", page=page)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quest:
+    """A question over a world. `route` are steps `(query or "", page)` on which each page occurs once;
+    `support` the pages that hold the facts, one group a fact; `form` how an answer is to look."""
+
+    question: str
+    answer: str
+    kind: str
+    form: str
+    route: list[tuple[str, int]]
+    support: list[list[int]]
+    turns: int
+    aliases: tuple[str, ...] = ()
+    rules: str = ""
+    tags: tuple[str, ...] = ()
+
+
+class Searching(Reader):
+    """Questions over a made-up world of 20,000 pages; an author writes `pose`.
+
+    Each split has a world of its own, so that nothing that was read in training helps in a test. `world` is
+    the seed of the three, `pages` how many each has; tasks carry both and can be played anywhere.
+    """
+
+    rules: ClassVar[str] = ""
+    """What to do in cases that a reader may meet; stands in the prompt."""
+
+    def __init__(self, *, world: int = 0, pages: int = PAGES, **kwargs: Any) -> None:
+        if not LEAST_PAGES <= pages <= MOST_PAGES:
+            raise RequestError(f"pages must be from {LEAST_PAGES} to {MOST_PAGES}, got {pages}")
+        if world < 0:
+            raise RequestError(f"world must be at least 0, got {world}")
+        super().__init__(**kwargs)
+        self.world = world
+        self.pages = pages
+        self._drawing = self.split
+
+    @abstractmethod
+    def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
+        """A question with one right answer, or None where the draws led nowhere: others follow."""
+
+    def _draw(self, rng: np.random.Generator, seed: int, difficulty: str, split: str) -> Task:
+        # The split decides the world, and the world the split: see split_of.
+        self._drawing = split
+        return super()._draw(rng, seed, difficulty, split)
+
+    def split_of(self, draft: Draft) -> str:
+        """See `Env`. Each world belongs to one split."""
+        assert isinstance(draft.reference, dict)
+        return SPLITS[draft.reference["world"][1]]
+
+    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+        """See `Env`."""
+        where = (self.world, SPLITS.index(self._drawing), self.pages)
+        world = world_library(*where).world
+        draws = Draws(rng)
+        quest = None
+        while quest is None:
+            quest = self.pose(world, draws, difficulty)
+        named = world.page_id
+        groups = [[named(page) for page in group] for group in quest.support]
+        paragraphs = (
+            f"Answer a question from an encyclopedia of {self.pages} pages about a world you do not know.",
+            HELP,
+            f"Question: {quest.question}",
+            f"{quest.form} Cite the ids of the pages that state the facts needed, one for each fact, and "
+            f"no others. {quest.rules or self.rules}".rstrip(),
+            f"You have {quest.turns} turns.",
+        )
+        return Draft(
+            prompt="\n\n".join(paragraphs),
+            reference={
+                "answers": [quest.answer, *quest.aliases],
+                "kind": quest.kind,
+                "supporting": groups,
+                "world": list(where),
+                "route": [[query, named(page)] for query, page in quest.route],
+                "reply": quest.answer,
+                "cite": list(dict.fromkeys(group[0] for group in groups)),
+                "turns": quest.turns,
+            },
+            tags=quest.tags,
+        )
+
+    def library(self, task: Task) -> Library:
+        """See `Reader`."""
+        where = _reference(task).get("world")
+        if (
+            not isinstance(where, list | tuple)
+            or len(where) != 3
+            or not all(isinstance(n, int) and n >= 0 for n in where)
+            or where[1] >= len(SPLITS)
+            or not LEAST_PAGES <= where[2] <= MOST_PAGES
+        ):
+            raise TaskError(f"world must be [seed, split, pages], got {where!r}")
+        return world_library(*where)
+
+
+def _reference(task: Task) -> dict[str, Any]:
+    if not isinstance(task.reference, dict):
+        raise TaskError("the reference must be an object")
+    return task.reference
+
+
+def _groups(task: Task) -> list[list[str]]:
+    groups = _reference(task).get("supporting", [])
+    if not isinstance(groups, list | tuple):
+        raise TaskError("supporting must be a list")
+    if groups and all(isinstance(page, str) for page in groups):
+        return [list(groups)]
+    return [list(group) for group in groups]

@@ -1,0 +1,122 @@
+"""What the made-up world is about: kinds of pages, the links between them, and their figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SHARES = {
+    "person": 430,
+    "firm": 150,
+    "work": 150,
+    "town": 100,
+    "event": 60,
+    "school": 20,
+    "region": 2,
+    "record": 88,
+}
+"""Pages of each kind in a thousand."""
+
+KINDS = tuple(SHARES)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A relation that leads from a page to one other, or to none.
+
+    `phrase` names the other page in a question; `inverse`, where there is one, names the page that has
+    this relation to a given one, and is asked only where there is exactly one such page.
+    """
+
+    subject: str
+    target: str
+    phrase: str
+    inverse: str = ""
+
+
+LINKS = {
+    "birthplace": Link("person", "town", "the birthplace of {}"),
+    "spouse": Link("person", "person", "the spouse of {}"),
+    "teacher": Link("person", "person", "the teacher of {}"),
+    "alma_mater": Link("person", "school", "the school at which {} studied"),
+    "employer": Link("person", "firm", "the employer of {}"),
+    "founder": Link("firm", "person", "the founder of {}", "the firm founded by {}"),
+    "seat": Link("firm", "town", "the seat of {}"),
+    "head": Link("firm", "person", "the head of {}"),
+    "author": Link("work", "person", "the author of {}", "the work by {}"),
+    "publisher": Link("work", "firm", "the publisher of {}", "the work published by {}"),
+    "setting": Link("work", "town", "the town in which {} is set", "the work set in {}"),
+    "region": Link("town", "region", "the region of {}"),
+    "mayor": Link("town", "person", "the mayor of {}"),
+    "venue": Link("event", "town", "the venue of {}", "the event held in {}"),
+    "host": Link("event", "person", "the host of {}", "the event hosted by {}"),
+    "campus": Link("school", "town", "the town of {}"),
+    "rector": Link("school", "person", "the rector of {}", "the school whose rector is {}"),
+    "capital": Link("region", "town", "the capital of {}"),
+    "ruler": Link("region", "person", "the ruler of {}"),
+}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a page says of its subject beside links; `form` is `number`, `date` or `text`."""
+
+    subject: str
+    phrase: str
+    form: str
+
+
+FIGURES = {
+    "born": Figure("person", "the date of birth of {}", "date"),
+    "occupation": Figure("person", "the occupation of {}", "text"),
+    "founded": Figure("firm", "the year in which {} was founded", "number"),
+    "industry": Figure("firm", "the industry of {}", "text"),
+    "staff": Figure("firm", "the number of staff of {}", "number"),
+    "finished": Figure("work", "the year in which {} was finished", "number"),
+    "form": Figure("work", "the form of {} (what kind of work it is)", "text"),
+    "chartered": Figure("town", "the year in which {} was chartered", "number"),
+    "population": Figure("town", "the population of {}", "number"),
+    "river": Figure("town", "the river of {}", "text"),
+    "opened": Figure("event", "the opening date of {}", "date"),
+    "visitors": Figure("event", "the number of visitors of {}", "number"),
+    "established": Figure("school", "the year in which {} was established", "number"),
+    "currency": Figure("region", "the currency of {}", "text"),
+}
+
+RECORDED = {"firm": ("head", "staff"), "town": ("mayor", "population")}
+"""What registers have entries about, which may disagree with the page of the subject."""
+
+STATUSES = ("confirmed", "draft", "withdrawn")
+
+WORDS = {
+    "occupation": (
+        "painter", "glassblower", "botanist", "engraver", "surveyor", "composer", "clockmaker", "physician",
+        "printer", "shipwright", "astronomer", "poet", "baker", "judge", "architect", "weaver",
+        "cartographer", "brewer", "sculptor", "chemist", "notary", "falconer", "bookbinder", "actor",
+    ),
+    "industry": (
+        "glass", "paper", "rope", "printing", "brewing", "clocks", "salt", "tiles", "carriages", "lamps",
+        "soap", "cutlery", "sails", "pianos", "dyes", "bricks", "porcelain", "instruments",
+    ),
+    "form": ("novel", "opera", "painting", "play", "ballad", "fresco", "symphony", "treatise"),
+}  # fmt: skip
+
+FIRM_ENDINGS = ("Works", "Mills", "Foundry", "Press", "Brothers", "Company", "Yard", "Union")
+SCHOOL_ENDINGS = ("Academy", "College", "Institute", "School")
+EVENT_BEGINNINGS = (
+    "Treaty",
+    "Fair",
+    "Regatta",
+    "Congress",
+    "Festival",
+    "Trial",
+    "Siege",
+    "Jubilee",
+)
+WORK_NOUNS = (
+    "Lantern", "Orchard", "Mirror", "Bridge", "Winter", "Ferryman", "Garden", "Tower", "Harbour", "Clock",
+    "Letter", "Crown", "Window", "Island", "Miller", "Shadow", "Well", "Door", "Carpet", "Voyage",
+)  # fmt: skip
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip

@@ -1,0 +1,171 @@
+"""The four tools of a reader: how a reply asks for one, and what is shown of their results."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from verigym.canonical import JSON
+from verigym.env import CHARSET
+from verigym.envs.search.library import Hit, Page
+from verigym.verdict import Verdict
+from verigym.verifiers.text.strict_json import NotJson, read_json
+from verigym.verifiers.tools.read_calls import read_calls
+
+WINDOW = 1000
+"""Characters of a page at a time."""
+MAX_FOUND = 10
+MAX_QUERY = 300
+MAX_SKIP = 90
+_MAX_FROM = 1 << 20
+
+HELP = """\
+Reply with one call a turn, <tool_call>{"name": ..., "arguments": {...}}</tool_call>, of these tools:
+search {"query": words, "skip": 0}: up to 10 pages, the best first; "skip": 10 gives the next ones
+open {"page": id or exact title, "from": 0}: a page, 1000 characters at a time
+find {"text": words}: the places of the page opened last that hold the words
+answer {"answer": text, "citations": [page ids]}: ends the task"""
+
+
+@dataclass(frozen=True)
+class Act:
+    """A call that can be made: `text` is a query, a page, words or an answer."""
+
+    name: str
+    text: str
+    number: int = 0
+    citations: tuple[JSON, ...] = ()
+
+
+def _schema(name: str, about: str, needed: str, **properties: Any) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": about,
+            "parameters": {
+                "type": "object",
+                "properties": properties,
+                "required": [needed],
+                "additionalProperties": False,
+            },
+        },
+    }
+
+
+_TEXT = {"type": "string"}
+TOOLS = [
+    _schema(
+        "search",
+        "Up to 10 pages that share words with the query, the best first.",
+        "query",
+        query={**_TEXT, "maxLength": MAX_QUERY},
+        skip={"type": "integer", "minimum": 0, "maximum": MAX_SKIP},
+    ),
+    _schema(
+        "open",
+        f"A page by its id or exact title, {WINDOW} characters at a time.",
+        "page",
+        page={**_TEXT, "maxLength": MAX_QUERY},
+        **{"from": {"type": "integer", "minimum": 0}},
+    ),
+    _schema(
+        "find",
+        "The places of the page opened last that hold the words.",
+        "text",
+        text={**_TEXT, "maxLength": MAX_QUERY},
+    ),
+    _schema(
+        "answer",
+        "Give the answer and the ids of the pages it rests on; ends the task.",
+        "answer",
+        answer=_TEXT,
+        citations={"type": "array", "items": _TEXT},
+    ),
+]
+"""The tools as the OpenAI chat API takes them."""
+
+_ARGUMENTS = {
+    "search": ("query", "skip", MAX_SKIP),
+    "open": ("page", "from", _MAX_FROM),
+    "find": ("text", None, 0),
+}
+
+
+def read_act(action: str) -> Act | str:
+    """The one call of a reply, or what is wrong with it."""
+    submission: JSON = action
+    if action.lstrip().startswith(("{", "[")):
+        try:
+            submission = read_json(action.strip())
+        except NotJson as error:
+            return str(error)
+    reply = read_calls(submission)
+    if isinstance(reply, Verdict):
+        return reply.evidence
+    if len(reply.calls) != 1:
+        return f"one call a turn is made, got {len(reply.calls)}"
+    call = reply.calls[0]
+    given = dict(call.arguments)
+    if call.name == "answer":
+        answer, cited = given.pop("answer", None), given.pop("citations", [])
+        if isinstance(answer, int | float) and not isinstance(answer, bool):
+            answer = str(answer)
+        if given or not isinstance(answer, str) or not isinstance(cited, list):
+            return "answer takes a text and a list of citations"
+        return Act("answer", answer, citations=tuple(cited))
+    if call.name not in _ARGUMENTS:
+        return f"there is no tool {_plain(call.name[:40])}; use search, open, find or answer"
+    first, second, most = _ARGUMENTS[call.name]
+    text, number = given.pop(first, None), given.pop(second, 0) if second else 0
+    if not isinstance(text, str) or not text.strip() or len(text) > MAX_QUERY:
+        return f"{call.name} needs {first!r}, a text of 1 to {MAX_QUERY} characters"
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= most:
+        return f"{second!r} of {call.name} must be a whole number from 0 to {most}"
+    if given:
+        return f"{call.name} takes no {_plain(min(given)[:40])!r}"
+    return Act(call.name, " ".join(text.split()), number)
+
+
+def as_call(name: str, **arguments: JSON) -> str:
+    """A call as text."""
+    return f"<tool_call>{json.dumps({'name': name, 'arguments': arguments})}</tool_call>"
+
+
+def show_hits(hits: list[Hit], skip: int) -> str:
+    """Results of a search, one a line."""
+    if not hits:
+        return "No more pages." if skip else "No page shares a word with that."
+    return "\n".join(
+        f"{skip + n}. [{_plain(hit.id)}] {_plain(hit.title)}: {_plain(hit.start)}..."
+        for n, hit in enumerate(hits, 1)
+    )
+
+
+def show_page(page: Page, start: int) -> str:
+    """A window of a page, with what is left."""
+    shown = _plain(page.text[start : start + WINDOW])
+    left = len(page.text) - start - WINDOW
+    more = f'\n({left} more characters; "from": {start + WINDOW})' if left > 0 else ""
+    return f"[{_plain(page.id)}] {_plain(page.title)}\n{shown}{more}"
+
+
+def show_found(page: Page, text: str) -> str:
+    """Up to ten places of a page that hold `text`, whatever the case, with what stands around them."""
+    # Small letters one by one: a text must keep its length, or places would move.
+    body = "".join(c.lower() if len(c.lower()) == 1 else c for c in page.text)
+    places = [match.start() for match in re.finditer(re.escape(text.lower()), body)]
+    lines = []
+    for at in places[:MAX_FOUND]:
+        start = max(0, at - 60)
+        lines.append(f"{at}: ...{_plain(page.text[start : at + len(text) + 100])}...")
+    if not lines:
+        return f"[{_plain(page.id)}] does not hold that text."
+    return f"[{_plain(page.id)}], {len(places)} places:\n" + "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    """`text` within the characters that observations may have."""
+    return "".join([c if c in CHARSET else "?" for c in text]) if not text.isascii() else text
