@@ -67,7 +67,7 @@ class FunctionCall(Question):
         requests: list[str] = []
         calls: list[Call] = []
         for ability in wanted:
-            words, call = _asked(draws, ability, hard)
+            words, call = _asked(draws, ability, hard, hard and wanted.count(ability) == 1)
             if call not in calls:
                 requests.append(words)
                 calls.append(call)
@@ -108,10 +108,10 @@ class FunctionCall(Question):
         return observation, {**info, "tools": self.tools()}
 
 
-def _asked(draws: Draws, ability: Ability, hard: bool) -> tuple[str, Call]:
-    words, arguments = ability.ask(draws, hard)
+def _asked(draws: Draws, ability: Ability, worded: bool, may_lack: bool) -> tuple[str, Call]:
+    words, arguments = ability.ask(draws, worded)
     before, lacking, after = words.split("||")
-    if hard and draws.below(6) == 0:
+    if may_lack and draws.below(5) == 0:
         missing: dict[str, JSON] = {"function": ability.name, "argument": ability.may_lack}
         return before + after, Call("ask_user", missing)
     return before + lacking + after, Call(ability.name, arguments)

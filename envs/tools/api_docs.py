@@ -1,0 +1,138 @@
+"""`tools/api-docs`: a service whose interface must be read about before anything can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+from verigym.envs.tools.api_service import Level, Service
+from verigym.envs.tools.api_tools import API
+from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.stateful import Stateful
+from verigym.envs.tools.wishes import Step, Story, Wish, added, changed, gone
+from verigym.envs.tools.world import World
+
+_OPENING = """\
+There is a service that keeps account of {many}: of each the name, the {amount}, the state ({states}) and the \
+keeper. Its methods, paths and parameters stand in its documents; read them first."""
+LEVELS = {
+    "easy": Level(1, 4, 0, access=False, units=False, outdated=False),
+    "medium": Level(2, 6, 2, access=True, units=False, outdated=False),
+    "hard": Level(4, 9, 4, access=True, units=True, outdated=True),
+}
+
+
+class ApiDocs(Stateful):
+    """Requests to a service that is known from its documents alone; other records must stay as they are."""
+
+    id: ClassVar[str] = "verigym/tools/api-docs-v0"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    world: ClassVar[World] = API
+    core: ClassVar[tuple[str, ...]] = ("list_documents", "read_document", "send_request")
+    extras: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "easy": (0, 0),
+        "medium": (0, 2),
+        "hard": (0, 4),
+    }
+
+    def compose(self, draws: Draws, difficulty: str) -> Story:
+        """See `Stateful`. Reading is counted with the first step."""
+        level = LEVELS[difficulty]
+        service = Service(draws, level)
+        wishes = [kind(service) for kind in draws.some(_KINDS, level.wishes)]
+        first = wishes[0].plan[0]
+        reading = 1 + level.access + level.units + level.outdated
+        wishes[0].plan[0] = Step(first.name, first.arguments, first.work + reading)
+        opening = _OPENING.format(
+            many=service.many, amount=service.amount, states=", ".join(service.states)
+        )
+        return Story(opening, service.tables(), wishes, spare=8)
+
+
+def set_amount(service: Service) -> Wish:
+    """All is said."""
+    record = service.free.pop()
+    amount = service.draws.between(100, 199)
+    what, _, unit = service.amount.partition(" in ")
+    return Wish(
+        f"Set the {what} of the {service.one} {record[1]} to {amount} {unit}.",
+        [changed("records", record[0], amount=amount)],
+        [service.step("amount", 4, name=record[1], amount=amount)],
+    )
+
+
+def raise_amount(service: Service) -> Wish:
+    """By a difference, so that it must be read."""
+    record = service.free.pop()
+    by = service.draws.between(2, 40)
+    amount = int(str(record[2])) + by
+    what, _, unit = service.amount.partition(" in ")
+    return Wish(
+        f"Raise the {what} of the {service.one} {record[1]} by {by} {unit}.",
+        [changed("records", record[0], amount=amount)],
+        [service.step("amount", 6, name=record[1], amount=amount)],
+    )
+
+
+def set_state(service: Service) -> Wish:
+    """By a code."""
+    record = service.free.pop()
+    state = service.draws.pick([state for state in service.states if state != record[3]])
+    return Wish(
+        f"Put the {service.one} {record[1]} into the state '{state}'.",
+        [changed("records", record[0], state=state)],
+        [service.step("state", 4, name=record[1], state=state)],
+    )
+
+
+def set_keeper(service: Service) -> Wish:
+    """The same keeper as another's, so that it must be read."""
+    record = service.free.pop()
+    others = [row for row in service.free if row[4] != record[4]]
+    if not others:
+        keeper = next(name for name in service.keepers if name != record[4])
+        words = f"Make {keeper} the keeper of the {service.one} {record[1]}."
+    else:
+        other = service.draws.pick(others)
+        service.free.remove(other)
+        keeper = str(other[4])
+        words = (
+            f"Give the {service.one} {record[1]} the keeper that the {service.one} {other[1]} has."
+        )
+    return Wish(
+        words,
+        [changed("records", record[0], keeper=keeper)],
+        [service.step("keeper", 6, name=record[1], keeper=keeper)],
+    )
+
+
+def create(service: Service) -> Wish:
+    """All is said."""
+    draws, name = service.draws, service.new_names.pop()
+    amount, state, keeper = (
+        draws.between(5, 95),
+        draws.pick(service.states),
+        draws.pick(service.keepers),
+    )
+    what, _, unit = service.amount.partition(" in ")
+    return Wish(
+        f"Add a {service.one} named {name} with a {what} of {amount} {unit}, in the state '{state}', with "
+        f"{keeper} as its keeper.",
+        [added("records", name=name, amount=amount, state=state, keeper=keeper)],
+        [service.step("create", 5, name=name, amount=amount, state=state, keeper=keeper)],
+    )
+
+
+def remove(service: Service) -> Wish:
+    """By its name."""
+    record = service.free.pop()
+    return Wish(
+        f"Remove the {service.one} {record[1]}.",
+        [gone("records", record[0])],
+        [service.step("delete", 3, name=record[1])],
+    )
+
+
+_KINDS: tuple[Callable[[Service], Wish], ...] = (
+    *(set_amount, raise_amount, set_state, set_keeper, create, remove),
+)
