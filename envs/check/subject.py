@@ -53,7 +53,7 @@ class Subject:
 
 
 class _Instant(Verifier):
-    """Stands in for a verifier that runs programs: right is what the oracle says."""
+    """Stands in for a verifier that runs programs: right is what the oracle submits."""
 
     id = "check/instant"
     version = 1
@@ -63,7 +63,8 @@ class _Instant(Verifier):
         self._env = env
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        right = float(submission == self._env.oracle())
+        env = self._env
+        right = float(submission == env.transition(env.state, env.oracle()).submission)
         return scored(right, "instant", evidence=digest(submission)[:8])
 
 
