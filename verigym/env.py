@@ -10,7 +10,7 @@ from __future__ import annotations
 import string
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -27,7 +27,6 @@ from verigym.verifier import Verifier
 State = TypeVar("State")
 
 SPLITS = ("train", "validation", "test")
-# Half of all content is training, a quarter each validation and test.
 _SPLIT_OF_BUCKET = ("train", "train", "validation", "test")
 _MAX_DRAWS = 1000
 
@@ -99,6 +98,9 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     whose `solve` raises RequestError in them."""
     costly: ClassVar[bool] = False
     """Whether each verdict runs programs; `verigym check` then plays fewer seeds."""
+    waived: ClassVar[Mapping[str, str]] = {}
+    """Laws of `verigym check` that it does not claim to keep, by name, with the reason why; for doors to
+    the environments of others."""
 
     def __init__(
         self,
@@ -228,8 +230,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
     def split_of(self, draft: Draft) -> str:
         """Which split the content of `draft` belongs to; content is in one split only."""
-        bucket = int(digest(draft.prompt, draft.reference)[:8], 16) % len(_SPLIT_OF_BUCKET)
-        return _SPLIT_OF_BUCKET[bucket]
+        return split_by_content(draft)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -381,6 +382,12 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
                 f"{self.id} is judged by {self.verifier_id!r}, got verifier {verifier.id!r}"
             )
         return verifier
+
+
+def split_by_content(draft: Draft) -> str:
+    """Half of all content is training, a quarter each validation and test."""
+    bucket = int(digest(draft.prompt, draft.reference)[:8], 16) % len(_SPLIT_OF_BUCKET)
+    return _SPLIT_OF_BUCKET[bucket]
 
 
 def _is_unicode(text: str) -> bool:

@@ -18,12 +18,14 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 import gymnasium
 from gymnasium.envs import registration
 
 from verigym.canonical import JSON
+from verigym.doors import DOORS
 from verigym.env import Env
 from verigym.errors import RequestError, TaskError, suggestion
 from verigym.verifier import Verifier
@@ -35,6 +37,10 @@ _NAME = re.compile(r"(?P<family>[\w-]+)/(?P<short>[\w-]+)-v(?P<version>\d+)")
 _WIDE_ENV_ID = re.compile(
     r"^(?:(?P<namespace>[\w:-]+(?:\/[\w:-]+)?)\/)?(?:(?P<name>[\w:.-]+?))(?:-v(?P<version>\d+))?$"
 )
+
+_DESCRIBED = ".toml"
+_files: dict[str, str] = {}
+"""By id, the files that environments were made of in this process."""
 
 REMOTE = "verigym/remote-v0"
 """Gymnasium's name for an environment that a service plays; takes `url` and `env`."""
@@ -67,6 +73,19 @@ def list_envs() -> dict[str, EnvEntry]:
 
 
 @cache
+def list_doors(installed: bool = True) -> dict[str, EnvEntry]:
+    """The environments of other libraries by full id (`doors.py`), sorted; all, or those installed."""
+    found = {}
+    for door in DOORS:
+        if installed and not door.installed:
+            continue
+        for game in door.games:
+            full = f"verigym/{door.name}/{game}-v0"
+            found[full] = EnvEntry(full, door.name, 0, f"{door.module}:{game}")
+    return dict(sorted(found.items()))
+
+
+@cache
 def list_verifiers() -> dict[str, str]:
     """Every registered verifier by id, with the place it is imported from, sorted."""
     return {point.name: point.value for point in _points("verigym.verifiers")}
@@ -78,6 +97,11 @@ def register_all() -> None:
     for entry in list_envs().values():
         if entry.id not in registration.registry:
             gymnasium.register(entry.id, entry_point=entry.target)
+    for entry in list_doors(installed=False).values():
+        # What `gymnasium.register` does, without its checks, which take a walk over all ids each.
+        registration.registry.setdefault(
+            entry.id, registration.EnvSpec(entry.id, entry_point=entry.target)
+        )
     if REMOTE not in registration.registry:
         gymnasium.register(REMOTE, entry_point="verigym.client:RemoteEnv")
 
@@ -85,12 +109,25 @@ def register_all() -> None:
 def resolve(name: str) -> str:
     """The full id for `name`, which may leave out `verigym/`, the family or the version.
 
+    A file that describes an environment (docs/datasets.md) is its own id: its path is given back.
     Raises RequestError with suggestions for an unknown or ambiguous name.
     """
+    if name.endswith(_DESCRIBED):
+        path = Path(name).resolve()
+        if not path.is_file():
+            raise RequestError(f"no such file: {path}")
+        return str(path)
+    if name in _files:
+        return _files[name]
     known = list_envs()
     full = name if name.startswith("verigym/") else f"verigym/{name}"
     if full in known:
         return full
+    # What is ours goes first: a door is meant where its name is said.
+    doors = list_doors(installed=False)
+    for door_id in (full, f"{full}-v0"):
+        if door_id in doors:
+            return door_id
     candidates: dict[str, EnvEntry] = {}
     for entry in known.values():
         unversioned = entry.id.rpartition("-v")[0]
@@ -118,6 +155,15 @@ def make(name: str, **kwargs: Any) -> Env[Any]:
     `snapshot` and the rest at hand.
     """
     full = resolve(name)
+    if full.endswith(_DESCRIBED):
+        described: type[Env[Any]] = _reader().load()(full)
+        if _files.setdefault(described.id, full) != full:
+            raise RequestError(
+                f"{_files[described.id]} and {full} both call themselves {described.id}"
+            )
+        if described.id not in registration.registry:
+            gymnasium.register(described.id, entry_point=lambda **options: described(**options))
+        return described(**kwargs)
     bare = gymnasium.make(full, disable_env_checker=True, **kwargs).unwrapped
     if not isinstance(bare, Env):
         raise TaskError(f"{full} is not a verigym.Env but a {type(bare).__name__}")
@@ -142,6 +188,14 @@ def _load_verifier(name: str) -> type[Verifier]:
                 raise TaskError(f"verifier {name!r} ({point.value}) calls itself {loaded.id!r}")
             return loaded
     raise RequestError(f"unknown verifier {name!r}; {suggestion(name, list_verifiers())}")
+
+
+def _reader() -> EntryPoint:
+    """What makes an environment of a file."""
+    for point in _points("verigym.env_files"):
+        if point.name == _DESCRIBED.removeprefix("."):
+            return point
+    raise RequestError("nothing is installed that reads such files; install verigym again")
 
 
 @cache

@@ -15,7 +15,7 @@ def card(report: Report) -> dict[str, Any]:
     """The card as plain data; `markdown` writes it out."""
     env = verigym.make(report.env_id)
     return {
-        "id": report.env_id,
+        "id": env.id,
         "about": (type(env).__doc__ or "").strip().partition("\n\n")[0],
         "verifier": env.verifier.name,
         "difficulties": list(env.difficulties),
@@ -24,7 +24,8 @@ def card(report: Report) -> dict[str, Any]:
         "chance": env.chance,
         "checked_with": {"verigym": __version__, "seeds": report.seeds},
         "passed": report.passed,
-        "laws": {one.law: one.broken or "holds" for one in report.outcomes},
+        "laws": {one.law: one.broken or "holds" for one in report.outcomes if not one.waived},
+        "waived": {one.law: one.waived for one in report.outcomes if one.waived},
         "figures": report.figures,
     }
 
@@ -46,7 +47,7 @@ def markdown(one: dict[str, Any]) -> str:
         f"- verifier: `{one['verifier']}`",
         f"- checked with verigym {one['checked_with']['verigym']} on "
         f"{one['checked_with']['seeds']} seeds: "
-        + ("every law holds" if one["passed"] else "**not passed**"),
+        + (_passed(one) if one["passed"] else "**not passed**"),
         "",
         "| difficulty | " + " | ".join(one["difficulties"]) + " |",
         "|---|" + "---|" * len(one["difficulties"]),
@@ -66,7 +67,14 @@ def markdown(one: dict[str, Any]) -> str:
             "",
             *(f"- {law}: {why}" for law, why in broken.items()),
         ]
+    if one["waived"]:
+        lines += ["", "## Laws that it does not claim", ""]
+        lines += [f"- {law}: {why}" for law, why in one["waived"].items()]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _passed(one: dict[str, Any]) -> str:
+    return "every law that it claims holds" if one["waived"] else "every law holds"
 
 
 def _row(title: str, values: dict[str, Any], one: dict[str, Any]) -> str:

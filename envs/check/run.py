@@ -57,12 +57,16 @@ LAWS: tuple[Law, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of one law. `broken` is None where it holds; `machine` where it could not be tried."""
+    """What came of one law. `broken` is None where it holds; `machine` where it could not be tried.
+
+    `waived` is the reason where the environment does not claim to keep it; it was not tried then.
+    """
 
     law: str
     about: str
     broken: str | None
     machine: bool = False
+    waived: str | None = None
     figures: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -113,6 +117,9 @@ def check(
 
 def apply(law: Law, subject: Subject) -> Outcome:
     """One law on one environment. Whatever its author's code raises breaks the law."""
+    if (reason := subject.waived.get(law.__name__)) is not None:
+        about = (law.__doc__ or "").partition("\n")[0]
+        return Outcome(law=law.__name__, about=about, broken=None, waived=reason)
     began = time.perf_counter()
     broken, machine = None, False
     figures: dict[str, Any] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,9 +42,19 @@ class Subject:
         return env
 
     @property
+    def known(self) -> str:
+        """Its id, as Gymnasium knows it; the same but where it stands in a file."""
+        return self.make().id
+
+    @property
     def costly(self) -> bool:
         """Whether each verdict means running programs."""
         return self.make().costly
+
+    @property
+    def waived(self) -> Mapping[str, str]:
+        """The laws that it does not claim to keep, with the reason why."""
+        return self.make().waived
 
     def few(self, most: int) -> int:
         """How many seeds a law takes of at most `most`: a fraction of `seeds`, fewer where costly."""

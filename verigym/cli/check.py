@@ -73,7 +73,7 @@ def check(
 
 
 def _chosen_ids(asked: list[str], every: bool) -> list[str]:
-    from verigym.registry import list_envs, resolve
+    from verigym.registry import list_doors, list_envs, resolve
 
     known = list(list_envs())
     if every:
@@ -84,7 +84,7 @@ def _chosen_ids(asked: list[str], every: bool) -> list[str]:
     for name in asked:
         if any(sign in name for sign in "*?["):
             full = name if name.startswith("verigym/") else f"verigym/{name}"
-            matching = [one for one in known if fnmatchcase(one, full)]
+            matching = [one for one in (*known, *list_doors()) if fnmatchcase(one, full)]
             if not matching:
                 raise RequestError(f"no environment matches {name!r}; `verigym list` shows them")
             found += matching
@@ -135,8 +135,12 @@ def _tell(outcome: Outcome) -> None:
     from rich.text import Text
 
     sign, style = ("✓", "green") if outcome.broken is None else ("✗", "bold red")
+    if outcome.waived:
+        sign, style = "-", "dim"
     line = Text.assemble((f"  {sign} ", style), outcome.law.replace("_", " "))
     if outcome.broken is not None:
         line.append(f": {outcome.broken}", "red")
+    if outcome.waived:
+        line.append(f": not claimed; {outcome.waived}", "dim")
     line.append(f"  {outcome.seconds:.1f} s", "dim")
     console.err().print(line, soft_wrap=True)

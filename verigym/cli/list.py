@@ -1,4 +1,4 @@
-"""`verigym list`: the registered environments. Imports none of them."""
+"""`verigym list`: the registered environments and the open doors. Imports none of them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,18 @@ def list_(
     ] = False,
 ) -> None:
     """List the environments that are installed, plugins included."""
+    from verigym.doors import DOORS
     from verigym.errors import RequestError, suggestion
-    from verigym.registry import list_envs
+    from verigym.registry import list_doors, list_envs
 
-    entries = list(list_envs().values())
+    entries = [*list_envs().values(), *list_doors().values()]
+    closed = [door for door in DOORS if not door.installed]
+    if family is not None and family in {door.name for door in closed}:
+        (door,) = (door for door in closed if door.name == family)
+        raise RequestError(
+            f"{family} is not installed; pip install 'verigym[{door.extra}]' brings "
+            f"{len(door.games)} environments"
+        )
     if family is not None:
         families = {entry.family for entry in entries}
         if family not in families:
@@ -55,3 +63,8 @@ def list_(
             f"[dim]{entry.target}[/dim]",
         )
     console.out().print(table)
+    if family is None:
+        for door in closed:
+            console.note(
+                f"{len(door.games)} more of {door.name}: pip install 'verigym[{door.extra}]'"
+            )

@@ -8,6 +8,7 @@ import typer
 
 from verigym.cli.audit import audit
 from verigym.cli.check import check
+from verigym.cli.dataset import dataset
 from verigym.cli.group import Group
 from verigym.cli.keys import app as keys
 from verigym.cli.list import list_
@@ -75,6 +76,9 @@ app.command(
     "run",
     epilog="[dim]verigym run keydoor --policy oracle -n 5 --json | jq .success_rate[/dim]",
 )(run_)
+app.command(
+    "dataset", epilog="[dim]verigym dataset questions.toml && verigym play questions.toml[/dim]"
+)(dataset)
 app.command("serve", epilog="[dim]verigym serve --port 8123 --verifiers games,math[/dim]")(serve)
 app.command("train", epilog="[dim]verigym train config.toml --set seed=3 --out runs/three[/dim]")(
     train

@@ -21,14 +21,14 @@ def gymnasium_s_checker_finds_nothing(subject: Subject) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
-            check_env(gymnasium.make(subject.id, disable_env_checker=True).unwrapped)
+            check_env(gymnasium.make(subject.known, disable_env_checker=True).unwrapped)
         except (AssertionError, Warning, gymnasium.error.Error) as error:
             raise Broken(f"check_env: {error}") from error
 
 
 def it_plays_through_gymnasium_s_wrappers(subject: Subject) -> None:
     """`gymnasium.make` with its default wrappers; observations lie in the space."""
-    env = gymnasium.make(subject.id)
+    env = gymnasium.make(subject.known)
     bare = env.unwrapped
     assert isinstance(bare, verigym.Env)
     env.reset(seed=1)
@@ -114,7 +114,7 @@ def vectors_play_the_same(subject: Subject) -> None:
         # Through shared memory Gymnasium reads text once, when it is made (its issue 1164).
         extra = {"shared_memory": False} if mode == "async" else {}
         envs: Any = gymnasium.make_vec(
-            subject.id, num_envs=2, vectorization_mode=mode, vector_kwargs=extra
+            subject.known, num_envs=2, vectorization_mode=mode, vector_kwargs=extra
         )
         try:
             observations, infos = envs.reset(seed=[1, 2])
@@ -136,7 +136,7 @@ def vectors_play_the_same(subject: Subject) -> None:
 
 def it_renders_as_text(subject: Subject) -> None:
     """`render_mode="ansi"` gives text that a person can read."""
-    env = gymnasium.make(subject.id, render_mode="ansi")
+    env = gymnasium.make(subject.known, render_mode="ansi")
     env.reset(seed=1)
     shown = env.render()
     env.close()

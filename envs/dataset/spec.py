@@ -1,0 +1,128 @@
+"""The description of a dataset: one typed tree, read from TOML. docs/datasets.md shows one."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from verigym.env import SPLITS
+from verigym.errors import ConfigError, suggestion
+from verigym.question import FORM
+
+FORMATS = (".jsonl", ".json", ".csv", ".parquet")
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Source(_Section):
+    """Where rows come from: a file, or a dataset of the Hugging Face hub by name."""
+
+    path: str | None = None
+    """Beside the TOML file; JSON lines, CSV or Parquet, by its ending; `*` for several files."""
+    hub: str | None = None
+    """`owner/name`, or a folder of that form; needs the extra `hub`."""
+    config: str | None = None
+    revision: str | None = None
+    """A commit: without one the hub may give other rows tomorrow."""
+    splits: dict[str, str] = Field(default_factory=dict)
+    """By our name (train, validation, test), the source's own split or file. Left out: all rows are
+    divided by their content."""
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.path is None) == (self.hub is None) and not (self.splits and self.hub is None):
+            raise ValueError("give either path or hub")
+        for name in self.splits:
+            if name not in SPLITS:
+                raise ValueError(f"no split {name!r}; {suggestion(name, SPLITS)}")
+        if self.hub is None and self.path is not None and self.splits:
+            raise ValueError("with splits each names its own file: leave path out")
+        if self.hub is None and (self.config or self.revision):
+            raise ValueError("config and revision are for hub")
+        return self
+
+
+class Fields(_Section):
+    """How a row becomes a task. Texts hold `{column}`; a text that is one column keeps its type."""
+
+    prompt: str
+    reference: Any
+    difficulty: str | None = None
+    """The column that holds it."""
+    tags: list[str] = Field(default_factory=list)
+    """Columns that become tags."""
+
+
+class Clean(_Section):
+    """What is dropped before anything is played."""
+
+    near: float = Field(default=0.8, gt=0, le=1)
+    """Prompts whose sets of words in fives have this Jaccard similarity are the same; 1: equal ones."""
+    against: list[str] = Field(default_factory=list)
+    """Files with texts that must not be trained on, beside the TOML file."""
+    ngram: int = Field(default=13, ge=3)
+    """As many words in a row shared with one of them drop a row."""
+
+
+class Spec(_Section):
+    """The whole description."""
+
+    id: str
+    """As every environment's: `verigym/<family>/<name>-v<N>`."""
+    about: str = ""
+    verifier: str
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Of the verifier."""
+    form: str = FORM
+    """How to answer; stands below each prompt."""
+    oracle: str = "<answer>{answer}</answer>"
+    """A right reply, with the reference's fields; empty where there is none."""
+    difficulties: list[str] = Field(default_factory=list)
+    """From easy to hard, as the column `difficulty` names them."""
+    chance: float = Field(default=0.05, ge=0, le=1)
+    """The most that random replies earn on average."""
+    costly: bool = False
+    """Whether each verdict runs programs."""
+    source: Source
+    fields: Fields
+    clean: Clean = Clean()
+
+    @model_validator(mode="after")
+    def _difficulties_have_a_column(self) -> Self:
+        if bool(self.difficulties) != (self.fields.difficulty is not None):
+            raise ValueError("difficulties and fields.difficulty go together")
+        return self
+
+
+def read_spec(path: Path) -> Spec:
+    """The description in `path`. Raises ConfigError that says where it is wrong."""
+    try:
+        with path.open("rb") as file:
+            return Spec(**tomllib.load(file))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from error
+    except ValidationError as error:
+        raise ConfigError(f"{path}: {_first(error)}") from error
+    except TypeError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def _first(error: ValidationError) -> str:
+    # A misspelt key is told first: what it was to be is missing, too.
+    first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    place = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        *parents, last = first["loc"]
+        known: Any = Spec
+        for name in parents:
+            known = known.model_fields[str(name)].annotation
+        return f"no key {place!r}; {suggestion(str(last), known.model_fields)}"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{place}: {message}" if place else message
