@@ -1,0 +1,114 @@
+"""Commands of an agent that explores a database, and how results are shown to it.
+
+A command stands in tags, one in each reply: `<tables></tables>`, `<describe>TABLE</describe>`,
+`<query>SELECT ...</query>`, `<answer>...</answer>`. Two in one reply are none: the second would be
+guessed before the first was seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from verigym.env import CHARSET
+from verigym.verifiers.text.reply import without_thoughts
+
+if TYPE_CHECKING:
+    from verigym.verifiers.sql.engine import Engine
+    from verigym.verifiers.sql.schema import Schema
+
+SHOWN_ROWS = 20
+MAX_ROWS = 2000
+"""A query that gives more is refused rather than cut."""
+SHOWN_CHARS = 3000
+_CELL_CHARS = 60
+NOW = "2024-02-15 12:00:00"
+"""The moment that now() and its kin mean, as `sql/query` has it."""
+
+HELP = "Give one command in each reply: {}."
+
+_COMMAND = re.compile(
+    r"<(tables|describe|query|answer)>(.*?)</\1>|<(tables) ?/>", re.IGNORECASE | re.DOTALL
+)
+_FENCES = re.compile(r"^\s*```\w*\s*|\s*```\s*$")
+
+_MOMENTS = frozenset({"datetime", "time", "julianday", "unixepoch"})
+_WITHOUT_MOMENT = frozenset({"subsec", "subsecond"})
+_ZONES = frozenset({"localtime", "utc"})
+
+
+@dataclass(frozen=True)
+class Command:
+    """`name` is tables, describe, query or answer."""
+
+    name: str
+    text: str
+
+
+def read_command(action: str) -> Command | None:
+    """The one command of a reply, or None."""
+    found = _COMMAND.findall(without_thoughts(action))
+    if len(found) != 1:
+        return None
+    name, text, bare = found[0]
+    return Command((name or bare).lower(), _FENCES.sub("", text).strip())
+
+
+def run_query(text: str, schema: Schema, dialect: str, engine: Engine) -> tuple[str, bool]:
+    """What a query shows, and whether it ran; gated and translated as `sql/query` does it."""
+    from sqlglot import exp
+
+    from verigym.verifiers.sql.engine import QueryFailed
+    from verigym.verifiers.sql.read import Refused, read_query
+    from verigym.verifiers.sql.translate import Untranslatable
+
+    try:
+        query = read_query(text, dialect, schema, NOW)
+        for call in query.tree.find_all(exp.Anonymous):
+            if _depends_on_machine(call.name.lower(), [arg.name for arg in call.expressions]):
+                raise Refused("refused_syntax", f"{call.name} without a moment is refused")
+        names, rows = engine.run(engine.printed(query.tree))
+    except (Refused, Untranslatable, QueryFailed) as error:
+        return plain(f"The query failed: {error}."), False
+    return as_text(names, rows), True
+
+
+def _depends_on_machine(name: str, args: list[str]) -> bool:
+    """Whether a function asks the clock, the time zone or the engine's version, as far as can be seen:
+    a text that becomes 'now' as it is put together is not."""
+    if name in _MOMENTS:
+        return not args or args[0] in _WITHOUT_MOMENT or bool(_ZONES & set(args))
+    return name.startswith("sqlite_") or name == "version"
+
+
+def as_text(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A result with its header, at most `SHOWN_ROWS` rows and `SHOWN_CHARS` characters."""
+    lines = [_line(names)]
+    size = 0
+    for row in rows[:SHOWN_ROWS]:
+        line = _line(row)
+        size += len(line)
+        if size > SHOWN_CHARS:
+            break
+        lines.append(line)
+    shown = len(lines) - 1
+    told = f"{len(rows)} row{'' if len(rows) == 1 else 's'}"
+    lines.append(f"({told})" if shown == len(rows) else f"({told}, the first {shown} shown)")
+    return plain("\n".join(lines))
+
+
+def plain(text: str) -> str:
+    """`text` within the characters that observations may have."""
+    return "".join(c if c in CHARSET else "?" for c in text)
+
+
+def _line(cells: Iterable[Any]) -> str:
+    return " | ".join(map(_cell, cells))
+
+
+def _cell(cell: Any) -> str:
+    text = "NULL" if cell is None else cell.hex() if isinstance(cell, bytes) else str(cell)
+    text = " ".join(text[: 4 * _CELL_CHARS].split())
+    return text if len(text) <= _CELL_CHARS else f"{text[:_CELL_CHARS]}..."
