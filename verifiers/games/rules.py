@@ -19,6 +19,7 @@ from verigym.verifiers.games.duels import Nim, TicTacToe
 from verigym.verifiers.games.guessing import Hangman, Mastermind, Wordle
 from verigym.verifiers.games.keydoor import MOVES as DIRECTIONS
 from verigym.verifiers.games.keydoor import Level, Place, parse_level
+from verigym.verifiers.games.mates import MatePuzzle
 from verigym.verifiers.games.merging import Merging
 from verigym.verifiers.games.minesweeper import Minesweeper
 from verigym.verifiers.games.nonogram import Nonogram
@@ -287,6 +288,7 @@ class Lights:
 RULES: Mapping[str, Rules] = {
     "2048": Merging(),
     "blackjack": Blackjack(),
+    "chess": MatePuzzle(),
     "connect-four": ConnectFour(),
     "hangman": Hangman(),
     "hanoi": Hanoi(),

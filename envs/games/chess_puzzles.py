@@ -1,0 +1,101 @@
+"""Chess puzzles: mate in one, two or three, generated; every move that keeps the mate is right."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.env import Draft
+from verigym.envs.games.mate_positions import position_with_mate, split_of
+from verigym.envs.games.replayed import Play, ReplayedGame
+from verigym.task import Task
+from verigym.verifiers.games.chess import Position, fen_of, legal_moves, position_of, rows_of, uci
+from verigym.verifiers.games.mates import Puzzle, mate_distance, mating_move
+
+LEVELS = {"easy": 1, "medium": 2, "hard": 3}
+_NUMBERS = {1: "in one move", 2: "in two moves", 3: "in three moves"}
+
+_PROMPT = """\
+Chess. You are {side} and to move: give mate {moves}{against}. {reply}
+Answer with one move, in SAN such as Qxf7 or in UCI such as e2e4."""
+_REPLY = "{other} answers each move as well as can be; a move that gives up the forced mate ends the puzzle."
+_SIDES = ("White", "Black")
+
+
+class ChessPuzzles(ReplayedGame):
+    """The environment. An action is a move in SAN or UCI. Mate is forced in the moves given, not in fewer."""
+
+    id: ClassVar[str] = "verigym/games/chess-puzzles-v0"
+    game: ClassVar[str] = "chess"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    recoverable: ClassVar[bool] = False
+    chance: ClassVar[float] = 0.1  # one of some twenty moves is often mate
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`."""
+        moves = LEVELS[difficulty]
+        return _task(position_with_mate(rng, moves), moves)
+
+    def split_of(self, draft: Draft) -> str:
+        """See `Env`. By pawns and material alone."""
+        assert isinstance(draft.reference, dict)
+        return split_of(position_of(str(draft.reference["fen"])))
+
+    def _draw(self, rng: np.random.Generator, seed: int, difficulty: str, split: str) -> Task:
+        """See `Env`. What is of another split is dropped before it is searched, not after."""
+        moves = LEVELS[difficulty]
+        prompt, reference = _task(position_with_mate(rng, moves, split), moves)
+        return Task(
+            id=f"{self.id}:{split}:{difficulty}:{seed}",
+            env_id=self.id,
+            seed=seed,
+            prompt=prompt,
+            difficulty=difficulty,
+            split=split,
+            reference={"game": self.game, **reference},
+        )
+
+    def show(self, board: Puzzle) -> str:
+        """See `ReplayedGame`."""
+        rows = rows_of(board.position)
+        lines = [f"{8 - i} {' '.join(row)}" for i, row in enumerate(rows)]
+        lines += ["  a b c d e f g h", f"FEN: {fen_of(board.position)}"]
+        if not board.end:
+            moves = "1 move" if board.left == 1 else f"{board.left} moves"
+            lines.append(f"{_SIDES[board.position[2]]} to move; {moves} left.")
+        return "\n".join(lines)
+
+    def position(self, board: Puzzle) -> JSON:
+        """See `ReplayedGame`."""
+        return [fen_of(board.position), board.left, board.end]
+
+    def moves(self, board: Puzzle) -> list[str]:
+        """See `ReplayedGame`. In UCI: SAN's marks would tell checks and mates."""
+        return [] if board.end else sorted(map(uci, legal_moves(board.position)))
+
+    def lost(self, board: Puzzle) -> bool:
+        """See `ReplayedGame`."""
+        return board.end == "spoiled"
+
+    def best(self, board: Puzzle) -> str | None:
+        """See `ReplayedGame`."""
+        move = None if board.end else mating_move(board.position, board.left)
+        return None if move is None else uci(move)
+
+    def work(self, state: Play) -> int:
+        """See `Env`. Half-moves to look ahead."""
+        board: Puzzle = state.board
+        return 2 * (mate_distance(board.position, board.left) or board.left) - 1
+
+
+def _task(position: Position, moves: int) -> tuple[str, dict[str, Any]]:
+    side, other = _SIDES[position[2]], _SIDES[1 - position[2]]
+    prompt = _PROMPT.format(
+        side=side,
+        moves=_NUMBERS[moves],
+        against=f", whatever {other} plays" if moves > 1 else "",
+        reply=_REPLY.format(other=other) if moves > 1 else "",
+    ).replace(". \n", ".\n")
+    return prompt, {"fen": fen_of(position), "mate_in": moves, "turns": moves + 1}

@@ -1,0 +1,392 @@
+"""The rules of chess on bit sets: positions, legal moves, their names in UCI and SAN.
+
+A position is a tuple of plain values: `(pieces, sides, turn, castling, en_passant)`. `pieces` are six
+bit sets, pawns to kings, `sides` those of White and Black; square 0 is a1, 7 is h1, 63 is h8. `castling`
+has the bits 1 to 8 for K Q k q; `en_passant` is the square behind a pawn that has just moved two, or -1.
+A move is `from | to << 6 | promoted << 12`, the last a number of `pieces` or 0.
+
+Draws by repetition, by fifty moves and by bare material are not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+
+from verigym.errors import TaskError
+
+Position = tuple[tuple[int, ...], tuple[int, int], int, int, int]
+
+PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = range(6)
+LETTERS = "PNBRQK"
+ALL = (1 << 64) - 1
+FILE_A, FILE_H = 0x0101010101010101, 0x8080808080808080
+_LAST_RANKS = 0xFF000000000000FF
+# Directions: the first four are those of rooks, the last four those of bishops.
+_STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1))
+_UP = (True, True, False, False, True, True, False, False)
+# What a move from or to a square takes from the rights to castle.
+_RIGHTS = {0: 2, 7: 1, 4: 3, 56: 8, 63: 4, 60: 12}
+
+
+def squares(bits: int) -> list[int]:
+    """The squares of a bit set."""
+    found = []
+    while bits:
+        low = bits & -bits
+        found.append(low.bit_length() - 1)
+        bits ^= low
+    return found
+
+
+def _leaps(steps: list[tuple[int, int]]) -> tuple[int, ...]:
+    return tuple(
+        sum(
+            1 << (square % 8 + x) + 8 * (square // 8 + y)
+            for x, y in steps
+            if 0 <= square % 8 + x < 8 and 0 <= square // 8 + y < 8
+        )
+        for square in range(64)
+    )
+
+
+def _rays(x: int, y: int) -> tuple[int, ...]:
+    rays = []
+    for square in range(64):
+        ray, column, row = 0, square % 8 + x, square // 8 + y
+        while 0 <= column < 8 and 0 <= row < 8:
+            ray |= 1 << column + 8 * row
+            column, row = column + x, row + y
+        rays.append(ray)
+    return tuple(rays)
+
+
+_RAYS = tuple(_rays(x, y) for x, y in _STEPS)
+_STRAIGHT = tuple(a | b | c | d for a, b, c, d in zip(*_RAYS[:4], strict=True))
+_SLANTED = tuple(a | b | c | d for a, b, c, d in zip(*_RAYS[4:], strict=True))
+_KNIGHT = _leaps([(x, y) for x in (-2, -1, 1, 2) for y in (-2, -1, 1, 2) if abs(x) != abs(y)])
+_KING = _leaps(list(_STEPS))
+# From where pawns of White and of Black attack a square lies on the other side's attacks from it.
+_PAWN = (_leaps([(-1, 1), (1, 1)]), _leaps([(-1, -1), (1, -1)]))
+
+
+def knight_leaps(square: int) -> int:
+    """Squares a knight's move away."""
+    return _KNIGHT[square]
+
+
+def king_leaps(square: int) -> int:
+    """Squares beside it."""
+    return _KING[square]
+
+
+def sliding(square: int, occupied: int, first: int, last: int) -> int:
+    """Squares seen from `square` in the directions `first` to `last`, the first piece met included."""
+    seen = 0
+    for d in range(first, last):
+        ray = _RAYS[d][square]
+        met = ray & occupied
+        if met:
+            at = (met & -met).bit_length() - 1 if _UP[d] else met.bit_length() - 1
+            ray ^= _RAYS[d][at]
+        seen |= ray
+    return seen
+
+
+def attacked(position: Position, square: int, by: int, occupied: int) -> bool:
+    """Whether side `by` attacks `square`, if `occupied` are the squares with pieces."""
+    pieces, sides = position[0], position[1]
+    theirs = sides[by]
+    if (
+        _KNIGHT[square] & pieces[KNIGHT] & theirs
+        or _PAWN[1 - by][square] & pieces[PAWN] & theirs
+        or _KING[square] & pieces[KING] & theirs
+    ):
+        return True
+    straight = (pieces[ROOK] | pieces[QUEEN]) & theirs & _STRAIGHT[square]
+    if straight and sliding(square, occupied, 0, 4) & straight:
+        return True
+    slanted = (pieces[BISHOP] | pieces[QUEEN]) & theirs & _SLANTED[square]
+    return bool(slanted and sliding(square, occupied, 4, 8) & slanted)
+
+
+def in_check(position: Position) -> bool:
+    """Whether the side to move is in check."""
+    pieces, sides, turn = position[:3]
+    king = (pieces[KING] & sides[turn]).bit_length() - 1
+    return attacked(position, king, 1 - turn, sides[0] | sides[1])
+
+
+def legal_moves(position: Position) -> list[int]:
+    """Every legal move, in a fixed order."""
+    pieces, sides, turn, castling, passant = position
+    own, other = sides[turn], sides[1 - turn]
+    both = own | other
+    king = (pieces[KING] & own).bit_length() - 1
+    moves = []
+    for to in squares(_KING[king] & ~own):
+        if not attacked(position, to, 1 - turn, both ^ 1 << king):
+            moves.append(king | to << 6)
+    checks, mask, pins = _pressure(position, king)
+    if checks > 1:
+        return moves
+    goal = mask & ~own
+    for kind in (KNIGHT, BISHOP, ROOK, QUEEN):
+        for square in squares(pieces[kind] & own):
+            if kind == KNIGHT:
+                seen = _KNIGHT[square]
+            else:
+                seen = sliding(square, both, 0 if kind != BISHOP else 4, 8 if kind != ROOK else 4)
+            for to in squares(seen & goal & pins.get(square, ALL)):
+                moves.append(square | to << 6)
+    step = -8 if turn else 8
+    for square in squares(pieces[PAWN] & own):
+        free = 0
+        if not both >> square + step & 1:
+            free = 1 << square + step
+            home = square // 8 == (6 if turn else 1)
+            if home and not both >> square + 2 * step & 1:
+                free |= 1 << square + 2 * step
+        reach = (free | _PAWN[turn][square] & other) & goal & pins.get(square, ALL)
+        for to in squares(reach):
+            move = square | to << 6
+            if 1 << to & _LAST_RANKS:
+                moves += [move | kind << 12 for kind in (QUEEN, ROOK, BISHOP, KNIGHT)]
+            else:
+                moves.append(move)
+        if passant >= 0 and _PAWN[turn][square] >> passant & 1:
+            # Both pawns leave their rank, which no pin by one piece tells: so look.
+            after = made(position, square | passant << 6)
+            if not attacked(after, king, 1 - turn, after[1][0] | after[1][1]):
+                moves.append(square | passant << 6)
+    if not checks and castling >> 2 * turn & 3:
+        moves += _castles(position, both)
+    return moves
+
+
+def stuck(position: Position) -> bool:
+    """Whether there is no legal move; sooner told than by listing them, where the king can step aside."""
+    pieces, sides, turn = position[:3]
+    own, both = sides[turn], sides[0] | sides[1]
+    king = (pieces[KING] & own).bit_length() - 1
+    for to in squares(_KING[king] & ~own):
+        if not attacked(position, to, 1 - turn, both ^ 1 << king):
+            return False
+    return not legal_moves(position)
+
+
+def _pressure(position: Position, king: int) -> tuple[int, int, dict[int, int]]:
+    """How many pieces give check, where a move stops the check, and along what pinned pieces may go."""
+    pieces, sides, turn = position[:3]
+    own, other = sides[turn], sides[1 - turn]
+    both = own | other
+    near = (_KNIGHT[king] & pieces[KNIGHT] | _PAWN[turn][king] & pieces[PAWN]) & other
+    checks, mask = near.bit_count(), near or ALL
+    pins: dict[int, int] = {}
+    for d in range(8):
+        sliders = (pieces[ROOK if d < 4 else BISHOP] | pieces[QUEEN]) & other
+        ray = _RAYS[d][king]
+        if not ray & sliders:
+            continue
+        met = ray & both
+        low = met & -met if _UP[d] else 1 << met.bit_length() - 1
+        at = low.bit_length() - 1
+        if low & sliders:
+            checks += 1
+            mask = ray ^ _RAYS[d][at]
+        elif low & own:
+            met = _RAYS[d][at] & both
+            if met:
+                low = met & -met if _UP[d] else 1 << met.bit_length() - 1
+                if low & sliders:
+                    pins[at] = ray ^ _RAYS[d][low.bit_length() - 1]
+    return checks, mask, pins
+
+
+def _castles(position: Position, both: int) -> list[int]:
+    turn, castling = position[2], position[3]
+    king = 60 if turn else 4
+    moves = []
+    for right, step, between in ((1, 1, 3 << king + 1), (2, -1, 7 << king - 3)):
+        free = castling >> 2 * turn & right and not both & between
+        if free and not any(attacked(position, king + i * step, 1 - turn, both) for i in (1, 2)):
+            moves.append(king | king + 2 * step << 6)
+    return moves
+
+
+def made(position: Position, move: int) -> Position:
+    """The position after a legal move."""
+    old, sides, turn, castling, passant = position
+    pieces = list(old)
+    start, to, promoted = move & 63, move >> 6 & 63, move >> 12
+    source, goal = 1 << start, 1 << to
+    own, other = sides[turn], sides[1 - turn]
+    kind = 0
+    while not pieces[kind] & source:
+        kind += 1
+    if goal & other:
+        for k in range(5):
+            pieces[k] &= ~goal
+        other ^= goal
+    pieces[kind] ^= source | goal
+    own ^= source | goal
+    behind = -1
+    if kind == PAWN:
+        if promoted:
+            pieces[PAWN] ^= goal
+            pieces[promoted] |= goal
+        elif to == passant:
+            taken = 1 << to + (8 if turn else -8)
+            pieces[PAWN] ^= taken
+            other ^= taken
+        elif abs(to - start) == 16 and _PAWN[turn][(start + to) // 2] & old[PAWN] & other:
+            behind = (start + to) // 2  # only where a pawn could take: equal positions are equal
+    elif kind == KING and abs(to - start) == 2:
+        rook = 1 << (to + 1 if to > start else to - 2) | 1 << (start + to) // 2
+        pieces[ROOK] ^= rook
+        own ^= rook
+    if castling:
+        castling &= ~(_RIGHTS.get(start, 0) | _RIGHTS.get(to, 0))
+    both = (other, own) if turn else (own, other)
+    return tuple(pieces), both, 1 - turn, castling, behind
+
+
+def likely_checks(position: Position, legal: list[int]) -> list[int]:
+    """Those of the legal moves that may give check; no check is left out."""
+    pieces, sides, turn, _, passant = position
+    own, both = sides[turn], sides[0] | sides[1]
+    king = (pieces[KING] & sides[1 - turn]).bit_length() - 1
+    opening = 0  # pieces that may open a line by leaving it
+    for d in range(8):
+        ray = _RAYS[d][king]
+        if ray & (pieces[ROOK if d < 4 else BISHOP] | pieces[QUEEN]) & own:
+            met = ray & both
+            opening |= met & -met if _UP[d] else 1 << met.bit_length() - 1
+    straight, slanted = sliding(king, both, 0, 4), sliding(king, both, 4, 8)
+    from_where = (_PAWN[1 - turn][king], _KNIGHT[king], slanted, straight, straight | slanted, 0)
+    found = []
+    for move in legal:
+        start, to = move & 63, move >> 6 & 63
+        kind = 0
+        while not pieces[kind] >> start & 1:
+            kind += 1
+        if (
+            from_where[kind] >> to & 1
+            or opening >> start & 1
+            or move >> 12
+            or (kind == KING and abs(to - start) == 2)
+            or (kind == PAWN and to == passant)
+        ):
+            found.append(move)
+    return found
+
+
+def square_name(square: int) -> str:
+    """`a1` to `h8`."""
+    return "abcdefgh"[square % 8] + str(square // 8 + 1)
+
+
+def uci(move: int) -> str:
+    """A move such as `e2e4` or `a7a8q`."""
+    promoted = LETTERS[move >> 12].lower() if move >> 12 else ""
+    return square_name(move & 63) + square_name(move >> 6 & 63) + promoted
+
+
+def san(position: Position, move: int, legal: list[int]) -> str:
+    """A move such as `Nbd7`, `exd8=Q` or `O-O`, without the marks of check and mate."""
+    pieces, sides, turn, _, passant = position
+    start, to = move & 63, move >> 6 & 63
+    kind = next(k for k in range(6) if pieces[k] >> start & 1)
+    if kind == KING and abs(to - start) == 2:
+        return "O-O" if to > start else "O-O-O"
+    takes = bool(sides[1 - turn] >> to & 1) or (kind == PAWN and to == passant)
+    cross = "x" if takes else ""
+    if kind == PAWN:
+        promoted = f"={LETTERS[move >> 12]}" if move >> 12 else ""
+        return (square_name(start)[0] if takes else "") + cross + square_name(to) + promoted
+    rivals = [
+        other & 63
+        for other in legal
+        if other >> 6 & 63 == to and other & 63 != start and pieces[kind] >> (other & 63) & 1
+    ]
+    name = square_name(start)
+    if not rivals:
+        which = ""
+    elif all(rival % 8 != start % 8 for rival in rivals):
+        which = name[0]
+    elif all(rival // 8 != start // 8 for rival in rivals):
+        which = name[1]
+    else:
+        which = name
+    return LETTERS[kind] + which + cross + square_name(to)
+
+
+def position_of(fen: str) -> Position:
+    """The position of a FEN; clocks may be left out. Raises TaskError for one that cannot be played."""
+    words = fen.split()
+    rows = words[0].split("/") if words else []
+    if len(words) < 4 or len(rows) != 8 or words[1] not in ("w", "b"):
+        raise TaskError(f"chess: no FEN: {fen[:100]!r}")
+    pieces, sides = [0] * 6, [0, 0]
+    for r, row in enumerate(rows):
+        column = 0
+        for sign in row:
+            if sign in "12345678":
+                column += int(sign)
+                continue
+            if sign.upper() not in LETTERS or column > 7:
+                raise TaskError(f"chess: no FEN: {fen[:100]!r}")
+            bit = 1 << column + 8 * (7 - r)
+            pieces[LETTERS.index(sign.upper())] |= bit
+            sides[sign.islower()] |= bit
+            column += 1
+        if column != 8:
+            raise TaskError(f"chess: a row of the FEN has not 8 squares: {row!r}")
+    castling = sum(1 << "KQkq".index(c) for c in set(words[2]) & set("KQkq"))
+    for square, right in _RIGHTS.items():
+        kind = KING if square % 8 == 4 else ROOK
+        if not (pieces[kind] & sides[square // 32]) >> square & 1:
+            castling &= ~right
+    turn = int(words[1] == "b")
+    passant = -1
+    if words[3] != "-":
+        if not re.fullmatch("[a-h]3" if turn else "[a-h]6", words[3]):
+            raise TaskError(f"chess: no square behind a pawn: {words[3][:10]!r}")
+        behind = "abcdefgh".index(words[3][0]) + (16 if turn else 40)
+        pawns = pieces[PAWN]
+        if not (pawns & sides[1 - turn]) >> behind + (8 if turn else -8) & 1:
+            raise TaskError(f"chess: there is no pawn before {words[3]!r}")
+        if _PAWN[1 - turn][behind] & pawns & sides[turn]:
+            passant = behind
+    if any((pieces[KING] & side).bit_count() != 1 for side in sides):
+        raise TaskError("chess: each side must have one king")
+    if pieces[PAWN] & _LAST_RANKS:
+        raise TaskError("chess: pawns cannot stand on the last ranks")
+    placed, both = tuple(pieces), (sides[0], sides[1])
+    if in_check((placed, both, 1 - turn, 0, -1)):
+        raise TaskError("chess: the side that has moved is in check")
+    return placed, both, turn, castling, passant
+
+
+def fen_of(position: Position) -> str:
+    """The FEN, with clocks that stand still."""
+    _, _, turn, castling, passant = position
+    rows = []
+    for row in rows_of(position):
+        text = "".join(row)
+        for n in range(8, 0, -1):
+            text = text.replace("." * n, str(n))
+        rows.append(text)
+    rights = "".join(c for i, c in enumerate("KQkq") if castling >> i & 1) or "-"
+    behind = square_name(passant) if passant >= 0 else "-"
+    return f"{'/'.join(rows)} {'wb'[turn]} {rights} {behind} 0 1"
+
+
+def rows_of(position: Position) -> list[str]:
+    """Eight rows of pieces, the eighth rank first, White in capitals, `.` for empty."""
+    pieces, sides = position[0], position[1]
+    signs = ["."] * 64
+    for kind, bits in enumerate(pieces):
+        for square in squares(bits):
+            black = sides[1] >> square & 1
+            signs[square] = LETTERS[kind].lower() if black else LETTERS[kind]
+    return ["".join(signs[8 * row : 8 * row + 8]) for row in range(7, -1, -1)]

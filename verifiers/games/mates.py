@@ -1,0 +1,175 @@
+"""Forced mates, and the rules of puzzles that ask for one: every move that keeps the mate is right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from verigym.canonical import JSON
+from verigym.errors import TaskError
+from verigym.verifiers.games.chess import (
+    KING,
+    LETTERS,
+    PAWN,
+    Position,
+    in_check,
+    legal_moves,
+    likely_checks,
+    made,
+    position_of,
+    stuck,
+    uci,
+)
+
+MOST = 4
+"""Moves that a puzzle may take; a search through more would be long."""
+_UCI = re.compile(r"([a-h][1-8])([a-h][1-8])([qrbnQRBN]?)")
+_SAN = re.compile(r"([KQRBN]?)([a-h]?)([1-8]?)x?([a-h][1-8])(?:=?([QRBN]))?")
+_CASTLES = {"O-O": 2, "0-0": 2, "O-O-O": -2, "0-0-0": -2}
+
+Written = tuple[int | None, str, str, str, int, int]
+"""A move as read: kind of piece, file and rank it leaves, square it goes to, promotion, castling."""
+
+
+@dataclass(frozen=True)
+class Puzzle:
+    """The side to move is the player's, with `left` moves; `end` is `mate` or `spoiled` once it is over."""
+
+    position: Position
+    left: int
+    end: str = ""
+
+
+class MatePuzzle:
+    """`{"fen": "...", "mate_in": 2}`; a move is written in SAN or UCI.
+
+    A move that keeps a forced mate within what is left is answered by the longest defence; any other
+    ends the puzzle.
+    """
+
+    def start(self, reference: Mapping[str, JSON]) -> Puzzle:
+        fen, moves = reference.get("fen"), reference.get("mate_in")
+        if not isinstance(fen, str) or type(moves) is not int or not 1 <= moves <= MOST:
+            raise TaskError(f"chess: fen must be text, mate_in 1 to {MOST}, got {fen!r}, {moves!r}")
+        return Puzzle(position_of(fen), moves)
+
+    def read(self, move: JSON) -> Written | None:
+        if not isinstance(move, str) or len(move) > 12:
+            return None
+        text = move.strip().rstrip("+#!?")
+        if text in _CASTLES:
+            return KING, "", "", "", 0, _CASTLES[text]
+        if found := _UCI.fullmatch(text):
+            start, to, kind = found.groups()
+            return None, start[0], start[1], to, _promotion(kind.upper()), 0
+        if found := _SAN.fullmatch(text):
+            letter, file, rank, to, kind = found.groups()
+            piece = LETTERS.index(letter) if letter else PAWN
+            return piece, file, rank, to, _promotion(kind or ""), 0
+        return None
+
+    def legal(self, state: Puzzle, move: Written) -> bool:
+        return not state.end and meant(state.position, move) is not None
+
+    def apply(self, state: Puzzle, move: Written) -> Puzzle:
+        found = meant(state.position, move)
+        if found is None:
+            raise ValueError(f"{move!r} cannot be made")
+        return played(state, found)
+
+    def won(self, state: Puzzle) -> bool:
+        return state.end == "mate"
+
+    def lost(self, state: Puzzle) -> bool:
+        """Whether the mate has been given away."""
+        return state.end == "spoiled"
+
+
+def meant(position: Position, written: Written) -> int | None:
+    """The legal move that was written; None where there is none, or more than one."""
+    kind, file, rank, to, promoted, castling = written
+    pieces = position[0]
+    found = []
+    for move in legal_moves(position):
+        start, goal = move & 63, move >> 6 & 63
+        step = goal - start if pieces[KING] >> start & 1 else 0
+        if castling:
+            if step == castling:
+                found.append(move)
+        elif (
+            "abcdefgh"[goal % 8] + str(goal // 8 + 1) == to
+            and move >> 12 == promoted
+            and file in ("", "abcdefgh"[start % 8])
+            and rank in ("", str(start // 8 + 1))
+            and (kind is None or (pieces[kind] >> start & 1 and abs(step) != 2))
+        ):
+            found.append(move)
+    return found[0] if len(found) == 1 else None
+
+
+def played(puzzle: Puzzle, move: int) -> Puzzle:
+    """What becomes of the puzzle after a legal move: mate, spoiled, or the next move after the longest
+    defence (the first in order of UCI among equals)."""
+    after = made(puzzle.position, move)
+    replies = sorted(legal_moves(after), key=uci)
+    left = puzzle.left - 1
+    if not replies:
+        return Puzzle(after, left, "mate" if in_check(after) else "spoiled")
+    if not left:
+        return Puzzle(after, left, "spoiled")
+    best, longest = after, 0
+    for reply in replies:
+        here = made(after, reply)
+        distance = mate_distance(here, left)
+        if distance is None:
+            return Puzzle(after, left, "spoiled")
+        if distance > longest:
+            best, longest = here, distance
+    return Puzzle(best, left)
+
+
+def mate_distance(position: Position, most: int) -> int | None:
+    """In how few of its moves the side to move can force mate; None if not in `most`."""
+    return next((n for n in range(1, most + 1) if mating_move(position, n) is not None), None)
+
+
+@lru_cache(maxsize=1 << 14)
+def mating_move(position: Position, moves: int, quiet: bool = True) -> int | None:
+    """A move with which the side to move forces mate within `moves` of its own.
+
+    `quiet` False looks at checks alone, and only at those that leave no choice to speak of: it finds
+    many of the mates, fast.
+    """
+    legal = legal_moves(position)
+    checks = []
+    for move in likely_checks(position, legal):
+        after = made(position, move)
+        if in_check(after):
+            if moves == 1:
+                if stuck(after):
+                    return move
+                continue
+            checks.append(move)
+            if _forced(after, moves - 1, quiet):
+                return move
+    if quiet and moves > 1:
+        for move in legal:
+            if move not in checks and _forced(made(position, move), moves - 1, quiet):
+                return move
+    return None
+
+
+def _forced(after: Position, moves: int, quiet: bool) -> bool:
+    """Whether the side to move is mated, or will be within `moves` (1 or more) moves of the other."""
+    replies = legal_moves(after)
+    if not replies:
+        return in_check(after)
+    if not quiet and len(replies) > 2:
+        return False
+    return all(mating_move(made(after, reply), moves, quiet) is not None for reply in replies)
+
+
+def _promotion(letter: str) -> int:
+    return LETTERS.index(letter) if letter else 0
