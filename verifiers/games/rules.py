@@ -17,6 +17,7 @@ from verigym.verifiers.games.blackjack import Blackjack
 from verigym.verifiers.games.connect_four import ConnectFour
 from verigym.verifiers.games.duels import Nim, TicTacToe
 from verigym.verifiers.games.guessing import Hangman, Mastermind, Wordle
+from verigym.verifiers.games.household import Household
 from verigym.verifiers.games.keydoor import MOVES as DIRECTIONS
 from verigym.verifiers.games.keydoor import Level, Place, parse_level
 from verigym.verifiers.games.mates import MatePuzzle
@@ -292,6 +293,7 @@ RULES: Mapping[str, Rules] = {
     "connect-four": ConnectFour(),
     "hangman": Hangman(),
     "hanoi": Hanoi(),
+    "household": Household(),
     "keydoor": KeyDoor(),
     "lake": Lake(),
     "lights": Lights(),

@@ -1,0 +1,241 @@
+"""Household adventure: run an errand in a house whose things have to be found."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.homes import ROOMS, THINGS, Draws, furnished, spots_for
+from verigym.envs.games.replayed import Play, ReplayedGame
+from verigym.verifiers.games.household import APPLIANCES, STATES, Home, kind_of
+from verigym.verifiers.games.rules import RULES
+
+# Rooms, things that are not wanted, and errands.
+SIZES: dict[str, tuple[int, int, tuple[str, ...]]] = {
+    "easy": (2, 8, ("put", "light")),
+    "medium": (3, 14, ("put", "light", "heat", "cool", "clean")),
+    "hard": (5, 24, ("two", "heat", "cool", "clean")),
+}
+
+_PROMPT = """\
+You are at home; the rooms are {rooms}. Your errand: {errand}. Any of the kind will do.
+You can go from any room to any other, and in a room from place to place. You see what is in or on the \
+place where you are; what is closed has to be opened first. You can hold one thing.
+To heat a thing, hold it at a microwave; to cool it, at a fridge; to clean it, at a sink. A lamp is \
+switched on and off by using it.
+Answer with one command: go to PLACE OR ROOM, open PLACE, close PLACE, take THING from PLACE, put THING \
+in PLACE, heat THING with PLACE, cool THING with PLACE, clean THING with PLACE, or use PLACE; with numbers, such \
+as "take cup 2 from table 1". You have {turns} commands."""
+
+_ERRANDS = {
+    "put": "put {a} {thing} {into} {b} {place}",
+    "two": "put two things of the kind {thing} {into} one {place}",
+    "heat": "heat {a} {thing} and put it {into} {b} {place}",
+    "cool": "cool {a} {thing} and put it {into} {b} {place}",
+    "clean": "clean {a} {thing} and put it {into} {b} {place}",
+    "light": "look at {a} {thing} in the light: hold it at a lamp that is switched on",
+}
+_IN = ("basket", "bin", "cabinet", "drawer", "fridge", "microwave", "safe", "sink", "wardrobe")
+
+
+class Household(ReplayedGame):
+    """The environment. An action is a command such as `open fridge 1`; six kinds of errands.
+
+    The turns are enough to look into every place of the house once and then to run the errand.
+    """
+
+    id: ClassVar[str] = "verigym/games/household-v0"
+    game: ClassVar[str] = "household"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`. Nothing of the wanted kind is where it is to be put."""
+        size, others, errands = SIZES[difficulty]
+        draws = Draws(rng.random(256).tolist())
+        rest = [room for room in ROOMS if room != "kitchen"]
+        if size == 2:
+            rest.remove("bathroom")  # a lamp has to be somewhere
+        while len(rest) > size - 1:
+            rest.pop(draws.below(len(rest)))
+        errand = draws.pick(errands)
+        if errand == "light" and rest == ["bathroom"]:
+            rest = ["study"]
+        places = furnished(draws, ["kitchen", *rest])
+        wanted = draws.pick(THINGS[errand])
+        kinds = sorted({kind_of(name) for name, _, _ in places} - {"lamp", *APPLIANCES.values()})
+        target = "" if errand == "light" else draws.pick(kinds)
+        things: dict[str, str] = {}
+        taken = [kind for kind in THINGS["put"] if kind != wanted]
+        chosen = [draws.pick(taken) for _ in range(others)]
+        chosen += [wanted] * (2 + draws.below(2) if errand == "two" else 1 + draws.below(2))
+        for kind in chosen:
+            spots = spots_for(kind, places)
+            if kind == wanted:
+                spots = [spot for spot in spots if kind_of(spot) != target] or [
+                    name for name, _, _ in places if kind_of(name) not in (target, "lamp")
+                ]
+            number = 1 + sum(kind_of(name) == kind for name in things)
+            things[f"{kind} {number}"] = draws.pick(spots)
+        turns = 20 + size + len(places) + sum(opens for _, _, opens in places)
+        prompt = _PROMPT.format(
+            rooms=", ".join(["kitchen", *rest]), errand=_said(errand, wanted, target), turns=turns
+        )
+        return prompt, {
+            "places": places,
+            "things": things,
+            "room": draws.pick(["kitchen", *rest]),
+            "errand": [errand, wanted, target],
+            "turns": turns,
+        }
+
+    def show(self, board: Home) -> str:
+        """See `ReplayedGame`."""
+        house = board.house
+        here = [name for name, room in house.room_of.items() if room == board.room]
+        lines = [f"You are in the {board.room}. Places: {', '.join(here)}."]
+        if kind_of(board.at) == "lamp":
+            lines.append(f"You are at {board.at}, which is {_switch(board)}.")
+        elif board.at and board.reaches(board.at):
+            things = [_told(board, thing) for thing in board.things_at(board.at)]
+            is_open = ", which is open" if board.at in house.opens else ""
+            lines.append(
+                f"You are at {board.at}{is_open}. There: {', '.join(things) or 'nothing'}."
+            )
+        elif board.at:
+            lines.append(f"You are at {board.at}, which is closed.")
+        lines.append(f"You hold {_told(board, board.held) if board.held else 'nothing'}.")
+        return "\n".join(lines)
+
+    def position(self, board: Home) -> JSON:
+        """See `ReplayedGame`. What was seen changes nothing, so it is not in it."""
+        states = [list(pair) for pair in sorted(board.states)]
+        return [board.room, board.at, board.held, list(board.where), states, sorted(board.opened)]
+
+    def moves(self, board: Home) -> list[str]:
+        """See `ReplayedGame`."""
+        house, at = board.house, board.at
+        found = [f"go to {room}" for room in house.rooms if room != board.room]
+        found += [
+            f"go to {n}" for n, room in house.room_of.items() if room == board.room != n != at
+        ]
+        if not at:
+            return found
+        if at in house.opens:
+            found.append(f"{'close' if at in board.opened else 'open'} {at}")
+        if kind_of(at) == "lamp":
+            found.append(f"use {at}")
+        elif board.reaches(at):
+            if board.held:
+                found.append(_put(board, at))
+            else:
+                found += [f"take {thing} from {at}" for thing in board.things_at(at)]
+        for verb, kind in APPLIANCES.items():
+            if (
+                kind_of(at) == kind
+                and board.held
+                and (board.held, STATES[verb]) not in board.states
+            ):
+                found.append(f"{verb} {board.held} with {at}")
+        return found
+
+    def best(self, board: Home) -> str | None:
+        """See `ReplayedGame`. It knows where everything is."""
+        if RULES["household"].won(board):
+            return None
+        errand, wanted, _ = board.house.errand
+        if kind_of(board.held) == wanted:
+            if errand == "light":
+                return _at(board, _nearest(board, "lamp")) or f"use {board.at}"
+            if errand in STATES and (board.held, STATES[errand]) not in board.states:
+                place = _nearest(board, APPLIANCES[errand])
+                return _at(board, place) or f"{errand} {board.held} with {place}"
+            place = _target(board)
+            return _opened(board, place) or _put(board, place)
+        if board.held:  # something else: lay it down
+            if board.at and kind_of(board.at) != "lamp":
+                return _opened(board, board.at) or _put(board, board.at)
+            spots = [n for n, room in board.house.room_of.items() if room == board.room]
+            return f"go to {next(spot for spot in spots if kind_of(spot) != 'lamp')}"
+        spot, thing = _fetched(board)
+        return _opened(board, spot) or f"take {thing} from {spot}"
+
+    def work(self, state: Play) -> int:
+        """Grows with the number of places to look into."""
+        board: Home = state.board
+        return 1 + len(board.house.places) // 10
+
+
+def _said(errand: str, thing: str, place: str) -> str:
+    """The errand in words."""
+    return _ERRANDS[errand].format(
+        thing=thing,
+        place=place,
+        a="an" if thing[0] in "aeiou" else "a",
+        b="an" if place[:1] in tuple("aeiou") else "a",
+        into="in" if place in _IN else "on",
+    )
+
+
+def _switch(board: Home) -> str:
+    return "on" if board.at in board.opened else "off"
+
+
+def _told(board: Home, thing: str) -> str:
+    """A thing with what was done to it."""
+    states = sorted(state for name, state in board.states if name == thing)
+    return f"{thing} ({', '.join(states)})" if states else thing
+
+
+def _put(board: Home, place: str) -> str:
+    return f"put {board.held} {'in' if kind_of(place) in _IN else 'on'} {place}"
+
+
+def _steps(board: Home, place: str) -> int:
+    """How many commands lead there."""
+    if board.at == place:
+        return 0
+    return 1 if board.house.room_of[place] == board.room else 2
+
+
+def _nearest(board: Home, kind: str) -> str:
+    """The first of the nearest places of a kind."""
+    places = [name for name in board.house.room_of if kind_of(name) == kind]
+    return min(places, key=lambda name: _steps(board, name))
+
+
+def _target(board: Home) -> str:
+    """Where the thing held is to go: for two, where there is one of its kind already."""
+    errand, wanted, target = board.house.errand
+    if errand == "two":
+        for name in board.house.room_of:
+            kinds = map(kind_of, board.things_at(name))
+            if kind_of(name) == target and wanted in kinds:
+                return name
+    return _nearest(board, target)
+
+
+def _fetched(board: Home) -> tuple[str, str]:
+    """Where to take which thing: one of the kind that is not where it belongs."""
+    errand, wanted, _ = board.house.errand
+    kept = _target(board) if errand == "two" else ""
+    found = [
+        (spot, thing)
+        for thing, spot in zip(board.house.things, board.where, strict=True)
+        if kind_of(thing) == wanted and (errand != "two" or spot != kept)
+    ]
+    return min(found, key=lambda one: _steps(board, one[0]))
+
+
+def _at(board: Home, place: str) -> str | None:
+    """The next command on the way to a place; None where one is there."""
+    if board.at == place:
+        return None
+    room = board.house.room_of[place]
+    return f"go to {place if room == board.room else room}"
+
+
+def _opened(board: Home, place: str) -> str | None:
+    """The next command until the place is reached and open; None where it is."""
+    return _at(board, place) or (None if board.reaches(place) else f"open {place}")

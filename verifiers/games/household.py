@@ -1,0 +1,202 @@
+"""Rules of the household adventure: rooms, places in them, things in or on the places, and an errand.
+
+One is in a room, at one of its places or at none, and holds at most one thing. Many places open and
+close; what is in a closed one can be neither seen nor reached. A fridge cools what is held, a microwave
+heats it, a sink cleans it; a lamp is switched on and off. In the manner of ALFWorld (Shridhar et al.
+2021, arXiv 2010.03768); rules and words are our own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from verigym.canonical import JSON
+from verigym.errors import TaskError
+
+APPLIANCES = {"heat": "microwave", "cool": "fridge", "clean": "sink"}
+STATES = {"heat": "hot", "cool": "cold", "clean": "clean"}
+ERRANDS = ("put", "two", "light", *APPLIANCES)
+
+_FORMS = (
+    re.compile(r"(go) to (.+)"),
+    re.compile(r"(open|close|use) (.+)"),
+    re.compile(r"(take) (.+) from (.+)"),
+    re.compile(r"(put) (.+) (?:in|on|in/on|into|onto) (.+)"),
+    re.compile(r"(heat|cool|clean) (.+) with (.+)"),
+)
+
+Move = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class House:
+    """What does not change. A place is its name, its room, and whether it opens; a kind is a name
+    without its number. The errand is one of `ERRANDS`, a kind of thing, and a kind of place (empty for
+    `light`)."""
+
+    places: tuple[tuple[str, str, bool], ...]
+    things: tuple[str, ...]
+    errand: tuple[str, str, str]
+    room_of: dict[str, str] = field(init=False, compare=False, repr=False)
+    opens: frozenset[str] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "room_of", {name: room for name, room, _ in self.places})
+        object.__setattr__(
+            self, "opens", frozenset(name for name, _, opens in self.places if opens)
+        )
+
+    @property
+    def rooms(self) -> list[str]:
+        """The rooms, in order of their first place."""
+        return list(dict.fromkeys(self.room_of.values()))
+
+
+@dataclass(frozen=True)
+class Home:
+    """The house as it is: `at` is empty in the middle of a room, `held` where nothing is.
+
+    `where` has the place of each thing, empty for the one held; `states` pairs of a thing and hot, cold
+    or clean; `opened` places that are open and lamps that are on.
+    """
+
+    house: House
+    room: str
+    where: tuple[str, ...]
+    at: str = ""
+    held: str = ""
+    states: frozenset[tuple[str, str]] = frozenset()
+    opened: frozenset[str] = frozenset()
+
+    def reaches(self, place: str) -> bool:
+        """Whether one stands at the place, and it is not closed."""
+        return self.at == place and (place in self.opened or place not in self.house.opens)
+
+    def things_at(self, place: str) -> list[str]:
+        """The things there, seen or not."""
+        return [t for t, spot in zip(self.house.things, self.where, strict=True) if spot == place]
+
+
+def kind_of(name: str) -> str:
+    """The name without its number."""
+    return name.rpartition(" ")[0]
+
+
+class Household:
+    """`{"places": [["fridge 1", "kitchen", true], ...], "things": {"egg 1": "fridge 1"}, "room": "kitchen",
+    "errand": ["cool", "egg", "table"]}`.
+
+    A move is `go to fridge 1` (a place here, or a room), `open fridge 1`, `close fridge 1`, `take egg 1 from
+    fridge 1`, `put egg 1 on table 1`, `heat egg 1 with microwave 1` (and so `cool`, fridge; `clean`, sink) or
+    `use lamp 1`. Errands: `put` a thing of the kind to a place of the kind, `two` of them to one such place,
+    `heat`, `cool` or `clean` one and put it there, or hold one at a lamp that is on (`light`).
+    """
+
+    def start(self, reference: Mapping[str, JSON]) -> Home:
+        house = House(_places(reference), *_things(reference), _errand(reference))
+        spots = reference["things"]
+        assert isinstance(spots, Mapping)
+        room = reference.get("room")
+        if room not in house.rooms:
+            raise TaskError(f"household: the room must be one of {house.rooms}, got {room!r}")
+        if missing := set(spots.values()) - house.room_of.keys():
+            raise TaskError(f"household: no place {sorted(map(str, missing))[0]!r}")
+        return Home(house, str(room), tuple(map(str, spots.values())))
+
+    def read(self, move: JSON) -> Move | None:
+        if not isinstance(move, str) or len(move) > 120:
+            return None
+        text = " ".join(move.lower().split()).rstrip(".").replace(" the ", " ")
+        return next((found.groups() for form in _FORMS if (found := form.fullmatch(text))), None)
+
+    def legal(self, state: Home, move: Move) -> bool:
+        verb, name = move[0], move[-1]
+        house = state.house
+        if verb == "go":
+            if name in house.room_of:
+                return house.room_of[name] == state.room and state.at != name
+            return name in house.rooms and name != state.room
+        if state.at != name:
+            return False
+        if verb in ("open", "close"):
+            return name in house.opens and (name in state.opened) == (verb == "close")
+        if verb == "use":
+            return kind_of(name) == "lamp"
+        if verb == "take":
+            here = move[1] in house.things and state.where[house.things.index(move[1])] == name
+            return not state.held and state.reaches(name) and here
+        if not state.held or move[1] != state.held:
+            return False
+        if verb == "put":
+            return state.reaches(name) and kind_of(name) != "lamp"
+        return kind_of(name) == APPLIANCES[verb]
+
+    def apply(self, state: Home, move: Move) -> Home:
+        verb, name = move[0], move[-1]
+        if verb == "go":
+            if name in state.house.room_of:
+                return replace(state, at=name)
+            return replace(state, room=name, at="")
+        if verb in ("open", "close", "use"):
+            return replace(state, opened=state.opened ^ {name})
+        thing = move[1]
+        if verb in ("take", "put"):
+            index = state.house.things.index(thing)
+            spot, held = ("", thing) if verb == "take" else (name, "")
+            where = (*state.where[:index], spot, *state.where[index + 1 :])
+            return replace(state, where=where, held=held)
+        states = state.states | {(thing, STATES[verb])}
+        if verb != "clean":
+            states -= {(thing, "cold" if verb == "heat" else "hot")}
+        return replace(state, states=states)
+
+    def won(self, state: Home) -> bool:
+        errand, thing, place = state.house.errand
+        if errand == "light":
+            lit = state.at in state.opened and kind_of(state.at) == "lamp"
+            return lit and kind_of(state.held) == thing
+        spots = [
+            spot
+            for name, spot in zip(state.house.things, state.where, strict=True)
+            if kind_of(name) == thing
+            and kind_of(spot) == place
+            and (errand not in STATES or (name, STATES[errand]) in state.states)
+        ]
+        return len(set(spots)) < len(spots) if errand == "two" else bool(spots)
+
+
+def _named(name: JSON) -> bool:
+    return isinstance(name, str) and re.fullmatch(r"[a-z ]{1,40} [0-9]{1,3}", name) is not None
+
+
+def _places(reference: Mapping[str, JSON]) -> tuple[tuple[str, str, bool], ...]:
+    raw = reference.get("places")
+    if not isinstance(raw, list | tuple) or not 1 <= len(raw) <= 500:
+        raise TaskError("household: places must be a list of 1 to 500")
+    places = []
+    for one in raw:
+        if not isinstance(one, list | tuple) or len(one) != 3 or not _named(one[0]):
+            raise TaskError(f"household: a place is [name, room, opens], got {one!r}")
+        if not isinstance(one[1], str) or type(one[2]) is not bool:
+            raise TaskError(f"household: a place is [name, room, opens], got {one!r}")
+        places.append((str(one[0]), one[1], one[2]))
+    names = {name for name, _, _ in places}
+    if len(names) != len(places) or names & {room for _, room, _ in places}:
+        raise TaskError("household: places and rooms must have different names")
+    return tuple(places)
+
+
+def _things(reference: Mapping[str, JSON]) -> tuple[tuple[str, ...]]:
+    raw = reference.get("things")
+    if not isinstance(raw, Mapping) or not 1 <= len(raw) <= 500 or not all(map(_named, raw)):
+        raise TaskError('household: things must be an object such as {"egg 1": "fridge 1"}')
+    return (tuple(raw),)
+
+
+def _errand(reference: Mapping[str, JSON]) -> tuple[str, str, str]:
+    raw = reference.get("errand")
+    if isinstance(raw, list | tuple) and len(raw) == 3 and raw[0] in ERRANDS:
+        return str(raw[0]), str(raw[1]), str(raw[2])
+    raise TaskError(f"household: an errand is one of {ERRANDS}, a thing and a place, got {raw!r}")
