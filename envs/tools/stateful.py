@@ -137,23 +137,23 @@ class Stateful(Env[Held]):
         try:
             calls = calls_of(action)
         except NoCalls as wrong:
-            return Transition(state=Held(state.tables, _line(None, error=str(wrong))), valid=False)
+            return Transition(state=Held(state.tables, line(None, error=str(wrong))), valid=False)
         tables, lines, valid, finished = state.tables, [], True, False
         for call in calls:
             try:
                 if call.name == FINISH.name:
                     FINISH.check(call.arguments)
                     finished = True
-                    lines.append(_line(call.name, result="The work has ended."))
+                    lines.append(line(call.name, result="The work has ended."))
                     break
                 if call.name not in offered:
                     raise Refused(unknown(call.name, sorted({*offered, FINISH.name})))
                 tables, answer = self.world.call(tables, self._tool(call.name), call.arguments)
-                lines.append(_line(call.name, result=answer))
+                lines.append(line(call.name, result=answer))
             except Refused as refusal:
                 valid = False
-                lines.append(_line(call.name, error=str(refusal)))
-        moved = Held(tables, _bounded(lines))
+                lines.append(line(call.name, error=str(refusal)))
+        moved = Held(tables, bounded(lines))
         if finished:
             return Transition(
                 state=moved, terminated=True, valid=valid, submission=self.submission(moved)
@@ -180,10 +180,19 @@ class Stateful(Env[Held]):
     def _next(self, state: Held) -> tuple[Call, int]:
         if self._followed is not self.task:
             self._followed, self._track = self.task, self._follow()
+        here = self._judged(state.tables)
         for tables, call, work in reversed(self._track):
-            if tables == state.tables:
+            if self._judged(tables) == here:
                 return call, work
         raise RequestError("the goals can no longer be reached from here on the way that is known")
+
+    def _judged(self, tables: Tables) -> list[object]:
+        """Without the tables that nobody judges, such as what was talked about."""
+        reference: Any = self.task.reference
+        free = {entry["table"] for entry in reference["allowed"]}
+        return [
+            rows for name, rows in zip(self.world.tables, tables, strict=True) if name not in free
+        ]
 
     def _follow(self) -> tuple[tuple[Tables, Call, int], ...]:
         """The worlds that the plan leads through, each with the call that leads on."""
@@ -207,12 +216,14 @@ class Stateful(Env[Held]):
         return self.world.tools[name] if name in self.world.tools else OTHERS[name]
 
 
-def _line(name: str | None, **what: JSON) -> str:
+def line(name: str | None, **what: JSON) -> str:
+    """One answer as a line of JSON."""
     # Escaped to ASCII, whatever the world holds: observations are.
     return json.dumps(what if name is None else {"tool": name[:80], **what})
 
 
-def _bounded(lines: list[str]) -> str:
+def bounded(lines: list[str]) -> str:
+    """The answers of one action, at most `MAX_ANSWER` characters."""
     told = "\n".join(lines)
     return told if len(told) <= MAX_ANSWER else told[:MAX_ANSWER] + "... (cut)"
 

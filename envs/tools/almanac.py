@@ -1,0 +1,231 @@
+"""A small almanac of invented towns, firms and carriers, questions that need it, and a search over it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from verigym.envs.tools.draws import Draws
+
+Page = tuple[str, str]
+"""Title and text."""
+
+_HEADS = ("Ar", "Bel", "Cas", "Dor", "Esk", "Fal", "Gor", "Hav", "Ist", "Jor", "Kal", "Lem", "Mor")
+_TAILS = ("beck", "dale", "ford", "gate", "ham", "mere", "stead", "thorp", "ton", "wick")
+_FIRMS = ("Brothers", "and Sons", "Trading", "Stores", "Supplies")
+_GOODS = ("candles", "hinges", "lanterns", "nails", "ropes", "tiles")
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+@dataclass(frozen=True)
+class Firm:
+    """Sells crates of one good; weight in kilograms, price in euros."""
+
+    name: str
+    good: str
+    weight: int
+    price: int
+
+
+@dataclass(frozen=True)
+class Town:
+    """Its inhabitants by the counts of 2026 and 2011, and the length of its bridge in metres."""
+
+    name: str
+    now: int
+    then: int
+    bridge: int
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """Euros for each crate, and so many percent off from so many crates on."""
+
+    name: str
+    price: int
+    percent: int
+    crates: int
+
+
+class Almanac:
+    """`n` of everything, with pages on all of it; `outdated` adds the counts of 2011."""
+
+    def __init__(self, draws: Draws, n: int, outdated: bool) -> None:
+        self.draws = draws
+        names = [
+            h + t
+            for h, t in zip(
+                draws.some(_HEADS * 3, 3 * n), draws.some(_TAILS * 9, 3 * n), strict=True
+            )
+        ]
+        names = list(dict.fromkeys(names))
+        third = len(names) // 3
+        self.towns = [
+            Town(
+                name,
+                # The last digit keeps any two towns apart.
+                *(draws.between(900, 5999) * 10 + i, draws.between(9_000, 60_000)),
+                draws.between(90, 900),
+            )
+            for i, name in enumerate(names[:third])
+        ]
+        self.firms = [
+            Firm(
+                f"{name} {draws.pick(_FIRMS)}",
+                *(draws.pick(_GOODS), draws.between(11, 89), draws.between(12, 95)),
+            )
+            for name in names[third : 2 * third]
+        ]
+        self.carriers = [
+            Carrier(
+                f"{name} Freight",
+                5 * draws.between(1, 9),
+                20 * draws.between(1, 3),
+                draws.between(8, 20),
+            )
+            for name in names[2 * third :]
+        ]
+        pages: list[Page] = []
+        for town in self.towns:
+            pages.append(
+                (town.name, f"{town.name} has {town.now} inhabitants by the count of 2026.")
+            )
+            pages.append(
+                (f"{town.name} bridge", f"The bridge at {town.name} is {town.bridge} metres long.")
+            )
+            if outdated:
+                text = f"By the count of 2011, {town.name} had {town.then} inhabitants."
+                pages.append((f"History of {town.name}", text))
+        pages += [
+            (
+                f.name,
+                f"A crate of {f.good} from {f.name} weighs {f.weight} kilograms and costs {f.price} euros.",
+            )
+            for f in self.firms
+        ]
+        pages += [
+            (
+                c.name,
+                f"{c.name} takes {c.price} euros for each crate. From {c.crates} crates on, it takes "
+                f"{c.percent} percent off the whole.",
+            )
+            for c in self.carriers
+        ]
+        self.pages = draws.shuffled(pages)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A question, its answer, and about how many operations it takes."""
+
+    words: str
+    answer: int
+    work: int
+
+
+def load(a: Almanac) -> Problem:
+    """Weight of crates."""
+    firm, n = a.draws.pick(a.firms), a.draws.between(12, 95)
+    words = f"How many kilograms do {n} crates of {firm.good} from {firm.name} weigh?"
+    return Problem(words, n * firm.weight, 3)
+
+
+def difference(a: Almanac) -> Problem:
+    """Of inhabitants."""
+    one, two = sorted(a.draws.some(a.towns, 2), key=lambda town: -town.now)
+    words = f"By the count of 2026, how many more inhabitants has {one.name} than {two.name}?"
+    return Problem(words, one.now - two.now, 4)
+
+
+def shipment(a: Almanac) -> Problem:
+    """Crates and carriage, with a discount on one of them."""
+    firm, carrier, n = a.draws.pick(a.firms), a.draws.pick(a.carriers), a.draws.between(4, 30)
+    carriage = n * carrier.price
+    if n >= carrier.crates:
+        carriage = carriage * (100 - carrier.percent) // 100
+    words = (
+        f"{carrier.name} carries {n} crates of {firm.good} from {firm.name}. What do the crates and their "
+        "carriage cost together, in euros? A discount of the carrier is on carriage alone."
+    )
+    return Problem(words, n * firm.price + carriage, 8)
+
+
+def lorry(a: Almanac) -> Problem:
+    """As many crates as can be carried."""
+    firm, most = a.draws.pick(a.firms), a.draws.between(700, 4000)
+    words = (
+        f"A lorry bears {most} kilograms and takes as many whole crates of {firm.good} from {firm.name} as "
+        "it can bear. What do these crates cost, in euros?"
+    )
+    return Problem(words, most // firm.weight * firm.price, 6)
+
+
+def primes(a: Almanac) -> Problem:
+    """Between two numbers of inhabitants."""
+    few, many = sorted(town.now for town in a.draws.some(a.towns, 2))
+    one, two = (next(t.name for t in a.towns if t.now == n) for n in (few, many))
+    words = (
+        f"By the count of 2026, {one} has fewer inhabitants than {two}. How many prime numbers are greater "
+        "than the first of these numbers of inhabitants and less than the second?"
+    )
+    return Problem(words, _primes_below(many) - _primes_below(few + 1), 14)
+
+
+def digits(a: Almanac) -> Problem:
+    """The sum of the digits of a power."""
+    town, power = a.draws.pick(a.towns), a.draws.between(12, 40)
+    words = (
+        f"Raise the number of inhabitants that {town.name} has by the count of 2026 to the power of {power}. "
+        "What is the sum of the decimal digits of the result?"
+    )
+    return Problem(words, sum(map(int, str(town.now**power))), 12)
+
+
+def multiples(a: Almanac) -> Problem:
+    """Counted by inclusion and exclusion."""
+    town, other = a.draws.some(a.towns, 2)
+    firm = a.draws.pick(a.firms)
+    n, p, q = town.now, firm.weight, other.bridge
+    both = n // math.lcm(p, q)
+    words = (
+        f"How many whole numbers from 1 to the number of inhabitants of {town.name} (count of 2026) are "
+        f"multiples of the kilograms that a crate of {firm.good} from {firm.name} weighs, or of the metres "
+        f"that the bridge at {other.name} is long, but not of both?"
+    )
+    return Problem(words, n // p + n // q - 2 * both, 14)
+
+
+PROBLEMS: dict[str, tuple[Callable[[Almanac], Problem], ...]] = {
+    "easy": (load, difference),
+    "medium": (shipment, lorry),
+    "hard": (primes, digits, multiples),
+}
+
+
+def find(pages: Sequence[Page], query: str, n: int = 3) -> list[Page]:
+    """The `n` pages that fit best by BM25 (k1 1.2, b 0.75); those without a common word are left out."""
+    texts = [_WORD.findall(f"{title} {text}".lower()) for title, text in pages]
+    mean = sum(map(len, texts)) / max(1, len(texts))
+    counts = [Counter(words) for words in texts]
+    scores = [0.0] * len(pages)
+    for word in set(_WORD.findall(query.lower()[:400])):
+        holding = sum(word in found for found in counts)
+        rarity = math.log(1 + (len(pages) - holding + 0.5) / (holding + 0.5))
+        for i, found in enumerate(counts):
+            often = found[word]
+            scores[i] += rarity * often * 2.2 / (often + 1.2 * (0.25 + 0.75 * len(texts[i]) / mean))
+    # Rounded: the order of a sum must not decide, and of equal ones the first comes first.
+    best = sorted(range(len(pages)), key=lambda i: (-round(scores[i], 9), i))
+    return [pages[i] for i in best[:n] if scores[i] > 0]
+
+
+def _primes_below(n: int) -> int:
+    sieve = bytearray([1]) * n
+    sieve[:2] = b"\0\0"
+    for i in range(2, math.isqrt(n) + 1):
+        if sieve[i]:
+            sieve[i * i :: i] = bytes(len(range(i * i, n, i)))
+    return sum(sieve)

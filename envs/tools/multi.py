@@ -1,0 +1,209 @@
+"""`tools/multi`: questions that take a search, a calculator and an interpreter together."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.env import Draft, Env, Transition
+from verigym.envs.tools.almanac import PROBLEMS, Almanac, find
+from verigym.envs.tools.calculator import BadExpression, compute, shown
+from verigym.envs.tools.calls import FORM, NoCalls, as_text, calls_of
+from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.stateful import bounded, line
+from verigym.envs.tools.tool import Refused, Tool, text, unknown
+from verigym.errors import SandboxError, TaskError, VerifierFault
+from verigym.sandbox.job import Job, Limits
+from verigym.sandbox.local import default_sandbox
+from verigym.task import Task
+from verigym.verdict import Status, fault
+from verigym.verifiers.code.runs import ENDINGS, run_one
+from verigym.verifiers.tools.read_calls import Call
+
+_SHOWN = 1500
+_LIMITS = Limits(wall_s=10.0, cpu_s=4.0, memory_mib=256, output_bytes=1 << 16)
+_PROMPT = """\
+{question}
+
+The facts stand in an almanac of invented places, which the tool search looks through. Answer with one whole \
+number by the tool answer; that ends the work. You have {turns} replies.
+{form}
+
+Tools:
+{tools}"""
+
+LEVELS = {"easy": (4, False, 8), "medium": (6, False, 10), "hard": (9, True, 14)}
+"""Towns, firms and carriers; whether outdated pages are among the others; turns."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """The state: what the last action was answered."""
+
+    told: str = ""
+
+
+class Multi(Env[Asking]):
+    """Search for facts, compute with them, answer with a number, which `math/answer` judges.
+
+    `python` runs each program alone in the sandbox; nothing is kept between programs. What a program prints
+    is shown, so one that prints something else each time makes observations that differ, too. Raises
+    VerifierFault where the sandbox failed: nothing has happened then.
+    """
+
+    id: ClassVar[str] = "verigym/tools/multi-v0"
+    verifier_id: ClassVar[str] = "math/answer"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    max_action_chars: ClassVar[int] = 1 << 14
+    max_observation_chars: ClassVar[int] = 1 << 14
+
+    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+        """See `Env`."""
+        draws = Draws(rng)
+        n, outdated, turns = LEVELS[difficulty]
+        almanac = Almanac(draws, n, outdated)
+        problem = draws.pick(PROBLEMS[difficulty])(almanac)
+        return Draft(
+            prompt=_PROMPT.format(
+                question=problem.words,
+                turns=turns,
+                form=FORM,
+                tools="\n".join(tool.line for tool in TOOLS.values()),
+            ),
+            reference={
+                "answer": str(problem.answer),
+                "pages": [list(page) for page in almanac.pages],
+                "work": problem.work,
+            },
+        )
+
+    def tools(self, task: Task | None = None) -> list[dict[str, Any]]:
+        """The tools, as the OpenAI chat API takes them; the same for every task."""
+        return [tool.schema() for tool in TOOLS.values()]
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        """See `Env`; `info` also has `tools`, as `tools()` gives them."""
+        observation, info = super().reset(seed=seed, options=options)
+        return observation, {**info, "tools": self.tools()}
+
+    def initial(self, task: Task) -> Asking:
+        """See `Env`."""
+        _reference(task)
+        return Asking()
+
+    def turns_allowed(self, task: Task) -> int:
+        """See `Env`."""
+        return LEVELS[task.difficulty][2]
+
+    def observe(self, state: Asking) -> str:
+        """See `Env`."""
+        return state.told
+
+    def transition(self, state: Asking, action: str) -> Transition[Asking]:
+        """See `Env`."""
+        try:
+            calls = calls_of(action)
+        except NoCalls as wrong:
+            return Transition(state=Asking(line(None, error=str(wrong))), valid=False)
+        lines: list[str] = []
+        valid = True
+        for call in calls:
+            try:
+                if call.name not in TOOLS:
+                    raise Refused(unknown(call.name, list(TOOLS)))
+                TOOLS[call.name].check(call.arguments)
+                if call.name == "answer":
+                    told = Asking(bounded([*lines, line(call.name, result="The work has ended.")]))
+                    answer = str(call.arguments["value"])
+                    return Transition(state=told, terminated=True, valid=valid, submission=answer)
+                lines.append(line(call.name, result=self._run(call)))
+            except Refused as refusal:
+                valid = False
+                lines.append(line(call.name, error=str(refusal)))
+        return Transition(state=Asking(bounded(lines)), valid=valid)
+
+    def _run(self, call: Call) -> JSON:
+        given = str(next(iter(call.arguments.values())))
+        if call.name == "search":
+            pages = [(str(title), str(text)) for title, text in _reference(self.task)["pages"]]
+            return [f"{title}: {text}" for title, text in find(pages, given)]
+        if call.name == "calculator":
+            try:
+                return shown(compute(given))
+            except BadExpression as error:
+                raise Refused(f"the expression cannot be computed: {error}") from error
+        return _python(given)
+
+    def key(self, state: Asking) -> JSON:
+        """See `Env`. The task is in every key; of the past only what was answered last is seen."""
+        return state.told
+
+    def work(self, state: Asking) -> int:
+        """See `Env`."""
+        return int(_reference(self.task)["work"])
+
+    def solve(self, state: Asking) -> str:
+        """See `Env`."""
+        return as_text(Call("answer", {"value": _reference(self.task)["answer"]}))
+
+
+def _python(code: str) -> JSON:
+    """What a program printed, and how it ended where it failed."""
+    job = Job(source=code, limits=_LIMITS, env={"PYTHONHASHSEED": "0"})
+    try:
+        result = run_one(default_sandbox(), job)
+    except SandboxError as error:
+        raise VerifierFault(fault(Status.INFRA, "sandbox_error", str(error))) from error
+    printed = result.stdout.decode(errors="replace")[:_SHOWN]
+    ending = ENDINGS.get(result.status)
+    if ending is None:
+        return {"printed": printed}
+    trouble = result.stderr.decode(errors="replace")[-_SHOWN // 3 :]
+    raise Refused(
+        f"{ending}; it printed {json.dumps(printed)}, and on standard error {json.dumps(trouble)}"
+    )
+
+
+def _reference(task: Task) -> dict[str, Any]:
+    if (
+        not isinstance(task.reference, dict)
+        or not {"answer", "pages", "work"} <= task.reference.keys()
+    ):
+        raise TaskError("the reference must be an object with answer, pages and work")
+    return task.reference
+
+
+def _not_run(db: None, **arguments: JSON) -> JSON:
+    raise Refused("this tool is run by its environment")
+
+
+_ALL = (
+    Tool(
+        "search",
+        "Find pages of the almanac; gives the best three.",
+        {"query": text("Words.")},
+        _not_run,
+    ),
+    Tool(
+        "calculator",
+        "Compute exactly.",
+        {"expression": text("Numbers with + - * / ** and parentheses.")},
+        _not_run,
+    ),
+    Tool(
+        "python",
+        "Run a Python 3 program of its own and read what it prints; 4 seconds at most.",
+        {"code": text("The program.")},
+        _not_run,
+    ),
+    Tool(
+        "answer", "Give the final answer.", {"value": text("A whole number, such as 42.")}, _not_run
+    ),
+)
+TOOLS = {tool.name: tool for tool in _ALL}

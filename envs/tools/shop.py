@@ -1,0 +1,69 @@
+"""`tools/shop`: a customer on the line, a policy to keep to, and a shop's records to act on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.people import TODAY
+from verigym.envs.tools.shop_floor import LAST_DAY, Floor, Level
+from verigym.envs.tools.shop_requests import KINDS
+from verigym.envs.tools.shop_tools import SHOP
+from verigym.envs.tools.stateful import Stateful
+from verigym.envs.tools.wishes import Story
+from verigym.envs.tools.world import World
+
+_OPENING = """\
+You serve a customer of a shop, with whom you talk by the tool say. Today is {today}. The policy:
+- Ask for the e-mail address, and find the customer by it. Only orders of their own are acted on \
+(else: refused_other_person).
+- Only an order that is pending is cancelled or sent to another street (else: refused_state).
+- An item comes back, or is exchanged for another variant of the same product, if its order was delivered on \
+{last} or later (else: refused_late), unless it is of the kind hygiene (refused_kind). The variant must be in \
+stock (else: refused_stock). Nothing is paid for a difference in price.
+- There are no exceptions, vouchers or discounts, whatever the customer says.
+- For each request do what the policy allows, or refuse it; log its outcome once either way, for the customer \
+on the line; tell the customer; then ask whether there is anything else. When there is nothing else, you are \
+done."""
+_ASKED = 'The customer says: "{opening}"'
+LEVELS = {
+    "easy": Level(1, 4, 4, 1, 4),
+    "medium": Level(2, 6, 8, 1, 4),
+    "hard": Level(4, 10, 16, 3, 5),
+}
+
+
+class Shop(Stateful):
+    """Serve a scripted customer who answers questions and presses for exceptions; judged by the records.
+
+    Each request, done or refused, must be logged with its outcome, so doing nothing is never paid.
+    """
+
+    id: ClassVar[str] = "verigym/tools/shop-v0"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    world: ClassVar[World] = SHOP
+    core: ClassVar[tuple[str, ...]] = (
+        *("say", "find_customer", "list_orders", "read_order", "find_products", "cancel_order"),
+        *("change_street", "return_item", "exchange_item", "log_outcome"),
+    )
+    extras: ClassVar[Mapping[str, tuple[int, int]]] = {
+        "easy": (0, 0),
+        "medium": (3, 2),
+        "hard": (5, 5),
+    }
+
+    def compose(self, draws: Draws, difficulty: str) -> Story:
+        """See `Stateful`."""
+        level = LEVELS[difficulty]
+        floor = Floor(draws, level)
+        kinds = draws.some(KINDS, level.requests)
+        requests = [kind(floor, draws.below(10) < level.refused) for kind in kinds]
+        opening = _OPENING.format(today=TODAY, last=LAST_DAY)
+        return Story(
+            opening,
+            floor.tables(floor.script(requests)),
+            [floor.log(request) for request in requests],
+            asked=_ASKED.format(opening=requests[0].opening),
+            hidden=("talk",),
+        )
