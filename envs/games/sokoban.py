@@ -73,42 +73,64 @@ def _drawn(
     rng: np.random.Generator, height: int, width: int, count: int, pillars: int, far: int
 ) -> tuple[Store, int] | None:
     """A level, and how many moves a way through it takes; None where too little was pulled."""
-    places = [(int(i) // width + 1, int(i) % width + 1) for i in rng.permutation(height * width)]
-    border = {(r, c) for r in range(height + 2) for c in (0, width + 1)}
-    border |= {(r, c) for c in range(width + 2) for r in (0, height + 1)}
-    walls = frozenset(border | set(places[:pillars]))
-    goals = frozenset(places[pillars : pillars + count])
-    room = Room(height + 2, width + 2, walls, goals)
-    boxes, at = set(goals), places[pillars + count]
+    # Sets of cells are bits here, row by row, walls around included: a search is a few shifts.
+    stride = width + 2
+    inside = [r * stride + c for r in range(1, height + 1) for c in range(1, width + 1)]
+    places = [inside[i] for i in rng.permutation(height * width).tolist()]
+    floor = sum(1 << at for at in places[pillars:])
+    goals = places[pillars : pillars + count]
+    far_off = {at: min(_distance(at, goal, stride) for goal in goals) for at in places}
+    on_goals = sum(1 << goal for goal in goals)
+    steps_by_move = [down * stride + right for down, right in MOVES.values()]
+    boxes, at = list(goals), places[pillars + count]
     steps = 0
     draws = iter(rng.random(8 * far).tolist())
     for _ in range(4 * far):
         # Where one can walk to, and from where a box can be pulled.
-        reach = _walk(walls, boxes, at)
+        free = floor & ~sum(1 << box for box in boxes)
+        rings = _rings(free, 1 << at, stride)
         options = []
         for box in sorted(boxes):
-            for down, right in MOVES.values():
-                behind = (box[0] + down, box[1] + right)
-                after = (behind[0] + down, behind[1] + right)
-                if behind in reach and after not in walls and after not in boxes:
+            for step in steps_by_move:
+                behind, after = box + step, box + 2 * step
+                if rings[-1] >> behind & 1 and free >> after & 1:
                     options.append((box, behind, after))
         if not options:
             return None
         # Mostly away from the goals: a walk at random would hardly get far.
-        away = [one for one in options if _distance(one[1], goals) > _distance(one[0], goals)]
+        away = [one for one in options if far_off[one[1]] > far_off[one[0]]]
         chosen = away if away and next(draws) < _AWAY else options
-        box, behind, after = chosen[int(next(draws) * len(chosen))]
-        steps += reach[behind] + 1
-        boxes = boxes - {box} | {behind}
-        at = after
-        if sum(_distance(box, goals) for box in boxes) >= far and not boxes & goals:
-            return Store(room, frozenset(boxes), at), steps
+        box, behind, at = chosen[int(next(draws) * len(chosen))]
+        steps += next(n for n, ring in enumerate(rings) if ring >> behind & 1) + 1
+        boxes[boxes.index(box)] = behind
+        if sum(far_off[box] for box in boxes) >= far and not any(on_goals >> b & 1 for b in boxes):
+            return _store(height, width, floor, goals, boxes, at), steps
     return None
 
 
-def _distance(box: Cell, goals: frozenset[Cell]) -> int:
-    """The least number of pushes to any goal, walls and other boxes aside."""
-    return min(abs(box[0] - r) + abs(box[1] - c) for r, c in goals)
+def _rings(free: int, start: int, stride: int) -> list[int]:
+    """What can be reached in 0, 1, 2, ... steps, each with all before it; at last, everything."""
+    rings, now, wider = [], 0, start
+    while wider != now:
+        now = wider
+        rings.append(now)
+        wider = (now | now << 1 | now >> 1 | now << stride | now >> stride) & free | now
+    return rings
+
+
+def _distance(one: int, other: int, stride: int) -> int:
+    """Steps between two cells, walls and boxes aside."""
+    return abs(one // stride - other // stride) + abs(one % stride - other % stride)
+
+
+def _store(
+    height: int, width: int, floor: int, goals: list[int], boxes: list[int], at: int
+) -> Store:
+    stride = width + 2
+    cells = [(r, c) for r in range(height + 2) for c in range(stride)]
+    walls = frozenset(cell for n, cell in enumerate(cells) if not floor >> n & 1)
+    room = Room(height + 2, stride, walls, frozenset(cells[goal] for goal in goals))
+    return Store(room, frozenset(cells[box] for box in boxes), cells[at])
 
 
 def _walk(walls: frozenset[Cell], boxes: set[Cell] | frozenset[Cell], at: Cell) -> dict[Cell, int]:
