@@ -13,6 +13,7 @@ from verigym.verifiers.games.connect_four import (
     bits,
     completing,
     distance,
+    four,
     open_cells,
     pair,
     reply,
@@ -73,8 +74,9 @@ class ConnectFour(Duel):
             for draw in rng.integers(1 << 30, size=2 * int(rng.integers(1, 5))).tolist():
                 cells = bits(open_cells(me | you))
                 me, you = you, me | cells[draw % len(cells)]
-            if not completing(me, me | you) and not completing(you, me | you):
-                reference = {"rows": rows_of((me, you)), "turns": 42 - (me | you).bit_count()}
+            both = me | you
+            if not (completing(me, both) or completing(you, both) or four(me) or four(you)):
+                reference = {"rows": rows_of((me, you)), "turns": 42 - both.bit_count()}
                 return _PROMPT_SIDES.format(board=_BOARD), reference
 
     def show(self, board: Match) -> str:

@@ -16,6 +16,7 @@ from verigym.errors import TaskError
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifiers.games.connect_four import ConnectFour, board_of, four, open_cells
 from verigym.verifiers.games.duels import Nim, TicTacToe, heaps_of, line_of, taken
+from verigym.verifiers.games.liars_dice import DiceContest
 
 SELF = "self"
 """What a reference names as `opponent` where both sides are played."""
@@ -162,6 +163,7 @@ class ConnectFourContest:
 
 CONTESTS: Mapping[str, Contest] = {
     "connect-four": ConnectFourContest(),
+    "liars-dice": DiceContest(),
     "nim": NimContest(),
     "tic-tac-toe": TicTacToeContest(),
 }

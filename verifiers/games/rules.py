@@ -20,6 +20,7 @@ from verigym.verifiers.games.guessing import Hangman, Mastermind, Wordle
 from verigym.verifiers.games.household import Household
 from verigym.verifiers.games.keydoor import MOVES as DIRECTIONS
 from verigym.verifiers.games.keydoor import Level, Place, parse_level
+from verigym.verifiers.games.liars_dice import LiarsDice
 from verigym.verifiers.games.mates import MatePuzzle
 from verigym.verifiers.games.merging import Merging
 from verigym.verifiers.games.minesweeper import Minesweeper
@@ -296,6 +297,7 @@ RULES: Mapping[str, Rules] = {
     "household": Household(),
     "keydoor": KeyDoor(),
     "lake": Lake(),
+    "liars-dice": LiarsDice(),
     "lights": Lights(),
     "mastermind": Mastermind(),
     "minesweeper": Minesweeper(),

@@ -1,0 +1,177 @@
+"""Liar's dice: bid and call as well as what you know allows; luck is not paid."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.envs.games.self_play import Duel
+from verigym.verifiers.games.duels import seeded
+from verigym.verifiers.games.liars_dice import (
+    LIAR,
+    MARGIN,
+    TABLE_SHAPE,
+    Bidding,
+    Hand,
+    hands_of,
+    holds,
+    name_of,
+    open_moves,
+    styles,
+)
+from verigym.verifiers.games.rules import RULES
+
+# Style of the opponent, dice of each, their faces, rounds, and work for one move.
+LEVELS = {
+    "easy": ("random", 1, 6, 3, 1),
+    "medium": ("honest", 2, 3, 4, 3),
+    "hard": ("equilibrium", 2, 3, 5, 6),
+}
+
+_GAME = """\
+Each of two players rolls {dice} with faces 1 to {faces} and sees only their own. They bid in turn how many \
+dice of both together show a face: 2 3 says that at least two show a 3. A higher bid has more dice, or as \
+many of a higher face. In place of bidding one may call the other a liar, which ends the round: the \
+caller loses if the last bid is true, and wins if it is not."""
+_PROMPT = """\
+Liar's dice, {rounds} rounds. {game}
+You begin the first round, your opponent the second, and so on. Your opponent {style}.
+Luck does not count: a move is a mistake if its chance of winning the round, by what you can know, is \
+more than {margin} below that of the best move. Play all rounds without a mistake. \
+Answer with a higher bid, such as 2 3, or with liar."""
+_PROMPT_SIDES = """\
+Liar's dice. {game}
+Answer with a higher bid, such as 2 3, or with liar. Anything else loses."""
+_STYLES = {
+    "random": "makes any of the moves that can be made, all as often",
+    "honest": (
+        "never bluffs: of calling and of all higher bids it takes what is most likely to be right by its "
+        "own dice, of several such bids the highest, and it calls only if that is likelier than any bid"
+    ),
+    "equilibrium": "bluffs as often as it should: it plays near an equilibrium",
+}
+
+
+class LiarsDice(Duel):
+    """The environment. An action is a bid such as `2 3`, or `liar`.
+
+    The score is 1 where no move falls behind the best one by more than 0.05 in the chance of winning its
+    round, given all that the player could know; so that to know the other's dice is worth nothing.
+    """
+
+    id: ClassVar[str] = "verigym/games/liars-dice-v0"
+    game: ClassVar[str] = "liars-dice"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    recoverable: ClassVar[bool] = False
+
+    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `ReplayedGame`."""
+        style, dice, faces, rounds, _ = LEVELS[difficulty]
+        rolls = np.sort(rng.integers(1, faces + 1, (rounds, 2, dice)), axis=2).tolist()
+        prompt = _PROMPT.format(
+            rounds=rounds, game=_told(dice, faces), style=_STYLES[style], margin=MARGIN
+        )
+        return prompt, {
+            "dice": dice,
+            "faces": faces,
+            "opponent": style,
+            "seed": int(rng.integers(1 << 31)),
+            "rounds": rolls,
+            "turns": rounds * (dice * faces + 2),
+        }
+
+    def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+        """See `Duel`. One round. Without a number of its own each split would have some deals only, and
+        what one holds would tell what the other may hold."""
+        _, dice, faces, _, _ = LEVELS[difficulty]
+        rolls = np.sort(rng.integers(1, faces + 1, (1, 2, dice)), axis=2).tolist()
+        return _PROMPT_SIDES.format(game=_told(dice, faces)), {
+            "dice": dice,
+            "faces": faces,
+            "rounds": rolls,
+            "seed": int(rng.integers(1 << 31)),
+            "turns": 2 * dice * faces + 1,
+        }
+
+    def show(self, board: Bidding) -> str:
+        """See `ReplayedGame`. The opponent's dice of this round are not seen."""
+        cup, lines = board.cup, []
+        if board.last is not None:
+            bids, called = board.last
+            own, other = cup.rounds[board.round - 1]
+            won = called != holds(bids[-1], cup.faces, own, other)
+            lines.append(
+                f"Round {board.round}: {'you' if called else 'your opponent'} called "
+                f"{name_of(bids[-1], cup.faces)}; your dice {_dice(own)}, theirs {_dice(other)}: "
+                f"{'you' if won else 'they'} won."
+            )
+        if board.over:
+            return "\n".join([*lines, "The game is over."])
+        lines.append(f"Round {board.round + 1} of {len(cup.rounds)}. Your dice: {_dice(board.own)}")
+        return "\n".join([*lines, _bids(board.bids, cup.faces, board.round % 2)])
+
+    def show_sides(self, board: Any, side: int) -> str:
+        """See `Duel`. While the game goes on each side sees its own dice alone."""
+        hands, faces, bids, caller = board
+        if caller is not None:
+            return f"Dice: {_dice(hands[0])} and {_dice(hands[1])}"
+        return f"Your dice: {_dice(hands[side])}\n{_bids(bids, faces, side)}"
+
+    def position(self, board: Bidding) -> JSON:
+        """See `ReplayedGame`. The dice stand in the task."""
+        return [board.round, board.bids, board.spoilt, board.good, board.last]
+
+    def position_of_sides(self, board: Any) -> JSON:
+        """See `Duel`."""
+        return [board[2], board[3]]
+
+    def moves(self, board: Bidding) -> list[str]:
+        """See `ReplayedGame`."""
+        cup = board.cup
+        return [name_of(n, cup.faces) for n in open_moves(cup.dice, cup.faces, board.bids)]
+
+    def lost(self, board: Bidding) -> bool:
+        """See `ReplayedGame`."""
+        return RULES[self.game].lost(board)  # type: ignore[attr-defined,no-any-return]
+
+    def best(self, board: Bidding) -> str | None:
+        """See `ReplayedGame`. By the dice that the player sees."""
+        if board.good < board.round or board.spoilt:
+            return None
+        chances = board.chances
+        return name_of(max(chances, key=lambda move: chances[move]), board.cup.faces)
+
+    def strong(self, board: Any, side: int) -> str:
+        """See `Duel`. Near equilibrium where that is known, else honest; by its own dice alone."""
+        hands, faces, bids, _ = board
+        dice = len(hands[side])
+        style = "equilibrium" if (dice, faces) == TABLE_SHAPE else "honest"
+        row = styles(dice, faces, style)[
+            hands_of(dice, faces)[0].index(hands[side]), bids[-1] + 1 if bids else 0
+        ].tolist()
+        draw = seeded(side, f"{hands[side]} {bids}", sum(row))
+        number = next(n for n in range(len(row)) if draw < sum(row[: n + 1]))
+        return name_of(LIAR if number == len(row) - 1 else number, faces)
+
+    def effort(self, board: Bidding) -> int:
+        """See `Duel`. Grows with the opponent's skill."""
+        return next(work for style, *_, work in LEVELS.values() if style == board.cup.style)
+
+
+def _told(dice: int, faces: int) -> str:
+    return _GAME.format(dice="a die" if dice == 1 else f"{dice} dice", faces=faces)
+
+
+def _dice(hand: Hand) -> str:
+    return " ".join(map(str, hand))
+
+
+def _bids(bids: tuple[int, ...], faces: int, first: int) -> str:
+    """The bids so far; `first` is 0 where the one who reads began."""
+    if not bids:
+        return "No bid yet."
+    whose = ("you", "your opponent")
+    said = [f"{whose[(first + i) % 2]} {name_of(bid, faces)}" for i, bid in enumerate(bids)]
+    return f"Bids: {', '.join(said)}."
