@@ -16,7 +16,7 @@ SIZES = {"easy": (24, 4), "medium": (60, 2), "hard": (120, 0)}
 
 _PROMPT = """\
 One of these things is hidden: {things}.
-Find out which. Ask about it in these words, and hear yes or no: {asks}.
+Find out which. Ask about it in these words, and hear yes or no, by what is usual: {asks}.
 Answer with one line, such as "ask: {example}", or, when you know it, "guess: {thing}". You have {turns} \
 turns, the guess included, and one guess."""
 
