@@ -65,6 +65,5 @@ def list_(
     console.out().print(table)
     if family is None:
         for door in closed:
-            console.note(
-                f"{len(door.games)} more of {door.name}: pip install 'verigym[{door.extra}]'"
-            )
+            more = f"{len(door.games)} more of {door.name}: pip install 'verigym[{door.extra}]'"
+            console.out().print(more, style="dim", markup=False, soft_wrap=True)

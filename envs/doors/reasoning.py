@@ -1,0 +1,120 @@
+"""The door to reasoning-gym: its tasks as questions, judged as `verifiers/doors/reasoning.py` says.
+
+Difficulties are the first three levels of the task's own curriculum. Left out: `composite` (a mixture of
+others), `boxnet` and `propositional_logic` (no answer is known; repeating a premise is paid in full),
+`codeio` (runs programs of its data in this process, which draw from the global generator) and
+`knight_swap` (its curriculum makes settings that it refuses; its defaults take seconds an item).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.envs.doors.foreign import LUCK, ORDER, AnyText
+from verigym.question import Ask, Question
+from verigym.verifiers.doors.reasoning_items import item
+
+# How each task is judged; all others by `exact`.
+_JUDGES = {
+    "math/answer": """basic_arithmetic bitwise_arithmetic chain_sum complex_arithmetic count_bits count_primes
+        decimal_chain_sum dice gcd gsm_symbolic intermediate_integration largest_island lcm leg_counting
+        letter_counting maze number_format number_sequence polynomial_multiplication products
+        rectangle_count rotten_oranges simple_equations simple_integration""",
+    "math/countdown": "countdown puzzle24",
+    "nocase": """aiw base_conversion calendar_arithmetic color_cube_rotation family_relationships figlet_font
+        game_of_life_halting letter_jumble needle_haystack spell_backward syllogism tsumego zebra_puzzles""",
+    "json": "game_of_life",
+    "items": "number_filtering number_sorting word_sequence_reversal word_sorting",
+    "factors": "prime_factorization",
+    "reals": "polynomial_equations",
+    "near": "coin_flip",
+    "one_of": "n_queens",
+    "theirs": """advanced_geometry cryptarithm decimal_arithmetic fraction_simplification graph_color
+        group_anagrams jugs kakurasu knights_knaves palindrome_generation palindrome_partitioning
+        pool_matrix power_function quantum_lock rubiks_cube rush_hour
+        shortest_path sokoban tower_of_hanoi word_ladder""",
+}
+JUDGED = {task: kind for kind, tasks in _JUDGES.items() for task in tasks.split()}
+
+# Levels that cannot be made, take seconds, or ask for too much text, are left out.
+_USUAL: dict[str, int | None] = {"easy": 0, "medium": 1, "hard": 2}
+LEVELS: dict[str, dict[str, int | None]] = {
+    "acre": {"standard": None},
+    "caesar_cipher": {"easy": 0, "hard": 1},
+    "game_of_life_halting": {"easy": 0, "hard": 1},
+    "gsm_symbolic": {"standard": None},
+    "jugs": {"standard": 0},
+    "list_functions": {"standard": None},
+    "modulo_grid": {"easy": 0, "hard": 2},
+    "polynomial_multiplication": {"easy": 0, "hard": 1},
+    "sokoban": {"easy": 1, "hard": 2},
+    "survo": {"easy": 0, "hard": 1},
+}
+UNSOLVED = ("graph_color", "rubiks_cube", "rush_hour")
+
+
+class Reasoning(Question):
+    """A task of reasoning-gym. Subclasses name it."""
+
+    task_name: ClassVar[str]
+    verifier_id: ClassVar[str] = "doors/reasoning-gym"
+    max_observation_chars: ClassVar[int] = 1 << 16
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.observation_space = AnyText(self.max_observation_chars)
+        self.action_space = AnyText(self.max_action_chars)
+
+    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+        """See `Question`."""
+        level = LEVELS.get(self.task_name, _USUAL)[difficulty]
+        seed = int(rng.integers(2**31))
+        _, entry = item(self.task_name, level, seed)
+        kind = JUDGED.get(self.task_name, "exact")
+        answer = "" if entry["answer"] is None else str(entry["answer"])
+        reference: dict[str, Any] = {"task": self.task_name, "judge": kind, "answer": answer}
+        if kind == "math/answer":
+            reference = {"answer": answer}
+        elif kind == "math/countdown":
+            facts = entry["metadata"]
+            numbers = sorted(map(int, facts["numbers"]))
+            reference = {"numbers": numbers, "target": int(facts.get("target", 24))}
+            reference["solution"] = answer
+        elif kind == "one_of":
+            reference["answers"] = list(entry["metadata"]["valid_answers"])
+        elif kind == "theirs":
+            reference |= {"level": level, "seed": seed}
+        return Ask(prompt=entry["question"], answer=answer, reference=reference)
+
+    def reply(self, reference: Any) -> str:
+        """See `Question`."""
+        return f"<answer>{reference.get('solution', reference.get('answer'))}</answer>"
+
+
+@cache
+def __getattr__(name: str) -> type[Reasoning]:
+    # Gymnasium and `verigym.make` find a task's class by its name.
+    if name.startswith("_") or not name.islower():
+        raise AttributeError(name)
+    kind = JUDGED.get(name, "exact")
+    levels = LEVELS.get(name, _USUAL)
+    waived: Mapping[str, str] = LUCK | ORDER | ({} if len(levels) > 2 else _FEW)
+    fields: dict[str, Any] = {
+        "__module__": __name__,
+        "__doc__": f"{name} of reasoning-gym, judged by {kind}. See docs/envs-doors.md.",
+        "id": f"verigym/reasoning-gym/{name}-v0",
+        "task_name": name,
+        "difficulties": tuple(levels),
+        "verifier_id": kind if "/" in kind else "doors/reasoning-gym",
+        "waived": waived,
+    }
+    if name in UNSOLVED:
+        fields["oracle_absent"] = "reasoning-gym gives no answer to this task"
+    return type(name, (Reasoning,), fields)
+
+
+_FEW = {"at_least_three_difficulties": "the library has fewer settings that can be made"}

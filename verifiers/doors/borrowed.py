@@ -1,0 +1,96 @@
+"""Libraries that draw from global generators, made to draw from one of ours, and not to print.
+
+Swapping the global state in and out around each call would be heard by every other thread that draws
+meanwhile, and hear them; a process for each game would cost megabytes and a start of a second. So in the
+library's own modules the names `random`, `np` and `print` are bound to stand-ins, which pass each draw on
+to the generators set in this thread (a context variable), and to the real modules where none is set. The
+global generators are neither read nor moved, and threads do not meet.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Generators:
+    """What a library draws from while it is ours to seed."""
+
+    seed: int
+    python: random.Random = field(init=False)
+    numpy: np.random.RandomState = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.python = random.Random(self.seed)
+        self.numpy = np.random.RandomState(self.seed)
+
+    def state(self) -> tuple[Any, ...]:
+        """Both states, for a state key."""
+        name, keys, *rest = self.numpy.get_state(legacy=True)
+        return (self.python.getstate(), name, np.asarray(keys).tolist(), *rest)
+
+
+_set: ContextVar[Generators | None] = ContextVar("generators", default=None)
+
+
+class _Random:
+    """Stands for the module `random`."""
+
+    def __getattr__(self, name: str) -> Any:
+        ours = _set.get()
+        return getattr(random if ours is None or name == "Random" else ours.python, name)
+
+
+class _Numpy:
+    """Stands for `numpy`: all of it but its global generator."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "random":
+            return _NUMPY_RANDOM
+        return getattr(np, name)
+
+
+class _NumpyRandom:
+    """Stands for `numpy.random`."""
+
+    def __getattr__(self, name: str) -> Any:
+        ours = _set.get()
+        own = getattr(ours.numpy, name, None) if ours is not None else None
+        return getattr(np.random, name) if own is None else own
+
+
+_RANDOM, _NUMPY, _NUMPY_RANDOM = _Random(), _Numpy(), _NumpyRandom()
+
+
+def _silent(*values: object, **options: object) -> None:
+    """Stands for `print`."""
+
+
+@contextmanager
+def drawing_from(ours: Generators) -> Iterator[None]:
+    """In this thread, what borrowed libraries draw comes from `ours`."""
+    token = _set.set(ours)
+    try:
+        yield
+    finally:
+        _set.reset(token)
+
+
+def borrow(package: str) -> None:
+    """Bind the stand-ins in the modules of `package` that are loaded by now."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == package:
+            names = vars(module)
+            if names.get("random") is random:
+                names["random"] = _RANDOM
+            if names.get("np") is np:
+                names["np"] = _NUMPY
+            names.setdefault("print", _silent)

@@ -1,0 +1,82 @@
+"""`Game`: what a live game of another library looks like to us, and where each library's games start.
+
+A reference is plain data: `{"door": "openspiel", "game": "hex", "seed": 7, "turns": 60, ...}`. `start`
+makes the game that it names; the same reference and moves lead to the same game on any machine with the
+same version of the library. Games are never copied or pickled: going back is playing the moves again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import ModuleType
+from typing import Any, Protocol
+
+from verigym.canonical import JSON, digest
+from verigym.errors import RequestError, TaskError, suggestion
+
+STARTS = {
+    "gymnasium": "verigym.verifiers.doors.described",
+    "minigrid": "verigym.verifiers.doors.grids",
+    "openspiel": "verigym.verifiers.doors.spiel",
+    "textarena": "verigym.verifiers.doors.arena",
+    "textworld": "verigym.verifiers.doors.stories",
+}
+"""The module of each door; its `start(reference)` gives a `Game`."""
+
+
+class Game(Protocol):
+    """One game in play. It is the policy's turn, or the game is over."""
+
+    prompt: str
+    """The task and the form of an action; the same from the first turn to the last."""
+    view: str
+    """What the policy is shown now."""
+    over: bool
+    score: float
+    """In [0, 1]; of a game that is not over, what giving up here earns."""
+
+    def act(self, text: str) -> bool:
+        """Play one action, and the opponent's reply. False where it was none or changed nothing."""
+
+    def key(self) -> JSON:
+        """All that decides what follows, view included; plain data."""
+
+    def legal(self) -> list[str] | None:
+        """The actions that can be played now, where they can be listed."""
+
+    def best(self) -> str | None:
+        """An action on a way to full marks; None where nobody knows one."""
+
+
+def start(reference: JSON) -> Game:
+    """The game that `reference` names. Raises TaskError for one that names none, RequestError where the
+    library is not installed."""
+    if not isinstance(reference, Mapping):
+        raise TaskError('the reference must be {"door": name, "game": name, "seed": n, "turns": n}')
+    door = reference.get("door")
+    if not isinstance(door, str) or door not in STARTS:
+        raise TaskError(f"no door {door!r}; {suggestion(str(door), STARTS)}")
+    for name in ("seed", "turns"):
+        if type(reference.get(name)) is not int:
+            raise TaskError(f"{name} must be a whole number, got {reference.get(name)!r}")
+    game: Game = import_module(STARTS[door]).start(reference)
+    return game
+
+
+def library(name: str, extra: str) -> ModuleType:
+    """The module `name`. Raises RequestError with what to install where it is missing."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != name.partition(".")[0]:
+            raise
+        raise RequestError(
+            f"this environment is played by {name}, which is not installed; "
+            f"pip install 'verigym[{extra}]'"
+        ) from error
+
+
+def seed_of(*values: Any) -> int:
+    """A seed of 31 bits from plain values; equal values give equal seeds on every machine."""
+    return int(digest(*values)[:8], 16) >> 1

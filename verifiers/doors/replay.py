@@ -1,0 +1,65 @@
+"""`doors/replay`: the actions of an episode, played again in the other library's game from its hidden seed.
+
+The submission is a list of texts, one a turn, valid or not: what a game does with an invalid action is
+its own affair. The score is what the game gives at its end; nothing that the submission says of itself
+counts. It needs the library that plays the game; where that is missing the verdict is a fault.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from verigym.canonical import JSON
+from verigym.errors import RequestError, SandboxError
+from verigym.task import Task
+from verigym.verdict import Verdict, scored, unusable
+from verigym.verifier import Verifier
+from verigym.verifiers.doors.game import start
+
+
+class DoorReplayVerifier(Verifier):
+    """Score of the game at its end; of a game that is not over, what giving up there earns.
+
+    Judged with `won`, `part` (between 0 and 1) and `not_won`; unusable with `not_moves`, `too_long`,
+    `too_many_moves` and `moves_after_the_end`.
+    """
+
+    id: ClassVar[str] = "doors/replay"
+    version: ClassVar[int] = 1
+    about: ClassVar[str] = (
+        "Replays the actions of an episode, a list of texts, in a game of another library."
+    )
+    evidence: ClassVar[str] = (
+        "The actions and the game they lead to; words beside them do not count."
+    )
+    defaults: ClassVar[Mapping[str, JSON]] = {"max_chars": 4096}
+    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
+        "max_chars": {"minimum": 1, "description": "Characters of one action at most."}
+    }
+
+    def judge(self, task: Task, submission: JSON) -> Verdict:
+        """See the class."""
+        if not isinstance(submission, list | tuple):
+            return unusable("not_moves", "the submission must be a list of texts, one a turn")
+        moves: list[str] = []
+        for number, move in enumerate(submission, 1):
+            if not isinstance(move, str):
+                return unusable("not_moves", f"move {number} is no text")
+            if len(move) > int(str(self.params["max_chars"])):
+                return unusable("too_long", f"move {number} has {len(move)} characters")
+            moves.append(move)
+        try:
+            game = start(task.reference)
+        except RequestError as error:
+            raise SandboxError(str(error)) from error
+        assert isinstance(task.reference, Mapping)
+        if len(moves) > int(str(task.reference["turns"])):
+            return unusable("too_many_moves", f"{len(moves)} moves; the task gives fewer turns")
+        for number, move in enumerate(moves, 1):
+            if game.over:
+                return unusable("moves_after_the_end", f"the game ended before move {number}")
+            game.act(move)
+        score = min(1.0, max(0.0, float(game.score)))
+        reason = "won" if score == 1.0 else "part" if score else "not_won"
+        return scored(score, reason, f"after {len(moves)} moves the game gives {score:g}")
