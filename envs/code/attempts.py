@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -20,6 +20,16 @@ LIMITS = {"wall_s": 10.0, "cpu_s": 4.0, "memory_mib": 256}
 """What each test of a program may use, unless an environment says otherwise."""
 TURNS = 3
 _FEEDBACK_CHARS = 1500
+
+_PROMPT = """\
+Write {program} that reads standard input and prints its answer.
+
+{statement}
+
+{examples}
+
+Answer with the whole program, alone or in a fenced block. It must print the answer to every test, \
+the examples and some that you cannot see, within {cpu_s:g} seconds each. You have a few attempts."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +110,7 @@ class Attempts(Env[Attempt]):
             raise RequestError(
                 f"no solution in {state.language} is known; the oracle writes Python alone"
             )
-        return f"```python\n{state.solution.strip()}\n```"
+        return fenced(state.solution)
 
 
 def as_object(reference: JSON) -> Mapping[str, Any]:
@@ -110,11 +120,35 @@ def as_object(reference: JSON) -> Mapping[str, Any]:
     return reference
 
 
+def shown_examples(tests: Sequence[Mapping[str, Any]]) -> str:
+    """The visible ones of `tests`, as a prompt shows them."""
+    visible = [test for test in tests if test["visible"]]
+    return "\n".join(
+        f"Example {number}, input:\n{test['stdin']}Example {number}, output:\n{test['stdout']}"
+        for number, test in enumerate(visible, 1)
+    ).rstrip()
+
+
+def fenced(program: str) -> str:
+    """A Python program as a block of Markdown."""
+    return f"```python\n{program.strip()}\n```"
+
+
 def in_words(language: str) -> str:
     """What is to be written: `a Python 3 program`, `a program in C++`."""
     if language == "python":
         return "a Python 3 program"
     return f"a program in {load_languages()[language].title}"
+
+
+def asked(language: str, statement: str, tests: Sequence[Mapping[str, Any]]) -> str:
+    """The prompt of a problem whose tests are inputs and outputs."""
+    return _PROMPT.format(
+        program=in_words(language),
+        statement=statement,
+        examples=shown_examples(tests),
+        cpu_s=LIMITS["cpu_s"],
+    )
 
 
 def _plain(text: str) -> str:

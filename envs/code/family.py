@@ -38,8 +38,17 @@ class Family(ABC):
 
     def source(self, p: Params) -> str:
         """A Python program that solves the problem."""
-        constants = "".join(f"{name.upper()} = {value!r}\n" for name, value in p.items())
-        return f"{constants}\n{self.body.strip()}\n"
+        return f"{header(p)}\n{self.body.strip()}\n"
+
+
+def named(p: Params) -> Params:
+    """The parameters under the names that programs know them by."""
+    return {name.upper(): value for name, value in p.items()}
+
+
+def header(p: Params) -> str:
+    """The lines of a program that define its parameters."""
+    return "".join(f"{name} = {value!r}\n" for name, value in named(p).items())
 
 
 def whole(rng: np.random.Generator, low: int, high: int) -> int:

@@ -241,12 +241,9 @@ class StackMachine(Family):
 
     name: ClassVar[str] = "stack-machine"
     body: ClassVar[str] = """
-import sys
-
-lines = sys.stdin.read().split("\\n")
 stack = []
-for number in range(1, int(lines[0]) + 1):
-    word, *rest = lines[number].split()
+for number in range(1, int(input()) + 1):
+    word, *rest = input().split()
     need = {"push": 0, "dup": 1, "pop": 1}.get(word, 2)
     if len(stack) < need:
         print("error", number)

@@ -12,7 +12,7 @@ import numpy as np
 from verigym.canonical import JSON, digest
 from verigym.env import Draft
 from verigym.envs.code import easy, hard, medium
-from verigym.envs.code.attempts import LIMITS, Attempts, as_object, in_words
+from verigym.envs.code.attempts import LIMITS, Attempts, as_object, asked
 from verigym.envs.code.family import Family, Params
 from verigym.errors import TaskError
 from verigym.verifiers.code.languages import canonical
@@ -26,16 +26,6 @@ _EXAMPLE_SIZES = (3, 4)
 _HIDDEN_SIZES = (1, 2, 6, 15, 40, 100)
 # Examples stay short enough to be read at a glance.
 _EXAMPLE_CHARS = 40
-
-_PROMPT = """\
-Write {program} that reads standard input and prints its answer.
-
-{statement}
-
-{examples}
-
-Answer with the whole program, alone or in a fenced block. It must print the answer to every test, \
-the examples and some that you cannot see, within {cpu_s:g} seconds each. You have a few attempts."""
 
 
 class Stdio(Attempts):
@@ -55,27 +45,10 @@ class Stdio(Attempts):
         super().__init__(**kwargs)
 
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`. Draws on until the tests have several answers, so that none can be guessed."""
-        families = _LEVELS[difficulty]
-        family = families[int(rng.integers(len(families)))]
-        while True:
-            params = family.draw(rng)
-            tests = [_example(family, params, rng, size) for size in _EXAMPLE_SIZES]
-            tests += [_test(family, params, rng, size, visible=False) for size in _HIDDEN_SIZES]
-            answers = {test["stdout"] for test in tests if not test["visible"]}
-            if len(answers) >= 3 and not answers <= {t["stdout"] for t in tests if t["visible"]}:
-                break
-        examples = "\n".join(
-            f"Example {number}, input:\n{test['stdin']}Example {number}, output:\n{test['stdout']}"
-            for number, test in enumerate(tests[: len(_EXAMPLE_SIZES)], 1)
-        )
+        """See `Env`."""
+        family, params, tests = draw_problem(rng, difficulty)
         return Draft(
-            prompt=_PROMPT.format(
-                program=in_words(self.language),
-                statement=family.statement(params),
-                examples=examples.rstrip(),
-                cpu_s=LIMITS["cpu_s"],
-            ),
+            prompt=asked(self.language, family.statement(params), tests),
             reference={
                 "family": family.name,
                 "params": params,
@@ -88,13 +61,31 @@ class Stdio(Attempts):
 
     def split_of(self, draft: Draft) -> str:
         """See `Env`. By what has to be written: family and parameters, not the tests' numbers."""
-        family, params = _problem(draft.reference)
+        family, params = problem_of(draft.reference)
         return super().split_of(replace(draft, prompt=family, reference=digest(params)))
 
     def solution(self, reference: Mapping[str, Any]) -> str:
         """See `Attempts`."""
-        family, params = _problem(dict(reference))
+        family, params = problem_of(dict(reference))
         return FAMILIES[family].source(params) if family in FAMILIES else ""
+
+
+def draw_problem(
+    rng: np.random.Generator, difficulty: str
+) -> tuple[Family, Params, list[dict[str, Any]]]:
+    """A family, parameters and tests, the two examples first.
+
+    Draws on until the tests have several answers, so that none can be guessed.
+    """
+    families = _LEVELS[difficulty]
+    family = families[int(rng.integers(len(families)))]
+    while True:
+        params = family.draw(rng)
+        tests = [_example(family, params, rng, size) for size in _EXAMPLE_SIZES]
+        tests += [_test(family, params, rng, size, visible=False) for size in _HIDDEN_SIZES]
+        answers = {test["stdout"] for test in tests if not test["visible"]}
+        if len(answers) >= 3 and not answers <= {t["stdout"] for t in tests if t["visible"]}:
+            return family, params, tests
 
 
 def _test(
@@ -113,7 +104,7 @@ def _example(family: Family, params: Params, rng: np.random.Generator, size: int
             return test
 
 
-def _problem(reference: JSON) -> tuple[str, Params]:
+def problem_of(reference: JSON) -> tuple[str, Params]:
     """Family and parameters of a reference; an empty family for a task from elsewhere."""
     found = as_object(reference)
     family, params = found.get("family", ""), found.get("params", {})

@@ -9,7 +9,6 @@ not parse has none. Only the standard library, since it runs where nothing else 
 # Types of lambdas with default arguments cannot be inferred.
 
 import ast
-import copy
 import json
 import random
 import sys
@@ -262,32 +261,49 @@ class _Collect(ast.NodeVisitor):
         super().generic_visit(node)
 
 
+def places(tree: ast.AST) -> dict[str, list[tuple[int, int]]]:
+    """What can be changed in `tree`: by kind, the node's number and which of its changes."""
+    collected = _Collect()
+    collected.visit(tree)
+    return collected.found
+
+
+def change(tree: ast.Module, at: int, which: int) -> None:
+    """Make one of the changes of `places` in `tree` itself."""
+    _Apply(at, which).visit(tree)
+
+
+def written(tree: ast.Module) -> str | None:
+    """The text of a changed program; None where the change left none."""
+    try:
+        text = ast.unparse(ast.fix_missing_locations(tree))
+        compile(text, "mutant", "exec")
+    except (SyntaxError, ValueError, AttributeError, TypeError):
+        return None
+    return text
+
+
 def mutants(source: str, limit: int, seed: int) -> list[tuple[str, str]]:
     """At most `limit` changed programs with the kind of each change; none if it does not parse."""
     try:
         tree = ast.parse(source)
         plain = ast.unparse(tree)
-        collected = _Collect()
-        collected.visit(tree)
+        found = places(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     rng = random.Random(seed)
-    kinds = sorted(collected.found)
+    kinds = sorted(found)
     for kind in kinds:
-        rng.shuffle(collected.found[kind])
+        rng.shuffle(found[kind])
     made: dict[str, str] = {}
-    while len(made) < limit and any(collected.found.values()):
+    while len(made) < limit and any(found.values()):
         for kind in kinds:
-            if not collected.found[kind] or len(made) >= limit:
+            if not found[kind] or len(made) >= limit:
                 continue
-            at, which = collected.found[kind].pop()
-            changed = _Apply(at, which).visit(copy.deepcopy(tree))
-            try:
-                text = ast.unparse(ast.fix_missing_locations(changed))
-                compile(text, "mutant", "exec")
-            except (SyntaxError, ValueError, AttributeError, TypeError):
-                continue
-            if text != plain:
+            changed = ast.parse(source)
+            change(changed, *found[kind].pop())
+            text = written(changed)
+            if text is not None and text != plain:
                 made.setdefault(text, kind)
     return list(made.items())
 

@@ -1,0 +1,118 @@
+"""Grows the tests of `code/problems` and says how strong they are.
+
+    python benchmarks/code_problems.py                 # every problem; rewrites the .jsonl files
+    python benchmarks/code_problems.py --missing       # those without tests
+    python benchmarks/code_problems.py lamp-ring ...   # these
+
+A problem's tests are written only if both its solutions pass them and all its wrong programs fail.
+Prints a line for each: tests, wrong programs caught, small changes caught, and those that survive, which are
+presumed to change nothing (`--survivors` prints them). Exits with 1 where a problem could not be done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from verigym import Task
+from verigym.envs.code.problem_files import Problem, read_problems
+from verigym.sandbox.local import default_sandbox
+from verigym.verifiers.code.strength import matrix
+from verigym.verifiers.code.strength.grow import Budget
+from verigym.verifiers.code.strength.problem import read_problem
+from verigym.verifiers.code.strength.report import strengthen
+
+FOLDER = Path(__file__).resolve().parent.parent / "envs" / "code" / "problemset"
+BUDGET = Budget(rounds=4, per_round=40, mutants=45, tests=34, spread=12)
+
+
+def main() -> int:
+    """See the module."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--missing", action="store_true", help="those without tests")
+    parser.add_argument("--survivors", action="store_true", help="print changes that survive")
+    args = parser.parse_args()
+    problems = read_problems()
+    names = args.names or [n for n, p in problems.items() if not (args.missing and p.tests)]
+    failed = 0
+    for name in names:
+        began = time.perf_counter()
+        tests, line, survivors = grown(problems[name])
+        print(f"{name:18} {line}, {time.perf_counter() - began:.0f} s", flush=True)
+        if args.survivors:
+            print("\n".join(survivors))
+        if tests is None:
+            failed += 1
+        else:
+            write(problems[name].theme, name, tests)
+    return min(failed, 1)
+
+
+def grown(problem: Problem) -> tuple[list[list[str]] | None, str, list[str]]:
+    """The tests, or None where something is wrong; what is to be said; and the surviving changes."""
+    given = [*problem.examples, *problem.edges]
+    task = Task(
+        id=problem.name,
+        env_id="",
+        seed=0,
+        prompt="",
+        difficulty=problem.level,
+        reference={
+            "tests": [],
+            "checker": problem.checker,
+            "solutions": {
+                "right": [problem.solution, problem.second],
+                "wrong": list(problem.wrong),
+            },
+            "generator": problem.generator,
+        },
+    )
+    (answers,) = matrix.answers(
+        default_sandbox(), read_problem(task), [problem.solution], given, seconds=2.0
+    )
+    if None in answers:
+        return None, f"the solution fails on {given[answers.index(None)]!r}", []
+    reference: dict[str, Any] = task.reference  # type: ignore[assignment]
+    reference["tests"] = [
+        {"stdin": stdin, "stdout": answer[0], "visible": number < problem.shown}
+        for number, (stdin, answer) in enumerate(zip(given, answers, strict=True))
+        if answer
+    ]
+    result = strengthen(read_problem(task), budget=BUDGET)
+    grew, after = result.grown, result.after
+    line = (
+        f"{len(grew.tests)} tests, wrong caught {after.detected.hits}/{after.detected.total}, "
+        f"changes caught {grew.killed}/{grew.mutants}, refused {sum(grew.invalid.values())}"
+    )
+    survivors = [f"--- {one['kind']}\n{one['program']}" for one in grew.survivors]
+    if grew.dropped:
+        return None, f"{line}; tests were dropped: {grew.dropped[:2]}", survivors
+    if after.missed or after.rejected:
+        missed = [problem.wrong[n - 1] for n in after.missed]
+        return None, f"{line}; these pass or fail: {missed} {after.rejected}", survivors
+    tests = [[test["stdin"], test["stdout"]] for test in grew.tests]
+    shown, hidden = tests[: problem.shown], tests[problem.shown :]
+    return shown + sorted(hidden, key=lambda test: len(test[0])), line, survivors
+
+
+def write(theme: str, name: str, tests: list[list[str]]) -> None:
+    """Put the tests of one problem into its theme's file, in the order of the problems."""
+    path = FOLDER / f"{theme}.jsonl"
+    rows = {}
+    if path.is_file():
+        for line in path.read_text(encoding="utf-8").splitlines():
+            row = json.loads(line)
+            rows[row["name"]] = row
+    rows[name] = {"name": name, "tests": tests}
+    order = [n for n, problem in read_problems().items() if problem.theme == theme]
+    text = "".join(json.dumps(rows[n]) + "\n" for n in order if n in rows)
+    path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

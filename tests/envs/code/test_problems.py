@@ -1,0 +1,156 @@
+"""`code/problems`: the solutions are right twice over, and the tests catch what is wrong."""
+
+from collections import Counter
+
+import pytest
+
+import verigym
+from verigym.envs.code.problem_files import read_problems
+from verigym.sandbox.local import default_sandbox
+from verigym.verifiers.code.check import CHECKERS
+from verigym.verifiers.code.strength import matrix
+from verigym.verifiers.code.strength.problem import read_problem
+
+PROBLEMS = read_problems()
+LEVELS = ("easy", "medium", "hard")
+
+
+def task_of(problem):
+    tests = [{"stdin": given, "stdout": wanted} for given, wanted in problem.tests]
+    reference = {
+        "tests": tests,
+        "checker": problem.checker,
+        "solutions": {"right": [problem.solution]},
+        "generator": problem.generator,
+    }
+    return verigym.Task(
+        id=problem.name, env_id="", seed=0, prompt="", difficulty="", reference=reference
+    )
+
+
+def passed(problem, programs):
+    """For each program, which tests it passes; all run in one job."""
+    given = [stdin for stdin, _ in problem.tests]
+    rows = matrix.answers(
+        default_sandbox(), read_problem(task_of(problem)), programs, given, seconds=0.5
+    )
+    right = CHECKERS[problem.checker]
+    return [
+        [
+            answer is not None and right(answer[0].encode(), wanted.encode(), 0.0)
+            for answer, (_, wanted) in zip(row, problem.tests, strict=True)
+        ]
+        for row in rows
+    ]
+
+
+def check_programs(problem):
+    first, second, *wrong = passed(problem, [problem.solution, problem.second, *problem.wrong])
+    assert all(first)
+    assert all(second)
+    assert len(wrong) >= 3
+    for program, row in zip(problem.wrong, wrong, strict=True):
+        assert not all(row), program
+
+
+@pytest.mark.parametrize("name", ["weak-roads", "guards", "market-bill"])
+def test_two_solutions_pass_and_every_wrong_program_fails(name):
+    check_programs(PROBLEMS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_of_every_problem_two_solutions_pass_and_every_wrong_program_fails(name):
+    check_programs(PROBLEMS[name])
+
+
+def test_there_are_enough_problems_of_each_level_in_each_split():
+    assert len(PROBLEMS) >= 60
+    env = verigym.make("code/problems")
+    splits = {}
+    for problem in PROBLEMS.values():
+        draft = verigym.Draft(prompt="", reference={"problem": problem.name})
+        splits[problem.name] = env.split_of(draft)
+    counts = Counter((problem.level, splits[problem.name]) for problem in PROBLEMS.values())
+    for level in LEVELS:
+        assert counts[level, "train"] >= 10
+        assert counts[level, "validation"] >= 4
+        assert counts[level, "test"] >= 4
+    for split in verigym.SPLITS:
+        played = {
+            env.sample_task(seed, level, split).reference["problem"]
+            for level in LEVELS
+            for seed in range(100)
+        }
+        assert played == {name for name, held in splits.items() if held == split}
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_problem_is_plain_text_with_many_different_tests(name):
+    problem = PROBLEMS[name]
+    assert problem.statement.isascii()
+    assert problem.statement.isprintable()
+    assert "rint" in problem.statement
+    inputs = [given for given, _ in problem.tests]
+    assert len(set(inputs)) == len(inputs) >= 15
+    assert list(problem.examples) == inputs[: problem.shown]
+    assert set(problem.edges) <= set(inputs)
+    # What is the same everywhere could be guessed.
+    assert len({wanted for _, wanted in problem.tests[problem.shown :]}) >= 5
+    counts = Counter(wanted for _, wanted in problem.tests)
+    assert counts.most_common(1)[0][1] <= 0.5 * len(problem.tests)
+
+
+def test_examples_are_in_the_prompt_and_solutions_nowhere_in_the_task():
+    env = verigym.make("code/problems")
+    for level in LEVELS:
+        for seed in range(20):
+            task = env.sample_task(seed, level)
+            problem = PROBLEMS[task.reference["problem"]]
+            for given, wanted in problem.tests[: problem.shown]:
+                assert given in task.prompt
+                assert wanted in task.prompt
+            assert problem.solution.strip() not in repr(task)
+            assert len(task.prompt) < 3000
+
+
+CPP = """
+#include <iostream>
+int main() {
+  long long h, m, hour, minute, t;
+  std::cin >> h >> m >> hour >> minute >> t;
+  long long now = ((hour * m + minute + t) % (h * m) + h * m) % (h * m);
+  std::cout << now / m << ' ' << now % m << '\\n';
+}
+"""
+RUBY = """
+h, m = gets.split.map(&:to_i)
+hour, minute = gets.split.map(&:to_i)
+puts ((hour * m + minute + gets.to_i) % (h * m)).divmod(m).join(" ")
+"""
+
+
+@pytest.mark.parametrize(("language", "program"), [("cpp", CPP), ("ruby", RUBY)])
+def test_a_problem_may_be_asked_for_in_another_language(language, program):
+    env = verigym.make("code/problems", language=language)
+    if env.language not in default_sandbox().languages:
+        pytest.skip(f"this machine has no {language}")
+    draft = verigym.Draft(prompt="", reference={"problem": "strange-clock"})
+    tasks = (env.sample_task(seed, "easy", env.split_of(draft)) for seed in range(200))
+    task = next(task for task in tasks if task.reference["problem"] == "strange-clock")
+    env.reset(options={"task": task})
+    assert env.step(program.replace("minute + ", ""))[1] == 0.0
+    assert env.step(program)[1:3] == (1.0, True)
+
+
+def test_the_same_mistake_as_a_naive_policy_is_told_what_went_wrong():
+    env = verigym.make("code/problems")
+    env.reset(seed=3)
+    given, wanted = (
+        env.task.reference["tests"][0]["stdin"],
+        env.task.reference["tests"][0]["stdout"],
+    )
+    observation, reward, terminated, *_ = env.step(f"print({wanted!r}, end='')")
+    assert (reward, terminated) == (0.0, False)
+    assert "did not pass" in observation
+    assert given not in observation

@@ -1,0 +1,147 @@
+"""`code/repair`, and the interpreter that finds out what a changed program does."""
+
+import ast
+import builtins
+import contextlib
+import io
+
+import numpy as np
+import pytest
+
+import verigym
+from verigym.envs.code.interpret import FAILURES, Interpreter, TooLong, Unknown
+from verigym.envs.code.stdio import FAMILIES
+from verigym.verifiers.code.extract import extract_program
+from verigym.verifiers.code.strength.mutate import mutants
+
+
+def interpreted(program, stdin, most_steps=20_000):
+    run = Interpreter(ast.parse(program), stdin, most_steps)
+    try:
+        run.run()
+    except FAILURES as error:
+        return type(error).__mro__[-4 if isinstance(error, LookupError) else -3]
+    return run.printed
+
+
+def executed(program, stdin, monkeypatch):
+    """What Python itself makes of a program of ours."""
+    lines = iter(stdin.removesuffix("\n").split("\n"))
+
+    def read():
+        line = next(lines, None)
+        if line is None:
+            raise EOFError
+        return line
+
+    monkeypatch.setattr(builtins, "input", read)
+    out = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out):
+            exec(compile(program, "program", "exec"), {"__name__": "__main__"})
+    except FAILURES as error:
+        return type(error).__mro__[-4 if isinstance(error, LookupError) else -3]
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_interpreter_agrees_with_python_on_programs_and_their_mutants(name, monkeypatch):
+    family, rng = FAMILIES[name], np.random.default_rng(7)
+    compared = 0
+    for _ in range(3):
+        params = family.draw(rng)
+        source = family.source(params)
+        inputs = [family.write(rng, params, size) for size in (1, 4)]
+        for program in [source, *(text for text, _ in mutants(source, 16, 1))]:
+            for stdin in inputs:
+                try:
+                    ours = interpreted(program, stdin)
+                except (Unknown, TooLong):
+                    assert program != source
+                    continue
+                assert ours == executed(program, stdin, monkeypatch), (program, stdin)
+                compared += 1
+    assert compared > 50
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import os",
+        "from os import path",
+        "x = ().__class__",
+        "print('{0.__class__}'.format(1))",
+        "[].__init__()",
+        "class A: pass",
+        "with x: pass",
+        "'%s' % 1",
+        "x = 2 ** 10 ** 9",
+        "global x",
+        "f'{1}'",
+        "try:\n    x = 1\nexcept ValueError:\n    pass",
+    ],
+)
+def test_what_the_interpreter_does_not_know_it_does_not_run(program):
+    run = Interpreter(ast.parse(program))
+    with pytest.raises((Unknown, AttributeError, TooLong)):
+        run.run()
+
+
+@pytest.mark.parametrize("name", ["open", "eval", "exec", "getattr", "__import__", "type", "vars"])
+def test_other_builtins_are_no_names(name):
+    with pytest.raises(NameError):
+        Interpreter(ast.parse(f"{name}('x')")).run()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "while True:\n    pass",
+        "x = [0] * 10 ** 9",
+        "x = 7\nwhile x:\n    x = x * x",
+        "x = list(range(10 ** 9))",
+        "def f(n):\n    return f(n + 1)\nf(0)",
+        "x = 'a'\nwhile x:\n    x = x * 2",
+        "x = [1]\nfor y in x:\n    x.append(y)",
+    ],
+)
+def test_the_interpreter_is_bounded(program):
+    with pytest.raises(TooLong):
+        Interpreter(ast.parse(program)).run()
+
+
+def broken_program(prompt):
+    return extract_program(prompt, "python")
+
+
+def test_the_broken_program_fails_a_test_and_the_right_one_passes():
+    env = verigym.make("code/repair", max_turns=2)
+    for seed, difficulty in enumerate(env.difficulties * 4):
+        env.reset(seed=seed, options={"difficulty": difficulty})
+        program = broken_program(env.task.prompt)
+        assert env.step(program)[1:3] == (0.0, False), program
+        assert env.step(env.oracle())[1:3] == (1.0, True)
+
+
+def test_the_number_of_changes_is_that_of_the_difficulty():
+    env = verigym.make("code/repair")
+    for difficulty, most in (("easy", 1), ("medium", 2), ("hard", 3)):
+        for seed in range(4):
+            task = env.sample_task(seed, difficulty)
+            env.reset(options={"task": task})
+            right = ast.unparse(ast.parse(extract_program(env.oracle(), "python")))
+            wrong = ast.unparse(ast.parse(broken_program(task.prompt)))
+            lines = set(wrong.split("\n")) ^ set(right.split("\n"))
+            assert lines
+            # A change may take a whole loop away, but most are one line for another.
+            assert f"{'One place has' if most == 1 else f'{most} places have'} been" in task.prompt
+            constants = right.split("\n")[: len(task.reference["params"])]
+            assert wrong.split("\n")[: len(constants)] == constants
+
+
+def test_a_problem_is_in_the_split_in_which_code_stdio_has_it():
+    repair, stdio = verigym.make("code/repair"), verigym.make("code/stdio")
+    for split in verigym.SPLITS:
+        for seed in range(5):
+            task = repair.sample_task(seed, "easy", split)
+            assert stdio.split_of(verigym.Draft(prompt="", reference=task.reference)) == split
