@@ -1,6 +1,7 @@
 """The household: small houses walked through completely, errands by brute force, and shortcuts."""
 
 import itertools
+import re
 from collections import deque
 
 import pytest
@@ -193,6 +194,28 @@ def test_all_errands_are_met_and_their_things_can_be_found():
         assert errand != "light" or "lamp" in kinds
         assert f" {wanted}" in task.prompt
     assert errands == set(ERRANDS)
+
+
+def test_the_turns_are_enough_to_look_everywhere_first():
+    """Every place is looked into before the errand is run, from what is seen alone."""
+    env = verigym.make(NAME)
+    for seed in range(60):
+        env.reset(seed=seed, options={"difficulty": env.difficulties[seed % 3]})
+        rooms = re.search("the rooms are (.*)[.] Your", env.task.prompt)[1].split(", ")
+        here = re.search("You are in the (.*)[.] Places", env.view())[1]
+        rooms.remove(here)
+        for room in (here, *rooms):
+            if room != here:
+                env.step(f"go to {room}")
+            for place in re.search("Places: (.*)[.]", env.view())[1].split(", "):
+                env.step(f"go to {place}")
+                if "which is closed" in env.view():
+                    assert env.step(f"open {place}")[4]["valid_action"]
+        over = False
+        while not over:
+            _, reward, terminated, truncated, _ = env.step(env.oracle())
+            over = terminated or truncated
+        assert reward == 1.0, env.task.id
 
 
 def test_names_are_read_as_they_are_written():
