@@ -1,0 +1,1 @@
+"""Web environments: generated pages, driven as accessibility text."""

@@ -1,0 +1,181 @@
+"""`web/forms`: fill in a form or a wizard, filter a table, book a slot, on pages shown as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.canonical import JSON
+from verigym.env import Draft, Env, Transition
+from verigym.envs.search.draws import Draws
+from verigym.envs.web.browsing import FORM, Place, Session, act, read_action
+from verigym.envs.web.invoices import Invoices
+from verigym.envs.web.order import Order
+from verigym.envs.web.pages import Page, as_text, started
+from verigym.envs.web.registration import Registration
+from verigym.envs.web.rooms import Rooms
+from verigym.envs.web.site import ChoreSite
+from verigym.errors import RequestError, TaskError
+from verigym.task import Task
+
+SITES: dict[str, ChoreSite] = {
+    site.name: site for site in (Invoices(), Order(), Registration(), Rooms())
+}
+
+
+class Forms(Env[Session]):
+    """A chore on a small web site; what its tables hold at the end is judged by `tools/state`.
+
+    `browser` is `python` (the default: pages as text, nothing is started) or `chromium`: the same pages,
+    served on the loopback interface and driven in a real headless browser; needs `verigym[browser]` and a
+    Chromium on PATH. Both show and do the same. `close()` ends the browser.
+    """
+
+    id: ClassVar[str] = "verigym/web/forms-v0"
+    verifier_id: ClassVar[str] = "tools/state"
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    recoverable: ClassVar[bool] = False
+
+    def __init__(self, *, browser: str = "python", **kwargs: Any) -> None:
+        if browser not in ("python", "chromium"):
+            raise RequestError(f"browser must be 'python' or 'chromium', got {browser!r}")
+        super().__init__(**kwargs)
+        self.browser = browser
+        self._chromium: Any = None
+
+    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+        """See `Env`."""
+        draws = Draws(rng)
+        site = draws.one([one for one in SITES.values() if difficulty in one.sizes])
+        chore = site.pose(draws, site.sizes[difficulty])
+        return Draft(
+            prompt=f"{chore.words}\n\n{FORM}\nSay done when all is done, and do nothing else.",
+            reference={
+                "initial": {name: list(map(dict, rows)) for name, rows in chore.tables.items()},
+                "keys": {name: ["id"] for name in chore.tables},
+                "goals": chore.goals,
+                "env": {
+                    "site": site.name,
+                    "facts": chore.facts,
+                    "kept": chore.kept,
+                    "turns": chore.turns,
+                },
+            },
+            tags=(site.name,),
+        )
+
+    def initial(self, task: Task) -> Session:
+        """See `Env`."""
+        reference, notes = _parts(task)
+        return Session(Place(reference["initial"], kept=notes["kept"]))
+
+    def turns_allowed(self, task: Task) -> int:
+        """See `Env`."""
+        return int(_parts(task)[1]["turns"])
+
+    def observe(self, state: Session) -> str:
+        """See `Env`."""
+        if self.browser == "chromium":
+            shown: str = self._real().show(self._site(), state)
+        else:
+            shown = as_text(self._page(state), state.draft)
+        return f"{shown}\n{state.note}" if state.note else shown
+
+    def transition(self, state: Session, action: str) -> Transition[Session]:
+        """See `Env`."""
+        read = read_action(action)
+        if read is None:
+            note = "Nothing was done: the last line was no action."
+            return Transition(state=replace(state, note=note), valid=False)
+        if read.verb == "done":
+            return Transition(state=state, terminated=True, submission=self.submission(state))
+        if self.browser == "chromium":
+            moved, valid = self._real().act(self._site(), state, read)
+        else:
+            moved, valid = act(self._site(), state, read)
+        return Transition(state=moved, valid=valid)
+
+    def submission(self, state: Session) -> JSON:
+        """See `Env`. The tables of the site."""
+        return {name: list(map(dict, rows)) for name, rows in state.place.tables.items()}
+
+    def key(self, state: Session) -> JSON:
+        """See `Env`. What the server has, what was entered, and what is told."""
+        place = state.place
+        return [
+            {name: list(rows) for name, rows in place.tables.items()},
+            place.page,
+            dict(place.kept),
+            place.message,
+            dict(state.draft),
+            state.note,
+        ]
+
+    def solve(self, state: Session) -> str:
+        """See `Env`. Enters what is wanted on each page; RequestError where damage was done."""
+        facts = _parts(self.task)[1]["facts"]
+        if self._damaged(state):
+            raise RequestError("what was done here cannot be taken back")
+        aim = self._site().aim(state.place, facts)
+        if aim is None:
+            return "done"
+        page = self._page(state)
+        values = {**started(page), **state.draft}
+        for number, control in enumerate(page.controls(), 1):
+            wanted = aim.fields.get(control.name)
+            if wanted is None or control.role == "button" or values[control.name] == wanted:
+                continue
+            if control.role == "textbox":
+                return f"type {number} {wanted}"
+            if control.role == "combobox":
+                return f"select {number} {wanted}"
+            if control.role == "checkbox" or control.label == wanted:
+                return f"click {number}"
+        return f"click {_button(page, aim.button)}"
+
+    def close(self) -> None:
+        """End the browser, where there is one."""
+        if self._chromium is not None:
+            self._chromium.close()
+            self._chromium = None
+        super().close()
+
+    def _site(self) -> ChoreSite:
+        return SITES[_parts(self.task)[1]["site"]]
+
+    def _page(self, state: Session) -> Page:
+        return self._site().show(state.place)
+
+    def _damaged(self, state: Session) -> bool:
+        """Whether the tables differ from those at the start in anything but what is wanted."""
+        reference, _ = _parts(self.task)
+        verdict = self.verifier.verify(self.task, self.submission(state))
+        return state.place.tables != reference["initial"] and verdict.parts.get("unharmed") != 1
+
+    def _real(self) -> Any:
+        if self._chromium is None:
+            from verigym.envs.web.chromium import Chromium  # starts nothing until it is used
+
+            self._chromium = Chromium()
+        return self._chromium
+
+
+def _button(page: Page, name: str) -> int:
+    return 1 + next(
+        n for n, one in enumerate(page.controls()) if (one.role, one.name) == ("button", name)
+    )
+
+
+def _parts(task: Task) -> tuple[dict[str, Any], dict[str, Any]]:
+    reference = task.reference
+    notes = reference.get("env") if isinstance(reference, dict) else None
+    if (
+        not isinstance(reference, dict)
+        or not isinstance(notes, Mapping)
+        or notes.get("site") not in SITES
+    ):
+        raise TaskError(f'the reference must have "env" with a site of {", ".join(SITES)}')
+    return reference, dict(notes)

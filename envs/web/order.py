@@ -1,0 +1,145 @@
+"""A wizard in three pages: what, where to, and a review with terms to accept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from verigym.envs.search.draws import Draws
+from verigym.envs.web.browsing import Place
+from verigym.envs.web.pages import Control, Page
+from verigym.envs.web.site import Aim, Chore, ChoreSite, added, has
+from verigym.envs.web.words import FAMILY, GIVEN, STREETS, TOWNS
+
+_PRODUCTS = ("Desk lamp", "Desk fan", "Floor lamp", "Kettle", "Toaster", "Wall clock")
+_COLOURS = ("White", "Black", "Green")
+_WAYS = ("Standard", "Express", "Pick up")
+_PAGES = {
+    "start": ("product", "quantity", "colour", "gift"),
+    "delivery": ("recipient", "street", "town", "way"),
+    "review": ("terms",),
+}
+_FIRST = {"product": _PRODUCTS[0], "colour": _COLOURS[0], "way": _WAYS[0], "quantity": "1"}
+
+
+class Order(ChoreSite):
+    """Order something for somebody; an order that was placed cannot be taken back."""
+
+    name: ClassVar[str] = "order"
+    sizes: ClassVar[Mapping[str, int]] = {"hard": 8}
+
+    def show(self, place: Place) -> Page:
+        """See `ChoreSite`."""
+        kept = {**_FIRST, **place.kept}
+        told: tuple[str | Control, ...] = (place.message,) if place.message else ()
+        back, forward = Control("button", "back", "Back"), Control("button", "next", "Next")
+        if place.page == "placed":
+            return Page("Order placed", (*told, Control("button", "new", "New order")))
+        if place.page == "start":
+            return Page(
+                "Order, step 1 of 3",
+                (
+                    *told,
+                    Control("combobox", "product", "Product", kept["product"], _PRODUCTS),
+                    Control("textbox", "quantity", "Quantity", kept["quantity"]),
+                    "Colour:",
+                    *(
+                        Control("radio", "colour", c, "on" if c == kept["colour"] else "")
+                        for c in _COLOURS
+                    ),
+                    Control("checkbox", "gift", "Wrap as a gift", kept.get("gift", "")),
+                    forward,
+                ),
+            )
+        if place.page == "delivery":
+            return Page(
+                "Order, step 2 of 3",
+                (
+                    *told,
+                    Control("textbox", "recipient", "Recipient", kept.get("recipient", "")),
+                    Control("textbox", "street", "Street and number", kept.get("street", "")),
+                    Control("textbox", "town", "Town", kept.get("town", "")),
+                    Control("combobox", "way", "Delivery", kept["way"], _WAYS),
+                    back,
+                    forward,
+                ),
+            )
+        gift = "as a gift" if kept.get("gift") else "not as a gift"
+        return Page(
+            "Order, step 3 of 3",
+            (
+                *told,
+                f"{kept['quantity']} of {kept['product']}, {kept['colour']}, {gift}",
+                f"To {kept['recipient']}, {kept['street']}, {kept['town']}; {kept['way']}",
+                Control("checkbox", "terms", "I accept the terms"),
+                back,
+                Control("button", "place", "Place order"),
+            ),
+        )
+
+    def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
+        """See `ChoreSite`."""
+        if button == "new":
+            return Place(place.tables)
+        entered = {name: fields.get(name, "") for name in _PAGES[place.page] if name != "terms"}
+        kept = {**place.kept, **entered}
+        if button == "back":
+            return Place(place.tables, "start" if place.page == "delivery" else "delivery", kept)
+        if place.page == "start":
+            quantity = kept["quantity"]
+            if not (quantity.isascii() and quantity.isdigit() and 0 < int(quantity[:9]) < 100):
+                return Place(place.tables, "start", kept, "Quantity must be from 1 to 99.")
+            return Place(place.tables, "delivery", {**kept, "quantity": str(int(quantity))})
+        if place.page == "delivery":
+            if not all(kept[name].strip() for name in ("recipient", "street", "town")):
+                return Place(place.tables, "delivery", kept, "The address is not complete.")
+            return Place(place.tables, "review", kept)
+        if not fields.get("terms"):
+            return Place(place.tables, "review", kept, "The terms must be accepted.")
+        row = {name: kept[name] for page in ("start", "delivery") for name in _PAGES[page]}
+        return Place(added(place.tables, "orders", row), "placed", {}, "Thank you.")
+
+    def pose(self, draws: Draws, size: int) -> Chore:
+        """See `ChoreSite`."""
+        given, family = draws.one(GIVEN), draws.one(FAMILY)
+        row = {
+            "product": draws.one(_PRODUCTS[1:]),
+            "quantity": str(2 + draws.below(20)),
+            "colour": draws.one(_COLOURS[1:]),
+            "gift": draws.one(("", "on")),
+            "recipient": f"{given} {family}",
+            "street": f"{draws.one(STREETS)} {1 + draws.below(120)}",
+            "town": draws.one(TOWNS),
+            "way": draws.one(_WAYS[1:]),
+        }
+        wrapped = "wrapped as a gift" if row["gift"] else "without wrapping"
+        words = (
+            f"Order the product {row['product']}, {row['quantity']} pieces in {row['colour'].lower()}, {wrapped}, for "
+            f"{row['recipient']}, who lives in {row['town']} at {row['street']}. The delivery is "
+            f"{row['way'].lower()}. Place the order."
+        )
+        old = dict.fromkeys(row, "(earlier)")
+        return Chore(
+            words=words,
+            tables={"orders": [{"id": n, **old} for n in range(1, 2 + draws.below(3))]},
+            goals=[{"kind": "present", "table": "orders", "where": dict(row)}],
+            facts=row,
+            turns=2 * size + 12,
+        )
+
+    def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
+        """See `ChoreSite`."""
+        if has(place.tables, "orders", facts):
+            return None
+        if place.page == "placed":
+            return Aim({}, "new")
+        if place.page == "review":
+            kept = {**_FIRST, **place.kept}
+            right = all(kept.get(name, "") == value for name, value in facts.items())
+            return Aim({"terms": "on"}, "place") if right else Aim({}, "back")
+        started_right = all(
+            {**_FIRST, **place.kept}.get(n, "") == facts[n] for n in _PAGES["start"]
+        )
+        if place.page == "delivery" and not started_right:
+            return Aim({}, "back")
+        return Aim({name: facts[name] for name in _PAGES[place.page]}, "next")

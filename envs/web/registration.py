@@ -1,0 +1,130 @@
+"""A registration form: one page, checked by the server when it is sent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from verigym.envs.search.draws import Draws
+from verigym.envs.web.browsing import Place
+from verigym.envs.web.pages import Control, Page
+from verigym.envs.web.site import Aim, Chore, ChoreSite, added, has
+from verigym.envs.web.words import FAMILY, GIVEN, MONTHS
+
+_TICKETS = ("Day", "Weekend", "Week", "Student", "Press")
+_MEALS = ("No meal", "Vegetarian", "Vegan", "With fish")
+# In the order in which larger forms add them.
+_FIELDS = ("name", "ticket", "newsletter", "email", "meal", "arrival", "guests", "badge")
+_CHECKS = {
+    "name": (r"\S.*", "Full name must be given."),
+    "email": (r"[^@\s]+@[^@\s]+\.[^@\s]+", "E-mail must be an address."),
+    "arrival": (r"\d{2}/\d{2}/\d{4}", "Arrival must be a date as DD/MM/YYYY."),
+    "guests": (r"\d{1,2}", "Guests must be a number."),
+    "badge": (r"\S.*", "Name on the badge must be given."),
+}
+_LABELS = {
+    "name": "Full name",
+    "email": "E-mail",
+    "arrival": "Arrival (DD/MM/YYYY)",
+    "guests": "Number of guests",
+    "badge": "Name on the badge",
+}
+
+
+class Registration(ChoreSite):
+    """Register one person; there is no way to change a registration."""
+
+    name: ClassVar[str] = "registration"
+    sizes: ClassVar[Mapping[str, int]] = {"easy": 3, "medium": 5, "hard": 8}
+
+    def show(self, place: Place) -> Page:
+        """See `ChoreSite`."""
+        if place.page == "thanks":
+            return Page(
+                "Thank you", (place.message, Control("button", "again", "Register another"))
+            )
+        parts: list[str | Control] = [place.message] if place.message else []
+        kept = place.kept
+        for name in _shown(place):
+            if name == "ticket":
+                value = kept.get(name, _TICKETS[0])
+                parts.append(Control("combobox", name, "Ticket", value, _TICKETS))
+            elif name == "newsletter":
+                label = "Send me the newsletter"
+                parts.append(Control("checkbox", name, label, kept.get(name, "on")))
+            elif name == "meal":
+                chosen = kept.get(name, _MEALS[0])
+                parts.append("Meal:")
+                parts += [Control("radio", name, m, "on" if m == chosen else "") for m in _MEALS]
+            else:
+                parts.append(Control("textbox", name, _LABELS[name], kept.get(name, "")))
+        return Page("Registration", (*parts, Control("button", "send", "Send")))
+
+    def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
+        """See `ChoreSite`."""
+        size = {"size": place.kept["size"]}
+        if button == "again":
+            return Place(place.tables, kept=size)
+        # A box that is not checked is not sent.
+        values = {name: fields.get(name, "") for name in _shown(place)}
+        wrong = [
+            message
+            for name, (pattern, message) in _CHECKS.items()
+            if name in values and not re.fullmatch(pattern, values[name])
+        ]
+        if wrong:
+            return Place(place.tables, kept={**size, **values}, message=" ".join(wrong))
+        tables = added(place.tables, "registrations", values)
+        number = len(tables["registrations"])
+        return Place(tables, "thanks", size, f"This is registration number {number}.")
+
+    def pose(self, draws: Draws, size: int) -> Chore:
+        """See `ChoreSite`."""
+        given, family = draws.one(GIVEN), draws.one(FAMILY)
+        day, month, year = 1 + draws.below(28), draws.below(12), 2031 + draws.below(4)
+        guests = 2 + draws.below(7)
+        row = {
+            "name": f"{given} {family}",
+            "ticket": draws.one(_TICKETS[1:]),
+            "newsletter": draws.one(("", "on")),
+            "email": f"{given.lower()}.{family.lower()}{draws.below(90) + 10}@example.org",
+            "meal": draws.one(_MEALS[1:]),
+            "arrival": f"{day:02d}/{month + 1:02d}/{year}",
+            "guests": str(guests),
+            "badge": f"{given[0]}. {family}",
+        }
+        row = {name: row[name] for name in _FIELDS[:size]}
+        wants = "wants" if row["newsletter"] else "does not want"
+        said = [
+            f"Register {row['name']} with a ticket of the kind {row['ticket']}.",
+            f"{given} {wants} the newsletter.",
+        ]
+        if size > 3:
+            other = f"{family.lower()}@old.example.org"
+            said.append(f"Mail goes to {row['email']}, no longer to {other}.")
+            said.append(f"The meal: {row['meal'].lower()}.")
+        if size > 5:
+            said.append(f"{given} arrives on {day} {MONTHS[month]} {year}, with {guests} guests,")
+            said.append(f"and is to be called {row['badge']} on the badge.")
+        others = [
+            {"id": n, **dict.fromkeys(row, f"(kept {n})")} for n in range(1, 2 + draws.below(4))
+        ]
+        return Chore(
+            words=" ".join(said),
+            tables={"registrations": others},
+            goals=[{"kind": "present", "table": "registrations", "where": dict(row)}],
+            facts=row,
+            turns=2 * size + 6,
+            kept={"size": str(size)},
+        )
+
+    def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
+        """See `ChoreSite`."""
+        if has(place.tables, "registrations", facts):
+            return None
+        return Aim(facts, "send") if place.page == "start" else Aim({}, "again")
+
+
+def _shown(place: Place) -> tuple[str, ...]:
+    return _FIELDS[: int(place.kept["size"])]

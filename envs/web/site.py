@@ -1,0 +1,69 @@
+"""What a site of ours has beside its pages: tasks, and the way to their end."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from verigym.canonical import JSON
+from verigym.envs.search.draws import Draws
+from verigym.envs.web.browsing import Place, Row, Tables
+from verigym.envs.web.pages import Page
+
+
+@dataclass(frozen=True)
+class Chore:
+    """A task: in words, the tables it starts from, goals of `tools/state`, and the facts for `aim`."""
+
+    words: str
+    tables: Tables
+    goals: list[JSON]
+    facts: dict[str, Any]
+    turns: int
+    kept: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What to enter on a page, by name of the control, and which button to press then."""
+
+    fields: Mapping[str, str]
+    button: str
+
+
+class ChoreSite(ABC):
+    """A site (see `browsing.Site`) that poses chores over itself; pure functions all."""
+
+    name: ClassVar[str]
+    sizes: ClassVar[Mapping[str, int]]
+    """By difficulty, how large its chores are; a difficulty that is not here has none."""
+
+    @abstractmethod
+    def show(self, place: Place) -> Page:
+        """The page that is shown."""
+
+    @abstractmethod
+    def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
+        """Where a button of the page leads, with what the form sends."""
+
+    @abstractmethod
+    def pose(self, draws: Draws, size: int) -> Chore:
+        """A chore."""
+
+    @abstractmethod
+    def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
+        """What to do next for a chore with these facts; None where its goals are met."""
+
+
+def added(tables: Tables, table: str, row: Row) -> Tables:
+    """The tables with a row more, which gets the next id."""
+    rows = tables[table]
+    new = {"id": max((one["id"] for one in rows), default=0) + 1, **row}
+    return {**tables, table: (*rows, new)}
+
+
+def has(tables: Tables, table: str, row: Row) -> bool:
+    """Whether a row like this is there."""
+    return any(all(one[k] == v for k, v in row.items()) for one in tables[table])
