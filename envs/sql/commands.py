@@ -10,14 +10,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from verigym.env import CHARSET
 from verigym.verifiers.text.reply import without_thoughts
 
 if TYPE_CHECKING:
-    from verigym.verifiers.sql.engine import Engine
+    from sqlglot import exp
+
+    from verigym.verifiers.sql.engine import Rows
     from verigym.verifiers.sql.schema import Schema
+
+    class Engine(Protocol):
+        """As `sql/query` has it, as far as it is needed here."""
+
+        def printed(self, tree: exp.Expr) -> str:
+            """The query in the engine's words."""
+
+        def run(self, sql: str) -> tuple[Sequence[str], Rows]:
+            """Names and rows of a result."""
+
 
 SHOWN_ROWS = 20
 MAX_ROWS = 2000
@@ -66,6 +78,8 @@ def run_query(text: str, schema: Schema, dialect: str, engine: Engine) -> tuple[
 
     try:
         query = read_query(text, dialect, schema, NOW)
+        if query.tree.find(exp.TableSample):
+            raise Refused("refused_syntax", "samples are refused: no two runs agree")
         for call in query.tree.find_all(exp.Anonymous):
             if _depends_on_machine(call.name.lower(), [arg.name for arg in call.expressions]):
                 raise Refused("refused_syntax", f"{call.name} without a moment is refused")

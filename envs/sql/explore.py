@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from verigym.canonical import JSON
-from verigym.env import Draft, Env, Transition
-from verigym.envs.sql.commands import HELP, MAX_ROWS, SHOWN_ROWS, read_command, run_query
+from verigym.env import Draft
+from verigym.envs.sql.commands import MAX_ROWS, SHOWN_ROWS, run_query
 from verigym.envs.sql.domains import DOMAINS
+from verigym.envs.sql.explorer import STEPS, Explorer, Seen
 from verigym.envs.sql.hidden import World
 from verigym.envs.sql.questions import KINDS
 from verigym.task import Task
-from verigym.verdict import Status, Verdict
 
 LEVELS = {"easy": (1, "plain", 6), "medium": (2, "short", 8), "hard": (3, "codes", 10)}
 """Domains in the database, style of names, turns."""
 
 _STEPS_SQLITE = 1_000_000
-_COMMANDS = (
-    "<tables></tables>, <describe>...</describe>, <query>...</query> or <answer>...</answer>"
-)
-_STEPS = "steps="
 _PROMPT = """\
 A SQLite database, whose tables you do not know yet, is to answer this question:
 {question}
@@ -37,14 +32,7 @@ The answer must give exactly the columns asked for, in that order; rows may come
 is asked for. It must be right on any rows that these tables may hold. You have {turns} replies."""
 
 
-@dataclass(frozen=True)
-class Seen:
-    """The state: what the last command showed. The database itself never changes."""
-
-    shown: str = ""
-
-
-class Explore(Env[Seen]):
+class Explore(Explorer):
     """A question of `sql/questions` without the schema; judged by `sql/query` on many databases.
 
     easy: one domain under plain names; medium: two, names abbreviated; hard: three, names that are
@@ -75,7 +63,7 @@ class Explore(Env[Seen]):
                 "world": world.plain(),
                 "asked": query,
             },
-            tags=(domain.owner, kind.__name__, f"{_STEPS}{steps}"),
+            tags=(domain.owner, kind.__name__, f"{STEPS}{steps}"),
         )
 
     def split_of(self, draft: Draft) -> str:
@@ -83,50 +71,9 @@ class Explore(Env[Seen]):
         reference: Any = draft.reference
         return super().split_of(replace(draft, prompt="", reference=reference["asked"]))
 
-    def initial(self, task: Task) -> Seen:
-        """See `Env`."""
-        return Seen()
-
-    def observe(self, state: Seen) -> str:
-        """See `Env`."""
-        return state.shown
-
-    def transition(self, state: Seen, action: str) -> Transition[Seen]:
-        """See `Env`."""
-        command = read_command(action)
-        if command is None:
-            return Transition(state=Seen(HELP.format(_COMMANDS)), valid=False)
-        if command.name == "answer":
-            return Transition(state=Seen(), terminated=True, submission=command.text)
-        if command.name == "tables":
-            return Transition(state=Seen(self._world().tables_text()))
-        if command.name == "describe":
-            said = self._world().describe_text(command.text.lower())
-            shown = said or "There is no such table; <tables></tables> lists them."
-            return Transition(state=Seen(shown), valid=said is not None)
-        shown, valid = self._run(command.text)
-        return Transition(state=Seen(shown), valid=valid)
-
-    def judged(self, moved: Transition[Seen], verdict: Verdict) -> Transition[Seen]:
-        """See `Env`."""
-        return replace(moved, valid=moved.valid and verdict.status is not Status.POLICY_FAULT)
-
-    def submission(self, state: Seen) -> JSON:
-        """See `Env`. Judged where the turns end without an answer: none."""
-        return ""
-
     def turns_allowed(self, task: Task) -> int:
         """See `Env`."""
         return LEVELS[task.difficulty][2]
-
-    def key(self, state: Seen) -> JSON:
-        """See `Env`. The database is part of the task, which is in every key."""
-        return state.shown
-
-    def work(self, state: Seen) -> int:
-        """See `Env`."""
-        steps = [int(tag.removeprefix(_STEPS)) for tag in self.task.tags if tag.startswith(_STEPS)]
-        return steps[-1] if steps and self.solve(state).startswith("<answer>") else 1
 
     def solve(self, state: Seen) -> str:
         """See `Env`. From whatever was seen last."""
@@ -141,14 +88,16 @@ class Explore(Env[Seen]):
             return f"<describe>{needed[at]}</describe>"
         return f"<answer>{query}</answer>"
 
-    def _reference(self) -> Any:
-        return self.task.reference
+    def tables(self) -> str:
+        """See `Explorer`."""
+        return self._world().tables_text()
 
-    def _world(self) -> World:
-        return World.read(self._reference()["world"])
+    def describe(self, table: str) -> str | None:
+        """See `Explorer`."""
+        return self._world().describe_text(table)
 
-    def _run(self, text: str) -> tuple[str, bool]:
-        """What a query shows, and whether it ran; in a database made for it, which is soon done."""
+    def query(self, text: str) -> tuple[str, bool]:
+        """See `Explorer`. In a database made for it, which is soon done."""
         from verigym.verifiers.sql.schema import read_schema
         from verigym.verifiers.sql.sqlite import SqliteEngine
 
@@ -159,3 +108,9 @@ class Explore(Env[Seen]):
             return run_query(text, schema, "sqlite", engine)
         finally:
             engine.close()
+
+    def _reference(self) -> Any:
+        return self.task.reference
+
+    def _world(self) -> World:
+        return World.read(self._reference()["world"])

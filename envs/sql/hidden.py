@@ -6,6 +6,7 @@ A `World` is all that decides one, so that a task carries a few numbers rather t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
@@ -104,22 +105,7 @@ class World:
 
     def describe_text(self, table: str) -> str | None:
         """Columns and keys of a table; None where there is none of that name."""
-        schema: Any = self.schema()
-        if table not in schema["tables"]:
-            return None
-        said = self._comments()
-        lines = []
-        for name, kind in schema["tables"][table]:
-            place = f"{table}.{name}"
-            notes = [kind, *(["NOT NULL"] if place in schema["notnull"] else [])]
-            notes += ["PRIMARY KEY"] if [place] in schema["primary"] else []
-            notes += [
-                f"REFERENCES {parent.replace('.', '(')})"
-                for child, parent in schema["foreign"]
-                if child == place
-            ]
-            lines.append(f"{name} {' '.join(notes)}{said.get(place, '')}")
-        return f"Table {table}:\n" + "\n".join(lines)
+        return described(self.schema(), table, self._comments())
 
     def _comments(self) -> dict[str, str]:
         """What codes mean, by table and by column; nothing for names that speak for themselves."""
@@ -133,6 +119,24 @@ class World:
                 said[names[table]] = f" -- {word}"
                 said |= {f"{names[table]}.{names[name]}": f" -- {name}" for name, _ in columns}
         return said
+
+
+def described(schema: Any, table: str, said: Mapping[str, str]) -> str | None:
+    """Columns and keys of a table, with comments by place; None where there is none of that name."""
+    if table not in schema["tables"]:
+        return None
+    lines = []
+    for name, kind in schema["tables"][table]:
+        place = f"{table}.{name}"
+        notes = [kind, *(["NOT NULL"] if place in schema["notnull"] else [])]
+        notes += ["PRIMARY KEY"] if [place] in schema["primary"] else []
+        notes += [
+            f"REFERENCES {parent.replace('.', '(')})"
+            for child, parent in schema["foreign"]
+            if child == place
+        ]
+        lines.append(f"{name} {' '.join(notes)}{said.get(place, '')}")
+    return f"Table {table}:\n" + "\n".join(lines)
 
 
 def _short(name: str) -> str:

@@ -26,7 +26,7 @@ TYPES = {
     "int": "BIGINT", "real": "DOUBLE PRECISION", "bool": "BOOLEAN", "date": "DATE",
     "datetime": "TIMESTAMP", "time": "TIME",
 }  # fmt: skip
-_SETTINGS: dict[str, str | int | float | list[str]] = {
+SETTINGS: dict[str, str | int | float | list[str]] = {
     "enable_external_access": False,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -79,7 +79,7 @@ class DuckEngine:
 
         self._errors = duckdb.Error
         self._schema, self._timeout_s, self._max_rows = schema, timeout_s, max_rows
-        self._db = duckdb.connect(":memory:", config=_SETTINGS)
+        self._db = duckdb.connect(":memory:", config=SETTINGS)
         for table, columns in schema.tables.items():
             self._db.execute(create(table, columns))
         self._db.execute("SET lock_configuration = true")
@@ -90,11 +90,7 @@ class DuckEngine:
         self._watcher.start()
 
     def printed(self, tree: exp.Expr) -> str:
-        for node in tree.walk():
-            name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
-            if isinstance(node, _LAVISH) or (name and name not in _FUNCTIONS):
-                raise Untranslatable(f"{name or node.key} is not to be had on DuckDB")
-        return for_engine(tree, "duckdb")
+        return printed(tree)
 
     def load(self, database: Database, *, turned: bool = False) -> None:
         script = []
@@ -133,6 +129,15 @@ class DuckEngine:
         self._closed.set()
         self._watcher.join()
         self._db.close()
+
+
+def printed(tree: exp.Expr) -> str:
+    """The query as DuckDB writes it. Raises Untranslatable for makers of huge values."""
+    for node in tree.walk():
+        name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+        if isinstance(node, _LAVISH) or (name and name not in _FUNCTIONS):
+            raise Untranslatable(f"{name or node.key} is not to be had on DuckDB")
+    return for_engine(tree, "duckdb")
 
 
 def resident() -> int:

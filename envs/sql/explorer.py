@@ -1,0 +1,83 @@
+"""What environments share in which a database is explored by commands before the answer."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any
+
+from verigym.canonical import JSON
+from verigym.env import Env, Transition
+from verigym.envs.sql.commands import HELP, read_command
+from verigym.verdict import Status, Verdict
+
+STEPS = "steps="
+"""Heads the tag that says how much work the answer is."""
+
+_COMMANDS = (
+    "<tables></tables>, <describe>...</describe>, <query>...</query> or <answer>...</answer>"
+)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The state: what the last command showed. The database itself never changes."""
+
+    shown: str = ""
+
+
+class Explorer(Env[Seen]):
+    """Base: one command in each reply, of which the answer is judged and ends the episode."""
+
+    @abstractmethod
+    def tables(self) -> str:
+        """What `<tables>` shows."""
+
+    @abstractmethod
+    def describe(self, table: str) -> str | None:
+        """What `<describe>` shows; None where there is no such table."""
+
+    @abstractmethod
+    def query(self, text: str) -> tuple[str, bool]:
+        """What `<query>` shows, and whether it ran."""
+
+    def initial(self, task: Any) -> Seen:
+        """See `Env`."""
+        return Seen()
+
+    def observe(self, state: Seen) -> str:
+        """See `Env`."""
+        return state.shown
+
+    def transition(self, state: Seen, action: str) -> Transition[Seen]:
+        """See `Env`."""
+        command = read_command(action)
+        if command is None:
+            return Transition(state=Seen(HELP.format(_COMMANDS)), valid=False)
+        if command.name == "answer":
+            return Transition(state=Seen(), terminated=True, submission=command.text)
+        if command.name == "tables":
+            return Transition(state=Seen(self.tables()))
+        if command.name == "describe":
+            said = self.describe(command.text.lower())
+            shown = said or "There is no such table; <tables></tables> lists them."
+            return Transition(state=Seen(shown), valid=said is not None)
+        shown, valid = self.query(command.text)
+        return Transition(state=Seen(shown), valid=valid)
+
+    def judged(self, moved: Transition[Seen], verdict: Verdict) -> Transition[Seen]:
+        """See `Env`."""
+        return replace(moved, valid=moved.valid and verdict.status is not Status.POLICY_FAULT)
+
+    def submission(self, state: Seen) -> JSON:
+        """See `Env`. Judged where the turns end without an answer: none."""
+        return ""
+
+    def key(self, state: Seen) -> JSON:
+        """See `Env`. The database is part of the task, which is in every key."""
+        return state.shown
+
+    def work(self, state: Seen) -> int:
+        """See `Env`."""
+        steps = [int(tag.removeprefix(STEPS)) for tag in self.task.tags if tag.startswith(STEPS)]
+        return steps[-1] if steps and self.solve(state).startswith("<answer>") else 1
