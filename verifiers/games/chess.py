@@ -1,4 +1,4 @@
-"""The rules of chess on bit sets: positions, legal moves, their names in UCI and SAN.
+"""The rules of chess on bit sets: positions, legal moves, their names in UCI, FEN.
 
 A position is a tuple of plain values: `(pieces, sides, turn, castling, en_passant)`. `pieces` are six
 bit sets, pawns to kings, `sides` those of White and Black; square 0 is a1, 7 is h1, 63 is h8. `castling`
@@ -289,35 +289,6 @@ def uci(move: int) -> str:
     """A move such as `e2e4` or `a7a8q`."""
     promoted = LETTERS[move >> 12].lower() if move >> 12 else ""
     return square_name(move & 63) + square_name(move >> 6 & 63) + promoted
-
-
-def san(position: Position, move: int, legal: list[int]) -> str:
-    """A move such as `Nbd7`, `exd8=Q` or `O-O`, without the marks of check and mate."""
-    pieces, sides, turn, _, passant = position
-    start, to = move & 63, move >> 6 & 63
-    kind = next(k for k in range(6) if pieces[k] >> start & 1)
-    if kind == KING and abs(to - start) == 2:
-        return "O-O" if to > start else "O-O-O"
-    takes = bool(sides[1 - turn] >> to & 1) or (kind == PAWN and to == passant)
-    cross = "x" if takes else ""
-    if kind == PAWN:
-        promoted = f"={LETTERS[move >> 12]}" if move >> 12 else ""
-        return (square_name(start)[0] if takes else "") + cross + square_name(to) + promoted
-    rivals = [
-        other & 63
-        for other in legal
-        if other >> 6 & 63 == to and other & 63 != start and pieces[kind] >> (other & 63) & 1
-    ]
-    name = square_name(start)
-    if not rivals:
-        which = ""
-    elif all(rival % 8 != start % 8 for rival in rivals):
-        which = name[0]
-    elif all(rival // 8 != start // 8 for rival in rivals):
-        which = name[1]
-    else:
-        which = name
-    return LETTERS[kind] + which + cross + square_name(to)
 
 
 def position_of(fen: str) -> Position:
