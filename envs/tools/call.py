@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from verigym.canonical import JSON
+from verigym.env import Transition
 from verigym.envs.tools.abilities import ABILITIES, Ability, define
-from verigym.envs.tools.calls import as_text
+from verigym.envs.tools.calls import as_text, submission_of
 from verigym.envs.tools.draws import Draws
-from verigym.question import Ask, Question
+from verigym.question import Ask, Asked, Question
 from verigym.task import Task
+from verigym.verifiers.text.strict_json import NotJson
 from verigym.verifiers.tools.read_calls import Call
 
 _PROMPT = """\
@@ -94,6 +97,14 @@ class FunctionCall(Question):
     def reply(self, reference: Any) -> str:
         """See `Question`."""
         return as_text(*(Call(one["name"], one["arguments"]) for one in reference["expected"]))
+
+    def transition(self, state: Asked, action: str) -> Transition[Asked]:
+        """See `Env`. A reply that is JSON is handed on as the message or the calls that it is."""
+        moved = super().transition(state, action)
+        try:
+            return replace(moved, submission=submission_of(action))
+        except NotJson:
+            return moved  # the verifier says what is wrong with it
 
     def tools(self, task: Task | None = None) -> list[dict[str, Any]]:
         """The functions of `task`, by default the one being played, as the OpenAI chat API takes them."""

@@ -25,15 +25,18 @@ class NoCalls(ValueError):
     """An action in which there are no calls to run; the text says why, and what to do."""
 
 
+def submission_of(action: str) -> JSON:
+    """What an action submits: the data where it is JSON from end to end, else its text. Raises NotJson."""
+    whole = action.strip()
+    return read_json(whole) if whole.startswith(("{", "[")) else action
+
+
 def calls_of(action: str) -> list[Call]:
     """The calls of `action`, at least one. Raises NoCalls."""
-    submission: JSON = action
-    if action.lstrip().startswith(("{", "[")):
-        try:
-            submission = read_json(action.strip())
-        except NotJson as error:
-            raise NoCalls(f"{error}; {FORM}") from error
-    reply = read_calls(submission)
+    try:
+        reply = read_calls(submission_of(action))
+    except NotJson as error:
+        raise NoCalls(f"{error}; {FORM}") from error
     if isinstance(reply, Verdict):
         raise NoCalls(f"{reply.evidence}; {FORM}")
     if not reply.calls:

@@ -21,9 +21,11 @@ class Draws:
 
     def below(self, n: int) -> int:
         """A whole number from 0 to n - 1."""
-        if not self._left:
+        try:
+            return int(self._left.pop() * n)
+        except IndexError:
             self._left = self._rng.random(_AT_ONCE).tolist()
-        return int(self._left.pop() * n)
+            return int(self._left.pop() * n)
 
     def between(self, least: int, most: int) -> int:
         """A whole number from `least` to `most`, both included."""
