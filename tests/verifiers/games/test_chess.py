@@ -130,7 +130,7 @@ def san(position, move, legal):
 
 def test_every_legal_move_is_understood_in_uci_and_in_san():
     read = MatePuzzle().read
-    for position, moves in games(1, 25):
+    for position, moves in games(1, 8):
         names = {}
         for move in moves:
             name = san(position, move, moves)
