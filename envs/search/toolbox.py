@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
@@ -167,5 +168,8 @@ def show_found(page: Page, text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """`text` within the characters that observations may have."""
-    return "".join([c if c in CHARSET else "?" for c in text]) if not text.isascii() else text
+    """`text` within the characters that observations may have: Latin letters without their accents."""
+    if not text.isascii():
+        letters = unicodedata.normalize("NFKD", text)
+        text = "".join([c if c < "\x80" else "?" for c in letters if not unicodedata.combining(c)])
+    return text if CHARSET.issuperset(text) else "".join([c if c in CHARSET else "?" for c in text])
