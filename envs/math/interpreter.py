@@ -104,7 +104,13 @@ def _prepare():
         size = int(name == "strftime")
         setattr(time, name, lambda *a, of=of, size=size: of(*a, *([] if a[size:] else [time.gmtime()])))
 
-    class Moment(datetime.datetime):
+    kinds = {}
+
+    class Same(type):
+        def __instancecheck__(cls, one):
+            return isinstance(one, kinds[cls]) if cls in kinds else super().__instancecheck__(one)
+
+    class Moment(datetime.datetime, metaclass=Same):
         @classmethod
         def now(cls, tz=None):
             return cls.fromtimestamp(tick(), tz or datetime.timezone.utc).replace(tzinfo=tz)
@@ -115,12 +121,13 @@ def _prepare():
 
         utcnow = today
 
-    class Day(datetime.date):
+    class Day(datetime.date, metaclass=Same):
         @classmethod
         def today(cls):
             return cls.fromisoformat(Moment.now().date().isoformat())
 
     Moment.__name__, Day.__name__ = "datetime.datetime", "datetime.date"
+    kinds.update({Moment: datetime.datetime, Day: datetime.date})
     datetime.datetime, datetime.date = Moment, Day
 
 

@@ -77,6 +77,20 @@ def test_chance_and_clocks_are_the_same_in_each_run(env):
     assert env.state_key() == other.state_key()
 
 
+def test_dates_are_still_dates(env):
+    code = """
+from datetime import date, datetime, timedelta
+class Own(date): pass
+days = [date(2020, 2, 28) + timedelta(2), datetime.now().date(), date.today(), datetime(2020, 3, 1)]
+print([isinstance(day, date) for day in days], isinstance(days[0], datetime), isinstance(days[0], Own))
+print(days[0], days[3] - datetime(2020, 2, 28), isinstance(Own(2020, 1, 1), Own), repr(days[0]))
+"""
+    assert shown(env, code).splitlines() == [
+        "[True, True, True, True] False False",
+        "2020-03-01 2 days, 0:00:00 True datetime.date(2020, 3, 1)",
+    ]
+
+
 def test_play_goes_on_from_a_snapshot_elsewhere(env):
     shown(env, "import random\nx = [random.random()]")
     point = env.snapshot()
