@@ -8,6 +8,7 @@ import pytest
 import verigym
 from verigym.envs.tools.abilities import ABILITIES
 from verigym.envs.tools.almanac import find
+from verigym.errors import VerifierFault
 from verigym.verifiers.text.schema_json import compile_schema, first_error
 
 DIFFICULTIES = ("easy", "medium", "hard")
@@ -187,3 +188,20 @@ def test_only_the_first_answer_counts():
     right = env.task.reference["answer"]
     both = [{"name": "answer", "arguments": {"value": v}} for v in ("1", right)]
     assert env.step(json.dumps(both))[1] == 0.0
+
+
+def test_a_machine_that_fails_is_no_answer(monkeypatch):
+    """No reward, nothing lost, and the same step can be played again (law 1)."""
+
+    class Broken:
+        languages = ()
+
+    env = verigym.make("tools/multi-v0")
+    env.reset(seed=2)
+    before = env.snapshot()
+    with monkeypatch.context() as patch:
+        patch.setattr("verigym.envs.tools.multi.default_sandbox", Broken)
+        with pytest.raises(VerifierFault):
+            env.step(call("python", code="print(1)"))
+    assert env.snapshot() == before
+    assert '"1\\n"' in env.step(call("python", code="print(1)"))[0]
