@@ -19,6 +19,7 @@ from verigym.errors import (
 from verigym.question import Ask, Question
 from verigym.registry import list_envs, list_verifiers, make, make_verifier, register_all
 from verigym.task import Task
+from verigym.vector import make_vec
 from verigym.verdict import Status, Verdict, fault, scored, scored_by_parts, unusable
 from verigym.verifier import Verifier
 
@@ -52,6 +53,7 @@ __all__ = [
     "list_envs",
     "list_verifiers",
     "make",
+    "make_vec",
     "make_verifier",
     "scored",
     "scored_by_parts",

@@ -12,6 +12,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 import gymnasium
@@ -120,14 +121,24 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self.split = self._checked("split", split)
         self.max_turns = max_turns
         self.verifier: Verifier = self._find_verifier(verifier)
-        self.observation_space = Text(self.max_observation_chars, min_length=0, charset=CHARSET)
-        self.action_space = Text(self.max_action_chars, min_length=0, charset=CHARSET)
         self._task: Task | None = None
         self._state: State | None = None
         self._turn = 0
         self._done = True
         self.verify_s = 0.0
         """Seconds that the last step spent in its verifier; for ledgers, never part of the play."""
+
+    # Made when they are asked for: both together take seven times as much memory as the rest.
+
+    @cached_property
+    def observation_space(self) -> Text:  # type: ignore[override]
+        """Text of at most `max_observation_chars` characters."""
+        return Text(self.max_observation_chars, min_length=0, charset=CHARSET)
+
+    @cached_property
+    def action_space(self) -> Text:  # type: ignore[override]
+        """Text of at most `max_action_chars` characters."""
+        return Text(self.max_action_chars, min_length=0, charset=CHARSET)
 
     # What an author writes.
 
