@@ -184,6 +184,10 @@ def _lower(node: exp.Expr) -> exp.Expr:
     return node
 
 
+_ASK_THE_CLOCK = frozenset({"datetime", "julianday", "time", "unixepoch"})
+"""Functions of SQLite that mean now where they are given no moment."""
+
+
 def _clockless(node: exp.Expr, now: str) -> exp.Expr:
     day, _, clock = now.partition(" ")
     name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
@@ -198,6 +202,8 @@ def _clockless(node: exp.Expr, now: str) -> exp.Expr:
         return exp.Literal.string(clock)
     if isinstance(node, exp.Literal) and node.is_string and node.name.strip().lower() == "now":
         return exp.Literal.string(now)
+    if name in _ASK_THE_CLOCK and not node.expressions:
+        return exp.Anonymous(this=node.name, expressions=[exp.Literal.string(now)])
     if isinstance(node, exp.Date) and not node.args.get("this"):
         return exp.cast(exp.Literal.string(day), "date")
     return node

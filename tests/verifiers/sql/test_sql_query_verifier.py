@@ -8,6 +8,8 @@ import pytest
 import verigym
 from verigym.errors import RequestError
 from verigym.verifiers.sql.cases import seeds, task_of
+from verigym.verifiers.sql.read import read_query
+from verigym.verifiers.sql.schema import read_schema
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "sql_query.jsonl"
 ROWS = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
@@ -150,3 +152,12 @@ def test_hostile_queries_score_nothing_and_are_no_faults(query, engine):
     reference = {"query": "SELECT a FROM r WHERE b > 3", "schema": SCHEMA}
     verdict = judge(reference, query, engine=engine, timeout_s=1.0)
     assert verdict.score == 0.0, verdict
+
+
+@pytest.mark.parametrize(
+    "asked", ["unixepoch()", "julianday()", "datetime()", "time()", "date()", "date('now')"]
+)
+def test_no_function_reads_the_clock(asked):
+    schema = read_schema({"tables": {"t": {"id": "INT"}}})
+    query = read_query(f"SELECT id, {asked} FROM t", "sqlite", schema, "2024-02-15 12:00:00")
+    assert "2024-02-15" in query.tree.sql("sqlite")
