@@ -66,4 +66,5 @@ class Shop(Stateful):
             [floor.log(request) for request in requests],
             asked=_ASKED.format(opening=requests[0].opening),
             hidden=("talk",),
+            spare=6 + 5 * level.requests,
         )

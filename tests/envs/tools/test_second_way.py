@@ -35,8 +35,7 @@ class Player:
 
 
 def solved(name, reader, difficulty, seed, split="test"):
-    # Readers look more up than a policy has turns for.
-    env = verigym.make(f"tools/{name}-v0", max_turns=500)
+    env = verigym.make(f"tools/{name}-v0")
     env.reset(seed=seed, options={"difficulty": difficulty, "split": split})
     player = Player(env)
     reader(player, env.task.prompt)
