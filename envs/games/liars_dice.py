@@ -23,11 +23,12 @@ from verigym.verifiers.games.liars_dice import (
 )
 from verigym.verifiers.games.rules import RULES
 
-# Style of the opponent, dice of each, their faces, rounds, and work for one move.
+# Style of the opponent, dice of each, their faces, rounds, and work for one move. An honest opponent is the
+# hardest to do justice to: each bid tells of its dice, and all that is told has to be reckoned with.
 LEVELS = {
     "easy": ("random", 1, 6, 3, 1),
-    "medium": ("honest", 2, 3, 4, 3),
-    "hard": ("equilibrium", 2, 3, 5, 6),
+    "medium": ("equilibrium", 2, 3, 4, 3),
+    "hard": ("honest", 2, 3, 5, 6),
 }
 
 _GAME = """\
@@ -156,7 +157,7 @@ class LiarsDice(Duel):
         return name_of(LIAR if number == len(row) - 1 else number, faces)
 
     def effort(self, board: Bidding) -> int:
-        """See `Duel`. Grows with the opponent's skill."""
+        """See `Duel`. Grows with what the opponent's bids tell."""
         return next(work for style, *_, work in LEVELS.values() if style == board.cup.style)
 
 

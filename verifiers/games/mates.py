@@ -25,6 +25,8 @@ from verigym.verifiers.games.chess import (
 
 MOST = 4
 """Moves that a puzzle may take; a search through more would be long."""
+_CHOICE = 2
+"""Replies to a check that leave no choice to speak of."""
 _UCI = re.compile(r"([a-h][1-8])([a-h][1-8])([qrbnQRBN]?)")
 _SAN = re.compile(r"([KQRBN]?)([a-h]?)([1-8]?)x?([a-h][1-8])(?:=?([QRBN]))?")
 _CASTLES = {"O-O": 2, "0-0": 2, "O-O-O": -2, "0-0-0": -2}
@@ -142,31 +144,32 @@ def mating_move(position: Position, moves: int, quiet: bool = True) -> int | Non
     `quiet` False looks at checks alone, and only at those that leave no choice to speak of: it finds
     many of the mates, fast.
     """
-    legal = legal_moves(position)
-    checks = []
-    for move in likely_checks(position, legal):
-        after = made(position, move)
-        if in_check(after):
-            if moves == 1:
-                if stuck(after):
-                    return move
-                continue
-            checks.append(move)
-            if _forced(after, moves - 1, quiet):
-                return move
+    legal, checks = _looked_at(position)
+    for move, after in checks:
+        if stuck(after) if moves == 1 else _forced(after, moves - 1, quiet):
+            return move
     if quiet and moves > 1:
+        tried = {move for move, _ in checks}
         for move in legal:
-            if move not in checks and _forced(made(position, move), moves - 1, quiet):
+            if move not in tried and _forced(made(position, move), moves - 1, quiet):
                 return move
     return None
 
 
+@lru_cache(maxsize=1 << 12)
+def _looked_at(position: Position) -> tuple[list[int], list[tuple[int, Position]]]:
+    """The legal moves, and those that give check with what they lead to."""
+    legal = legal_moves(position)
+    likely = ((move, made(position, move)) for move in likely_checks(position, legal))
+    return legal, [(move, after) for move, after in likely if in_check(after)]
+
+
 def _forced(after: Position, moves: int, quiet: bool) -> bool:
     """Whether the side to move is mated, or will be within `moves` (1 or more) moves of the other."""
-    replies = legal_moves(after)
+    replies = legal_moves(after) if quiet else legal_moves(after, _CHOICE + 1)
     if not replies:
         return in_check(after)
-    if not quiet and len(replies) > 2:
+    if not quiet and len(replies) > _CHOICE:
         return False
     return all(mating_move(made(after, reply), moves, quiet) is not None for reply in replies)
 
