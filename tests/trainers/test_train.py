@@ -100,6 +100,7 @@ def test_the_same_run_again_ends_in_the_same_weights(whole: Path, tmp_path: Path
     assert same(weights(whole), weights(again))
 
 
+@pytest.mark.slow
 def test_micro_batches_do_not_change_the_gradient(whole: Path, tmp_path: Path) -> None:
     small = train(tiny_config(train={"microbatch_tokens": 64, "steps": 1}), tmp_path / "small")
     large = train(tiny_config(train={"steps": 1}), tmp_path / "large")
@@ -224,6 +225,7 @@ def test_a_damaged_checkpoint_is_named(whole: Path, tmp_path: Path) -> None:
         checkpoint.load(folder)
 
 
+@pytest.mark.slow
 def test_grpo_and_a_kl_term_run_and_resume(tmp_path: Path) -> None:
     sections = {"algorithm": {"name": "grpo", "kl_coef": 0.1, "aggregation": "trajectory-mean"}}
     whole = train(tiny_config(**sections, train={"steps": 2}), tmp_path / "whole")
@@ -234,6 +236,7 @@ def test_grpo_and_a_kl_term_run_and_resume(tmp_path: Path) -> None:
     assert same(weights(whole), weights(parted))
 
 
+@pytest.mark.slow
 def test_nothing_is_left_behind(tmp_path: Path) -> None:
     """No thread, no child and no descriptor outlives a run."""
     config = tiny_config(train={"steps": 1})

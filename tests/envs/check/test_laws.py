@@ -75,6 +75,7 @@ def check(installed, *arguments):
     )
 
 
+@pytest.mark.slow
 def test_each_broken_environment_is_found(installed):
     laws = sorted(set().union(*EXPECTED.values()))
     only = [part for law in laws for part in ("--only", law)]

@@ -104,6 +104,7 @@ def test_a_backend_that_is_not_there_is_told() -> None:
         )
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_everything() -> None:
     command = [sys.executable, "-m", "verigym", "sandbox", "selfcheck", "--only", "sleep_forever"]
     with subprocess.Popen(

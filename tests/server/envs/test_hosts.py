@@ -225,6 +225,7 @@ def test_sigterm_lets_steps_finish_and_begins_no_others(stage_folder):
         assert server.stop() == 0
 
 
+@pytest.mark.slow
 def test_steps_go_on_while_hosts_are_killed_again_and_again(stage_folder):
     """Every step of many sessions happens once, in order, whoever is killed meanwhile."""
     sessions, steps = 24, 30

@@ -99,6 +99,7 @@ def test_doctor_says_what_is_active() -> None:
     assert "seccomp" in run("doctor").stdout
 
 
+@pytest.mark.slow
 def test_selfcheck_exits_with_0_only_if_nothing_escaped(tmp_path: Path) -> None:
     (tmp_path / "1_good.py").write_text("# attack: good\n# threat: t\nprint('CONTAINED')\n")
     done = run("selfcheck", "--attacks", str(tmp_path), "--backend", "local", "--json")
