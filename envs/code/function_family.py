@@ -1,0 +1,42 @@
+"""`Wanted`: a function to be written, for the families of `code/functions` (functions_*.py).
+
+A family is a function of the generator that gives a `Wanted`. `answer` is what hidden tests are made with, here;
+`body` is Python text for the oracle, run in the sandbox alone, and made in another way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from verigym.envs.code.family import letters, whole
+
+Arguments = Callable[[np.random.Generator, int], list[Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """One function to be written. `arguments(rng, size)` draws a call of about that size."""
+
+    signature: str
+    statement: str
+    body: str
+    arguments: Arguments
+    answer: Callable[..., Any]
+
+    @property
+    def name(self) -> str:
+        """What the function is called."""
+        return self.signature.split("(", 1)[0]
+
+    @property
+    def source(self) -> str:
+        """A right program."""
+        return f"def {self.signature}:\n    " + self.body.strip().replace("\n", "\n    ") + "\n"
+
+
+def some_words(rng: np.random.Generator, size: int, alphabet: str, longest: int = 5) -> list[str]:
+    return [letters(rng, whole(rng, 1, longest), alphabet) for _ in range(size)]

@@ -1,0 +1,177 @@
+"""Easy families of `code/functions`: one pass."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from verigym.envs.code.family import one_of, whole, wholes
+from verigym.envs.code.function_family import Wanted, some_words
+
+
+def keep_between(rng: np.random.Generator) -> Wanted:
+    """Filter and move numbers."""
+    low, more = whole(rng, -9, 5), whole(rng, 1, 9)
+    high = low + whole(rng, 4, 15)
+    return Wanted(
+        signature="keep_between(nums: list[int]) -> list[int]",
+        statement=f"Give those of the numbers that lie from {low} to {high}, both included, in their "
+        f"order, each made larger by {more}.",
+        body=f"return [n + {more} for n in nums if {low} <= n <= {high}]",
+        arguments=lambda rng, size: [wholes(rng, size, -20, 25)],
+        answer=lambda nums: [n + more for n in nums if n in range(low, high + 1)],
+    )
+
+
+def every_nth(rng: np.random.Generator) -> Wanted:
+    """Change every n-th letter of a text."""
+    n, sign = whole(rng, 2, 5), one_of(rng, "-.*+")
+    drop = bool(whole(rng, 0, 1))
+    what = "left out" if drop else f"replaced by {sign}"
+    return Wanted(
+        signature="every_nth(text: str) -> str",
+        statement=f"The text has lower-case letters and spaces. Every letter whose number among the letters "
+        f"is divisible by {n} (counted from 1, spaces not counted) is {what}; all else stays.",
+        body=f"""
+count = 0
+out = ""
+for c in text:
+    if c != " ":
+        count += 1
+        if count % {n} == 0:
+            c = {"" if drop else sign!r}
+    out += c
+return out""",
+        arguments=lambda rng, size: [" ".join(some_words(rng, size, "abcdefgh"))],
+        answer=lambda text: _every_nth(text, n, "" if drop else sign),
+    )
+
+
+def _every_nth(text: str, n: int, sign: str) -> str:
+    places = [i for i, c in enumerate(text) if c.isalpha()]
+    changed = set(places[n - 1 :: n])
+    return "".join(sign if i in changed else c for i, c in enumerate(text))
+
+
+def trimmed(rng: np.random.Generator) -> Wanted:
+    """Sum without the extremes."""
+    low, high = whole(rng, 0, 3), whole(rng, 0, 3)
+    return Wanted(
+        signature="trimmed(nums: list[int]) -> int",
+        statement=f"Leave out the {low} smallest and the {high} largest of the numbers, and give the sum of "
+        f"those that are left; if there are fewer than {low + high + 1} numbers, give -1. Equal numbers "
+        "are numbers of their own.",
+        body=f"return sum(sorted(nums)[{low}:len(nums) - {high}]) if len(nums) > {low + high} else -1",
+        arguments=lambda rng, size: [wholes(rng, size + 2, -9, 30)],
+        answer=lambda nums: _trimmed(nums, low, high),
+    )
+
+
+def _trimmed(nums: list[int], low: int, high: int) -> int:
+    rest = list(nums)
+    if len(rest) <= low + high:
+        return -1
+    for _ in range(low):
+        rest.remove(min(rest))
+    for _ in range(high):
+        rest.remove(max(rest))
+    return sum(rest)
+
+
+def turned_round(rng: np.random.Generator) -> Wanted:
+    """Turn a dictionary round."""
+    least, reverse, k = whole(rng, 1, 3), bool(whole(rng, 0, 1)), whole(rng, 1, 3)
+    order = "in reverse alphabetical order" if reverse else "in alphabetical order"
+    return Wanted(
+        signature="turned_round(homes: dict[str, str]) -> dict[str, list[str]]",
+        statement="The keys are names, the values the towns where they live. Names of "
+        f"fewer than {k} letters are left out of everything. Give a dictionary from each town "
+        f"where at least {least} of them live to the list of the names there, {order}.",
+        body=f"""
+towns = {{}}
+for name in sorted(homes, reverse={reverse}):
+    if len(name) >= {k}:
+        towns.setdefault(homes[name], []).append(name)
+return {{town: names for town, names in towns.items() if len(names) >= {least}}}""",
+        arguments=lambda rng, size: [
+            {
+                name: one_of(rng, ("rome", "oslo", "bonn", "lima"))
+                for name in some_words(rng, size, "abcde")
+            }
+        ],
+        answer=lambda homes: _turned_round(homes, least, reverse, k),
+    )
+
+
+def _turned_round(homes: dict[str, str], least: int, reverse: bool, k: int) -> dict[str, list[str]]:
+    long = [(town, name) for name, town in homes.items() if len(name) >= k]
+    found = {}
+    for town, _ in long:
+        names = sorted(name for other, name in long if other == town)
+        if len(names) >= least:
+            found[town] = names[::-1] if reverse else names
+    return found
+
+
+def price_text(rng: np.random.Generator) -> Wanted:
+    """Write an amount of coins."""
+    names = [("crown", "penny"), ("mark", "groat"), ("dollar", "dime")][whole(rng, 0, 2)]
+    each, join = whole(rng, 6, 24), one_of(rng, (", ", " + ", "/"))
+    return Wanted(
+        signature="price_text(amount: int) -> str",
+        statement=f"A {names[0]} is {each} of the small coin {names[1]}. Write a price, given in the small coin, "
+        f"with as many of the large coin as it holds, in the form '3 {names[0]}{join}5 {names[1]}'; a part "
+        f"whose number is 0 is left out with the sign between; a price of 0 is 'free'. There is no "
+        "plural, and the price is not negative.",
+        body=f"""
+large, small = divmod(amount, {each})
+parts = []
+if large:
+    parts.append(str(large) + " {names[0]}")
+if small:
+    parts.append(str(small) + " {names[1]}")
+return {join!r}.join(parts) or "free\"""",
+        arguments=lambda rng, size: [
+            one_of_numbers(rng, [0, each, each * size, each - 1, whole(rng, 0, 9 * size * each)])
+        ],
+        answer=lambda amount: (
+            join.join(
+                f"{n} {name}"
+                for n, name in zip((amount // each, amount % each), names, strict=True)
+                if n > 0
+            )
+            or "free"
+        ),
+    )
+
+
+def one_of_numbers(rng: np.random.Generator, numbers: list[int]) -> int:
+    """One of `numbers`."""
+    return numbers[whole(rng, 0, len(numbers) - 1)]
+
+
+def pair_sums(rng: np.random.Generator) -> Wanted:
+    """Combine two lists item by item."""
+    a, b, rest = whole(rng, 1, 5), whole(rng, 2, 6), one_of(rng, ("left out", "kept as they are"))
+    kept = rest != "left out"
+    return Wanted(
+        signature="pair_sums(first: list[int], second: list[int]) -> list[int]",
+        statement=f"At each place give {a} times the number of the first list plus {b} times that of the second. "
+        f"Numbers of the longer list that have no partner are {rest}.",
+        body=f"""
+out = [{a} * x + {b} * y for x, y in zip(first, second)]
+n = len(out)
+return out{" + first[n:] + second[n:]" if kept else ""}""",
+        arguments=lambda rng, size: [
+            wholes(rng, whole(rng, 0, size + 1), -9, 9),
+            wholes(rng, whole(rng, 0, size + 1), -9, 9),
+        ],
+        answer=lambda first, second: [
+            a * first[i] + b * second[i]
+            if i < len(first) and i < len(second)
+            else (first + second[len(first) :] if len(second) > len(first) else first)[i]
+            for i in range(max(len(first), len(second)) if kept else min(len(first), len(second)))
+        ],
+    )
+
+
+FAMILIES = (keep_between, every_nth, trimmed, turned_round, price_text, pair_sums)

@@ -1,0 +1,237 @@
+"""Hard families of `code/functions`: search, recursion, tables."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from verigym.envs.code.family import letters, one_of, whole, wholes
+from verigym.envs.code.function_family import Wanted, some_words
+
+
+def grid_paths(rng: np.random.Generator) -> Wanted:
+    """Count ways through a grid."""
+    turns, modulus = whole(rng, 1, 4), (97, 997, 10007)[whole(rng, 0, 2)]
+    return Wanted(
+        signature="grid_paths(grid: list[str]) -> int",
+        statement="The texts are the rows of a grid, all of one length; # is a wall, . is free. A path goes from the top left cell to "
+        "the bottom right one over free cells, each step one to the right or one down, and changes between "
+        f"these two directions at most {turns} times. Give the number of paths as its remainder after "
+        f"division by {modulus}; 0 if the first or the last cell is a wall, 1 if the grid is a single free cell.",
+        body=f"""
+from functools import cache
+h, w = len(grid), len(grid[0])
+
+@cache
+def go(y, x, right, left):
+    if left < 0 or y >= h or x >= w or grid[y][x] == "#":
+        return 0
+    if (y, x) == (h - 1, w - 1):
+        return 1
+    return go(y, x + 1, True, left - (not right)) + go(y + 1, x, False, left - right)
+
+if (h, w) == (1, 1):
+    return int(grid[0][0] == ".")
+if grid[0][0] == "#":
+    return 0
+return (go(0, 1, True, {turns}) + go(1, 0, False, {turns})) % {modulus}""",
+        arguments=lambda rng, size: [_grid(rng, min(3 + size // 4, 9))],
+        answer=lambda grid: _grid_paths(grid, turns) % modulus,
+    )
+
+
+def _grid(rng: np.random.Generator, side: int) -> list[str]:
+    h, w = whole(rng, 1, side), whole(rng, 1, side)
+    cells = np.where(rng.random((h, w)) < 0.12, "#", ".")
+    return ["".join(row) for row in cells]
+
+
+def _grid_paths(grid: list[str], turns: int) -> int:
+    """Cell by cell: ways by the direction of the last step and the turns so far."""
+    h, w = len(grid), len(grid[0])
+    ways: dict[tuple[int, int, str, int], int] = {}
+    for y, x in product(range(h), range(w)):
+        if grid[y][x] == "#":
+            continue
+        if (y, x) == (0, 0):
+            ways[0, 0, "", 0] = 1
+            continue
+        for way, (i, j) in {"right": (y, x - 1), "down": (y - 1, x)}.items():
+            for (a, b, last, used), count in list(ways.items()):
+                if (a, b) == (i, j):
+                    now = used + (last not in ("", way))
+                    if now <= turns:
+                        ways[y, x, way, now] = ways.get((y, x, way, now), 0) + count
+    return sum(count for (y, x, _, _), count in ways.items() if (y, x) == (h - 1, w - 1))
+
+
+def unpacked(rng: np.random.Generator) -> Wanted:
+    """Unpack a nested form of a text."""
+    back, most = bool(whole(rng, 0, 1)), whole(rng, 12, 40)
+    way = "written backwards" if back else "written as it is"
+    return Wanted(
+        signature="unpacked(form: list) -> str",
+        statement="A form is a list of texts and of pairs [n, form], where n is a whole number from 0 to 9. It stands for the text that "
+        "comes of putting its parts together in order, a pair standing for n times the text of its form, "
+        f"every second one of these copies (the second, the fourth, ...) {way}. Give the first {most} letters "
+        "of the text of the form, or all if there are fewer.",
+        body=f"""
+def text(form):
+    out = ""
+    for part in form:
+        if isinstance(part, str):
+            out += part
+        else:
+            n, inner = part
+            once = text(inner)
+            for i in range(n):
+                out += once{"[::-1] if i % 2 else once" if back else ""}
+    return out
+
+return text(form)[:{most}]""",
+        arguments=lambda rng, size: [_form(rng, min(size, 4), 2)],
+        answer=lambda form: _unpacked(form, back)[:most],
+    )
+
+
+def _form(rng: np.random.Generator, size: int, depth: int) -> list[Any]:
+    form: list[Any] = []
+    for _ in range(whole(rng, 1, max(1, size))):
+        if depth and rng.random() < 0.5:
+            form.append([whole(rng, 0, 4), _form(rng, size, depth - 1)])
+        else:
+            form.append(letters(rng, whole(rng, 1, 3), "abcd"))
+    return form
+
+
+def _unpacked(form: list[Any], back: bool) -> str:
+    pieces = []
+    for part in form:
+        if isinstance(part, str):
+            pieces.append(part)
+            continue
+        inner = _unpacked(part[1], back)
+        pair = inner + ("".join(reversed(inner)) if back else inner)
+        pieces.append(pair * (part[0] // 2) + inner * (part[0] % 2))
+    return "".join(pieces)
+
+
+def choices(rng: np.random.Generator) -> Wanted:
+    """List the subsets with a sum."""
+    size, how = whole(rng, 2, 3), one_of(rng, ("exactly", "at most"))
+    first = whole(rng, 3, 9)
+    test = "==" if how == "exactly" else "<="
+    return Wanted(
+        signature="choices(prices: list[int], money: int) -> list[list[int]]",
+        statement=f"Give all ways to choose {size} of the prices, at different places, that cost {how} money together: each as "
+        "the list of its prices in ascending order, the ways in ascending order of these lists, and ways "
+        f"with the same list only once; of more than {first} ways, the first {first} alone.",
+        body=f"""
+from itertools import combinations
+ways = {{tuple(sorted(c)) for c in combinations(prices, {size}) if sum(c) {test} money}}
+return sorted(map(list, ways))[:{first}]""",
+        arguments=_prices,
+        answer=lambda prices, money: _choices(prices, money, size, how == "exactly")[:first],
+    )
+
+
+def _prices(rng: np.random.Generator, size: int) -> list[Any]:
+    prices = wholes(rng, min(size + 2, 12), 1, 9)
+    return [prices, sum(prices[:2]) + whole(rng, 0, 4)]
+
+
+def _choices(prices: list[int], money: int, size: int, exactly: bool) -> list[list[int]]:
+    found: list[list[int]] = []
+    ordered = sorted(prices)
+    for places in combinations(range(len(ordered)), size):
+        way = [ordered[i] for i in places]
+        if (sum(way) == money or (not exactly and sum(way) < money)) and way not in found:
+            found.append(way)
+    return sorted(found)
+
+
+def word_chain(rng: np.random.Generator) -> Wanted:
+    """Find the longest chain of words."""
+    longer, turned, k = whole(rng, 0, 3), bool(whole(rng, 0, 1)), whole(rng, 1, 3)
+    meet = "last letter of the one before" if not turned else "first letter of the one before"
+    return Wanted(
+        signature="word_chain(words: list[str]) -> int",
+        statement="A chain is a selection of the words in their order in the list, perhaps with others between them, in which each "
+        f"word but the first begins with the {meet}, and is longer than that one by at most {longer} letters (it may "
+        f"also be as long, or shorter). Words of fewer than {k} letters are in no chain. Give the length of the longest chain, in words.",
+        body=f"""
+words = [w for w in words if len(w) >= {k}]
+best = [0] * len(words)
+for i, w in enumerate(words):
+    best[i] = 1 + max([best[j] for j in range(i) if words[j][{0 if turned else -1}] == w[0] and len(w) - len(words[j]) <= {longer}], default=0)
+return max(best, default=0)""",
+        arguments=lambda rng, size: [some_words(rng, min(size, 40), "abc", 7)],
+        answer=lambda words: _word_chain(
+            tuple(w for w in words if w[k - 1 :]), longer, 0 if turned else -1
+        ),
+    )
+
+
+def _word_chain(words: tuple[str, ...], longer: int, end: int) -> int:
+    """The longest chain from each word on, from the last word back."""
+    longest: list[int] = []
+    for i in range(len(words) - 1, -1, -1):
+        after = [
+            longest[len(words) - 1 - j]
+            for j in range(i + 1, len(words))
+            if words[j][0] == words[i][end] and len(words[j]) <= len(words[i]) + longer
+        ]
+        longest.append(1 + max(after, default=0))
+    return max(longest, default=0)
+
+
+def spreading(rng: np.random.Generator) -> Wanted:
+    """Let fire spread."""
+    steps, dry, around = whole(rng, 2, 5), whole(rng, 3, 7), bool(whole(rng, 0, 1))
+    cells = "the up to 8 cells around it" if around else "the up to 4 cells beside it"
+    return Wanted(
+        signature="spreading(wood: list[list[int]]) -> int",
+        statement="The lists are the rows of a wood, all of one length, each cell a dampness from 0 to 9. Fire breaks out in the "
+        f"cells with 0. Each minute it spreads from each burning cell to {cells}, but not to cells damper than {dry}; "
+        f"a cell of dampness {dry} itself burns only if at least two of these cells around it burn. "
+        f"Give the number of burning cells after {steps} minutes.",
+        body=f"""
+h, w = len(wood), len(wood[0])
+burning = {{(i, j) for i in range(h) for j in range(w) if wood[i][j] == 0}}
+for _ in range({steps}):
+    new = set(burning)
+    for i in range(h):
+        for j in range(w):
+            near = sum((i + a, j + b) in burning for a in (-1, 0, 1) for b in (-1, 0, 1) if {"a or b" if around else "(a == 0) != (b == 0)"})
+            if wood[i][j] <= {dry} and near >= (2 if wood[i][j] == {dry} else 1):
+                new.add((i, j))
+    burning = new
+return len(burning)""",
+        arguments=lambda rng, size: [
+            [
+                wholes(rng, min(1 + size // 2, 9), 0, 9)
+                for _ in range(whole(rng, 1, min(2 + size // 3, 9)))
+            ]
+        ],
+        answer=lambda wood: _spreading(wood, steps, dry, around),
+    )
+
+
+def _spreading(wood: list[list[int]], steps: int, dry: int, around: bool) -> int:
+    damp = np.array(wood)
+    burning = damp == 0
+    for _ in range(steps):
+        edge = np.pad(burning.astype(int), 1)
+        h, w = damp.shape
+        near = sum(
+            edge[1 + a : 1 + a + h, 1 + b : 1 + b + w]
+            for a, b in product((-1, 0, 1), repeat=2)
+            if (a or b) and (around or not (a and b))
+        )
+        burning = burning | ((damp < dry) & (near >= 1)) | ((damp == dry) & (near >= 2))
+    return int(burning.sum())
+
+
+FAMILIES = (grid_paths, unpacked, choices, word_chain, spreading)

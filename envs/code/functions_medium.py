@@ -1,0 +1,188 @@
+"""Medium families of `code/functions`: a few steps, or care at the edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from verigym.envs.code.family import one_of, whole, wholes
+from verigym.envs.code.function_family import Wanted, some_words
+
+
+def grouped(rng: np.random.Generator) -> Wanted:
+    """Group numbers by a remainder."""
+    m, what = whole(rng, 2, 6), one_of(rng, ("sum", "largest", "count"))
+    says = {"sum": "their sum", "largest": "the largest of them", "count": "how many they are"}[
+        what
+    ]
+    code = {"sum": "sum", "largest": "max", "count": "len"}[what]
+    functions: dict[str, Callable[[list[int]], int]] = {"sum": sum, "largest": max, "count": len}
+    return Wanted(
+        signature="grouped(nums: list[int]) -> dict[str, int]",
+        statement=f"Group the numbers by the remainder that division by {m} leaves (from 0 to {m - 1}, for "
+        f"negative numbers, too). Give a dictionary from each remainder that occurs, written as a text, to "
+        f"a number: of the different numbers of its group, {says}.",
+        body=f"""
+groups = {{}}
+for n in nums:
+    groups.setdefault(str(n % {m}), set()).add(n)
+return {{key: {code}(group) for key, group in groups.items()}}""",
+        arguments=lambda rng, size: [wholes(rng, size, -15, 15)],
+        answer=lambda nums: {
+            str(r): functions[what](sorted({n for n in nums if (n - r) % m == 0}))
+            for r in range(m)
+            if any((n - r) % m == 0 for n in nums)
+        },
+    )
+
+
+def dealt(rng: np.random.Generator) -> Wanted:
+    """Deal cards to players."""
+    players, hand, back = whole(rng, 2, 4), whole(rng, 1, 3), bool(whole(rng, 0, 1))
+    way = "from the last player back to the first" if back else "from the first player on"
+    return Wanted(
+        signature="dealt(cards: list[str]) -> list[list[str]]",
+        statement=f"Cards are dealt from the front of the list to {players} players, {hand} at a time to each in turn, "
+        f"{way}, again and again until none is left (the last one to get cards may get fewer). Give "
+        "the list of the players' cards, first player first, each player's in the order in which they came.",
+        body=f"""
+hands = [[] for _ in range({players})]
+for i in range(0, len(cards), {hand}):
+    hands[i // {hand} % {players}] += cards[i:i + {hand}]
+return hands{"[::-1]" if back else ""}""",
+        arguments=lambda rng, size: [some_words(rng, size + whole(rng, 0, 3), "abcdef", 2)],
+        answer=lambda cards: [
+            [card for i, card in enumerate(cards) if (i // hand) % players == place]
+            for place in (range(players - 1, -1, -1) if back else range(players))
+        ],
+    )
+
+
+def long_runs(rng: np.random.Generator) -> Wanted:
+    """Find runs of equal letters."""
+    least, want = whole(rng, 1, 3), one_of(rng, ("place", "length"))
+    most = least + whole(rng, 1, 3)
+    says = "where it begins (counted from 0)" if want == "place" else "its length"
+    return Wanted(
+        signature="long_runs(text: str) -> list[list]",
+        statement=f"A run is a longest piece of equal letters. For each run of at least {least} "
+        f"and at most {most} letters, from left to "
+        f"right, give a list of its letter and {says}.",
+        body=f"""
+out, i = [], 0
+while i < len(text):
+    j = i
+    while j < len(text) and text[j] == text[i]:
+        j += 1
+    if {least} <= j - i <= {most}:
+        out.append([text[i], {"i" if want == "place" else "j - i"}])
+    i = j
+return out""",
+        arguments=lambda rng, size: [
+            "".join(one_of(rng, "abcd") * whole(rng, 1, 6) for _ in range(size))
+        ],
+        answer=lambda text: _long_runs(text, range(least, most + 1), want),
+    )
+
+
+def _long_runs(text: str, lengths: range, want: str) -> list[list[Any]]:
+    out: list[list[Any]] = []
+    place = 0
+    for letter, run in groupby(text):
+        length = len(list(run))
+        if length in lengths:
+            out.append([letter, place if want == "place" else length])
+        place += length
+    return out
+
+
+def best_window(rng: np.random.Generator) -> Wanted:
+    """Find a window."""
+    width, last, most = whole(rng, 2, 4), bool(whole(rng, 0, 1)), bool(whole(rng, 0, 1))
+    which, tie = ("largest" if most else "smallest"), ("last" if last else "first")
+    return Wanted(
+        signature="best_window(nums: list[int]) -> int",
+        statement=f"Of all {width} neighbours in the list, give the place (counted from 0) where those with the {which} sum "
+        f"begin, of several the {tie}. Give -1 if there are fewer than {width} numbers.",
+        body=f"""
+best = -1
+for i in range(len(nums) - {width - 1}):
+    s = sum(nums[i:i + {width}])
+    if best < 0 or s {">" if most else "<"}{"=" if last else ""} top:
+        best, top = i, s
+return best""",
+        arguments=lambda rng, size: [wholes(rng, size + 1, -4, 4)],
+        answer=lambda nums: _best_window(nums, width, last, most),
+    )
+
+
+def _best_window(nums: list[int], width: int, last: bool, most: bool) -> int:
+    sums = [sum(nums[i : i + width]) for i in range(len(nums) - width + 1)]
+    if not sums:
+        return -1
+    found = [i for i, s in enumerate(sums) if s == (max(sums) if most else min(sums))]
+    return found[-1 if last else 0]
+
+
+def weighted_sum(rng: np.random.Generator) -> Wanted:
+    """Add up a nested list, by depth."""
+    k, empty = whole(rng, 2, 4), whole(rng, 1, 9)
+    return Wanted(
+        signature="weighted_sum(tree: list) -> int",
+        statement="A tree is a list of whole numbers and trees. Give its weight: the sum of its numbers, plus "
+        f"{k} times the weight of each tree in it; an empty tree weighs {empty}.",
+        body=f"""
+if not tree:
+    return {empty}
+return sum({k} * weighted_sum(item) if isinstance(item, list) else item for item in tree)""",
+        arguments=lambda rng, size: [_tree(rng, min(size, 30), 3)],
+        answer=lambda tree: _weight(tree, k, empty),
+    )
+
+
+def _tree(rng: np.random.Generator, size: int, depth: int) -> list[Any]:
+    tree: list[Any] = []
+    for _ in range(whole(rng, 0 if depth < 3 else 1, max(1, min(size, 5)))):
+        inner = depth > 0 and rng.random() < 0.4
+        tree.append(_tree(rng, size // 2, depth - 1) if inner else whole(rng, -9, 20))
+    return tree
+
+
+def _weight(tree: list[Any], k: int, empty: int) -> int:
+    """Without recursion: each list with the factor that it counts with."""
+    total, open_lists = 0, [(tree, 1)]
+    while open_lists:
+        items, factor = open_lists.pop()
+        total += factor * (sum(x for x in items if isinstance(x, int)) if items else empty)
+        open_lists += [(x, factor * k) for x in items if isinstance(x, list)]
+    return total
+
+
+def ranked(rng: np.random.Generator) -> Wanted:
+    """Sort words by two rules."""
+    letter, down, third = one_of(rng, "aeiou"), bool(whole(rng, 0, 1)), whole(rng, 2, 6)
+    order = "most" if down else "fewest"
+    return Wanted(
+        signature="ranked(words: list[str]) -> list[str]",
+        statement=f"Order the words: those with the {order} letters {letter} first; of equally many, shorter ones first; "
+        f"of those, in alphabetical order. Give the first {third} different words of that order, or all if "
+        "there are fewer.",
+        body=f"""
+key = lambda w: ({"-" if down else ""}w.count({letter!r}), len(w), w)
+return sorted(set(words), key=key)[:{third}]""",
+        arguments=lambda rng, size: [some_words(rng, size, f"{letter}bcd", 4)],
+        answer=lambda words: _ranked(words, letter, down)[:third],
+    )
+
+
+def _ranked(words: list[str], letter: str, down: bool) -> list[str]:
+    once = sorted(dict.fromkeys(words))
+    once.sort(key=len)
+    counts = sorted({word.count(letter) for word in once}, reverse=down)
+    return [word for count in counts for word in once if word.count(letter) == count]
+
+
+FAMILIES = (grouped, dealt, long_runs, best_window, weighted_sum, ranked)
