@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verigym.canonical import JSON
+from verigym.canonical import JSON, digest
 from verigym.env import Draft, Env, Transition
 from verigym.envs.tools.calls import FORM, NoCalls, as_text, calls_of
 from verigym.envs.tools.draws import Draws
@@ -67,6 +67,7 @@ class Stateful(Env[Held]):
 
     _followed: Task | None = None
     _track: tuple[tuple[Tables, Call, int], ...] = ()
+    _hashed: tuple[Tables | None, str] = (None, "")
 
     @abstractmethod
     def compose(self, draws: Draws, difficulty: str) -> Story:
@@ -166,7 +167,10 @@ class Stateful(Env[Held]):
 
     def key(self, state: Held) -> JSON:
         """See `Env`. The world, and what was answered last: both are seen or decide what follows."""
-        return [state.tables, state.told]
+        # Most actions leave the world as it is, and a large one takes a while to write down.
+        if self._hashed[0] is not state.tables:
+            self._hashed = (state.tables, digest(state.tables))
+        return [self._hashed[1], state.told]
 
     def work(self, state: Held) -> int:
         """See `Env`."""
