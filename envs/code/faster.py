@@ -1,0 +1,83 @@
+"""`code/faster`: a slow function is to take fewer steps; one turn."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from verigym.env import Draft
+from verigym.envs.code.slow import LEVELS
+from verigym.question import Ask, Question
+
+_PROMPT = """\
+This function gives {says}. It takes {takes}.
+
+```python
+{program}```
+
+It works, but does more than it has to. Write a function of the same name that gives the same values in \
+fewer steps. Each operation, name and constant that is evaluated counts one step, and so does each item \
+or character that a builtin or a method reads, copies or sorts (a sort of n items about n log n); a long \
+number counts by its 64-bit words. Steps are counted over some hidden calls, most of them as large as they get.
+
+Full marks for at most 1.5 times the steps of the best version known, none for as many steps as above, and \
+between them by the logarithm of the steps. A wrong value on any call earns nothing.
+
+Only this part of Python is there: functions, lambda, if, while, for, comprehensions, numbers without \
+fractions, texts, lists, tuples, dicts, sets, slices, the builtins abs all any bool chr dict divmod enumerate \
+filter int len list map max min ord pow range reversed set sorted str sum tuple zip, and the usual methods of \
+texts, lists, dicts and sets. There are no imports, classes, exceptions, yield, del, print, f-strings and \
+no true division.
+Answer with the whole program, alone or in a fenced block."""
+
+
+class Faster(Question):
+    """A slow function; the reply is one that gives the same values in fewer steps (`code/cost`).
+
+    Steps are counted by an interpreter, not timed. The slow function itself earns 0. Splits differ in
+    the function's numbers.
+    """
+
+    id: ClassVar[str] = "verigym/code/faster-v0"
+    verifier_id: ClassVar[str] = "code/cost"
+    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    costly: ClassVar[bool] = True
+    form: ClassVar[str] = ""
+
+    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+        """See `Question`."""
+        functions = LEVELS[difficulty]
+        one = functions[int(rng.integers(len(functions)))]
+        numbers = {
+            name: int(rng.integers(low, high + 1)) for name, (low, high) in one.draws.items()
+        }
+        slow, fast = (one.program(body, numbers) for body in (one.slow, one.fast))
+        prompt = _PROMPT.format(says=one.says, takes=one.takes, program=slow)
+        return Ask(
+            prompt=prompt.replace(one.says, one.program(one.says, numbers).rstrip("\n"), 1),
+            answer="",
+            steps=_WORK[difficulty] + fast.count("\n"),
+            reference={
+                "function": one.name,
+                "slow": slow,
+                "fast": fast,
+                "calls": one.calls(rng, numbers),
+                "numbers": numbers,
+            },
+            tags=("code", one.name),
+        )
+
+    def split_of(self, draft: Draft) -> str:
+        """See `Env`. By the function and its numbers, not by the hidden calls."""
+        reference: Any = draft.reference
+        plain = Draft(prompt=reference["slow"], reference=reference["numbers"])
+        return super().split_of(plain)
+
+    def reply(self, reference: Any) -> str:
+        """See `Question`."""
+        return f"```python\n{reference['fast']}```"
+
+
+# What has to be seen before anything is written: a table, an order of the work, another recursion.
+_WORK = {"easy": 5, "medium": 10, "hard": 15}

@@ -1,0 +1,384 @@
+"""Modules with more of a state, or more to do; see `hardware.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from verigym.envs.code.hardware import Drawn, pick, whole
+
+
+def counter(rng: np.random.Generator) -> Drawn:
+    """A counter that wraps at a number of its own."""
+    top = whole(rng, 5, 40)
+    start = whole(rng, 0, 4)
+    down = bool(rng.integers(2))
+    bits = top.bit_length()
+    q = [0]
+
+    def model(given: Sequence[int]) -> list[int]:
+        rst, en = given
+        if rst:
+            q[0] = start
+        elif en:
+            q[0] = (q[0] - 1 if q[0] else top) if down else (q[0] + 1 if q[0] < top else 0)
+        return [q[0], int(q[0] == (0 if down else top))]
+
+    way = f"down from {top} to 0 and then again from {top}"
+    if not down:
+        way = f"up from 0 to {top} and then again from 0"
+    step = f"q == 0 ? {top} : q - 1" if down else f"q == {top} ? 0 : q + 1"
+    return Drawn(
+        says=f"At each rising edge of clk, q becomes {start} if rst is 1, else counts one {way} if en is 1, "
+        f"else stays. last is 1 while q is {0 if down else top}.",
+        inputs=[("rst", 1), ("en", 1)],
+        outputs=[("q", bits), ("last", 1)],
+        logic=f"""  assign last = q == {0 if down else top};
+  always @(posedge clk) begin
+    if (rst) q <= {start};
+    else if (en) q <= {step};
+  end""",
+        model=model,
+        steps=8,
+        clocked=True,
+        stored=("q",),
+    )
+
+
+def shifter(rng: np.random.Generator) -> Drawn:
+    """A shift register that can be loaded."""
+    width, left = whole(rng, 4, 12), bool(rng.integers(2))
+    loads_first = bool(rng.integers(2))
+    mask = (1 << width) - 1
+    q = [0]
+
+    def model(given: Sequence[int]) -> list[int]:
+        rst, load, shift, bit, d = given
+        if rst:
+            q[0] = 0
+        elif load and (loads_first or not shift):
+            q[0] = d
+        elif shift:
+            q[0] = (q[0] << 1 | bit) & mask if left else q[0] >> 1 | bit << width - 1
+        return [q[0]]
+
+    moved = f"{{q[{width - 2}:0], bit_in}}" if left else f"{{bit_in, q[{width - 1}:1]}}"
+    way = "left (towards the highest bit), bit_in becomes its lowest bit"
+    if not left:
+        way = "right (towards the lowest bit), bit_in becomes its highest bit"
+    rows = [("load", "d"), ("shift", moved)]
+    first, second = rows if loads_first else rows[::-1]
+    return Drawn(
+        says=f"At each rising edge of clk: if rst is 1, q becomes 0; else if load is 1, q becomes d; else if "
+        f"shift is 1, q moves one place {way}; else q stays. "
+        f"Where load and shift are both 1, {'load' if loads_first else 'shift'} wins.",
+        inputs=[("rst", 1), ("load", 1), ("shift", 1), ("bit_in", 1), ("d", width)],
+        outputs=[("q", width)],
+        logic=f"""  always @(posedge clk) begin
+    if (rst) q <= 0;
+    else if ({first[0]}) q <= {first[1]};
+    else if ({second[0]}) q <= {second[1]};
+  end""",
+        model=model,
+        steps=8,
+        clocked=True,
+        stored=("q",),
+    )
+
+
+_OPERATIONS = (
+    ("a + b", "a + b"),
+    ("a - b", "a - b"),
+    ("the bits of a AND b", "a & b"),
+    ("the bits of a OR b", "a | b"),
+    ("the bits of a XOR b", "a ^ b"),
+    ("a with all bits inverted", "~a"),
+    ("a moved left by one place", "a << 1"),
+    ("a moved right by one place, its highest bit kept (arithmetically)", "$signed(a) >>> 1"),
+    ("1 where a < b without a sign, else 0", "(a < b)"),
+    ("the larger of a and b without a sign", "a > b ? a : b"),
+)
+
+
+def alu(rng: np.random.Generator) -> Drawn:
+    """An arithmetic unit with operations in a drawn order."""
+    width = whole(rng, 4, 16)
+    chosen = [int(n) for n in rng.permutation(len(_OPERATIONS))[:6]]
+    mask, high = (1 << width) - 1, 1 << width - 1
+
+    def model(given: Sequence[int]) -> list[int]:
+        op, a, b = given
+        y = 0
+        if op < len(chosen):
+            y = (
+                a + b, a - b, a & b, a | b, a ^ b, ~a, a << 1, a >> 1 | a & high, int(a < b), max(a, b),
+            )[chosen[op]] & mask  # fmt: skip
+        return [y, int(y == 0), y >> width - 1]
+
+    says = "; ".join(f"{n}: {_OPERATIONS[which][0]}" for n, which in enumerate(chosen))
+    rows = "\n".join(f"      {n}: y = {_OPERATIONS[w][1]};" for n, w in enumerate(chosen))
+    return Drawn(
+        says=f"y by op, modulo 2**{width}: {says}; 6 and 7: 0. zero is 1 where y is 0; negative is the "
+        "highest bit of y.",
+        inputs=[("op", 3), ("a", width), ("b", width)],
+        outputs=[("y", width), ("zero", 1), ("negative", 1)],
+        logic=f"""  assign zero = y == 0;
+  assign negative = y[{width - 1}];
+  always @* begin
+    case (op)
+{rows}
+      default: y = 0;
+    endcase
+  end""",
+        model=model,
+        steps=14,
+        stored=("y",),
+    )
+
+
+def detector(rng: np.random.Generator) -> Drawn:
+    """A detector of a bit pattern in a stream."""
+    size = whole(rng, 4, 6)
+    pattern = whole(rng, 1, (1 << size) - 2)
+    overlap = bool(rng.integers(2))
+    mask = (1 << size) - 1
+    state = {"seen": 0, "count": 0, "y": 0}
+    # The pattern, whole or without its first bits, some of it right after a reset, and noise between.
+    bits, resets = [0, 0], [1, 1]
+    for cut in rng.integers(5, size=60).tolist():
+        if cut == 4:
+            bits.append(1)
+            resets.append(1)
+        bits += [pattern >> n & 1 for n in reversed(range(size - cut % 3))]
+        bits += [1] * (cut == 3)
+        resets += [0] * (len(bits) - len(resets))
+
+    def model(given: Sequence[int]) -> list[int]:
+        rst, en, bit = given
+        if rst:
+            state.update(seen=0, count=0, y=0)
+        elif en:
+            seen = (state["seen"] << 1 | bit) & mask
+            count = min(state["count"] + 1, size)
+            found = int(count == size and seen == pattern)
+            state.update(seen=seen, count=0 if found and not overlap else count, y=found)
+        else:
+            state["y"] = 0
+        return [state["y"]]
+
+    again = "" if overlap else "\n      if (hit) count <= 0;"
+    shared = (
+        "may be a part of the next match, too" if overlap else "cannot be a part of the next match"
+    )
+    return Drawn(
+        says=f"A bit arrives at each rising edge of clk at which en is 1. y becomes 1 if the last {size} bits "
+        f"that arrived since the reset are {pattern:0{size}b}, the first bit leftmost, else 0; at an edge with en at 0 "
+        f"nothing arrives and y becomes 0. Bits of a match {shared}. While rst is 1, y "
+        "becomes 0 and all bits are forgotten.",
+        inputs=[("rst", 1), ("en", 1), ("bit_in", 1)],
+        outputs=[("y", 1)],
+        logic=f"""  reg [{size - 1}:0] seen;
+  reg [2:0] count;
+  wire [{size - 1}:0] next = {{seen[{size - 2}:0], bit_in}};
+  wire hit = next == {size}'b{pattern:0{size}b} && count >= {size - 1};
+  always @(posedge clk) begin
+    if (rst) begin
+      seen <= 0;
+      count <= 0;
+      y <= 0;
+    end else if (en) begin
+      seen <= next;
+      if (count < {size}) count <= count + 1;
+      y <= hit;{again}
+    end else y <= 0;
+  end""",
+        model=model,
+        steps=16,
+        clocked=True,
+        stored=("y",),
+        fed={"bit_in": bits, "rst": resets, "en": [int(n > 0) for n in rng.integers(20, size=150)]},
+    )
+
+
+def lfsr(rng: np.random.Generator) -> Drawn:
+    """A feedback shift register with drawn taps."""
+    width = whole(rng, 5, 12)
+    taps = sorted({width - 1, *(int(n) for n in rng.permutation(width - 1)[: whole(rng, 1, 3)])})
+    first = whole(rng, 1, (1 << width) - 1)
+    mask = (1 << width) - 1
+    q = [0]
+
+    def model(given: Sequence[int]) -> list[int]:
+        rst, en = given
+        if rst:
+            q[0] = first
+        elif en:
+            q[0] = (q[0] << 1 | sum(q[0] >> tap & 1 for tap in taps) % 2) & mask
+        return [q[0]]
+
+    bits = " ^ ".join(f"q[{tap}]" for tap in taps)
+    return Drawn(
+        says=f"At each rising edge of clk, q becomes {first} if rst is 1; else, if en is 1, q moves left by one "
+        f"place and its lowest bit becomes {bits}, taken before the move; else q stays.",
+        inputs=[("rst", 1), ("en", 1)],
+        outputs=[("q", width)],
+        logic=f"""  always @(posedge clk) begin
+    if (rst) q <= {first};
+    else if (en) q <= {{q[{width - 2}:0], {bits}}};
+  end""",
+        model=model,
+        steps=14,
+        clocked=True,
+        stored=("q",),
+    )
+
+
+def accumulator(rng: np.random.Generator) -> Drawn:
+    """An accumulator that stops at the ends of its range."""
+    width = whole(rng, 6, 10)
+    top = (1 << width - 1) - 1 - whole(rng, 0, 3)
+    bottom = -(1 << width - 1) + whole(rng, 0, 3)
+    small = width - 2
+    q = [0]
+    # Up to the one end, down to the other, and about it.
+    most = (1 << small - 1) - 1
+    steps = [0, 0] + [most - n for n in rng.integers(3, size=24).tolist()]
+    steps += [-1 - most + n for n in rng.integers(3, size=40).tolist()]
+    steps += rng.integers(-3, 4, size=10).tolist()
+
+    def model(given: Sequence[int]) -> list[int]:
+        rst, en, d = given
+        step = d - (1 << small) if d >> small - 1 else d
+        if rst:
+            q[0] = 0
+        elif en:
+            q[0] = min(max(q[0] + step, bottom), top)
+        return [q[0] & (1 << width) - 1, int(q[0] in (top, bottom))]
+
+    return Drawn(
+        says=f"q and d are two's complement numbers. At each rising edge of clk, q becomes 0 if rst is 1; "
+        f"else, if en is 1, q + d, but {top} where that is more and {bottom} where that is less; else q stays. "
+        f"full is 1 while q is {top} or {bottom}.",
+        inputs=[("rst", 1), ("en", 1), ("d", small)],
+        outputs=[("q", width), ("full", 1)],
+        logic=f"""  wire signed [{width}:0] total = $signed(q) + $signed(d);
+  assign full = $signed(q) == {top} || $signed(q) == {bottom};
+  always @(posedge clk) begin
+    if (rst) q <= 0;
+    else if (en) begin
+      if (total > {top}) q <= {top};
+      else if (total < {bottom}) q <= {bottom};
+      else q <= total;
+    end
+  end""",
+        model=model,
+        steps=16,
+        clocked=True,
+        stored=("q",),
+        fed={"d": [step & (1 << small) - 1 for step in steps]},
+    )
+
+
+def machine(rng: np.random.Generator) -> Drawn:
+    """A Moore machine with a drawn table."""
+    count = whole(rng, 4, 6)
+    table = rng.integers(count, size=(count, 2)).tolist()
+    # Every state is reached: input 1 goes round.
+    order = [int(n) for n in rng.permutation(count)]
+    for at, one in enumerate(order):
+        table[one][1] = order[(at + 1) % count]
+    outs = rng.integers(8, size=count).tolist()
+    first = order[0]
+    state = [first]
+
+    def model(given: Sequence[int]) -> list[int]:
+        rst, x = given
+        state[0] = first if rst else table[state[0]][x]
+        return [outs[state[0]]]
+
+    says = "; ".join(
+        f"S{n}: to S{row[0]} where x is 0, to S{row[1]} where x is 1, y = {outs[n]}"
+        for n, row in enumerate(table)
+    )
+    moves = "\n".join(f"        {n}: s <= x ? {row[1]} : {row[0]};" for n, row in enumerate(table))
+    shows = "\n".join(f"      {n}: y = {out};" for n, out in enumerate(outs))
+    return Drawn(
+        says=f"A Moore machine that moves at each rising edge of clk and shows y by its state. {says}. While "
+        f"rst is 1 it goes to S{first}.",
+        inputs=[("rst", 1), ("x", 1)],
+        outputs=[("y", 3)],
+        logic=f"""  reg [2:0] s;
+  always @(posedge clk) begin
+    if (rst) s <= {first};
+    else
+      case (s)
+{moves}
+        default: s <= {first};
+      endcase
+  end
+  always @* begin
+    case (s)
+{shows}
+      default: y = 0;
+    endcase
+  end""",
+        model=model,
+        steps=16,
+        clocked=True,
+        stored=("y",),
+    )
+
+
+def fifo(rng: np.random.Generator) -> Drawn:
+    """A queue of four words."""
+    width = whole(rng, 3, 12)
+    both = pick(rng, ("pop", "both"))
+    empty_value = whole(rng, 0, (1 << width) - 1)
+    queue: list[int] = []
+
+    def model(given: Sequence[int]) -> list[int]:
+        rst, push, take, d = given
+        if rst:
+            queue.clear()
+        else:
+            was_full, was_empty = len(queue) == 4, not queue
+            if take and not was_empty:
+                queue.pop(0)
+            if push and not was_full and not (take and both == "pop"):
+                queue.append(d)
+        return [queue[0] if queue else empty_value, int(len(queue) == 4), int(not queue)]
+
+    rule = "both happen, each if it could alone"
+    if both == "pop":
+        rule = "there is no push"
+    guard = " && !pop" if both == "pop" else ""
+    return Drawn(
+        says=f"A queue of at most 4 words. At each rising edge of clk: if rst is 1 it becomes empty; else push adds d "
+        f"at its end unless it was full before the edge, and pop removes its first word unless it was empty "
+        f"before the edge; where both are 1, {rule}. head is the first word, {empty_value} while there is none; full and empty say whether there are "
+        "4 words or none.",
+        inputs=[("rst", 1), ("push", 1), ("pop", 1), ("d", width)],
+        outputs=[("head", width), ("full", 1), ("empty", 1)],
+        logic=f"""  reg [{width - 1}:0] words [0:3];
+  reg [1:0] first;
+  reg [2:0] count;
+  wire puts = push && !full{guard};
+  wire takes = pop && !empty;
+  assign full = count == 4;
+  assign empty = count == 0;
+  assign head = empty ? {empty_value} : words[first];
+  always @(posedge clk) begin
+    if (rst) begin
+      first <= 0;
+      count <= 0;
+    end else begin
+      if (puts) words[(first + count) & 3] <= d;
+      if (takes) first <= first + 1;
+      count <= count + puts - takes;
+    end
+  end""",
+        model=model,
+        steps=20,
+        clocked=True,
+    )

@@ -1,0 +1,70 @@
+"""`code/faster`: the fast program gives what the slow one gives, to Python as well, in far fewer steps."""
+
+import json
+
+import numpy as np
+import pytest
+
+import verigym
+from verigym.envs.code.slow import LEVELS
+from verigym.verifiers.code.counted import library, machine
+
+ALL = [pytest.param(one, id=one.name) for level in LEVELS.values() for one in level]
+
+
+def counted(program, name, calls):
+    values, steps = [], 0
+    for call in calls:
+        playing = machine.Machine(library, 5_000_000)
+        frame = playing.load(program)
+        values.append(playing.call_named(frame, name, json.loads(json.dumps(call))))
+        steps += playing.meter.used
+    return values, steps
+
+
+def native(program, name, calls):
+    space = {}
+    exec(program, space)
+    return [space[name](*call) for call in json.loads(json.dumps(calls))]
+
+
+def draw(one, rng):
+    numbers = {name: int(rng.integers(low, high + 1)) for name, (low, high) in one.draws.items()}
+    return numbers, one.calls(rng, numbers)
+
+
+@pytest.mark.parametrize("one", ALL)
+def test_the_fast_program_gives_the_same(one):
+    rng = np.random.default_rng(1)
+    for _ in range(12):
+        numbers, calls = draw(one, rng)
+        slow, fast = (one.program(body, numbers) for body in (one.slow, one.fast))
+        assert native(slow, one.name, calls) == native(fast, one.name, calls)
+    values = counted(fast, one.name, calls)[0]
+    assert values == native(slow, one.name, calls)
+    assert not any(name in slow + fast for name in one.draws)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", ALL)
+def test_there_is_much_to_be_gained(one):
+    rng = np.random.default_rng(2)
+    for _ in range(3):
+        numbers, calls = draw(one, rng)
+        slow, fast = (
+            counted(one.program(body, numbers), one.name, calls)[1] for body in (one.slow, one.fast)
+        )
+        assert 5 * fast < slow < 600_000
+
+
+def test_a_half_way_improvement_earns_a_part():
+    env = verigym.make("code/faster")
+    seed = next(s for s in range(99) if "pairs_to" in env.sample_task(s).tags)
+    env.reset(seed=seed)
+    slow = env.task.reference["slow"]
+    better = slow.replace("count += 1", "count = count + 1").replace(
+        "range(i + 1, len(xs)):\n            if xs[i] +", "range(i):\n            if xs[i] +"
+    )
+    _, reward, _, _, info = env.step(better)
+    assert info["verdict"].reason in ("cheaper", "no_cheaper")
+    assert reward < 0.2

@@ -1,0 +1,116 @@
+"""`code/repo`: what is wanted is what Python returns from the mended files, and each mistake matters."""
+
+import json
+import types
+
+import numpy as np
+import pytest
+
+import verigym
+from verigym.envs.code import repo
+from verigym.envs.code.stages import REPORTS, STEPS
+from verigym.verifiers.code.patch import patched
+
+
+def native(files, entry, args):
+    """Run the repository in this process: it is ours."""
+    module, _, function = entry.partition(":")
+    space = {}
+    kept = {}
+
+    def load(name):
+        if name in kept:
+            return kept[name]
+        path = name.replace(".", "/") + ".py"
+        made = types.ModuleType(name)
+        kept[name] = made
+        source = files[path]
+        for line in source.split("\n"):
+            if line.startswith("from "):
+                _, where, _, what = line.split(" ")
+                made.__dict__[what] = load(where).__dict__[what]
+        code = "\n".join(line for line in source.split("\n") if not line.startswith("from "))
+        exec(code, made.__dict__)
+        return made
+
+    space = load(module)
+    return space.__dict__[function](*json.loads(json.dumps(args)))
+
+
+def check(difficulty, seed):
+    env = verigym.make("code/repo")
+    draft = env.generate(np.random.default_rng(seed), difficulty)
+    reference = draft.reference
+    files, fixed = reference["files"], {**reference["files"], **reference["fixed"]}
+    for test in reference["tests"]:
+        assert native(fixed, reference["entry"], test["args"]) == test["result"]
+    alone = [{**fixed, path: files[path]} for path in reference["fixed"]]
+    for broken in (files, *alone):
+        assert any(
+            native(broken, reference["entry"], test["args"]) != test["result"]
+            for test in reference["tests"]
+        )
+    assert len(reference["fixed"]) == (2 if difficulty == "hard" else 1)
+    assert 3 <= len(files) <= 10
+
+
+@pytest.mark.parametrize("difficulty", ["easy", "medium", "hard"])
+def test_python_agrees_with_what_is_wanted(difficulty):
+    for seed in range(4):
+        check(difficulty, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("difficulty", ["easy", "medium", "hard"])
+def test_python_agrees_on_many(difficulty):
+    for seed in range(100, 160):
+        check(difficulty, seed)
+
+
+def test_every_mistake_changes_its_source():
+    for stage in (*STEPS, *REPORTS):
+        for old, new in stage.mistakes:
+            assert old in stage.source
+            assert old != new
+
+
+def test_commands_show_the_repository():
+    env = verigym.make("code/repo", difficulty="medium")
+    env.reset(seed=3)
+    files = env.task.reference["files"]
+    listed = env.step("Let me see what there is.\nls")[0]
+    assert [line.split(" ")[0] for line in listed.split("\n")] == sorted(files)
+    path = sorted(files)[1]
+    assert env.step(f"cat {path}")[0] == files[path]
+    assert env.step("$ cat README.md")[0] == files["README.md"]
+    found = env.step("grep def run(records)")[0]
+    assert found.split(":")[0].endswith("/main.py")
+    before = env.state_key()
+    _, reward, over, _, info = env.step("rm -rf /")
+    assert (reward, over, info["valid_action"]) == (0.0, False, False)
+    assert env.state_key() == before
+    assert env.step("cat ../../etc/passwd")[0] == "there is no file ../../etc/passwd"
+
+
+def test_looking_first_changes_nothing_of_the_reward():
+    env = verigym.make("code/repo", difficulty="hard")
+    env.reset(seed=2)
+    for path in env.task.reference["files"]:
+        assert env.step(f"cat {path}")[1] == 0.0
+    _, reward, over, _, _ = env.step(env.oracle())
+    assert (reward, over) == (1.0, True)
+
+
+def test_half_of_two_mistakes_earns_nothing():
+    env = verigym.make("code/repo", difficulty="hard")
+    env.reset(seed=1)
+    path, text = next(iter(env.task.reference["fixed"].items()))
+    reply = f"```python\n# file: {path}\n{text}```"
+    assert patched(env.task.reference["files"], reply) == {path: text}
+    _, reward, over, _, _ = env.step(reply)
+    assert (reward, over) == (0.0, True)
+
+
+def test_a_mistake_is_one_of_those_drawn():
+    plan = repo._Plan.draw(np.random.default_rng(1), "hard")
+    assert len({at for at, _ in plan.mistakes}) == 2

@@ -1,0 +1,126 @@
+"""Has the sandbox run programs under the step-counting interpreter; outside of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from verigym.canonical import JSON
+from verigym.errors import SandboxError, TaskError
+from verigym.sandbox.base import Sandbox
+from verigym.sandbox.job import Job, JobStatus, Limits, Result
+from verigym.verifiers.code.drivers import driver
+from verigym.verifiers.code.runs import run_one
+from verigym.verifiers.code.values import BadValue, Normal, load, normal
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One call: the value it gave in normal form and as JSON, or None and why not; and its steps."""
+
+    steps: int
+    value: Normal | None
+    plain: JSON = None
+    failure: str = ""
+
+
+@cache
+def _texts() -> dict[str, str]:
+    folder = files("verigym.verifiers.code.counted")
+    return {
+        name: (folder / name).read_text(encoding="utf-8")
+        for name in ("machine.py", "library.py", "main.py")
+    }
+
+
+def counted_job(
+    programs: Sequence[str],
+    function: str,
+    calls: Sequence[JSON],
+    steps: int,
+    limits: Limits,
+    *,
+    total: int | None = None,
+) -> Job:
+    """A job that calls `function` of each program on each list of arguments, `steps` a call at most, and
+    `total` for all of them, where it is given."""
+    texts = _texts()
+    asked = {
+        "programs": list(programs),
+        "function": function,
+        "calls": list(calls),
+        "steps": steps,
+        "total": steps * len(calls) if total is None else total,
+    }
+    return Job(
+        source=texts["main.py"],
+        language="python",
+        stdin=json.dumps(asked).encode(),
+        files={
+            "machine.py": texts["machine.py"].encode(),
+            "library.py": texts["library.py"].encode(),
+            "call_python.py": driver("python").encode(),
+        },
+        limits=limits,
+    )
+
+
+def read_counts(stdout: bytes) -> list[str | list[Counted]]:
+    """For each program why it was refused, or its calls. Raises BadValue for another program's output."""
+    answers = load(stdout.strip())
+    if not isinstance(answers, list):
+        raise BadValue("a list of answers is wanted")
+    return [_read(answer) for answer in answers]
+
+
+def _read(answer: JSON) -> str | list[Counted]:
+    if isinstance(answer, str):
+        return answer
+    made = []
+    if not isinstance(answer, list):
+        raise BadValue("an answer is a text or a list")
+    for call in answer:
+        if not isinstance(call, list) or len(call) != 2 or not isinstance(call[0], int):
+            raise BadValue("a call is a number of steps and what came of it")
+        steps, found = call
+        if isinstance(found, list) and len(found) == 1:
+            made.append(Counted(steps, normal(found[0]), found[0]))
+        else:
+            made.append(Counted(steps, None, failure=str(found)))
+    return made
+
+
+def run_trusted(
+    sandbox: Sandbox,
+    programs: Sequence[str],
+    function: str,
+    calls: Sequence[JSON],
+    steps: int,
+    limits: Limits,
+) -> list[list[Counted]]:
+    """The calls of programs that a task brings. Raises TaskError where they cannot be run,
+    SandboxError where there was no time to."""
+    result = run_one(sandbox, counted_job(programs, function, calls, steps, limits))
+    if result.status is JobStatus.TIME_LIMIT:
+        # Steps bound what they do, so it is the machine that is slow.
+        raise SandboxError(f"the task's own programs took more than {limits.cpu_s:g} s of CPU")
+    try:
+        answers = read_or_fail(result)
+    except BadValue as error:
+        raise TaskError(f"the task's own programs cannot be run: {error}") from error
+    made = []
+    for answer in answers:
+        if isinstance(answer, str):
+            raise TaskError(f"a program of the task is refused: {answer}")
+        made.append(answer)
+    return made
+
+
+def read_or_fail(result: Result) -> list[str | list[Counted]]:
+    """`read_counts` of a job that ended well. Raises BadValue otherwise."""
+    if result.status is not JobStatus.OK:
+        raise BadValue(f"{result.status.value} {result.stderr[-200:].decode('utf-8', 'replace')}")
+    return read_counts(result.stdout)
