@@ -1,4 +1,4 @@
-"""One recorded trace through text, the OpenAI format, MCP and OpenEnv's form: the same rewards and keys."""
+"""One recorded trace (record.py) through text, the OpenAI format and MCP: the same rewards and keys."""
 
 import asyncio
 import json
