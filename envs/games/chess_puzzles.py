@@ -11,7 +11,8 @@ from verigym.env import Draft
 from verigym.envs.games.mate_positions import position_with_mate, split_of
 from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.task import Task
-from verigym.verifiers.games.chess import Position, fen_of, legal_moves, position_of, rows_of, uci
+from verigym.verifiers.games.chess import Position, legal_moves
+from verigym.verifiers.games.fen import fen_of, position_of, rows_of, uci
 from verigym.verifiers.games.mates import Puzzle, mate_distance, mating_move
 
 LEVELS = {"easy": 1, "medium": 2, "hard": 3}

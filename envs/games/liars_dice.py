@@ -8,18 +8,14 @@ import numpy as np
 
 from verigym.canonical import JSON
 from verigym.envs.games.self_play import Duel
+from verigym.verifiers.games.dice_book import LIAR, Hand, hands_of, holds, styles
 from verigym.verifiers.games.duels import seeded
 from verigym.verifiers.games.liars_dice import (
-    LIAR,
     MARGIN,
     TABLE_SHAPE,
     Bidding,
-    Hand,
-    hands_of,
-    holds,
     name_of,
     open_moves,
-    styles,
 )
 from verigym.verifiers.games.rules import RULES
 

@@ -1,4 +1,4 @@
-"""The rules of chess on bit sets: positions, legal moves, their names in UCI, FEN.
+"""The rules of chess on bit sets: positions, legal moves.
 
 A position is a tuple of plain values: `(pieces, sides, turn, castling, en_passant)`. `pieces` are six
 bit sets, pawns to kings, `sides` those of White and Black; square 0 is a1, 7 is h1, 63 is h8. `castling`
@@ -10,22 +10,18 @@ Draws by repetition, by fifty moves and by bare material are not looked at.
 
 from __future__ import annotations
 
-import re
-
-from verigym.errors import TaskError
-
 Position = tuple[tuple[int, ...], tuple[int, int], int, int, int]
 
 PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = range(6)
 LETTERS = "PNBRQK"
 ALL = (1 << 64) - 1
 FILE_A, FILE_H = 0x0101010101010101, 0x8080808080808080
-_LAST_RANKS = 0xFF000000000000FF
+LAST_RANKS = 0xFF000000000000FF
 # Directions: the first four are those of rooks, the last four those of bishops.
 _STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _UP = (True, True, False, False, True, True, False, False)
 # What a move from or to a square takes from the rights to castle.
-_RIGHTS = {0: 2, 7: 1, 4: 3, 56: 8, 63: 4, 60: 12}
+RIGHTS = {0: 2, 7: 1, 4: 3, 56: 8, 63: 4, 60: 12}
 
 
 def squares(bits: int) -> list[int]:
@@ -67,6 +63,11 @@ _KNIGHT = _leaps([(x, y) for x in (-2, -1, 1, 2) for y in (-2, -1, 1, 2) if abs(
 _KING = _leaps(list(_STEPS))
 # From where pawns of White and of Black attack a square lies on the other side's attacks from it.
 _PAWN = (_leaps([(-1, 1), (1, 1)]), _leaps([(-1, -1), (1, -1)]))
+
+
+def pawn_attacks(square: int, side: int) -> int:
+    """Squares that a pawn of `side` attacks from it."""
+    return _PAWN[side][square]
 
 
 def knight_leaps(square: int) -> int:
@@ -151,7 +152,7 @@ def legal_moves(position: Position, enough: int = 1000) -> list[int]:
         reach = (free | _PAWN[turn][square] & other) & goal & pins.get(square, ALL)
         for to in squares(reach):
             move = square | to << 6
-            if 1 << to & _LAST_RANKS:
+            if 1 << to & LAST_RANKS:
                 moves += [move | kind << 12 for kind in (QUEEN, ROOK, BISHOP, KNIGHT)]
             else:
                 moves.append(move)
@@ -247,7 +248,7 @@ def made(position: Position, move: int) -> Position:
         pieces[ROOK] ^= rook
         own ^= rook
     if castling:
-        castling &= ~(_RIGHTS.get(start, 0) | _RIGHTS.get(to, 0))
+        castling &= ~(RIGHTS.get(start, 0) | RIGHTS.get(to, 0))
     both = (other, own) if turn else (own, other)
     return tuple(pieces), both, 1 - turn, castling, behind
 
@@ -280,86 +281,3 @@ def likely_checks(position: Position, legal: list[int]) -> list[int]:
         ):
             found.append(move)
     return found
-
-
-def square_name(square: int) -> str:
-    """`a1` to `h8`."""
-    return "abcdefgh"[square % 8] + str(square // 8 + 1)
-
-
-def uci(move: int) -> str:
-    """A move such as `e2e4` or `a7a8q`."""
-    promoted = LETTERS[move >> 12].lower() if move >> 12 else ""
-    return square_name(move & 63) + square_name(move >> 6 & 63) + promoted
-
-
-def position_of(fen: str) -> Position:
-    """The position of a FEN; clocks may be left out. Raises TaskError for one that cannot be played."""
-    words = fen.split()
-    rows = words[0].split("/") if words else []
-    if len(words) < 4 or len(rows) != 8 or words[1] not in ("w", "b"):
-        raise TaskError(f"chess: no FEN: {fen[:100]!r}")
-    pieces, sides = [0] * 6, [0, 0]
-    for r, row in enumerate(rows):
-        column = 0
-        for sign in row:
-            if sign in "12345678":
-                column += int(sign)
-                continue
-            if sign.upper() not in LETTERS or column > 7:
-                raise TaskError(f"chess: no FEN: {fen[:100]!r}")
-            bit = 1 << column + 8 * (7 - r)
-            pieces[LETTERS.index(sign.upper())] |= bit
-            sides[sign.islower()] |= bit
-            column += 1
-        if column != 8:
-            raise TaskError(f"chess: a row of the FEN has not 8 squares: {row!r}")
-    castling = sum(1 << "KQkq".index(c) for c in set(words[2]) & set("KQkq"))
-    for square, right in _RIGHTS.items():
-        kind = KING if square % 8 == 4 else ROOK
-        if not (pieces[kind] & sides[square // 32]) >> square & 1:
-            castling &= ~right
-    turn = int(words[1] == "b")
-    passant = -1
-    if words[3] != "-":
-        if not re.fullmatch("[a-h]3" if turn else "[a-h]6", words[3]):
-            raise TaskError(f"chess: no square behind a pawn: {words[3][:10]!r}")
-        behind = "abcdefgh".index(words[3][0]) + (16 if turn else 40)
-        pawns = pieces[PAWN]
-        if not (pawns & sides[1 - turn]) >> behind + (8 if turn else -8) & 1:
-            raise TaskError(f"chess: there is no pawn before {words[3]!r}")
-        if _PAWN[1 - turn][behind] & pawns & sides[turn]:
-            passant = behind
-    if any((pieces[KING] & side).bit_count() != 1 for side in sides):
-        raise TaskError("chess: each side must have one king")
-    if pieces[PAWN] & _LAST_RANKS:
-        raise TaskError("chess: pawns cannot stand on the last ranks")
-    placed, both = tuple(pieces), (sides[0], sides[1])
-    if in_check((placed, both, 1 - turn, 0, -1)):
-        raise TaskError("chess: the side that has moved is in check")
-    return placed, both, turn, castling, passant
-
-
-def fen_of(position: Position) -> str:
-    """The FEN, with clocks that stand still."""
-    _, _, turn, castling, passant = position
-    rows = []
-    for row in rows_of(position):
-        text = "".join(row)
-        for n in range(8, 0, -1):
-            text = text.replace("." * n, str(n))
-        rows.append(text)
-    rights = "".join(c for i, c in enumerate("KQkq") if castling >> i & 1) or "-"
-    behind = square_name(passant) if passant >= 0 else "-"
-    return f"{'/'.join(rows)} {'wb'[turn]} {rights} {behind} 0 1"
-
-
-def rows_of(position: Position) -> list[str]:
-    """Eight rows of pieces, the eighth rank first, White in capitals, `.` for empty."""
-    pieces, sides = position[0], position[1]
-    signs = ["."] * 64
-    for kind, bits in enumerate(pieces):
-        for square in squares(bits):
-            black = sides[1] >> square & 1
-            signs[square] = LETTERS[kind].lower() if black else LETTERS[kind]
-    return ["".join(signs[8 * row : 8 * row + 8]) for row in range(7, -1, -1)]

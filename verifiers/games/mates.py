@@ -18,10 +18,9 @@ from verigym.verifiers.games.chess import (
     legal_moves,
     likely_checks,
     made,
-    position_of,
     stuck,
-    uci,
 )
+from verigym.verifiers.games.fen import position_of, uci
 
 MOST = 4
 """Moves that a puzzle may take; a search through more would be long."""
@@ -137,7 +136,7 @@ def mate_distance(position: Position, most: int) -> int | None:
     return next((n for n in range(1, most + 1) if mating_move(position, n) is not None), None)
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 11)
 def mating_move(position: Position, moves: int, quiet: bool = True) -> int | None:
     """A move with which the side to move forces mate within `moves` of its own.
 
@@ -156,7 +155,7 @@ def mating_move(position: Position, moves: int, quiet: bool = True) -> int | Non
     return None
 
 
-@lru_cache(maxsize=1 << 12)
+@lru_cache(maxsize=1 << 10)
 def _looked_at(position: Position) -> tuple[list[int], list[tuple[int, Position]]]:
     """The legal moves, and those that give check with what they lead to."""
     legal = legal_moves(position)

@@ -10,16 +10,13 @@ from verigym.verifiers.games.chess import (
     KING,
     LETTERS,
     PAWN,
-    fen_of,
     in_check,
     legal_moves,
     likely_checks,
     made,
-    position_of,
-    square_name,
     stuck,
-    uci,
 )
+from verigym.verifiers.games.fen import fen_of, position_of, square_name, uci
 from verigym.verifiers.games.mates import MatePuzzle, mate_distance, meant, played
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"

@@ -6,17 +6,9 @@ from itertools import product
 import pytest
 
 import verigym
+from verigym.verifiers.games.dice_book import LIAR, Book, book, hands_of, holds, styles
 from verigym.verifiers.games.dice_table import TABLE
-from verigym.verifiers.games.liars_dice import (
-    LIAR,
-    MARGIN,
-    Book,
-    LiarsDice,
-    book,
-    hands_of,
-    holds,
-    styles,
-)
+from verigym.verifiers.games.liars_dice import MARGIN, LiarsDice
 
 
 def brute(dice, faces, style, bids, own, deals):
