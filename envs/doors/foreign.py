@@ -153,9 +153,11 @@ def _position(moves: tuple[str, ...], game: Game) -> Position:
     return Position(moves, game.view, digest(game.key()), None if legal is None else tuple(legal))
 
 
-def environment(door: str, name: str, module: str, **fields: Any) -> type[ForeignGame]:
+def environment(
+    door: str, name: str, module: str, base: type[ForeignGame] = ForeignGame, **fields: Any
+) -> type[ForeignGame]:
     """The class of one game, for the module's `__getattr__`, where Gymnasium finds it by its name."""
     about = f"{name}, played by {door}. See docs/envs-doors.md."
     own = {"__module__": module, "__doc__": about, "__qualname__": name}
     own |= {"id": f"verigym/{door}/{name}-v0", "door": door, **fields}
-    return type(name, (ForeignGame,), own)
+    return type(name, (base,), own)

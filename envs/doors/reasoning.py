@@ -50,6 +50,7 @@ LEVELS: dict[str, dict[str, int | None]] = {
     "jugs": {"standard": 0},
     "list_functions": {"standard": None},
     "modulo_grid": {"easy": 0, "hard": 2},
+    "number_sequence": {"standard": 0},
     "polynomial_multiplication": {"easy": 0, "hard": 1},
     "sokoban": {"easy": 1, "hard": 2},
     "survo": {"easy": 0, "hard": 1},

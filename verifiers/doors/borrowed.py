@@ -14,26 +14,28 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 
-@dataclass
 class Generators:
     """What a library draws from while it is ours to seed."""
 
-    seed: int
-    python: random.Random = field(init=False)
-    numpy: np.random.RandomState = field(init=False)
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.python = random.Random(seed)
 
-    def __post_init__(self) -> None:
-        self.python = random.Random(self.seed)
-        self.numpy = np.random.RandomState(self.seed)
+    @cached_property
+    def numpy(self) -> np.random.RandomState:
+        """Made where it is drawn from, which is rare."""
+        return np.random.RandomState(self.seed)
 
     def state(self) -> tuple[Any, ...]:
-        """Both states, for a state key."""
+        """Their states, for a state key."""
+        if "numpy" not in vars(self):
+            return self.python.getstate()
         name, keys, *rest = self.numpy.get_state(legacy=True)
         return (self.python.getstate(), name, np.asarray(keys).tolist(), *rest)
 

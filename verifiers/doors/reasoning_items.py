@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib import import_module
 from threading import Lock
 from typing import Any
 
@@ -61,4 +62,6 @@ def _made(task: str, level: int | None, seed: int) -> Any:
 
 @lru_cache(maxsize=1)
 def _borrow() -> None:
+    # Imported by the library when it is first drawn from, which would be after this.
+    import_module("reasoning_gym.induction.list_functions.generators")
     borrow("reasoning_gym")

