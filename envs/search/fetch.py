@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
-MAX_BYTES = 2 << 20
+MAX_BYTES = 1 << 20
 MAX_REDIRECTS = 5
 MAX_ADDRESS = 2000
 _TYPES = ("text/html", "application/xhtml+xml", "text/plain")

@@ -236,9 +236,32 @@ def test_a_service_needs_an_address_and_a_limit(kwargs):
         ("<table><tr><td>1<td>2</table>", "1\n2"),
         ("<!-- no --><p>1 &lt; 2&nbsp;", "1 < 2"),
         ("<a href='http://['>x</a><p><div></p></b>y", "x\ny"),
-        ("<noscript>a<p>b", ""),
+        ("<noscript>a<p>b</noscript>c", "c"),
+        ("a < b <c", "a < b <c"),
+        ("<SCRIPT>x</Script>y <script>z", "y z"),
+        ("&#" + "9" * 5000 + ";", "&#" + "9" * 5000 + ";"),
+        ("<!-- open", ""),
         ("", ""),
     ],
 )  # fmt: skip
 def test_html_becomes_text(html, text):
     assert html_to_text(html, "http://h/")[1] == text
+
+
+@pytest.mark.parametrize("piece", ["<", "<a ", "<a href='", "<!--", "<!", "</", "<div>", "<svg>", "</svg>", "&", "<a href=//x>", "<title>"])  # fmt: skip
+def test_hostile_pages_take_little_work(piece, monkeypatch):
+    # Work is counted as characters that searches look at, not in seconds.
+    looked = 0
+
+    class Counting(str):
+        __slots__ = ()
+
+        def find(self, what, start=0):
+            nonlocal looked
+            found = str.find(self, what, start)
+            looked += (len(self) if found < 0 else found) - start
+            return found
+
+    size = 40_000
+    html_to_text(Counting((piece * size)[:size]), "http://h/")
+    assert looked <= 10 * size
