@@ -22,7 +22,7 @@ from verigym.verifiers.games.chess import (
 )
 from verigym.verifiers.games.fen import position_of, uci
 
-MOST = 4
+MOST = 3
 """Moves that a puzzle may take; a search through more would be long."""
 _CHOICE = 2
 """Replies to a check that leave no choice to speak of."""
