@@ -53,8 +53,8 @@ def tell_phone(desk: Desk) -> Wish | None:
     desk.free_names.remove(about)
     subject, phone = f"Phone of {about}", desk.contact(about)[3]
     return Wish(
-        f"Send {to} a mail with the subject '{subject}'; its text must give the phone number that the "
-        f"contacts have for {about}.",
+        f"Send {to} a mail with the subject '{subject}'; its text must be the phone number that the "
+        f"contacts have for {about}, and nothing else.",
         [
             added(
                 "mails",
@@ -62,10 +62,10 @@ def tell_phone(desk: Desk) -> Wish | None:
                 sender=ME,
                 recipient=address(to),
                 subject=subject,
-                body={"contains": phone},
+                body=phone,  # exactly: a list of all numbers holds it, too
             )
         ],
-        [Step("send_mail", {"to": address(to), "subject": subject, "body": f"It is {phone}."}, 3)],
+        [Step("send_mail", {"to": address(to), "subject": subject, "body": phone}, 3)],
     )
 
 

@@ -90,7 +90,7 @@ def delete_mails(player, name):
 
 def tell_phone(player, to, subject, about):
     phone = contact_of(player, about)["phone"]
-    player.ask("send_mail", to=email_of(player, to), subject=subject, body=f"Here: {phone}")
+    player.ask("send_mail", to=email_of(player, to), subject=subject, body=phone)
 
 
 def move_event(player, title, day):
@@ -150,7 +150,7 @@ def save_code(player, name, path):
 OFFICE = [
     (r"Move every mail in the inbox that came from (.*) to the folder (\w+)\.", file_mails),
     (r"Delete every mail in the inbox that came from (.*)\.", delete_mails),
-    (r"Send (.*) a mail with the subject '(.*)'; .* have for (.*)\.", tell_phone),
+    (r"Send (.*) a mail with the subject '(.*)'; .* have for (.*), and nothing else\.", tell_phone),
     (r"Move '(.*)' to (\S+), keeping its times, whatever else is on that day\.", move_event),
     (r"Cancel '(.*)' and send each .* subject '(.*)'\.", cancel_event),
     (r"Put the event '(.*)' into the calendar for (\S+): .* is on; (.*) is its only guest\.", book),

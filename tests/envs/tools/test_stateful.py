@@ -246,3 +246,37 @@ def test_distractors_grow_with_difficulty():
     for name in ("office", "shop", "bank", "home"):
         counts = [len(made(name, 1, d).tools()) for d in ("easy", "medium", "hard")]
         assert counts == sorted(set(counts))
+
+
+def test_a_list_of_all_numbers_is_no_answer():
+    """Where a mail must give a phone number, one that gives all of them is not paid."""
+    tried = 0
+    for seed in range(40):
+        env = made("office", seed, "easy")
+        ((name, arguments), *rest) = plan_of(env)
+        if name == "send_mail" and not rest:
+            phones = [row["phone"] for row in env.world.as_rows(env.state.tables)["contacts"]]
+            told = {**arguments, "body": " ".join(phones)}
+            assert play(env, [call(name, **told), call("finish")])[0] == 0.0
+            tried += 1
+    assert tried
+
+
+def test_keys_forget_the_way():
+    """The same changes in another order, and changes undone, lead to the same key."""
+    env = made("bank")
+    limits = {c["id"]: c["day_limit"] for c in env.world.as_rows(env.state.tables)["cards"]}
+    one, two = (call("set_card_limit", card=card, limit=77) for card in (1, 2))
+    back = call("set_card_limit", card=1, limit=limits[1])
+    look = call("list_cards")
+    start = env.snapshot()
+
+    def key_after(*actions):
+        env.restore(start)
+        for action in (*actions, look):
+            key = env.step(action)[4]["state_key"]
+        return key
+
+    assert key_after(one, two) == key_after(two, one) == key_after(look, two, one, one)
+    assert key_after(one, back) == key_after() == key_after("junk")
+    assert len({key_after(), key_after(one), key_after(two), key_after(one, two)}) == 4
