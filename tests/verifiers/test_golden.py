@@ -12,6 +12,8 @@ REASONS = {
     "games/replay": {
         *("goal_reached", "goal_not_reached", "illegal_move", "moves_after_goal", "over_budget"),
         *("unknown_move", "no_moves", "too_many_moves", "bad_json", "too_deep", "not_moves"),
+        *("first_wins", "draw", "second_wins", "first_forfeits", "second_forfeits"),
+        *("not_over", "moves_after_end"),
     },
     "qa/answer": {
         *(
