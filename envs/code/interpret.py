@@ -2,7 +2,7 @@
 
 `code/predict` takes its answers from it, and `code/repair` learns whether a changed program still does what
 it should. It walks the syntax tree and knows a part of Python: whole numbers, texts, lists, tuples,
-dictionaries, sets and deques; functions, loops, comprehensions; the functions and methods listed below and
+dictionaries, sets and deques; functions, loops, comprehensions; the functions and methods of known_python.py and
 no other, so nothing that a program holds can reach a file, a module or an attribute. Steps, sizes of numbers
 and lengths are bounded. What it does not know raises Unknown. It is for programs that are written or
 changed here; what a policy wrote runs in the sandbox alone.
@@ -11,69 +11,17 @@ changed here; what a policy wrote runs in the sandbox alone.
 from __future__ import annotations
 
 import ast
-import operator
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
-_MOST_DIGITS: Final = 1 << 256
-_MOST_ITEMS: Final = 20_000
-_DEEPEST: Final = 40  # so that Python's own stack has room
+from verigym.envs.code.known_python import BINARY, COMPARE, FUNCTIONS, METHODS
 
-_BINARY: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Div: operator.truediv,
-    ast.Mod: operator.mod,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-}
-_COMPARE: dict[type, Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.In: lambda a, b: a in b,
-    ast.NotIn: lambda a, b: a not in b,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-}
-_METHODS: dict[type, frozenset[str]] = {
-    str: frozenset(
-        [
-            *("split", "join", "upper", "lower", "startswith", "endswith", "isdigit", "isalpha"),
-            *("isupper", "islower", "find", "count", "replace", "strip", "index"),
-        ]
-    ),
-    list: frozenset(
-        [
-            *("append", "pop", "insert", "reverse", "sort", "index", "count", "extend"),
-            *("remove", "clear"),
-        ]
-    ),
-    dict: frozenset(["get", "items", "keys", "values", "setdefault", "pop", "update"]),
-    set: frozenset(["add", "discard", "remove", "update"]),
-    deque: frozenset(["append", "appendleft", "pop", "popleft"]),
-    tuple: frozenset(["index", "count"]),
-}
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (
-        *(abs, all, any, bool, chr, dict, divmod, enumerate, int, len, list, max, min, ord),
-        *(range, reversed, set, sorted, str, sum, tuple, zip),
-    )
-}
-FAILURES = (
-    *(ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, NameError),
-    *(RecursionError, RuntimeError, StopIteration, TypeError, ValueError),
-)
-"""What a program may fail with, as it would in Python."""
+_MOST_DIGITS: Final = 1 << 256
+_MOST_ITEMS: Final = 5_000
+_SIZED: Final = (str, list, tuple, dict, set, deque)
+_DEEPEST: Final = 40  # so that Python's own stack has room
 
 
 class Unknown(Exception):
@@ -100,7 +48,8 @@ class _Return(Exception):
 class Interpreter:
     """One run of one program, which finds `constants` defined. `printed` holds what it printed, `steps` the nodes that it evaluated.
 
-    `run()` and `call()` raise Unknown, TooLong, or what the program failed with, one of FAILURES.
+    `run()` and `call()` raise Unknown, TooLong, or what the program failed with, one of FAILURES
+    (known_python.py).
     """
 
     def __init__(
@@ -215,7 +164,8 @@ class Interpreter:
             case ast.Name(id=name):
                 names[name] = value
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
-                items = list(islice(value, _MOST_ITEMS))
+                items = list(islice(value, _MOST_ITEMS + 1))
+                self._bounded(len(items))
                 last = parts[-1] if parts else None
                 if isinstance(last, ast.Starred) and len(items) >= len(parts) - 1:
                     head = len(parts) - 1
@@ -290,8 +240,8 @@ class Interpreter:
             return names[name]
         if name in self._globals:
             return self._globals[name]
-        if name in _FUNCTIONS:
-            return _FUNCTIONS[name]
+        if name in FUNCTIONS:
+            return FUNCTIONS[name]
         if name in ("print", "input", "map"):
             return {"print": self._print, "input": self._input, "map": _mapped}[name]
         raise NameError(name)
@@ -305,11 +255,13 @@ class Interpreter:
             if not (isinstance(left, int) and isinstance(right, int) and 0 <= right <= 64):
                 raise Unknown("this power")
             return left**right if isinstance(op, ast.Pow) else left << right
-        if type(op) not in _BINARY or (isinstance(op, ast.Mod) and isinstance(left, str)):
+        if type(op) not in BINARY or (isinstance(op, ast.Mod) and isinstance(left, str)):
             raise Unknown(type(op).__name__)
-        value = _BINARY[type(op)](left, right)
+        value = BINARY[type(op)](left, right)
         if isinstance(value, int) and abs(value) > _MOST_DIGITS:
             raise TooLong("a number of more than 256 bits")
+        if isinstance(value, str | list | tuple):
+            self._bounded(len(value))
         return value
 
     def _bounded(self, count: int) -> None:
@@ -320,7 +272,7 @@ class Interpreter:
         one, result = self._value(node.left, names), True
         for op, right in zip(node.ops, node.comparators, strict=True):
             other = self._value(right, names)
-            result = _COMPARE[type(op)](one, other)
+            result = COMPARE[type(op)](one, other)
             if not result:
                 break
             one = other
@@ -330,7 +282,8 @@ class Interpreter:
         items: list[Any] = []
         for part in parts:
             if isinstance(part, ast.Starred):
-                items.extend(islice(self._value(part.value, names), _MOST_ITEMS))
+                items.extend(islice(self._value(part.value, names), _MOST_ITEMS + 1))
+                self._bounded(len(items))
             else:
                 items.append(self._value(part, names))
         return items
@@ -349,25 +302,29 @@ class Interpreter:
                 yield from self._comprehended(one, inner, names)
 
     def _call(self, node: ast.Call, names: dict[str, Any]) -> Any:
+        holder: Any = None
         if isinstance(node.func, ast.Attribute):
             holder = self._value(node.func.value, names)
             name = node.func.attr
-            if name not in _METHODS.get(type(holder), frozenset()):
-                if type(holder) in _METHODS and hasattr(holder, name):
+            if name not in METHODS.get(type(holder), frozenset()):
+                if type(holder) in METHODS and hasattr(holder, name):
                     raise Unknown(f"the method {name}")
                 raise AttributeError(name)
             called = getattr(holder, name)
         else:
             called = self._value(node.func, names)
         args = self._items(node.args, names)
-        options = {one.arg: self._value(one.value, names) for one in node.keywords if one.arg}
+        if not all(one.arg for one in node.keywords):
+            raise Unknown("** in a call")
+        options = {str(one.arg): self._value(one.value, names) for one in node.keywords}
         if not callable(called):
             raise TypeError("it cannot be called")
-        if called is range or called in (list, sum, sorted, tuple, set):
-            for one in args:
-                self._bounded(abs(one) if isinstance(one, int) else 0)
-                self._bounded(len(one) if isinstance(one, range) else 0)
-        return called(*args, **options)
+        for one in args:
+            self._bounded(len(one) if isinstance(one, range) else 0)
+        found = called(*args, **options)
+        for changed in (found, holder):
+            self._bounded(len(changed) if isinstance(changed, _SIZED) else 0)
+        return found
 
     def _print(self, *values: Any, sep: str = " ", end: str = "\n") -> None:
         self.printed += sep.join(map(str, values)) + end

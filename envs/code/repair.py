@@ -14,7 +14,8 @@ from verigym.canonical import digest
 from verigym.env import Draft
 from verigym.envs.code.attempts import LIMITS, Attempt, Attempts, asked, fenced
 from verigym.envs.code.family import Family, Params, header, named
-from verigym.envs.code.interpret import FAILURES, Interpreter, TooLong, Unknown
+from verigym.envs.code.interpret import Interpreter, TooLong, Unknown
+from verigym.envs.code.known_python import FAILURES
 from verigym.envs.code.stdio import FAMILIES, draw_problem, problem_of
 from verigym.verifiers.code.strength.mutate import change, places, written
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import verigym
-from verigym.envs.code.interpret import FAILURES, Interpreter, TooLong, Unknown
+from verigym.envs.code.interpret import Interpreter, TooLong, Unknown
+from verigym.envs.code.known_python import FAILURES
 from verigym.envs.code.stdio import FAMILIES
 from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.code.strength.mutate import mutants
@@ -102,6 +103,13 @@ def test_other_builtins_are_no_names(name):
         "x = list(range(10 ** 9))",
         "def f(n):\n    return f(n + 1)\nf(0)",
         "x = 'a'\nwhile x:\n    x = x * 2",
+        "x = 'a'\nwhile x:\n    x += x",
+        "x = [1]\nwhile x:\n    x.extend(x)",
+        "x = 'a'\nwhile x:\n    x = x.replace('a', 'aa')",
+        "x = max(range(10 ** 9))",
+        "x = list(enumerate(range(10 ** 9)))",
+        "print(*range(10 ** 9))",
+        "a, *b = range(10 ** 9)",
         "x = [1]\nfor y in x:\n    x.append(y)",
     ],
 )
