@@ -21,6 +21,7 @@ import openai
 
 from verigym.agents.policy import Completion, PolicyRefusal, Request
 from verigym.agents.sampling import generator
+from verigym.canonical import to_json
 from verigym.errors import PolicyError, RequestError
 
 _OPENAI_HOST = "api.openai.com"
@@ -36,6 +37,8 @@ class OpenAIPolicy:
     The key is `api_key`, else the variable VERIGYM_POLICY_KEY, else, for OpenAI's own host only,
     OPENAI_API_KEY: a key is not sent where it was not meant to go. Each request's `seed` comes from
     its key; whether the server honours it is its own affair. `extra_body` goes into every request.
+    With `tools` the functions of an environment that publishes some are offered as the chat API has
+    it, and a reply that calls them becomes the action, as JSON of the message.
     """
 
     max_batch = 1
@@ -53,6 +56,7 @@ class OpenAIPolicy:
         concurrency: int = 32,
         timeout_s: float = 120.0,
         token_ids: bool = False,
+        tools: bool = False,
         extra_body: Mapping[str, Any] | None = None,
     ) -> None:
         parts = urlsplit(base_url)
@@ -63,6 +67,7 @@ class OpenAIPolicy:
         if not timeout_s > 0:
             raise RequestError(f"timeout_s must be above 0, got {timeout_s}")
         self.name = f"openai:{model}"
+        self._tools = tools
         self.concurrency = concurrency
         self.base_url = base_url
         self._fields: dict[str, Any] = {
@@ -107,6 +112,7 @@ class OpenAIPolicy:
             reply: Any = self._client.chat.completions.create(
                 messages=[dict(message) for message in request.messages],
                 seed=seed,
+                **self._offered(request),
                 **self._fields,
             )
         except openai.APIStatusError as error:
@@ -117,6 +123,10 @@ class OpenAIPolicy:
                 f"{self.base_url} gave no completion: {type(error).__name__}: {error}"
             ) from error
         return self._read(reply, time.perf_counter() - began)
+
+    def _offered(self, request: Request) -> dict[str, Any]:
+        published = getattr(request.env, "tools", None) if self._tools else None
+        return {} if published is None else {"tools": published()}
 
     def _from_status(self, error: openai.APIStatusError) -> Exception:
         said = f"{self.base_url} answered {error.status_code}: {error.message}"
@@ -130,6 +140,9 @@ class OpenAIPolicy:
         try:
             choice = reply.choices[0]
             text = choice.message.content or ""
+            calls = getattr(choice.message, "tool_calls", None)
+            if calls:
+                text = _as_json(choice.message)
             finish = choice.finish_reason
         except (AttributeError, IndexError, TypeError) as error:
             raise PolicyError(
@@ -148,6 +161,19 @@ class OpenAIPolicy:
             policy_version=self.version,
             generate_s=generate_s,
         )
+
+
+def _as_json(message: Any) -> str:
+    """A message that calls tools, as environments read it."""
+    calls = [
+        {
+            "type": "function",
+            "function": {"name": call.function.name, "arguments": call.function.arguments},
+        }
+        for call in message.tool_calls
+    ]
+    said = {"role": "assistant", "content": message.content, "tool_calls": calls}
+    return to_json(said).decode()
 
 
 def _tokens(reply: Any, choice: Any) -> tuple[list[int], list[int], list[float]]:

@@ -8,6 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+import verigym
+
 pytest.importorskip("openai")
 
 from verigym import PolicyError
@@ -263,6 +265,36 @@ def test_keys_go_only_where_they_were_meant_to(server, monkeypatch):
 def test_impossible_options_are_refused(refused, options, message):
     with refused(message):
         OpenAIPolicy("m", **options)
+
+
+def test_tools_are_offered_and_calls_become_the_action(server):
+    env = verigym.make("tools/call")
+    env.reset(seed=3)
+    expected = json.loads(env.oracle().partition("<tool_call>")[2].partition("</tool_call>")[0])
+    calls = [expected] if isinstance(expected, dict) else expected
+    message = {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {
+                "id": f"call_{i}",
+                "type": "function",
+                "function": {"name": call["name"], "arguments": json.dumps(call["arguments"])},
+            }
+            for i, call in enumerate(calls)
+        ],
+    }
+    said = body()
+    said["choices"][0] |= {"message": message, "finish_reason": "tool_calls"}
+    server.answer = lambda _: (200, said)
+    policy = OpenAIPolicy("m", server.url, tools=True)
+    asked = Request(messages=ASK.messages, env=env, key=(1,))
+    (made,) = policy.complete([asked])
+    assert server.asked[-1]["tools"] == env.tools()
+    assert env.step(made.text)[1] == 1.0
+    policy.complete([ASK])
+    assert "tools" not in server.asked[-1]
+    policy.close()
 
 
 def test_episodes_are_played_over_the_wire(server, counter, make_verifier):

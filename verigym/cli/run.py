@@ -65,6 +65,12 @@ def run(
     max_new_tokens: Annotated[
         int | None, typer.Option("--max-new-tokens", min=1, help="A turn, for hf and openai.")
     ] = None,
+    tools: Annotated[
+        bool,
+        typer.Option(
+            "--tools", help="Offer an environment's tools to openai as the chat API does."
+        ),
+    ] = False,
     history: Annotated[
         int, typer.Option("--history", min=0, help="Earlier turns that each prompt repeats.")
     ] = 2,
@@ -86,7 +92,9 @@ def run(
     env = make(env_id, difficulty=difficulty, split=split, **kwargs)
     full_id, level, judge = env.id, env.difficulty, env.verifier_id
     env.close()
-    player = make_policy(policy, temperature=temperature, max_new_tokens=max_new_tokens)
+    player = make_policy(
+        policy, temperature=temperature, max_new_tokens=max_new_tokens, tools=tools or None
+    )
     plans = plan_groups(
         full_id,
         range(seed, seed + episodes),
