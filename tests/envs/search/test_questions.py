@@ -57,6 +57,14 @@ def test_a_quarter_of_the_questions_has_no_answer():
     assert 0.18 < sum(lacking) / len(lacking) < 0.32
 
 
+def test_saying_unknown_without_reading_earns_nothing():
+    env = verigym.make("search/unanswerable-v0", world=5, pages=PAGES)
+    for task in tasks("unanswerable", 40):
+        for cited in ([], ["p00001"]):
+            said = {"answer": "unknown", "citations": cited}
+            assert env.verifier.verify(task, said).score == 0
+
+
 def test_the_words_do_not_betray_that_there_is_no_answer():
     # Of each fact that is asked for, about as many questions have no answer.
     shares = {}
