@@ -11,7 +11,7 @@ setup: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x "$(BIN)/python" || "$(PYTHON)" -m venv $(VENV)
 	"$(BIN)/python" -m pip install --quiet --upgrade pip
-	"$(BIN)/python" -m pip install --quiet --constraint constraints.txt --editable ".[server,otel,train,math,sql,schema,text,dataset,hub,mcp,minigrid,reasoning-gym,textarena,dev]"
+	PYTHONWARNINGS=ignore "$(BIN)/python" -m pip install --quiet --constraint constraints.txt --editable ".[server,otel,train,math,sql,schema,text,dataset,hub,mcp,minigrid,reasoning-gym,textarena,dev]"
 	touch $@
 
 demo: setup  ## Teach a small model to play keydoor, then open the report it names
