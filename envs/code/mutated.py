@@ -100,9 +100,8 @@ _EASY = (
             ("age < CHILD", "age < CHILD - 1"),
             ("age >= SENIOR", "age > SENIOR"),
             ("age >= SENIOR", "age >= SENIOR - 1"),
-            ("if member", "if not member"),
-            ("price // 2", "(price + 2) // 2"),
             ("price - DISCOUNT", "price - DISCOUNT + 1"),
+            ("price = price // 2", "price = price // 2 + (age == CHILD)"),
         ),
     ),
     Mutated(
@@ -114,10 +113,8 @@ _EASY = (
     return year % SHORT == 0 and (year % MIDDLE != 0 or year % (MIDDLE * TIMES) == 0)
 """,
         changes=(
-            ("year % SHORT == 0 and", "year % SHORT == 0 or"),
             (" or year % (", " and year % ("),
             (" or year % (MIDDLE * TIMES) == 0", ""),
-            ("year % SHORT == 0 and ", ""),
             ("year % MIDDLE != 0 or ", ""),
             ("MIDDLE * TIMES", "MIDDLE * (TIMES + 1)"),
             ("year % SHORT", "year % (SHORT + 1)"),
@@ -188,10 +185,9 @@ _EASY = (
         changes=(
             ("digit > LIMIT", "digit >= LIMIT"),
             ("digit > LIMIT", "digit > LIMIT + 1"),
-            ("while n > 0", "while n > 9"),
             ("while n > 0", "while n > 1"),
-            ("n = n // 10", "n = n // 100"),
-            ("            total += digit", "            total = digit"),
+            ("n % 10", "n % 10 % 9"),
+            ("total = 0", "total = n // 99999"),
         ),
     ),
 )
@@ -215,12 +211,10 @@ _MEDIUM = (
     return min(best, CAP)
 """,
         changes=(
-            ("run = 1", "run = 0"),
             ("        if run > best:\n            best = run", "        best = run"),
             ("range(len(xs))", "range(len(xs) - 1)"),
             ("min(best, CAP)", "best"),
             ("min(best, CAP)", "min(best, CAP - 1)"),
-            ("xs[i] == xs[i - 1]", "xs[i] == xs[0]"),
             ("xs[i] == xs[i - 1]", "xs[i] >= xs[i - 1]"),
             ("            run = 1", "            best = run = 1"),
         ),
@@ -244,7 +238,6 @@ _MEDIUM = (
             ("len(xs) - 1)", "len(xs) - 2)"),
             ("xs[i - 1] >= RISE", "xs[i - 1] > RISE"),
             ("xs[i + 1] >= RISE", "xs[i + 1] > RISE"),
-            (" and ", " or "),
             ("xs[i] - xs[i - 1] >= RISE", "xs[i] - xs[i - 1] >= RISE - 1"),
             ("count += 1", "count = 1"),
         ),
@@ -300,7 +293,6 @@ _MEDIUM = (
             ("min(total + p, CEILING)", "min(total + p, CEILING + 1)"),
             ("total + p < FLOOR", "p < FLOOR"),
             ("            continue", "            total = FLOOR\n            continue"),
-            ("total = 0", "total = 1"),
         ),
     ),
     Mutated(
@@ -328,10 +320,10 @@ _MEDIUM = (
             (">= LEAST", ">= LEAST - 1"),
             ("str(j - i)", "str(j - i - 1)"),
             ("str(j - i)", "str(j - i)[-1]"),
-            ("while i < len(s)", "while i < len(s) - 1"),
-            ("s[i:j]", "s[i]"),
-            ("s[j] == s[i]", "s[j] == s[0]"),
-            ('"".join(out)', '"".join(sorted(out))'),
+            (">= LEAST", "== LEAST"),
+            ("j < len(s) and", "j < len(s) and j - i < 9 and"),
+            ("s[i:j]", 's[i:j].replace("cc", "c")'),
+            ("str(j - i))", "str(j - i) if j < len(s) else s[i:j])"),
         ),
     ),
     Mutated(
@@ -486,7 +478,6 @@ _HARD = (
             (" and best[j] > longest", ""),
             ("for j in range(i)", "for j in range(i - 1)"),
             ("for j in range(i)", "for j in range(1, i)"),
-            ("xs[i] - xs[j]", "abs(xs[i] - xs[j])"),
             ("max(best, default=0)", "max(best, default=1)"),
             ("max(best, default=0)", "(best or [0])[-1]"),
             ("for j in range(i)", "for j in range(max(i - 3, 0), i)"),
@@ -546,12 +537,11 @@ _HARD = (
     return trips
 """,
         changes=(
-            ("        w = abs(w)\n", ""),
             ("if w > LOAD", "if w >= LOAD"),
-            ("continue", "break"),
             ("aboard == SEATS", "aboard == SEATS + 1"),
             ("load + w > LOAD", "load + w >= LOAD"),
-            ("load + w > LOAD", "load > LOAD"),
+            ("load + w > LOAD", "load + w > LOAD + 1"),
+            ("aboard += 1", "aboard += 1 if w else 0"),
             ("            load = 0\n", ""),
             (" or aboard == SEATS", ""),
             ("            aboard = 0\n", ""),

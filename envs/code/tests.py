@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -10,11 +12,11 @@ import numpy as np
 
 from verigym.env import Draft
 from verigym.envs.code.mutated import LEVELS, Bound, filled
-from verigym.question import Ask, Asked, Question
+from verigym.question import Ask, Question
 from verigym.verifiers.code.counted import library, machine
 from verigym.verifiers.code.inputs import said
 
-_MUTANTS = {"easy": 3, "medium": 5, "hard": 7}
+_MUTANTS = {"easy": 3, "medium": 5, "hard": 6}
 _STEPS = 20_000
 _CANDIDATES = 4000
 
@@ -36,8 +38,8 @@ class Tests(Question):
     """A right function; the reply is inputs, and each hidden wrong version that one of them shows up
     earns its share (`code/mutants`).
 
-    Full marks can always be had: each wrong version differs within the bounds, and there may be as
-    many inputs as there are wrong versions. Splits differ in the function's numbers.
+    Full marks can always be had: as many inputs are allowed as a search took to tell all of them, so
+    that shooting at random misses some. Splits differ in the function's numbers.
     """
 
     __test__ = False  # pytest would collect it
@@ -57,27 +59,29 @@ class Tests(Question):
         count = _MUTANTS[difficulty]
         chosen = sorted(int(n) for n in rng.permutation(len(one.changes))[:count])
         program = one.program(numbers)
+        reference: dict[str, Any] = {
+            "function": one.name,
+            "program": program,
+            "mutants": [one.program(numbers, change) for change in chosen],
+            "args": list(one.args.values()),
+            "numbers": numbers,
+        }
+        calls = killing_inputs(reference)
+        if not calls:
+            return self.ask(rng, difficulty)
         bounds = "; ".join(f"{name} is {said(bound)}" for name, bound in one.args.items())
-        form = "[[...], [...]] for two inputs"
         return Ask(
             prompt=_PROMPT.format(
                 says=filled(one.says, numbers),
                 program=program,
                 bounds=bounds,
                 count=count,
-                inputs=count,
-                form=form,
+                inputs=len(calls),
+                form="[[...], [...]] for two inputs",
             ),
             answer="",
             steps=count * program.count("\n"),
-            reference={
-                "function": one.name,
-                "program": program,
-                "mutants": [one.program(numbers, change) for change in chosen],
-                "args": list(one.args.values()),
-                "inputs": count,
-                "numbers": numbers,
-            },
+            reference={**reference, "inputs": len(calls), "killing": calls},
             tags=("code", one.name),
         )
 
@@ -88,18 +92,13 @@ class Tests(Question):
         return super().split_of(plain)
 
     def reply(self, reference: Any) -> str:
-        """See `Question`. Made where it is asked for: it takes a search."""
-        return ""
-
-    def solve(self, state: Asked) -> str:
-        """See `Env`."""
-        reference: Any = self.task.reference
-        calls = killing_inputs(reference)
-        return f"```json\n{json.dumps(calls)}\n```"
+        """See `Question`."""
+        return f"```json\n{json.dumps(reference['killing'])}\n```"
 
 
 def killing_inputs(reference: dict[str, Any]) -> list[list[Any]]:
-    """Inputs that kill every mutant, as few as a greedy choice finds; those that none kills are left."""
+    """Inputs that tell all mutants from the right program, each at least one more than those before it;
+    an empty list where the search found none."""
     right, *mutants = (
         _Callable(program, reference["function"])
         for program in (reference["program"], *reference["mutants"])
@@ -115,7 +114,7 @@ def killing_inputs(reference: dict[str, Any]) -> list[list[Any]]:
                 del left[number]
         if not left:
             break
-    return found
+    return [] if left else found
 
 
 class _Callable:
@@ -139,6 +138,10 @@ class _Callable:
 def _candidates(reference: dict[str, Any]) -> Iterator[list[Any]]:
     """Inputs within the bounds, many of them at edges of the bounds and of the program's numbers."""
     numbers = [int(n) for n in reference["numbers"].values()]
+    # Where conditions on several numbers meet.
+    numbers += [
+        math.prod(some) for size in (2, 3) for some in itertools.combinations(numbers, size)
+    ]
     near = sorted({n * sign + more for n in numbers for sign in (1, -1) for more in (-1, 0, 1)})
     rng = np.random.Generator(np.random.PCG64(0))
     for _ in range(_CANDIDATES):
@@ -151,8 +154,8 @@ def _drawn(rng: np.random.Generator, bound: Bound, near: list[int]) -> Any:
         return bool(rng.integers(2))
     low, high = bound["low"], bound["high"]
     if kind == "int":
-        inside = [n for n in near if low <= n <= high]
-        if inside and rng.random() < 0.5:
+        inside = [low, high, *(n for n in near if low <= n <= high)]
+        if rng.random() < 0.5:
             return inside[int(rng.integers(len(inside)))]
         return int(rng.integers(low, high + 1))
     size = int(rng.integers(low, high + 1))
