@@ -36,11 +36,16 @@ CHARSET = frozenset(string.printable)
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """What `generate` gives: a task without its name. `reference` is hidden plain data."""
+    """What `generate` gives: a task without its name. `reference` is hidden plain data.
+
+    `essence`, where given, decides the split in place of prompt and reference: what tasks that are much
+    the same have in common, or what is known before the work is done (`Env.wants`).
+    """
 
     prompt: str
     reference: JSON
     tags: tuple[str, ...] = ()
+    essence: JSON = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,6 +130,8 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self._state: State | None = None
         self._turn = 0
         self._done = True
+        self._drawing = split
+        """The split for which a task is being drawn."""
         self.verify_s = 0.0
         """Seconds that the last step spent in its verifier; for ledgers, never part of the play."""
 
@@ -243,6 +250,14 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         """Which split the content of `draft` belongs to; content is in one split only."""
         return split_by_content(draft)
 
+    def wants(self, essence: JSON) -> bool:
+        """Whether a draft with this `essence` is of the split that is being drawn.
+
+        For `generate` to ask before costly work, and to draw again where it is not: half of all drafts
+        are thrown away at the least.
+        """
+        return split_by_content(Draft(prompt="", reference=None, essence=essence)) == self._drawing
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
@@ -344,6 +359,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     # Internals.
 
     def _draw(self, rng: np.random.Generator, seed: int, difficulty: str, split: str) -> Task:
+        self._drawing = split
         for _ in range(_MAX_DRAWS):
             draft = self.generate(rng, difficulty)
             if self.split_of(draft) == split:
@@ -397,7 +413,8 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
 def split_by_content(draft: Draft) -> str:
     """Half of all content is training, a quarter each validation and test."""
-    bucket = int(digest(draft.prompt, draft.reference)[:8], 16) % len(_SPLIT_OF_BUCKET)
+    content = [draft.prompt, draft.reference] if draft.essence is None else [draft.essence]
+    bucket = int(digest(*content)[:8], 16) % len(_SPLIT_OF_BUCKET)
     return _SPLIT_OF_BUCKET[bucket]
 
 

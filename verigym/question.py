@@ -40,6 +40,8 @@ class Ask:
     steps: int = 1
     reference: JSON = None
     tags: tuple[str, ...] = ()
+    essence: JSON = None
+    """See `Draft`."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class Question(Env[Asked]):
             prompt=f"{ask.prompt}\n{self.form}" if self.form else ask.prompt,
             reference={"answer": ask.answer} if ask.reference is None else ask.reference,
             tags=(*ask.tags, f"{_STEPS}{ask.steps}"),
+            essence=ask.essence,
         )
 
     def initial(self, task: Task) -> Asked:

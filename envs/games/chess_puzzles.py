@@ -7,12 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verigym.canonical import JSON
-from verigym.env import Draft
-from verigym.envs.games.mate_positions import position_with_mate, split_of
+from verigym.envs.games.mate_positions import essence_of, position_with_mate
 from verigym.envs.games.replayed import Play, ReplayedGame
-from verigym.task import Task
 from verigym.verifiers.games.chess import Position, legal_moves
-from verigym.verifiers.games.fen import fen_of, position_of, rows_of, uci
+from verigym.verifiers.games.fen import fen_of, rows_of, uci
 from verigym.verifiers.games.mates import Puzzle, mate_distance, mating_move
 
 LEVELS = {"easy": 1, "medium": 2, "hard": 3}
@@ -37,26 +35,9 @@ class ChessPuzzles(ReplayedGame):
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
         """See `ReplayedGame`."""
         moves = LEVELS[difficulty]
-        return _task(position_with_mate(rng, moves), moves)
-
-    def split_of(self, draft: Draft) -> str:
-        """See `Env`. By pawns and material alone."""
-        assert isinstance(draft.reference, dict)
-        return split_of(position_of(str(draft.reference["fen"])))
-
-    def _draw(self, rng: np.random.Generator, seed: int, difficulty: str, split: str) -> Task:
-        """See `Env`. What is of another split is dropped before it is searched, not after."""
-        moves = LEVELS[difficulty]
-        prompt, reference = _task(position_with_mate(rng, moves, split), moves)
-        return Task(
-            id=f"{self.id}:{split}:{difficulty}:{seed}",
-            env_id=self.id,
-            seed=seed,
-            prompt=prompt,
-            difficulty=difficulty,
-            split=split,
-            reference={"game": self.game, **reference},
-        )
+        position = position_with_mate(rng, moves, self.wants)
+        prompt, reference = _task(position, moves)
+        return prompt, {**reference, "essence": essence_of(position)}
 
     def show(self, board: Puzzle) -> str:
         """See `ReplayedGame`."""

@@ -7,11 +7,11 @@ mate, proven by search, is one move longer each time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from verigym.canonical import digest
+from verigym.canonical import JSON
 from verigym.verifiers.games.chess import (
     BISHOP,
     KING,
@@ -52,15 +52,17 @@ _DEFENCE = ["P", "PP", "PPP", "NP", "BP", "RPP", "RP", "BPP", "NPP", "R", "BN", 
 _PLACED, _TRIED = 96, 10
 
 
-def position_with_mate(rng: np.random.Generator, moves: int, split: str | None = None) -> Position:
+def position_with_mate(
+    rng: np.random.Generator, moves: int, wanted: Callable[[JSON], bool] = lambda essence: True
+) -> Position:
     """A position in which the side to move forces mate in `moves` moves and not in fewer.
 
-    Of `split`, where that is given.
+    Its essence is `wanted`.
     """
     while True:
         draws = rng.integers(1 << 30, size=_PLACED + _TRIED * moves).tolist()
         position = _placed(iter(draws[:_PLACED]))
-        if position is None or (split is not None and split_of(position) != split):
+        if position is None or not wanted(essence_of(position)):
             continue
         if mating_move(position, 1) is not None:
             found = _before(position, draws[_PLACED:], 2, moves) if moves > 1 else position
@@ -68,15 +70,14 @@ def position_with_mate(rng: np.random.Generator, moves: int, split: str | None =
                 return found
 
 
-def split_of(position: Position) -> str:
-    """The split that a position belongs to, by its pawns and by how many pieces of which kind there are.
+def essence_of(position: Position) -> JSON:
+    """What decides the split of a position: its pawns, and how many pieces of which kind there are.
 
     Moves that are taken back change neither, so it is known before anything is searched.
     """
     pieces, sides, turn = position[:3]
-    content = (turn, *((bits & side).bit_count() for bits in pieces for side in sides))
-    bucket = int(digest(content, pieces[PAWN])[:8], 16) % 4
-    return ("train", "train", "validation", "test")[bucket]
+    counts = [(bits & side).bit_count() for bits in pieces for side in sides]
+    return [turn, counts, hex(pieces[PAWN])]
 
 
 def _placed(draws: Iterator[int]) -> Position | None:

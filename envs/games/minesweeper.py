@@ -43,6 +43,9 @@ class Minesweeper(ReplayedGame):
             free = [at for at in range(cells) if not clear >> at & 1]
             free.sort(key=draws.__getitem__)
             field = Field(height, width, sum(1 << at for at in free[:count]))
+            essence = f"{height} {width} {field.mines:x}"
+            if not self.wants(essence):
+                continue
             start = opened_from(field, 0, 1 << first)
             left = (field.free & ~start).bit_count()
             if left >= 3 and _solvable(field, start):
@@ -50,7 +53,12 @@ class Minesweeper(ReplayedGame):
                 rows = ["".join(signs[at : at + width]) for at in range(0, cells, width)]
                 prompt = _PROMPT.format(height=height, width=width, mines=count)
                 place = [first // width + 1, first % width + 1]
-                return prompt, {"rows": rows, "first": place, "turns": left + 5}
+                return prompt, {
+                    "rows": rows,
+                    "first": place,
+                    "turns": left + 5,
+                    "essence": essence,
+                }
 
     def show(self, board: Opened) -> str:
         """See `ReplayedGame`."""

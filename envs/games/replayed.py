@@ -41,7 +41,10 @@ class ReplayedGame(Env[Play]):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """Prompt, and what the rules start from; `turns` in it is how many there are."""
+        """Prompt, and what the rules start from; `turns` in it is how many there are.
+
+        `essence` in it, where there is one, goes to the `Draft` and not to the rules.
+        """
 
     @abstractmethod
     def show(self, board: Any) -> str:
@@ -71,7 +74,8 @@ class ReplayedGame(Env[Play]):
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
         """See `Env`."""
         prompt, reference = self.draw(rng, difficulty)
-        return Draft(prompt=prompt, reference={"game": self.game, **reference})
+        essence = reference.pop("essence", None)
+        return Draft(prompt=prompt, reference={"game": self.game, **reference}, essence=essence)
 
     def initial(self, task: Task) -> Play:
         """See `Env`."""

@@ -37,12 +37,17 @@ class Sokoban(ReplayedGame):
         """See `ReplayedGame`. From all boxes on goals, pulls in random directions, retold backwards."""
         height, width, count, pillars, far = SIZES[difficulty]
         while True:
-            drawn = _drawn(rng, height, width, count, pillars, far)
+            places = (rng.permutation(height * width)).tolist()
+            # No two splits share a room with its goals.
+            essence = [height, sorted(places[:pillars]), sorted(places[pillars : pillars + count])]
+            if not self.wants(essence):
+                continue
+            drawn = _drawn(rng, places, height, width, count, pillars, far)
             if drawn is not None:
                 store, moves = drawn
                 turns = 2 * moves + 10
-                rows = _rows(store)
-                return _PROMPT.format(turns=turns), {"rows": rows, "turns": turns}
+                start = {"rows": _rows(store), "turns": turns, "essence": essence}
+                return _PROMPT.format(turns=turns), start
 
     def show(self, board: Store) -> str:
         """See `ReplayedGame`."""
@@ -70,13 +75,22 @@ class Sokoban(ReplayedGame):
 
 
 def _drawn(
-    rng: np.random.Generator, height: int, width: int, count: int, pillars: int, far: int
+    rng: np.random.Generator,
+    order: list[int],
+    height: int,
+    width: int,
+    count: int,
+    pillars: int,
+    far: int,
 ) -> tuple[Store, int] | None:
-    """A level, and how many moves a way through it takes; None where too little was pulled."""
+    """A level, and how many moves a way through it takes; None where too little was pulled.
+
+    `order` names the cells inside: pillars, goals, where one stands.
+    """
     # Sets of cells are bits here, row by row, walls around included: a search is a few shifts.
     stride = width + 2
     inside = [r * stride + c for r in range(1, height + 1) for c in range(1, width + 1)]
-    places = [inside[i] for i in rng.permutation(height * width).tolist()]
+    places = [inside[i] for i in order]
     floor = sum(1 << at for at in places[pillars:])
     goals = places[pillars : pillars + count]
     far_off = {at: min(_distance(at, goal, stride) for goal in goals) for at in places}

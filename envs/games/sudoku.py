@@ -32,12 +32,20 @@ class Sudoku(ReplayedGame):
         """See `ReplayedGame`. Cells are taken from a full grid as long as each is forced by the rest."""
         (height, width), givens = SIZES[difficulty]
         n = height * width
-        numbers = _dug(rng, _full(rng, height, width), height, width, givens)
+        full = _full(rng, height, width)
+        while not self.wants(full):
+            full = _full(rng, height, width)
+        numbers = _dug(rng, list(full), height, width, givens)
         empty = numbers.count(0)
         turns = empty + empty // 2 + 2
         rows = ["".join(str(v or ".") for v in numbers[i : i + n]) for i in range(0, n * n, n)]
         prompt = _PROMPT.format(height=height, width=width, n=n, turns=turns)
-        return prompt, {"rows": rows, "box": [height, width], "turns": turns}
+        return prompt, {
+            "rows": rows,
+            "box": [height, width],
+            "turns": turns,
+            "essence": full,  # so that no two splits share a solution
+        }
 
     def show(self, board: Grid) -> str:
         """See `ReplayedGame`."""

@@ -81,6 +81,9 @@ class Zebra(Question):
                 picked = _order(draws[at : at + 8])[:houses]
                 rows.append([ROWS[title][1][i] for i in picked])
                 places += _order(draws[at + 8 : at + 8 + houses])
+            essence = [rows, places]
+            if not self.wants(essence):
+                continue
             links = clues_for(draws[128:], places, houses, direct)
             if links is not None:
                 break
@@ -91,6 +94,7 @@ class Zebra(Question):
         return Ask(
             prompt=_PROMPT.format(houses=houses, rows="\n".join(listed), clues="\n".join(said)),
             answer="",
+            essence=essence,
             steps=len(links) + houses,
             reference={
                 "game": "zebra",
