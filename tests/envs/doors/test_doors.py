@@ -80,7 +80,7 @@ def test_a_library_that_is_missing_is_a_fault_and_no_zero(monkeypatch):
     assert (verdict.status, verdict.score) == (Status.INFRA, None)
 
 
-@pytest.mark.parametrize("name", ["Blackjack", "CliffWalking", "FrozenLake", "Taxi"])
+@pytest.mark.parametrize("name", ["Blackjack", "FrozenLake"])
 @pytest.mark.slow
 def test_toy_text_keeps_the_laws_that_it_claims(name):
     report = check(f"gymnasium/{name}", seeds=6)

@@ -49,7 +49,7 @@ def test_a_seed_is_a_game(name):
     assert len(first[0][0]) > 100
 
 
-@pytest.mark.parametrize("name", ["TicTacToe", "Nim", "Sudoku", "Minesweeper", "PigDice"])
+@pytest.mark.parametrize("name", ["TicTacToe", "LightsOut"])
 @pytest.mark.slow
 def test_it_keeps_the_laws_that_it_claims(name):
     report = check(f"textarena/{name}", seeds=4)
