@@ -3,6 +3,7 @@
 Near duplicates are found by MinHash with locality-sensitive hashing (Broder 1997; the library rensa),
 and each pair that it proposes is measured: Jaccard similarity of the sets of five words in a row.
 Contamination is a shared run of words, 13 by default as in Brown et al. 2020, appendix C.
+Signs count where texts are compared whole: 1 + 2 is not 1 - 2.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Iterable, Sequence
 from verigym.errors import ConfigError
 
 _WORD = re.compile(r"\w+")
+# A factorial's ! stands directly behind a number or bracket.
+_PART = re.compile(r"\w+|(?<=[\d)])!|[^\w\s.,;:!?'\"\u2018-\u201f\u2013\u2014\u2026]")
 _SHINGLE = 5
 _PERMUTATIONS = 128
 _SEED = 7
@@ -21,17 +24,22 @@ _MARGIN = 0.25
 
 
 def words(text: str) -> tuple[str, ...]:
-    """What is compared: words in small letters, without punctuation and white space."""
+    """What runs are made of: words in small letters, without signs and white space."""
     return tuple(_WORD.findall(text.lower()))
 
 
+def parts_of(text: str) -> tuple[str, ...]:
+    """Words in small letters, and each sign that is no punctuation of a sentence: 1 + 2 is not 1 - 2."""
+    return tuple(_PART.findall(text.lower()))
+
+
 def duplicates(texts: Sequence[str], near: float) -> dict[int, int]:
-    """By place in `texts`, the earlier text that it repeats. With `near` 1 only equal words count."""
+    """By place in `texts`, the earlier text that it repeats. With `near` 1 only equal parts count."""
     first: dict[tuple[str, ...], int] = {}
     found: dict[int, int] = {}
     left: list[int] = []
     for place, text in enumerate(texts):
-        before = first.setdefault(words(text), place)
+        before = first.setdefault(parts_of(text), place)
         if before != place:
             found[place] = before
         else:
@@ -63,7 +71,7 @@ def _near(sets: Sequence[set[str]], places: Sequence[int], near: float) -> dict[
 
 
 def _shingles(text: str) -> set[str]:
-    parts = words(text)
+    parts = parts_of(text)
     return {" ".join(parts[i : i + _SHINGLE]) for i in range(max(1, len(parts) - _SHINGLE + 1))}
 
 
@@ -82,7 +90,7 @@ class Tests:
         for text in texts:
             parts = words(text)
             if len(parts) < ngram:
-                self._short.add(parts)
+                self._short.add(parts_of(text))
             else:
                 self._runs.update(self._hashed(parts))
 
@@ -90,7 +98,7 @@ class Tests:
         """Whether `text` shares a run of words with one of them; one shorter than that is compared whole."""
         parts = words(text)
         if len(parts) < self._ngram:
-            return parts in self._short
+            return parts_of(text) in self._short
         return not self._runs.isdisjoint(self._hashed(parts))
 
     def _hashed(self, parts: tuple[str, ...]) -> Iterable[int]:

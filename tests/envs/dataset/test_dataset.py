@@ -223,6 +223,18 @@ def test_near_and_equal_rows_are_dropped_and_boilerplate_makes_none_equal(tmp_pa
     assert sum(kept(math(tmp_path, sums(), fields=fields)).values()) == 60
 
 
+def test_sums_with_other_signs_are_not_the_same(tmp_path):
+    sums_of = {"1 + 2": "3", "1 - 2": "-1", "(1 + 2) * 3": "9", "1 + (2 * 3)": "7", "5!": "120"}
+    values = [{"q": q, "a": a} for q, a in sums_of.items()]
+    values += [{"q": "What is  seven", "a": 7}, {"q": "what is SEVEN?", "a": 7}]
+    (tmp_path / "held.json").write_text(json.dumps([{"text": "1 * 2"}, {"text": "5!"}]))
+    for near in (0.8, 1.0):
+        clean = f'{{ near = {near}, against = ["held.json"] }}'
+        found = load(str(math(tmp_path, values, clean=clean))).rows()
+        assert found.dropped == {"repeats another": 1, "held by a test set": 1}
+        load.cache_clear()
+
+
 def test_what_a_test_set_holds_is_dropped(tmp_path):
     values = [{"q": LONG.format(city, "May", n), "a": 3 * n} for n, city in enumerate(CITIES)]
     values += sums(20)
