@@ -11,13 +11,14 @@ the sandbox. `process` gives each instance a process, for steps that compute for
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import Any, Literal
 
 import gymnasium
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector.async_vector_env import AsyncState
 from gymnasium.vector.utils import iterate
 
 from verigym.errors import RequestError, suggestion
@@ -40,12 +41,13 @@ def make_vec(
 
     `autoreset` is Gymnasium's: what ended is reset by the next step ("NextStep"), by the same one
     ("SameStep"), or by the caller ("Disabled"). A fault of a verifier is raised by `step`; the instances
-    are then at different steps, so reset them. Close it: threads and processes end with it.
+    are then at different steps, so reset them; in mode `process` the one that raised it has ended, so
+    close them all and make them again. Close it: threads and processes end with it.
     """
     if mode not in MODES:
         raise RequestError(f"no mode {mode!r}; {suggestion(mode, MODES)}")
-    if num_envs < 1:
-        raise RequestError(f"num_envs must be at least 1, got {num_envs}")
+    if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
+        raise RequestError(f"num_envs must be a whole number of at least 1, got {num_envs!r}")
     try:
         autoreset = AutoresetMode(autoreset)
     except ValueError as error:
@@ -56,7 +58,7 @@ def make_vec(
     makers = [partial(make, resolve(name), **kwargs)] * num_envs
     if mode == "process":
         # Through shared memory Gymnasium reads text once, when the space is made.
-        return AsyncVectorEnv(makers, shared_memory=False, autoreset_mode=autoreset)
+        return ProcessVectorEnv(makers, shared_memory=False, autoreset_mode=autoreset)
     if mode == "thread":
         return ThreadVectorEnv(makers, autoreset_mode=autoreset)
     return SyncVectorEnv(makers, autoreset_mode=autoreset)
@@ -92,6 +94,41 @@ class ThreadVectorEnv(SyncVectorEnv):
         """See `VectorEnv`."""
         self._threads.shutdown()
         super().close_extras(**kwargs)
+
+
+class ProcessVectorEnv(AsyncVectorEnv):
+    """An `AsyncVectorEnv` that raises what an instance raised, and says what to do after it."""
+
+    def reset_async(self, *args: Any, **kwargs: Any) -> None:
+        """See `AsyncVectorEnv`. Raises RequestError where an instance has ended."""
+        self._check_alive()
+        super().reset_async(*args, **kwargs)
+
+    def step_async(self, actions: Any) -> None:
+        """See `AsyncVectorEnv`. Raises RequestError where an instance has ended."""
+        self._check_alive()
+        super().step_async(actions)
+
+    def _check_alive(self) -> None:
+        ended = [i for i, pipe in enumerate(self.parent_pipes) if pipe is None]
+        if ended:
+            raise RequestError(
+                f"instance {ended[0]} ended with what it raised; close() these and make them again"
+            )
+
+    def _raise_if_errors(self, successes: Iterable[bool]) -> None:
+        # Gymnasium's own makes another error from the one that came, which not every error can be made from.
+        errors = [self.error_queue.get() for success in successes if not success]
+        if not errors:
+            return
+        for index, *_ in errors:
+            self.parent_pipes[index].close()
+            self.parent_pipes[index] = None  # type: ignore[call-overload]
+        self._state = AsyncState.DEFAULT
+        _, kind, value, trace = errors[-1]
+        error: BaseException = value if isinstance(value, BaseException) else kind(value)
+        error.add_note(f"In a process of its own:\n{trace}")
+        raise error
 
 
 class _Ahead(gymnasium.Wrapper[str, str, str, str]):

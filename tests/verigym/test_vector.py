@@ -1,5 +1,6 @@
 """`make_vec`: every mode plays the same, resets by itself, and threads wait together."""
 
+import socket
 import threading
 
 import numpy as np
@@ -73,9 +74,26 @@ def test_a_fault_is_raised_when_all_steps_have_ended():
     envs.close()
 
 
+def test_a_fault_comes_out_of_a_process_as_it_is():
+    with socket.socket() as listener:  # bound and not listening: nobody answers there
+        listener.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        envs = verigym.make_vec("countdown", 2, mode="process", verifier=url)
+        try:
+            envs.reset(seed=1)
+            with pytest.raises(VerifierFault) as raised:
+                envs.step(("<answer>1</answer>",) * 2)
+            assert raised.value.verdict.score is None
+            with pytest.raises(RequestError, match="make them again"):
+                envs.reset(seed=2)
+        finally:
+            envs.close()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"num_envs": "2"}, "whole number of at least 1, got '2'"),
         ({"mode": "threads"}, "did you mean 'thread'"),
         ({"autoreset": "next"}, "no autoreset 'next'"),
         ({"num_envs": 0}, "at least 1"),
