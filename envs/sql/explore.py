@@ -10,6 +10,7 @@ import numpy as np
 
 from verigym.env import Draft
 from verigym.envs.sql.commands import MAX_ROWS, SHOWN_ROWS, run_query
+from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.explorer import STEPS, Explorer, Seen
 from verigym.envs.sql.hidden import World
@@ -54,11 +55,13 @@ class Explore(Explorer):
         domain = DOMAINS[numbers[0]]
         question, query, steps = kind(rng, domain)
         world = World(numbers, style, int(rng.integers(2**31)))
+        names = world.named(numbers[0])
         return Draft(
             prompt=_PROMPT.format(question=question, rows=SHOWN_ROWS, turns=turns),
             reference={
                 "query": world.query(query),
                 "schema": world.schema(),
+                "rows": {names[table]: rows for table, rows in crowded(domain).items()},
                 "dialect": "sqlite",
                 "world": world.plain(),
                 "asked": query,

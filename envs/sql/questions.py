@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from verigym.canonical import JSON
+from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS, Domain
 from verigym.question import Ask, Question
 
@@ -43,13 +45,23 @@ class Questions(Question):
             prompt=_PROMPT.format(ddl=domain.ddl(), question=question),
             answer=query,
             steps=steps,
-            reference={"query": query, "schema": domain.schema(), "dialect": "sqlite"},
+            reference=judged_by(domain, query),
             tags=(domain.owner, kind.__name__),
         )
 
     def reply(self, reference: Any) -> str:
         """See `Question`."""
         return f"```sql\n{reference['query']}\n```"
+
+
+def judged_by(domain: Domain, query: str) -> JSON:
+    """The reference of a question on a domain, as `sql/query` reads it."""
+    return {
+        "query": query,
+        "schema": domain.schema(),
+        "rows": crowded(domain),
+        "dialect": "sqlite",
+    }
 
 
 def _price(rng: np.random.Generator, d: Domain) -> int:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verigym.envs.sql.domains import DOMAINS
-from verigym.envs.sql.questions import KINDS
+from verigym.envs.sql.questions import KINDS, judged_by
 from verigym.question import Ask, Question
 
 _PROMPT = """\
@@ -62,7 +62,7 @@ class Repair(Question):
             prompt=prompt,
             answer=query,
             steps=1 + steps // 2,
-            reference={"query": query, "schema": domain.schema(), "dialect": "sqlite"},
+            reference=judged_by(domain, query),
             tags=(domain.owner, kind.__name__),
         )
 

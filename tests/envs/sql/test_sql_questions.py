@@ -5,6 +5,7 @@ import re
 import pytest
 
 import verigym
+from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.questions import KINDS
 from verigym.envs.sql.repair import MISTAKES
@@ -24,6 +25,37 @@ def test_mistakes_earn_nothing(difficulty, kind):
             wrong = query.replace(old, new, 1)
             verdict = env.verifier.verify(task, wrong)
             assert verdict.score == 0.0, (wrong, verdict)
+
+
+@pytest.mark.parametrize("name", ["questions", "explore"])
+def test_rows_that_a_limit_cuts_and_ties_are_missed(name):
+    env = verigym.make(f"sql/{name}-v0")
+    tasks = [env.sample_task(seed, "medium") for seed in range(8)]
+    for task in tasks:
+        query = task.reference["query"]
+        assert env.verifier.verify(task, query).score == 1.0
+        assert env.verifier.verify(task, f"{query} LIMIT 2").score == 0.0, query
+        if "having" in task.tags:
+            assert env.verifier.verify(task, f"{query} LIMIT 5").score == 0.0, query
+            assert env.verifier.verify(task, f"{query} DESC").score == 0.0, query
+    assert any("having" in task.tags for task in tasks)
+    assert any("joined" in task.tags for task in tasks)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.owner)
+def test_the_crowded_database_keeps_the_keys(domain):
+    rows = crowded(domain)
+    owners = {row[0] for row in rows[domain.owner]}
+    things = {row[0] for row in rows[domain.thing]}
+    assert {row[1] for row in rows[domain.thing]} <= owners
+    assert {row[1] for row in rows[domain.event]} <= things
+    for table, columns in domain.tables().items():
+        assert all(len(row) == len(columns) for row in rows[table])
+        assert len({row[0] for row in rows[table]}) == len(rows[table])
+        nullable = [at for at, (name, _) in enumerate(columns) if name == domain.region]
+        assert all(
+            v is not None or at in nullable for row in rows[table] for at, v in enumerate(row)
+        )
 
 
 def test_the_broken_query_earns_nothing_and_its_repair_all():
