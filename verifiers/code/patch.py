@@ -37,7 +37,7 @@ def holds_patch(reply: str) -> bool:
 def patched(files: Mapping[str, str], reply: str) -> dict[str, str]:
     """The files that the patch in `reply` changes or makes, whole. Raises BadPatch."""
     changed: dict[str, str] = {}
-    for _, body in fenced_blocks(reply):
+    for _, body in fenced_blocks(reply.replace("\r\n", "\n")):
         first, _, rest = body.partition("\n")
         if named := _FILE.fullmatch(first.strip()):
             changed[_checked(named[1])] = rest if rest.endswith("\n") else rest + "\n"
@@ -53,6 +53,7 @@ def patched(files: Mapping[str, str], reply: str) -> dict[str, str]:
 
 
 def _checked(path: str) -> str:
+    path = path.removeprefix("./")
     if not _PATH.fullmatch(path):
         raise BadPatch(f"{path[:80]!a} is no path in the repository")
     return path

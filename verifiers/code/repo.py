@@ -56,7 +56,7 @@ class RepoVerifier(Verifier):
     """
 
     id: ClassVar[str] = "code/repo"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "Applies a patch to a small Python repository, calls one of its functions in the sandbox, and "
         "compares what it returns outside; the submission is a reply with the patch."

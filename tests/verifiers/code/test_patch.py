@@ -30,6 +30,13 @@ def test_whole_files_and_new_ones():
     assert patched(FILES, made)["a/z.py"].startswith("x = 1\ny = 2")
 
 
+def test_line_ends_of_windows_and_paths_that_begin_with_a_point():
+    reply = diff("@@ -1,2 +1,2 @@", "-one", "+1", " two")
+    assert patched(FILES, reply.replace("\n", "\r\n")) == patched(FILES, reply)
+    whole = "```\n# file: ./README.md\nnew\n```"
+    assert patched(FILES, whole) == {"README.md": "new\n"}
+
+
 def test_later_blocks_build_on_earlier_ones():
     reply = diff("@@ -1 +1 @@", "-one", "+1") + "\n" + diff("@@ -1 +1 @@", "-1", "+uno")
     assert patched(FILES, reply)["a/x.py"].startswith("uno\ntwo")
@@ -39,6 +46,7 @@ BAD = {
     "nothing": "I would change line 2.",
     "a program": "```python\nx = 1\n```",
     "a path outside": "```\n# file: ../x.py\nx\n```",
+    "a path outside by a point": "```\n# file: ./../x.py\nx\n```",
     "an absolute path": "```\n# file: /etc/passwd\nx\n```",
     "no such file": diff("@@ -1 +1 @@", "-one", "+1", path="a/no.py"),
     "lines that are not there": diff("@@ -1 +1 @@", "-seven", "+7"),
