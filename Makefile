@@ -2,7 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-WORKERS ?= auto
+# One more than there are cores: many tests wait for a process or a deadline.
+WORKERS ?= $(shell expr $$(nproc) + 1)
 
 .PHONY: demo test test-slow check-envs lint format bench clean openenv setup
 

@@ -6,13 +6,15 @@
     python benchmarks/env_throughput.py --peer-python peers/bin/python --out results/env_throughput.json
 
 Each library plays the same game at the setting nearest to ours (SUBJECTS says which), in a process of its
-own, in rounds that take turns: resets with fresh seeds, and random moves, up to 20 an episode. Where a
-library asks for one reply, the step is its scoring. `episode_s` is one reset and as many steps as an
-episode has here; `ratio` is the fastest peer's over ours, above 1 where ours is faster. Processor time,
-medians of the rounds. Memory is what each further instance adds, after a reset.
+own, in rounds that take turns: resets with fresh seeds, and random moves, up to 20 an episode. An episode
+is one reset and as many steps as it has here; `ratio` is the fastest peer's time for one over ours, above 1
+where ours is faster. Where a library asks for one reply, its step is scoring that, and it is compared with
+a reset and one step. Processor time, medians of the rounds. Memory is what each further instance adds.
 
-skyrl-gym has none of these games. textarena's wordle needs word lists from a network, and its countdown
-is one fixed instance: left out. Exits with 1 where a peer is faster or smaller.
+skyrl-gym has none of these games. textarena's wordle wants a tagger from a network, and its countdown is
+one fixed instance: left out. gem's wordle gets our words in place of the list that it fetches. A field of
+gem's or textarena's minesweeper is drawn when its first cell is opened, and may need a guess; ours is
+proved to need none. Exits with 1 where a peer is faster or smaller.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ import random
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -257,11 +260,21 @@ def child(library: str, game: str, seconds: float) -> dict[str, float]:
     return {"reset_us": 1e6 * reset_s / resets, "step_us": 1e6 * step_s / steps, "bytes": memory}
 
 
+def words(letters: int) -> tuple[str, ...]:
+    from verigym.envs.games.words import words
+
+    return tuple(words(letters))
+
+
 def measure(python: str, library: str, game: str, seconds: float) -> dict[str, float] | None:
     """As `child`, in a fresh process; None where the library is not there or fails."""
     command = [python, __file__, "--child", library, "--game", game, "--seconds", str(seconds)]
-    env = {**os.environ, "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = Path(folder) / "corpora" / "words"
+        corpus.mkdir(parents=True)
+        (corpus / "en-basic").write_text("\n".join(words(5)))
+        env = {**os.environ, "PYTHONWARNINGS": "ignore", "NLTK_DATA": folder}
+        done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
     if done.returncode:
         print(f"{game}, {library}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
         return None
@@ -284,20 +297,23 @@ def compare(game: str, peer_python: str, rounds: int, seconds: float) -> dict[st
         if some:
             one = {name: statistics.median(r[name] for r in some) for name in some[0]}
             one["episode_us"] = one["reset_us"] + steps * one["step_us"]
-            # One reply is the whole episode of a library that scores solutions.
-            if library == "reasoning-gym":
-                one["episode_us"] = one["reset_us"] + one["step_us"]
+            # Who takes a whole solution in one reply is compared with one of our steps.
+            one["one_step_us"] = one["reset_us"] + one["step_us"]
             table[library] = one
-    peers = {library: one for library, one in table.items() if library != "verigym"}
-    ours = table["verigym"]
-    if not peers:
-        return {"steps": steps, "figures": table, "episode_ratio": 1.0, "memory_ratio": 1.0}
+    ours = table.pop("verigym")
+    ratios = {
+        library: one["one_step_us"] / ours["one_step_us"]
+        if library == "reasoning-gym"
+        else one["episode_us"] / ours["episode_us"]
+        for library, one in table.items()
+    }
     return {
         "steps": steps,
-        "figures": table,
-        "episode_ratio": min(p["episode_us"] for p in peers.values()) / ours["episode_us"],
-        "reset_ratio": min(p["reset_us"] for p in peers.values()) / ours["reset_us"],
-        "memory_ratio": min(p["bytes"] for p in peers.values()) / ours["bytes"],
+        "figures": {"verigym": ours, **table},
+        "ratios": ratios,
+        "ratio": min(ratios.values(), default=1.0),
+        "reset_ratio": min((p["reset_us"] for p in table.values()), default=1.0) / ours["reset_us"],
+        "memory_ratio": min((p["bytes"] for p in table.values()), default=1.0) / ours["bytes"],
     }
 
 
@@ -325,13 +341,16 @@ def main() -> int:
                 f"{1e6 / figures['step_us']:10,.0f} steps/s "
                 f"{1e6 / figures['episode_us']:9,.0f} episodes/s {figures['bytes'] / 1024:8.1f} KiB"
             )
-        print(f"  ratio {one['episode_ratio']:.2f}, memory {one['memory_ratio']:.2f}", flush=True)
+        print(
+            f"  ratio {one['ratio']:.2f}, resets {one['reset_ratio']:.2f}, memory {one['memory_ratio']:.2f}",
+            flush=True,
+        )
     machine = {"cpus": os.cpu_count(), "python": platform.python_version()}
     report = {"settings": vars(given), "machine": machine, "games": found}
     if given.out is not None:
         given.out.parent.mkdir(parents=True, exist_ok=True)
         given.out.write_text(json.dumps(report, default=str, indent=1) + "\n")
-    return int(any(g["episode_ratio"] < 1 or g["memory_ratio"] < 1 for g in found.values()))
+    return int(any(g["ratio"] < 1 or g["memory_ratio"] < 1 for g in found.values()))
 
 
 if __name__ == "__main__":
