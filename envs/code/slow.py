@@ -53,7 +53,12 @@ def _range_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
 
 
 def _stair_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
-    return [[0], [1], [2], *([n] for n in _wholes(rng, 3, 11, 13))]
+    # Without a list beside it, n would have so few values that a table of them would do.
+    calls: Calls = [[0, []], [1, []], [2, [1]]]
+    for n in _wholes(rng, 4, 12, 14):
+        count = int(rng.integers(1, 4))
+        calls.append([n, [1 + int(k) for k in rng.permutation(n - 1)[:count]]])
+    return calls
 
 
 def _tail_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
@@ -61,11 +66,16 @@ def _tail_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
 
 
 def _prime_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
-    return [[0], [2], [3], *([n] for n in _wholes(rng, 2, 350, 600))]
+    calls: Calls = [[2, 0], [2, 2], [4, 3]]
+    ends = (_wholes(rng, 2, 2, 100), _wholes(rng, 2, 350, 600))
+    return calls + [[first, n] for first, n in zip(*ends, strict=True)]
 
 
 def _change_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
-    return [[0], [1], [7], *([n] for n in _wholes(rng, 3, 38, 60))]
+    calls: Calls = [[0, [9, 7]], [1, [7, 8]]]
+    for amount in _wholes(rng, 4, 50, 70):
+        calls.append([amount, [7 + int(k) for k in rng.permutation(14)[:2]]])
+    return calls
 
 
 def _word_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
@@ -198,28 +208,32 @@ def power_tail(base, exponent):
 _MEDIUM = (
     Slow(
         name="stairs",
-        says="in how many ways n steps can be climbed by 1, 2 or LONG steps at a time, in different orders",
-        takes="n, a whole number from 0 to 13",
+        says="WEIGHT times the number of ways in which n steps can be climbed by 1, 2 or LONG steps at a time, in "
+        "different orders, without standing on a broken one",
+        takes="n, a whole number from 0 to 14, and broken, a list of at most 3 different numbers of "
+        "steps from 1 to n - 1",
         draws={"LONG": (3, 5), "WEIGHT": (1, 9)},
         slow="""
-def stairs(n):
-    def ways(left):
-        if left < 0:
+def stairs(n, broken):
+    def ways(at):
+        if at > n or at in broken:
             return 0
-        if left == 0:
+        if at == n:
             return 1
-        return ways(left - 1) + ways(left - 2) + ways(left - LONG)
-    return ways(n) * WEIGHT
+        return ways(at + 1) + ways(at + 2) + ways(at + LONG)
+    return ways(0) * WEIGHT
 """,
         fast="""
-def stairs(n):
+def stairs(n, broken):
     ways = [1]
     for i in range(1, n + 1):
-        count = ways[i - 1]
-        if i >= 2:
-            count += ways[i - 2]
-        if i >= LONG:
-            count += ways[i - LONG]
+        count = 0
+        if i not in broken:
+            count = ways[i - 1]
+            if i >= 2:
+                count += ways[i - 2]
+            if i >= LONG:
+                count += ways[i - LONG]
         ways.append(count)
     return ways[n] * WEIGHT
 """,
@@ -227,13 +241,13 @@ def stairs(n):
     ),
     Slow(
         name="prime_sum",
-        says="the sum of the primes from 2 to n, each reduced modulo MODULUS first",
-        takes="n, a whole number from 0 to 600",
+        says="the sum of the primes from first to n, each reduced modulo MODULUS before it is added",
+        takes="first, a whole number from 2 to 100, and n, from 0 to 600",
         draws={"MODULUS": (20, 400)},
         slow="""
-def prime_sum(n):
+def prime_sum(first, n):
     total = 0
-    for k in range(2, n + 1):
+    for k in range(first, n + 1):
         prime = True
         for d in range(2, k):
             if k % d == 0:
@@ -244,14 +258,15 @@ def prime_sum(n):
     return total
 """,
         fast="""
-def prime_sum(n):
-    if n < 2:
+def prime_sum(first, n):
+    if n < first:
         return 0
-    total = 2 % MODULUS
+    total = 2 % MODULUS if first == 2 else 0
     odd = [True] * (n // 2 + 1)
     for k in range(3, n + 1, 2):
         if odd[k // 2]:
-            total += k % MODULUS
+            if k >= first:
+                total += k % MODULUS
             if k * k <= n:
                 for j in range(k * k // 2, n // 2 + 1, k):
                     odd[j] = False
@@ -362,27 +377,28 @@ def climb(xs):
     ),
     Slow(
         name="change",
-        says="in how many ways amount can be paid with coins of SMALL, MIDDLE and LARGE, the order of the coins "
-        "of no matter",
-        takes="amount, a whole number from 0 to 60",
-        draws={"SMALL": (1, 2), "MIDDLE": (3, 4), "LARGE": (5, 7)},
+        says="in how many ways amount can be paid with coins of SMALL, MIDDLE and those in more, the order of the "
+        "coins of no matter",
+        takes="amount, a whole number from 0 to 70, and more, a list of two different whole numbers from 7 "
+        "to 20",
+        draws={"SMALL": (1, 2), "MIDDLE": (3, 6)},
         slow="""
-def change(amount):
-    coins = [SMALL, MIDDLE, LARGE]
+def change(amount, more):
+    coins = [SMALL, MIDDLE] + more
     def ways(left, first):
         if left == 0:
             return 1
         count = 0
-        for i in range(first, 3):
+        for i in range(first, 4):
             if coins[i] <= left:
                 count += ways(left - coins[i], i)
         return count
     return ways(amount, 0)
 """,
         fast="""
-def change(amount):
+def change(amount, more):
     ways = [1] + [0] * amount
-    for coin in [SMALL, MIDDLE, LARGE]:
+    for coin in [SMALL, MIDDLE] + more:
         for left in range(coin, amount + 1):
             ways[left] += ways[left - coin]
     return ways[amount]

@@ -57,6 +57,16 @@ def test_there_is_much_to_be_gained(one):
         assert 5 * fast < slow < 600_000
 
 
+@pytest.mark.parametrize("one", ALL)
+def test_a_table_of_all_values_would_be_long(one):
+    rng = np.random.default_rng(3)
+    numbers = draw(one, rng)[0]
+    # A function of few calls is written as their values, which costs next to nothing: without its edges, 40
+    # draws meet few calls twice.
+    calls = [json.dumps(call) for _ in range(40) for call in one.calls(rng, numbers)[-2:]]
+    assert len(set(calls)) > 60
+
+
 def test_a_half_way_improvement_earns_a_part():
     env = verigym.make("code/faster")
     seed = next(s for s in range(99) if "pairs_to" in env.sample_task(s).tags)
