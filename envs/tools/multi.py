@@ -15,7 +15,7 @@ from verigym.envs.tools.calculator import BadExpression, compute, shown
 from verigym.envs.tools.calls import FORM, NoCalls, as_text, calls_of
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.stateful import bounded, line
-from verigym.envs.tools.tool import Refused, Tool, text, unknown
+from verigym.envs.tools.tool import Refused, Tool, text, unknown, whole
 from verigym.errors import SandboxError, TaskError, VerifierFault
 from verigym.sandbox.job import Job, Limits
 from verigym.sandbox.local import default_sandbox
@@ -150,7 +150,7 @@ class Multi(Env[Asking]):
 
     def solve(self, state: Asking) -> str:
         """See `Env`."""
-        return as_text(Call("answer", {"value": _reference(self.task)["answer"]}))
+        return as_text(Call("answer", {"value": int(_reference(self.task)["answer"])}))
 
 
 def _python(code: str) -> JSON:
@@ -202,8 +202,6 @@ _ALL = (
         {"code": text("The program.")},
         _not_run,
     ),
-    Tool(
-        "answer", "Give the final answer.", {"value": text("A whole number, such as 42.")}, _not_run
-    ),
+    Tool("answer", "Give the final answer.", {"value": whole("The number, such as 42.")}, _not_run),
 )
 TOOLS = {tool.name: tool for tool in _ALL}

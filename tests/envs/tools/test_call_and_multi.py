@@ -173,20 +173,24 @@ def test_several_tools_work_together():
     assert env.step(env.oracle())[1] == 1.0
 
 
-@pytest.mark.parametrize(
-    "value", ["", "1, 2, 3", "<answer>1</answer><answer>2</answer>", "I do not know", "0"]
-)
-def test_what_is_no_answer_is_not_paid(value):
+@pytest.mark.parametrize("value", ["", "1, 2, 3", "<answer>1</answer>", "{} + 0", 1.5, True, None])
+def test_what_is_no_whole_number_is_refused(value):
+    """A sum that is the answer, too: else nothing would have to be computed."""
     env = verigym.make("tools/multi-v0")
     env.reset(seed=2)
-    assert env.step(call("answer", value=value))[1:3] == (0.0, True)
+    if isinstance(value, str):
+        value = value.format(env.task.reference["answer"])
+    observation, reward, terminated, _, info = env.step(call("answer", value=value))
+    assert (reward, terminated, info["valid_action"]) == (0.0, False, False)
+    assert "value must be a whole number" in observation
+    assert env.step(call("answer", value=0))[1:3] == (0.0, True)
 
 
 def test_only_the_first_answer_counts():
     env = verigym.make("tools/multi-v0")
     env.reset(seed=2)
-    right = env.task.reference["answer"]
-    both = [{"name": "answer", "arguments": {"value": v}} for v in ("1", right)]
+    right = int(env.task.reference["answer"])
+    both = [{"name": "answer", "arguments": {"value": v}} for v in (1, right)]
     assert env.step(json.dumps(both))[1] == 0.0
 
 
