@@ -116,7 +116,8 @@ def read_act(action: str) -> Act | str:
             answer = str(answer)
         if given or not isinstance(answer, str) or not isinstance(cited, list):
             return "answer takes a text and a list of citations"
-        return Act("answer", answer, citations=tuple(cited))
+        pages = tuple(_unbracketed(page) if isinstance(page, str) else page for page in cited)
+        return Act("answer", answer, citations=pages)
     if call.name not in _ARGUMENTS:
         return f"there is no tool {_plain(call.name[:40])}; use search, open, find or answer"
     first, second, most = _ARGUMENTS[call.name]
@@ -127,7 +128,14 @@ def read_act(action: str) -> Act | str:
         return f"{second!r} of {call.name} must be a whole number from 0 to {most}"
     if given:
         return f"{call.name} takes no {_plain(min(given)[:40])!r}"
-    return Act(call.name, " ".join(text.split()), number)
+    text = " ".join(text.split())
+    return Act(call.name, _unbracketed(text) if call.name == "open" else text, number)
+
+
+def _unbracketed(page: str) -> str:
+    """An id without the brackets in which it is shown."""
+    page = page.strip()
+    return page[1:-1].strip() if page.startswith("[") and page.endswith("]") else page
 
 
 def as_call(name: str, **arguments: JSON) -> str:

@@ -132,6 +132,9 @@ def test_long_pages_are_read_in_windows_and_searched():
         (as_call("search", query="a  b"), Act("search", "a b", 0)),
         ('{"name": "open", "arguments": {"page": "p1", "from": 3}}', Act("open", "p1", 3)),
         (as_call("answer", answer=3, citations=["p1"]), Act("answer", "3", 0, ("p1",))),
+        (as_call("answer", answer="x", citations=["[p1]", " p2 "]), Act("answer", "x", 0, ("p1", "p2"))),
+        (as_call("open", page="[p1]"), Act("open", "p1")),
+        (as_call("find", text="[p1]"), Act("find", "[p1]")),
         (json.dumps({"role": "assistant", "tool_calls": [{"function": {"name": "find", "arguments": '{"text": "x"}'}}]}), Act("find", "x")),
     ],
 )  # fmt: skip
