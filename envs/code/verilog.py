@@ -49,7 +49,7 @@ Write a Verilog module {module} with the ports
 
 {says}{clocked}
 
-All numbers are without a sign unless it says otherwise, and bit 0 is the lowest. It is simulated with \
+All numbers are decimal and without a sign unless it says otherwise, and bit 0 is the lowest. It is simulated with \
 Icarus Verilog (SystemVerilog 2012) on inputs that you cannot see; all outputs must be right and known.
 System tasks (names that begin with $, except $signed, $unsigned, $clog2, $bits, $countones, $onehot), compiler \
 directives (`timescale and the like) and texts in quotes are refused.

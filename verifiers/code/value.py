@@ -3,7 +3,7 @@
 The answer is read by a small reader of literals, never by Python: whole numbers, fractions with a point,
 texts in quotes, True, False, None, lists, tuples, sets and dictionaries. Two values are the same where
 Python would print the same type and value: 1 is not 1.0 nor True, a list is not a tuple; the order in sets
-and dictionaries does not matter, nor does white space or the kind of quotes.
+and dictionaries does not matter, nor does white space, the kind of quotes, or marks of code around the answer.
 Covers: lists of candidates, two different answers, expressions in place of values, answers of any depth or
 length. Does not cover: escapes in texts, exponents, complex numbers, bytes.
 """
@@ -134,7 +134,7 @@ class ValueVerifier(Verifier):
     """
 
     id: ClassVar[str] = "code/value"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "One value as Python writes it, in <answer> tags, which must equal the wanted one in type and "
         "value; the submission is the reply."
@@ -157,7 +157,7 @@ class ValueVerifier(Verifier):
         if len(answers[-1]) > most:
             return unusable("too_long", f"an answer has at most {most} characters")
         try:
-            value = read_literal(answers[-1])
+            value = read_literal(_bare(answers[-1]))
         except NotALiteral as error:
             return unusable("not_a_literal", f"the answer is not one value: {error}")
         if any(_differs(answer, value) for answer in answers[:-1] if len(answer) <= most):
@@ -173,10 +173,20 @@ def _tagged(text: str) -> list[str]:
     return [_CLOSE.split(piece, maxsplit=1)[0] for piece in pieces]
 
 
+def _bare(answer: str) -> str:
+    """An answer without the marks of code in Markdown, which say nothing of its value."""
+    text = answer.strip()
+    for mark in ("```", "`"):
+        if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
+            inner = text[len(mark) : -len(mark)]
+            return inner.removeprefix("python") if mark == "```" else inner
+    return text
+
+
 def _differs(answer: str, value: Value) -> bool:
     """Whether an earlier answer is another value; words about tags are none."""
     try:
-        return read_literal(answer) != value
+        return read_literal(_bare(answer)) != value
     except NotALiteral:
         return False
 

@@ -146,6 +146,11 @@ def judged(reply, literal="[1, 'a']"):
     ("reply", "reason"),
     [
         ("<answer>[1, 'a']</answer>", "correct"),
+        ("<answer>`[1, 'a']`</answer>", "correct"),
+        ("<answer>\n```python\n[1, 'a']\n```\n</answer>", "correct"),
+        ("<answer>`[1, 'a']` `[1, 'a']`</answer>", "not_a_literal"),
+        ("<answer>```</answer>", "not_a_literal"),
+        ("<answer>`[2]`</answer><answer>[1, 'a']</answer>", "several_answers"),
         ("<answer>[1, 'b']</answer>", "wrong_value"),
         ("[1, 'a']", "no_answer"),
         ("<answer> </answer>", "no_answer"),
