@@ -28,8 +28,8 @@ on the line; tell the customer; then ask whether there is anything else. When th
 done."""
 _ASKED = 'The customer says: "{opening}"'
 LEVELS = {
-    "easy": Level(1, 4, 4, 1, 4),
-    "medium": Level(2, 6, 8, 1, 4),
+    "easy": Level(1, 4, 4, 1, 5),
+    "medium": Level(2, 6, 8, 1, 5),
     "hard": Level(4, 10, 16, 3, 5),
 }
 
