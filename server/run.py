@@ -26,6 +26,9 @@ from verigym.server.settings import Settings
 from verigym.server.websockets import WebSocketConnection
 
 _BACKLOG = 1024
+_ACCEPTED = 32
+"""Connections that one turn of the event loop accepts. libuv accepts one for each listening descriptor,
+and where a turn takes long because hundreds of clients ask at once, new ones would wait for seconds."""
 _WATCH_S = 1.0
 _DEAF_S = 300.0
 """A WebSocket's client that does not answer pings so long is gone; one that trains a model may be busy."""
@@ -61,7 +64,7 @@ def run(
                 threading.Thread(
                     target=_stop_with_parent, args=(server, settings.drain_s), daemon=True
                 ).start()
-            server.run(sockets=[listener])
+            server.run(sockets=[listener, *(listener.dup() for _ in range(_ACCEPTED - 1))])
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
