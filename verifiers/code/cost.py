@@ -51,7 +51,7 @@ class CostVerifier(Verifier):
     """
 
     id: ClassVar[str] = "code/cost"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "Counts the steps that a function takes under an interpreter of a small part of Python, and "
         "pays for fewer than a slow version takes; the submission is the program's text."

@@ -173,6 +173,12 @@ def test_long_numbers_count_by_words():
     assert long - short > 200_000
 
 
+@pytest.mark.parametrize("sign", ["+", "-"])
+def test_a_long_number_counts_on_either_side_of_a_sum(sign):
+    programs = (f"def f(a):\n    return {one}" for one in (f"a {sign} 1", f"1 {sign} a"))
+    assert len({play(program, 1 << 32_000)[1] for program in programs}) == 1
+
+
 def test_appending_and_looking_up_do_not_count_by_length():
     program = "def f(xs):\n    d = {}\n    d[1] = 2\n    xs.append(1)\n    return d[1], len(xs), xs[5], xs.pop()"
     small, large = (play(program, list(range(size)))[1] for size in (100, 5000))

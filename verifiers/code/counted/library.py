@@ -62,7 +62,7 @@ def _add(meter: Any, a: Any, b: Any) -> Any:
         meter.spend(len(a) + len(b))
         return a + b
     _whole(a, b)
-    meter.spend(words(a))
+    meter.spend(max(words(a), words(b)))
     total = a + b
     check_size(total)
     return total
@@ -84,7 +84,7 @@ def _subtract(meter: Any, a: Any, b: Any) -> Any:
         meter.spend(len(a))
         return a - b
     _whole(a, b)
-    meter.spend(words(a))
+    meter.spend(max(words(a), words(b)))
     return a - b
 
 
