@@ -6,6 +6,7 @@ import csv
 import datetime
 import decimal
 import json
+import math
 import string
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,9 @@ from typing import Any
 from verigym.canonical import JSON
 from verigym.envs.dataset.spec import FORMATS, Source
 from verigym.errors import ConfigError, TaskError, suggestion
+
+_ENCODING = "utf-8-sig"
+"""UTF-8, with or without the mark that spreadsheets put before it."""
 
 
 @dataclass(frozen=True)
@@ -52,24 +56,29 @@ def read_files(pattern: str, folder: Path) -> Iterator[Row]:
             raise ConfigError(f"{path}: can read {', '.join(FORMATS)}, not {path.suffix!r}")
         if not path.is_file():
             raise ConfigError(f"{path}: no such file")
-        yield from _READERS[path.suffix](path)
+        try:
+            yield from _READERS[path.suffix](path)
+        except UnicodeDecodeError as error:
+            raise TaskError(f"{path}: must be UTF-8: {error}; convert it") from error
 
 
 def _json_lines(path: Path) -> Iterator[Row]:
-    with path.open(encoding="utf-8") as file:
+    with path.open(encoding=_ENCODING) as file:
         for number, line in enumerate(file, 1):
             if line.strip():
                 try:
                     value = json.loads(line)
-                except (json.JSONDecodeError, RecursionError) as error:
+                except (ValueError, RecursionError) as error:
                     raise TaskError(f"{path} line {number}: not JSON: {error}") from error
                 yield _row(f"{path.name} line {number}", value)
 
 
 def _json(path: Path) -> Iterator[Row]:
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, RecursionError) as error:
+        values = json.loads(path.read_text(encoding=_ENCODING))
+    except UnicodeDecodeError:
+        raise
+    except (ValueError, RecursionError) as error:
         raise TaskError(f"{path}: not JSON: {error}; one object a line is .jsonl") from error
     if not isinstance(values, list):
         raise TaskError(f"{path}: must hold a list of objects")
@@ -78,8 +87,12 @@ def _json(path: Path) -> Iterator[Row]:
 
 
 def _csv(path: Path) -> Iterator[Row]:
-    with path.open(encoding="utf-8", newline="") as file:
-        for number, value in enumerate(csv.DictReader(file), 2):
+    with path.open(encoding=_ENCODING, newline="") as file:
+        table = csv.DictReader(file)
+        names = list(table.fieldnames or [])
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise TaskError(f"{path}: the first line names the column {twice[0]!r} twice")
+        for number, value in enumerate(table, 2):
             if None in value or None in value.values():
                 raise TaskError(f"{path} row {number}: has not as many cells as the first line")
             yield _row(f"{path.name} row {number}", value)
@@ -134,7 +147,14 @@ def _row(place: str, value: Any, split: str | None = None) -> Row:
 
 
 def _plain(place: str, value: Any) -> JSON:
-    """`value` as JSON holds it."""
+    """`value` as JSON holds it. Raises TaskError."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise TaskError(f"{place}: holds {value}, which JSON cannot")
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            raise TaskError(f"{place}: holds text that is no Unicode: {error}") from error
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, decimal.Decimal):

@@ -315,6 +315,9 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path, change, message):
         ("[1]\n", "a row is an object with columns, got list"),
         ('{"q": "x", "a": 1}\n{"q": " ", "a": 1}', "line 2: the prompt is empty"),
         ("\n", "its source has no rows"),
+        ('{"q": "x", "a": NaN}', "rows.jsonl line 1: holds nan"),
+        ('{"q": "\\ud800", "a": 1}', "rows.jsonl line 1: holds text that is no Unicode"),
+        ('{"q": "x", "a": ' + "9" * 5000 + "}", "line 1: not JSON"),
     ],
 )
 def test_a_bad_row_is_named(tmp_path, text, message):
@@ -323,6 +326,31 @@ def test_a_bad_row_is_named(tmp_path, text, message):
     with pytest.raises((ConfigError, TaskError)) as raised:
         load(str(path)).rows()
     assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "csv"])
+def test_files_are_utf_8_with_or_without_its_mark(tmp_path, ending):
+    texts = {
+        "jsonl": '{"q": "Grö?", "a": 1}\n',
+        "json": '[{"q": "Grö?", "a": 1}]',
+        "csv": "q,a\nGrö?,1\n",
+    }
+    path = math(tmp_path, [], source=f'{{ path = "rows.{ending}" }}')
+    for encoding in ("utf-8", "utf-8-sig"):
+        (tmp_path / f"rows.{ending}").write_bytes(texts[ending].encode(encoding))
+        load.cache_clear()
+        assert sum(kept(path).values()) == 1
+    (tmp_path / f"rows.{ending}").write_bytes(texts[ending].encode("latin-1"))
+    load.cache_clear()
+    with pytest.raises(TaskError, match="must be UTF-8"):
+        kept(path)
+
+
+def test_a_column_of_two_is_not_guessed(tmp_path):
+    path = math(tmp_path, [], source='{ path = "rows.csv" }')
+    (tmp_path / "rows.csv").write_text("q,a,a\nx,1,2\n")
+    with pytest.raises(TaskError, match="names the column 'a' twice"):
+        kept(path)
 
 
 def test_an_unknown_difficulty_is_named(tmp_path):
