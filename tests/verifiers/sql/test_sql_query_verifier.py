@@ -8,7 +8,7 @@ import pytest
 import verigym
 from verigym.errors import RequestError
 from verigym.verifiers.sql.cases import seeds, task_of
-from verigym.verifiers.sql.read import read_query
+from verigym.verifiers.sql.read import Refused, read_query
 from verigym.verifiers.sql.schema import read_schema
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "sql_query.jsonl"
@@ -161,3 +161,12 @@ def test_no_function_reads_the_clock(asked):
     schema = read_schema({"tables": {"t": {"id": "INT"}}})
     query = read_query(f"SELECT id, {asked} FROM t", "sqlite", schema, "2024-02-15 12:00:00")
     assert "2024-02-15" in query.tree.sql("sqlite")
+
+
+@pytest.mark.parametrize(
+    "empty", ["SELECT", "SELECT FROM t", "SELECT a FROM r WHERE a IN (SELECT)"]
+)
+def test_a_select_without_columns_reaches_no_engine(empty):
+    schema = read_schema({"tables": {"t": {"id": "INT"}, "r": {"a": "INT"}}})
+    with pytest.raises(Refused):
+        read_query(empty, "sqlite", schema, "2024-02-15 12:00:00")
