@@ -8,11 +8,20 @@ from verigym.verifiers.sql.cases import seeds, task_of
 SCHEMA = {"tables": {"r": {"a": "INT", "b": "INT", "c": "VARCHAR"}}, "primary": [["r.a"]]}
 
 
+# What a connection made for itself goes with its process, a little after the connection is closed.
+_UNTIL_IT_HAS_LEFT = """DO $$ BEGIN FOR i IN 1..1200 LOOP
+    PERFORM pg_stat_clear_snapshot();
+    EXIT WHEN NOT EXISTS (SELECT FROM pg_stat_activity WHERE usename = 'judge');
+    PERFORM pg_sleep(0.05);
+END LOOP; END $$"""
+
+
 @pytest.fixture(scope="module")
 def server(postgres):
     """Folder of the socket of a running server, with a plain role `judge`."""
     postgres.psql("CREATE ROLE judge LOGIN")
     yield postgres.folder
+    postgres.psql(_UNTIL_IT_HAS_LEFT)
     postgres.psql("DROP ROLE judge")
 
 
