@@ -1,6 +1,7 @@
 """What a service does that is asked for several times what it can do.
 
     python benchmarks/server_overload.py --seconds 60 --times 5
+    python benchmarks/server_overload.py --verifier math/countdown --batch 16  # as dear as refusals can be
 
 Starts `verigym serve` and finds its peak: verdicts a second for closed-loop clients that keep it just
 busy. Then requests arrive at `--times` that rate, at random, whether or not the former are answered.
@@ -28,26 +29,31 @@ from collections import Counter, deque
 from pathlib import Path
 from typing import Any
 
+from math_verifier import natural_mix
+
 from verigym import Task
 from verigym.server.process import ServerProcess
+from verigym.verifiers.math.cases import task_of
 
 MAX_CONNECTIONS = 400
 
 
-def request(host: str, batch: int, deadline_s: float | None) -> bytes:
-    """One request of `batch` submissions, of which half are right."""
+def request(host: str, verifier: str, batch: int, deadline_s: float | None) -> bytes:
+    """One request of `batch` submissions, of which about half are right."""
     items: list[dict[str, Any]] = []
-    for i in range(1, batch + 1):
-        reference = {"numbers": [i, 5, 7], "target": 5 * i + 7}
-        task = Task(id=f"t{i}", env_id="", seed=i, prompt="", difficulty="", reference=reference)
-        answer = f"<answer>{i}*5{'+' if i % 2 else '-'}7</answer>"
-        items.append(
-            {
-                "verifier": "math/countdown",
-                "task": json.loads(task.to_json()),
-                "submission": answer,
-            }
-        )
+    if verifier == "math/answer":
+        for row in natural_mix(batch):
+            task = json.loads(task_of(row).to_json())
+            items.append({"verifier": verifier, "task": task, "submission": row["answer"]})
+    else:
+        for i in range(1, batch + 1):
+            reference = {"numbers": [i, 5, 7], "target": 5 * i + 7}
+            task = Task(
+                id=f"t{i}", env_id="", seed=i, prompt="", difficulty="", reference=reference
+            )
+            answer = f"<answer>{i}*5{'+' if i % 2 else '-'}7</answer>"
+            plain = json.loads(task.to_json())
+            items.append({"verifier": verifier, "task": plain, "submission": answer})
     body = json.dumps({"items": items}).encode()
     lines = [
         "POST /v1/verify/batch HTTP/1.1",
@@ -228,7 +234,7 @@ def memory_mib(pid: int) -> float:
 async def measure(server: ServerProcess, given: argparse.Namespace) -> dict[str, Any]:
     host, _, port = server.url.removeprefix("http://").partition(":")
     lines = Lines(host, int(port))
-    plain = request(host, given.batch, None)
+    plain = request(host, given.verifier, given.batch, None)
     await peak(lines, plain, given.clients, 2.0)  # warms up
     at_peak = await peak(lines, plain, given.clients, given.peak_seconds)
     before = most = memory_mib(server.pid)
@@ -240,7 +246,7 @@ async def measure(server: ServerProcess, given: argparse.Namespace) -> dict[str,
             most = max(most, await asyncio.to_thread(memory_mib, server.pid))
 
     watching = asyncio.create_task(watch())
-    data = request(host, given.batch, given.deadline_s)
+    data = request(host, given.verifier, given.batch, given.deadline_s)
     found = await overload(lines, data, given.times * at_peak, given.seconds)
     watching.cancel()
     again = await peak(lines, plain, given.clients, given.peak_seconds)
@@ -259,12 +265,15 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--peak-seconds", type=float, default=10.0)
     parser.add_argument("--times", type=float, default=5.0)
-    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument(
+        "--verifier", default="math/answer", choices=["math/answer", "math/countdown"]
+    )
+    parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--clients", type=int, default=16)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--deadline-s", type=float)
     given = parser.parse_args()
-    with ServerProcess(verifiers=["math/countdown"], workers=given.workers) as server:
+    with ServerProcess(verifiers=[given.verifier], workers=given.workers) as server:
         found = asyncio.run(measure(server, given))
         exit_code = server.stop()
     failed = {name: n for name, n in found["outcomes"].items() if name.startswith("failed")}
