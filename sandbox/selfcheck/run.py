@@ -142,30 +142,41 @@ def _run_all(
     """Attack all `halves` at once, each with `workers` workers. Ctrl-C ends them in order."""
     stop = threading.Event()
     failures: list[BaseException] = []
-    threads = []
+    threads: list[threading.Thread] = []
+    # In place of `Thread.join`, which takes a thread for ended where Ctrl-C interrupts it (Python 3.11).
+    ended: list[threading.Event] = []
     for half in halves:
         todo: queue.SimpleQueue[Attack] = queue.SimpleQueue()
         for attack in attacks:
             todo.put(attack)
         for number in range(workers):
+            end = threading.Event()
+            ended.append(end)
 
-            def work(half: Half = half, todo: queue.SimpleQueue[Attack] = todo) -> None:
+            def work(
+                half: Half = half,
+                todo: queue.SimpleQueue[Attack] = todo,
+                end: threading.Event = end,
+            ) -> None:
                 try:
                     _work(half, todo, token, done, stop)
                 except (OSError, ValueError) as error:
                     failures.append(error)
+                finally:
+                    end.set()
 
             threads.append(threading.Thread(target=work, name=f"{half.title} {number}"))
-    for thread in threads:
-        thread.start()
     try:
         for thread in threads:
-            while thread.is_alive():
-                thread.join(0.2)
+            thread.start()
+        for end in ended:
+            while not end.wait(0.2):
+                pass
     finally:
         stop.set()
-        for thread in threads:
-            thread.join()
+        for thread, end in zip(threads, ended, strict=True):
+            if thread.ident is not None:  # it was started
+                end.wait()
     if failures:
         raise SandboxError(f"the self-check could not go on: {failures[0]}") from failures[0]
 
@@ -222,6 +233,9 @@ def _open(half: Half, token: str) -> WorkerProcess | None:
         answer = worker.start()
     except WorkerGone as error:
         answer = {"unavailable": str(error)}
+    except BaseException:
+        worker.discard()
+        raise
     if "ready" in answer:
         half.ready = answer["ready"]
         half.pids |= set(answer["pids"])
