@@ -456,7 +456,8 @@ class VerifierPool:
             return
         self._handing = True
         try:
-            while self._idle and (parcel := self._next()) is not None:
+            # What is left when the pool closes is settled by `_shut`.
+            while self._idle and not self._closed and (parcel := self._next()) is not None:
                 self._idle.pop().take(parcel)
         finally:
             self._handing = False

@@ -342,8 +342,9 @@ class Seat:
     def _drop(self) -> None:
         """Let go of the worker."""
         if self._sock is not None:
-            self._loop.remove_reader(self._sock)
-            self._loop.remove_writer(self._sock)
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self._sock)
+                self._loop.remove_writer(self._sock)
             self._sock.close()
         if self._timer is not None:
             self._timer.cancel()

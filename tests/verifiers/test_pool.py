@@ -414,6 +414,30 @@ def test_close_cancels_and_leaves_no_process(unruly, tmp_path):
         pool.close()
 
 
+def test_what_waits_when_a_pool_closes_is_cancelled_and_raises_nothing(unruly, fifo):
+    for _ in range(5):
+        pool = VerifierPool(1, timeout_s=LONG_S, load_timeout_s=LONG_S)
+        hang = pool.submit(OBEYS, [(TASK, {"do": "hang", "at": str(fifo)})])
+        read_pid(fifo)
+        queued = [pool.submit(OBEYS, [(TASK, {"do": "nothing"})])[0] for _ in range(40)]
+        pool.close()
+        for future in [*hang, *queued]:
+            assert future.result(0)[0].status is Status.CANCELLED
+
+
+def test_a_pool_outlives_its_loop_without_harm(unruly):
+    async def main():
+        pool = VerifierPool(1, loop=asyncio.get_running_loop())
+        await pool.verify_async(OBEYS, TASK, {"do": "nothing"})
+        return pool
+
+    pool = asyncio.run(main())
+    (pid,) = pool.worker_pids()
+    with watched(pid) as worker:
+        pool.close()
+        assert_ends(worker)
+
+
 def test_what_a_dead_worker_started_dies_with_it(pool, fifo):
     result = in_background(lambda: ask(pool, {"do": "keep_child", "at": str(fifo)}, timeout_s=3.0))
     with watched(read_pid(fifo)) as child:
