@@ -11,7 +11,7 @@ from verigym.envs.tools.bank_tools import BANK
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.people import TODAY
 from verigym.envs.tools.stateful import Stateful
-from verigym.envs.tools.wishes import Story, Wish, changed
+from verigym.envs.tools.wishes import Story, changed, wished
 from verigym.envs.tools.world import World
 
 _OPENING = """\
@@ -45,11 +45,7 @@ class Bank(Stateful):
         """See `Stateful`. What errands do to a balance is added up, and its goal comes last."""
         level = LEVELS[difficulty]
         ledger = Ledger(draws, level)
-        kinds = draws.shuffled(KINDS)
-        wishes: list[Wish] = []
-        for kind in [*kinds, *kinds]:
-            if len(wishes) < level.wishes and (wish := kind(ledger)) is not None:
-                wishes.append(wish)
+        wishes = wished(draws, KINDS, ledger, level.wishes)
         wishes[-1].goals += [
             changed("accounts", row[0], balance=int(str(row[2])) + moved)
             for row in ledger.accounts

@@ -10,7 +10,7 @@ from verigym.envs.tools.home_errands import KINDS
 from verigym.envs.tools.home_house import House, Level
 from verigym.envs.tools.home_tools import HOME
 from verigym.envs.tools.stateful import Stateful
-from verigym.envs.tools.wishes import Story, Wish
+from verigym.envs.tools.wishes import Story, wished
 from verigym.envs.tools.world import World
 
 _OPENING = """\
@@ -44,9 +44,5 @@ class Home(Stateful):
         """See `Stateful`."""
         level = LEVELS[difficulty]
         house = House(draws, level)
-        kinds = draws.shuffled(KINDS)
-        wishes: list[Wish] = []
-        for kind in [*kinds, *kinds, *kinds]:
-            if len(wishes) < level.wishes and (wish := kind(house)) is not None:
-                wishes.append(wish)
+        wishes = wished(draws, KINDS, house, level.wishes)
         return Story(_OPENING, house.tables(), draws.shuffled(wishes))

@@ -11,7 +11,7 @@ from verigym.envs.tools.office_errands import KINDS
 from verigym.envs.tools.office_tools import ME, OFFICE
 from verigym.envs.tools.people import TODAY
 from verigym.envs.tools.stateful import Stateful
-from verigym.envs.tools.wishes import Story, Wish
+from verigym.envs.tools.wishes import Story, wished
 from verigym.envs.tools.world import World
 
 _OPENING = """\
@@ -47,10 +47,6 @@ class Office(Stateful):
         """See `Stateful`."""
         level = LEVELS[difficulty]
         desk = Desk(draws, level)
-        kinds = draws.shuffled(KINDS)
-        wishes: list[Wish] = []
-        for kind in [*kinds, *kinds]:
-            if len(wishes) < level.wishes and (wish := kind(desk)) is not None:
-                wishes.append(wish)
+        wishes = wished(draws, KINDS, desk, level.wishes)
         opening = _OPENING.format(me=ME, today=TODAY)
         return Story(opening, desk.tables(), draws.shuffled(wishes))

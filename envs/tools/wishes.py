@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from verigym.canonical import JSON
+from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.world import Tables
 
 Goal = dict[str, JSON]
+Place = TypeVar("Place")
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,18 @@ class Story:
     hidden: tuple[str, ...] = ()
     spare: int = 6
     """Turns beyond twice the work."""
+
+
+def wished(
+    draws: Draws, kinds: Sequence[Callable[[Place], Wish | None]], place: Place, count: int
+) -> list[Wish]:
+    """`count` wishes for `place`, of as many kinds as there are; fewer where none fits any more."""
+    order = draws.shuffled(kinds)
+    wishes: list[Wish] = []
+    for kind in [*order, *order, *order]:
+        if len(wishes) < count and (wish := kind(place)) is not None:
+            wishes.append(wish)
+    return wishes
 
 
 def changed(table: str, number: JSON, **to: JSON) -> Goal:
