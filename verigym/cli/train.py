@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -40,7 +41,7 @@ def train(
 
     with Screen() as screen:
         folder = train_from_config(config, overrides, resume, out, listen=screen.hear)
-    console.note(f"run folder: {folder}; draw it with: verigym report {folder}")
+    console.note(f"run folder: {folder}; draw it with: verigym report {shlex.quote(str(folder))}")
 
 
 class Screen:
