@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from verigym.envs.search.index import Index
 from verigym.envs.tools.draws import Draws
 
 Page = tuple[str, str]
@@ -17,7 +16,6 @@ _HEADS = ("Ar", "Bel", "Cas", "Dor", "Esk", "Fal", "Gor", "Hav", "Ist", "Jor", "
 _TAILS = ("beck", "dale", "ford", "gate", "ham", "mere", "stead", "thorp", "ton", "wick")
 _FIRMS = ("Brothers", "and Sons", "Trading", "Stores", "Supplies")
 _GOODS = ("candles", "hinges", "lanterns", "nails", "ropes", "tiles")
-_WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True)
@@ -206,20 +204,9 @@ PROBLEMS: dict[str, tuple[Callable[[Almanac], Problem], ...]] = {
 
 
 def find(pages: Sequence[Page], query: str, n: int = 3) -> list[Page]:
-    """The `n` pages that fit best by BM25 (k1 1.2, b 0.75); those without a common word are left out."""
-    texts = [_WORD.findall(f"{title} {text}".lower()) for title, text in pages]
-    mean = sum(map(len, texts)) / max(1, len(texts))
-    counts = [Counter(words) for words in texts]
-    scores = [0.0] * len(pages)
-    for word in set(_WORD.findall(query.lower()[:400])):
-        holding = sum(word in found for found in counts)
-        rarity = math.log(1 + (len(pages) - holding + 0.5) / (holding + 0.5))
-        for i, found in enumerate(counts):
-            often = found[word]
-            scores[i] += rarity * often * 2.2 / (often + 1.2 * (0.25 + 0.75 * len(texts[i]) / mean))
-    # Rounded: the order of a sum must not decide, and of equal ones the first comes first.
-    best = sorted(range(len(pages)), key=lambda i: (-round(scores[i], 9), i))
-    return [pages[i] for i in best[:n] if scores[i] > 0]
+    """The `n` pages that fit best by BM25; those without a common word are left out."""
+    index = Index(f"{title} {text}" for title, text in pages)
+    return [pages[number] for number in index.search(query, n)]
 
 
 def _primes_below(n: int) -> int:
