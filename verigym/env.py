@@ -8,16 +8,21 @@ current one, so a step either happens whole or not at all, and snapshots cost no
 from __future__ import annotations
 
 import string
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
 import gymnasium
 import numpy as np
+from gymnasium.envs import registration
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.spaces import Text
+from gymnasium.utils import seeding
 
 from verigym.canonical import JSON, digest
 from verigym.errors import RequestError, TaskError, VerifierFault, suggestion
@@ -104,6 +109,8 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     whose `solve` raises RequestError in them."""
     costly: ClassVar[bool] = False
     """Whether each verdict runs programs; `verigym check` then plays fewer seeds."""
+    made_with: Mapping[str, Any] = MappingProxyType({})
+    """The arguments that `verigym.make` was given."""
     waived: ClassVar[Mapping[str, str]] = {}
     """Laws of `verigym check` that it does not claim to keep, by name, with the reason why; for doors to
     the environments of others."""
@@ -132,6 +139,8 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self._done = True
         self._drawing = split
         """The split for which a task is being drawn."""
+        self._rng: np.random.Generator | None = None
+        self._spec: EnvSpec | None = None
         self.verify_s = 0.0
         """Seconds that the last step spent in its verifier; for ledgers, never part of the play."""
 
@@ -146,6 +155,29 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     def action_space(self) -> Text:  # type: ignore[override]
         """Text of at most `max_action_chars` characters."""
         return Text(self.max_action_chars, min_length=0, charset=CHARSET)
+
+    # As are these two, which Gymnasium looks for under their names.
+
+    @property
+    def _np_random(self) -> np.random.Generator:
+        if self._rng is None:
+            self._rng, self._np_random_seed = seeding.np_random(self._np_random_seed)
+        return self._rng
+
+    @_np_random.setter
+    def _np_random(self, value: np.random.Generator) -> None:
+        self._rng = value
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """What `gymnasium.make` needs to make this one again; None for a class that is not registered."""
+        if self._spec is None and self.id in registration.registry:
+            self._spec = replace(registration.registry[self.id], kwargs=dict(self.made_with))
+        return self._spec
+
+    @spec.setter
+    def spec(self, value: EnvSpec | None) -> None:
+        self._spec = value
 
     # What an author writes.
 
@@ -239,8 +271,9 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self, seed: int, difficulty: str | None = None, split: str | None = None
     ) -> Task:
         """The task that `reset(seed=seed)` plays, without playing it."""
+        _check_seed(seed)
         return self._draw(
-            np.random.Generator(np.random.PCG64(seed)),
+            _generator(seed),
             seed,
             self._checked("difficulty", difficulty or self.difficulty),
             self._checked("split", split or self.split),
@@ -282,9 +315,11 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self.split = split
         if seed is None:
             seed = int(self.np_random.integers(2**31))
-        super().reset(seed=seed)
+        else:
+            _check_seed(seed)
+            self._rng, self._np_random_seed = None, seed
         if task is None:
-            task = self._draw(self.np_random, seed, self.difficulty, self.split)
+            task = self._draw(_generator(seed), seed, difficulty, split)
         self._task = task
         self._state = self.initial(task)
         self._turn = 0
@@ -367,7 +402,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
                     id=f"{self.id}:{split}:{difficulty}:{seed}",
                     env_id=self.id,
                     seed=seed,
-                    prompt=draft.prompt,
+                    prompt=sys.intern(draft.prompt),  # many differ in the first observation only
                     difficulty=difficulty,
                     split=split,
                     tags=draft.tags,
@@ -396,10 +431,10 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         return value
 
     def _find_verifier(self, verifier: Verifier | str | None) -> Verifier:
-        from verigym.registry import make_verifier  # registry imports Env
+        from verigym.registry import default_verifier  # registry imports Env
 
         if verifier is None:
-            return make_verifier(self.verifier_id)
+            return default_verifier(self.verifier_id)
         if isinstance(verifier, str):
             from verigym.client import RemoteVerifier
 
@@ -409,6 +444,15 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
                 f"{self.id} is judged by {self.verifier_id!r}, got verifier {verifier.id!r}"
             )
         return verifier
+
+
+def _generator(seed: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+def _check_seed(seed: int) -> None:
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise RequestError(f"a seed is a whole number of at least 0, got {seed!r}")
 
 
 def split_by_content(draft: Draft) -> str:

@@ -15,6 +15,7 @@ made.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -164,12 +165,30 @@ def make(name: str, **kwargs: Any) -> Env[Any]:
         if described.id not in registration.registry:
             gymnasium.register(described.id, entry_point=lambda **options: described(**options))
         return described(**kwargs)
-    bare = gymnasium.make(full, disable_env_checker=True, **kwargs).unwrapped
+    bare = _maker(full)(**kwargs)
     if not isinstance(bare, Env):
         raise TaskError(f"{full} is not a verigym.Env but a {type(bare).__name__}")
     if bare.id != full:
         raise TaskError(f"environment {full!r} calls itself {bare.id!r}")
+    if kwargs:
+        bare.made_with = kwargs
     return bare
+
+
+@cache
+def _maker(full: str) -> Callable[..., Any]:
+    # As gymnasium.make finds it, without the copies of the specification that it makes for each.
+    entry_point = registration.registry[full].entry_point
+    if isinstance(entry_point, str):
+        return registration.load_env_creator(entry_point)
+    assert entry_point is not None
+    return entry_point
+
+
+@cache
+def default_verifier(name: str) -> Verifier:
+    """The verifier `name` with its default parameters, one for all who ask: verifiers keep no state."""
+    return make_verifier(name)
 
 
 def make_verifier(name: str, **params: JSON) -> Verifier:

@@ -20,7 +20,7 @@ from verigym.task import Task
 from verigym.verifiers.games.rules import RULES, Rules
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Play:
     """The state: the game's own, and the moves that led there (for the verifier, not for the key)."""
 

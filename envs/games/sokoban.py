@@ -11,7 +11,8 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
 from verigym.verifiers.games.keydoor import MOVES
-from verigym.verifiers.games.sokoban import Cell, Room, Store
+from verigym.verifiers.games.minesweeper import bits
+from verigym.verifiers.games.sokoban import Room, Store
 
 # Height and width inside the walls, boxes, pillars, and how far boxes are from goals in all.
 SIZES = {"easy": (5, 5, 1, 2, 4), "medium": (5, 5, 2, 2, 6), "hard": (7, 7, 2, 6, 9)}
@@ -55,7 +56,7 @@ class Sokoban(ReplayedGame):
 
     def position(self, board: Store) -> JSON:
         """See `ReplayedGame`."""
-        return [list(board.at), sorted(map(list, board.boxes))]
+        return [board.at, hex(board.boxes)]
 
     def moves(self, board: Store) -> list[str]:
         """See `ReplayedGame`."""
@@ -63,15 +64,18 @@ class Sokoban(ReplayedGame):
 
     def best(self, board: Store) -> str | None:
         """See `ReplayedGame`."""
-        walls = board.room.walls
-        push = _push(board.room, board.boxes, min(_walk(walls, board.boxes, board.at)))
+        room, stride = board.room, board.room.stride
+        reach = _rings(room.floor & ~board.boxes, 1 << board.at, stride)[-1]
+        push = _push(room, board.boxes, reach)
         if push is None:
             return None
-        box, ahead = push
-        stand = (2 * box[0] - ahead[0], 2 * box[1] - ahead[1])
-        if board.at == stand:
-            return _direction(box, ahead)
-        return _path(walls, board.boxes, board.at, stand)[0]
+        stand, step = push
+        if board.at != stand:
+            # Towards where one can walk to in one step less than from here.
+            rings = _rings(room.floor & ~board.boxes, 1 << stand, stride)
+            nearer = next(ring for ring in rings[::-1] if not ring >> board.at & 1)
+            return next(m for m in MOVES if nearer >> board.at + room.step(m) & 1)
+        return next(move for move in MOVES if room.step(move) == step)
 
 
 def _drawn(
@@ -87,9 +91,9 @@ def _drawn(
 
     `order` names the cells inside: pillars, goals, where one stands.
     """
-    # Sets of cells are bits here, row by row, walls around included: a search is a few shifts.
-    stride = width + 2
-    inside = [r * stride + c for r in range(1, height + 1) for c in range(1, width + 1)]
+    # As `Room` counts them, walls around included: a search is a few shifts.
+    stride = width + 3
+    inside = [r * stride + c for r in range(2, height + 2) for c in range(1, width + 1)]
     places = [inside[i] for i in order]
     floor = sum(1 << at for at in places[pillars:])
     goals = places[pillars : pillars + count]
@@ -118,7 +122,8 @@ def _drawn(
         steps += next(n for n, ring in enumerate(rings) if ring >> behind & 1) + 1
         boxes[boxes.index(box)] = behind
         if sum(far_off[box] for box in boxes) >= far and not any(on_goals >> b & 1 for b in boxes):
-            return _store(height, width, floor, goals, boxes, at), steps
+            room = Room(height + 2, width + 2, floor, on_goals)
+            return Store(room, sum(1 << box for box in boxes), at), steps
     return None
 
 
@@ -137,98 +142,56 @@ def _distance(one: int, other: int, stride: int) -> int:
     return abs(one // stride - other // stride) + abs(one % stride - other % stride)
 
 
-def _store(
-    height: int, width: int, floor: int, goals: list[int], boxes: list[int], at: int
-) -> Store:
-    stride = width + 2
-    cells = [(r, c) for r in range(height + 2) for c in range(stride)]
-    walls = frozenset(cell for n, cell in enumerate(cells) if not floor >> n & 1)
-    room = Room(height + 2, stride, walls, frozenset(cells[goal] for goal in goals))
-    return Store(room, frozenset(cells[box] for box in boxes), cells[at])
-
-
-def _walk(walls: frozenset[Cell], boxes: set[Cell] | frozenset[Cell], at: Cell) -> dict[Cell, int]:
-    """Every cell that can be reached without a push, with its distance."""
-    seen = {at: 0}
-    queue = deque([at])
-    while queue:
-        cell = queue.popleft()
-        for down, right in MOVES.values():
-            near = (cell[0] + down, cell[1] + right)
-            if near not in seen and near not in walls and near not in boxes:
-                seen[near] = seen[cell] + 1
-                queue.append(near)
-    return seen
-
-
 def _rows(store: Store) -> list[str]:
-    signs = dict.fromkeys(store.room.walls, "#") | dict.fromkeys(store.room.goals, ".")
-    signs |= {box: "*" if box in store.room.goals else "$" for box in store.boxes}
-    signs[store.at] = "+" if store.at in store.room.goals else "@"
-    return [
-        "".join(signs.get((r, c), " ") for c in range(store.room.width))
-        for r in range(store.room.height)
-    ]
+    room, here = store.room, 1 << store.at
+    signs = ["#"] * (room.stride * (room.height + 1))
+    for at in bits(room.floor):
+        signs[at] = " "
+    for at in bits(room.goals):
+        signs[at] = "."
+    for at in bits(store.boxes):
+        signs[at] = "*" if room.goals >> at & 1 else "$"
+    signs[store.at] = "+" if room.goals & here else "@"
+    text = "".join(signs)
+    return [text[at : at + room.width] for at in range(room.stride, len(text), room.stride)]
 
 
 @lru_cache(maxsize=4096)
-def _push(room: Room, boxes: frozenset[Cell], region: Cell) -> tuple[Cell, Cell] | None:
-    """The first push on a way with the fewest: the box, and where it goes. Breadth first.
+def _push(room: Room, boxes: int, reach: int) -> tuple[int, int] | None:
+    """The first push on a way with the fewest: where to stand, and the step. Breadth first.
 
-    `region` is the least of the cells that can be walked to, so that one search serves all of them.
+    `reach` is all that can be walked to, so that one search serves all who stand there.
     """
-    walls, goals, dead = room.walls, room.goals, _dead(room)
-    firsts: dict[tuple[frozenset[Cell], Cell], tuple[Cell, Cell] | None] = {(boxes, region): None}
+    stride, alive = room.stride, _alive(room)
+    steps = [room.step(move) for move in MOVES]
+    firsts: dict[tuple[int, int], tuple[int, int] | None] = {(boxes, reach): None}
     queue = deque(firsts)
     while queue:
         state = queue.popleft()
-        now, at = state
-        if now <= goals:
+        now, reach = state
+        if not now & ~room.goals:
             return firsts[state]
-        reach = _walk(walls, now, at)
-        for box in sorted(now):
-            for down, right in MOVES.values():
-                stand, ahead = (box[0] - down, box[1] - right), (box[0] + down, box[1] + right)
-                if stand in reach and not (ahead in walls or ahead in now or ahead in dead):
-                    moved = now - {box} | {ahead}
-                    after = (moved, min(_walk(walls, moved, box)))
+        for box in bits(now):
+            for step in steps:
+                if reach >> box - step & 1 and (alive & ~now) >> box + step & 1:
+                    moved = now ^ (1 << box | 1 << box + step)
+                    after = (moved, _rings(room.floor & ~moved, 1 << box, stride)[-1])
                     if after not in firsts:
-                        firsts[after] = firsts[state] or (box, ahead)
+                        firsts[after] = firsts[state] or (box - step, step)
                         queue.append(after)
     return None
 
 
 @lru_cache(maxsize=1024)
-def _dead(room: Room) -> frozenset[Cell]:
-    """Cells from which a box alone can reach no goal: those that no pull from a goal reaches."""
-    alive, waiting = set(room.goals), list(room.goals)
+def _alive(room: Room) -> int:
+    """Cells from which a box alone can reach a goal: those that pulls from a goal reach."""
+    alive, waiting = room.goals, list(bits(room.goals))
     while waiting:
         cell = waiting.pop()
-        for down, right in MOVES.values():
-            behind, after = (
-                (cell[0] + down, cell[1] + right),
-                (cell[0] + 2 * down, cell[1] + 2 * right),
-            )
-            if behind not in alive and behind not in room.walls and after not in room.walls:
-                alive.add(behind)
+        for step in map(room.step, MOVES):
+            behind = cell + step
+            # The second is looked at only where the first is floor, so that it is no place below 0.
+            if (room.floor & ~alive) >> behind & 1 and room.floor >> behind + step & 1:
+                alive |= 1 << behind
                 waiting.append(behind)
-    floor = {(r, c) for r in range(room.height) for c in range(room.width)} - room.walls
-    return frozenset(floor - alive)
-
-
-def _path(walls: frozenset[Cell], boxes: frozenset[Cell], at: Cell, to: Cell) -> list[str]:
-    distance = _walk(walls, boxes, to)
-    path = []
-    while at != to:
-        for name, (down, right) in MOVES.items():
-            near = (at[0] + down, at[1] + right)
-            if distance.get(near, 1 << 30) < distance[at]:
-                path.append(name)
-                at = near
-                break
-    return path
-
-
-def _direction(source: Cell, target: Cell) -> str:
-    step = (target[0] - source[0], target[1] - source[1])
-    return next(name for name, delta in MOVES.items() if delta == step)
+    return alive

@@ -284,8 +284,13 @@ def test_seeds():
     env.reset(seed=11)
     assert [env.reset()[1]["task_id"] for _ in range(5)] == chain
     assert len(set(chain)) == 5
-    # A task met in the chain is the task of its seed.
+    # A task met in the chain is the task of its seed, but what follows it hangs on the whole chain: a
+    # chain of seeds that each decide the next would soon go round in a circle.
     assert env.task == env.sample_task(env.task.seed)
+    last = env.task.seed
+    after = env.reset()[1]["task_id"]
+    env.reset(seed=last)
+    assert env.reset()[1]["task_id"] != after
 
 
 @pytest.mark.parametrize("seed", [-1, "7", 1.5])

@@ -23,7 +23,7 @@ NEXT = 36
 """Cards that are dealt in advance for one hand: more than a player and a dealer can take."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class House:
     """What does not change: cards of each rank, whether the dealer draws at soft 17, the moves that may
     be made, and for each hand two cards of the player, the dealer's, and those to come."""
@@ -34,7 +34,7 @@ class House:
     hands: tuple[tuple[str, str, str], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Table:
     """Which hand is played, how many cards were drawn for it, and how well it was played.
 

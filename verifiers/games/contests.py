@@ -41,7 +41,7 @@ class Contest(Protocol):
         """1 where side 0 has won, 1/2 for a draw, 0 where side 1 has; None while it goes on."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sides:
     """A game under way: whose turn it is, and who has forfeited it."""
 

@@ -23,7 +23,7 @@ _LINES = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Match:
     """A position with the opponent's settings; it is always the player's turn, or the game is over.
 

@@ -14,7 +14,7 @@ _WORD = re.compile(r"[a-z]{2,20}")
 _CODE = re.compile(r"[1-9]{2,12}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Guesses:
     """The secret, and what was guessed, without order: what one knows."""
 

@@ -30,7 +30,7 @@ _FORMS = (
 Move = tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class House:
     """What does not change. A place is its name, its room, and whether it opens; a kind is a name
     without its number. The errand is one of `ERRANDS`, a kind of thing, and a kind of place (empty for
@@ -54,7 +54,7 @@ class House:
         return list(dict.fromkeys(self.room_of.values()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Home:
     """The house as it is: `at` is empty in the middle of a room, `held` where nothing is.
 

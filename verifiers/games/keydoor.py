@@ -24,7 +24,7 @@ MAX_MOVES = 10_000
 _CELLS = frozenset(".#@*")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Place:
     """What moves change: position, keys held, doors opened. All else is the level."""
 

@@ -29,7 +29,7 @@ TABLE_SHAPE = (2, 3)
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cup:
     """What does not change: dice of each, their faces, the opponent's style and seed, and for each round
     the player's hand and the opponent's, both sorted. The player begins rounds 1, 3, 5 and so on."""
@@ -41,7 +41,7 @@ class Cup:
     rounds: tuple[tuple[Hand, Hand], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Bidding:
     """The round that is played, the bids made in it, and how well it was played.
 

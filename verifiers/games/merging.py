@@ -13,7 +13,7 @@ SIDE = 4
 Tiles = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Board:
     """Sixteen tiles row by row, 0 for none; the tile to reach; what decides the new ones."""
 

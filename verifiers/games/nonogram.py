@@ -13,7 +13,7 @@ Runs = tuple[tuple[int, ...], ...]
 MAX_SIDE = 30
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Picture:
     """Rows of `#` and `.`, and the runs that are wanted."""
 

@@ -12,7 +12,7 @@ from verigym.errors import TaskError
 _MOVE = re.compile(r"(ask|guess)\s*:\s*([a-z][a-z '-]{0,80}?)\s*[.?]?")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Inquiry:
     """The hidden thing and what holds of it; what was asked, without order; the guess, if made."""
 

@@ -88,7 +88,7 @@ class KeyDoor:
 Pegs = tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class HanoiState:
     """Disks on each peg, the largest first; won where `target` holds all."""
 
@@ -152,7 +152,7 @@ class Hanoi:
         return all(not peg for i, peg in enumerate(state.pegs) if i != state.target)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SlidingState:
     """Tiles row by row, 0 the hole."""
 
@@ -212,7 +212,7 @@ class Sliding:
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LakeState:
     """Where one stands on the ice."""
 

@@ -9,27 +9,37 @@ from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.verifiers.games.keydoor import MOVES
 
-Cell = tuple[int, int]
 MAX_CELLS = 2500
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Room:
-    """What does not move."""
+    """What does not move. Sets of cells are bits: cell (r, c) is bit `(r + 1) * stride + c`, so that all
+    around the rows there are bits that are no floor."""
 
     height: int
     width: int
-    walls: frozenset[Cell]
-    goals: frozenset[Cell]
+    floor: int
+    goals: int
+
+    @property
+    def stride(self) -> int:
+        """From a cell to the one below."""
+        return self.width + 1
+
+    def step(self, move: str) -> int:
+        """From a cell to the next in a direction."""
+        down, right = MOVES[move]
+        return down * (self.width + 1) + right
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Store:
-    """A room, the boxes in it, and where one stands."""
+    """A room, the boxes in it as bits, and which bit one stands on."""
 
     room: Room
-    boxes: frozenset[Cell]
-    at: Cell
+    boxes: int
+    at: int
 
 
 class Sokoban:
@@ -46,24 +56,18 @@ class Sokoban:
         text = "".join(rows)
         if not rows or len(text) > MAX_CELLS or set(text) - set("#@$.*+ "):
             raise TaskError(f"sokoban: at most {MAX_CELLS} cells of #@$.*+ and space")
-        cells = {(r, c): s for r, row in enumerate(rows) for c, s in enumerate(row)}
         width = max(map(len, rows))
-        room = Room(
-            len(rows),
-            width,
-            frozenset(
-                (r, c)
-                for r in range(len(rows))
-                for c in range(width)
-                if cells.get((r, c), "#") == "#"
-            ),
-            frozenset(cell for cell, s in cells.items() if s in ".*+"),
-        )
-        boxes = frozenset(cell for cell, s in cells.items() if s in "$*")
-        at = [cell for cell, s in cells.items() if s in "@+"]
-        if len(at) != 1 or not boxes or len(boxes) > len(room.goals):
+        # A column of walls on the right and a row of them above.
+        plan = "#" * (width + 1) + "".join(row.ljust(width + 1, "#") for row in rows)
+        found = dict.fromkeys("#@$.*+ ", 0)
+        for at, sign in enumerate(plan):
+            found[sign] |= 1 << at
+        you = found["@"] | found["+"]
+        goals, boxes = found["."] | found["*"] | found["+"], found["$"] | found["*"]
+        if you.bit_count() != 1 or not boxes or boxes.bit_count() > goals.bit_count():
             raise TaskError("sokoban: one of you, and boxes, each with a goal")
-        return Store(room, boxes, at[0])
+        floor = ~found["#"] & ((1 << len(plan)) - 1)
+        return Store(Room(len(rows), width, floor, goals), boxes, you.bit_length() - 1)
 
     def read(self, move: JSON) -> str | None:
         from verigym.verifiers.games.rules import read_direction  # rules names this class
@@ -71,24 +75,19 @@ class Sokoban:
         return read_direction(move)
 
     def legal(self, state: Store, move: str) -> bool:
-        down, right = MOVES[move]
-        ahead = (state.at[0] + down, state.at[1] + right)
-        if not _free(state.room, ahead):
+        step = state.room.step(move)
+        ahead = 1 << state.at + step
+        if not state.room.floor & ahead:
             return False
-        behind = (ahead[0] + down, ahead[1] + right)
-        return ahead not in state.boxes or (_free(state.room, behind) and behind not in state.boxes)
+        free = state.room.floor & ~state.boxes
+        return bool(free & ahead or free >> state.at + 2 * step & 1)
 
     def apply(self, state: Store, move: str) -> Store:
-        down, right = MOVES[move]
-        ahead = (state.at[0] + down, state.at[1] + right)
-        boxes = state.boxes
-        if ahead in boxes:
-            boxes = boxes - {ahead} | {(ahead[0] + down, ahead[1] + right)}
-        return Store(state.room, boxes, ahead)
+        step = state.room.step(move)
+        at, boxes = state.at + step, state.boxes
+        if boxes >> at & 1:
+            boxes ^= 1 << at | 1 << at + step
+        return Store(state.room, boxes, at)
 
     def won(self, state: Store) -> bool:
-        return state.boxes <= state.room.goals
-
-
-def _free(room: Room, cell: Cell) -> bool:
-    return 0 <= cell[0] < room.height and 0 <= cell[1] < room.width and cell not in room.walls
+        return not state.boxes & ~state.room.goals

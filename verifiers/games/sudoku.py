@@ -10,7 +10,7 @@ from verigym.canonical import JSON
 from verigym.errors import TaskError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Grid:
     """Numbers row by row, 0 for none; which of them are given; the height and width of a box."""
 
@@ -63,7 +63,8 @@ class Sudoku:
             filled = [numbers[i] for i in unit if numbers[i]]
             if len(set(filled)) != len(filled):
                 raise TaskError("sudoku: the given numbers clash")
-        return Grid(tuple(numbers), tuple(numbers), (height, width))
+        given = tuple(numbers)
+        return Grid(given, given, (height, width))
 
     def read(self, move: JSON) -> tuple[int, int, int] | None:
         if isinstance(move, str) and len(move) <= 20:

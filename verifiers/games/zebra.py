@@ -26,7 +26,7 @@ _MOVE = re.compile(r"[-*]?\s*([a-z]{1,30})\s*[:=]?\s*(?:house\s*)?(\d{1,2})")
 Clue = tuple[str, str, str | int]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Street:
     """A puzzle, and the house of each word, 0 where it has none yet."""
 
