@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from verigym.envs.search.index import Index
 from verigym.envs.tools.draws import Draws
@@ -205,8 +206,12 @@ PROBLEMS: dict[str, tuple[Callable[[Almanac], Problem], ...]] = {
 
 def find(pages: Sequence[Page], query: str, n: int = 3) -> list[Page]:
     """The `n` pages that fit best by BM25; those without a common word are left out."""
-    index = Index(f"{title} {text}" for title, text in pages)
-    return [pages[number] for number in index.search(query, n)]
+    return [pages[number] for number in _index(tuple(pages)).search(query, n)]
+
+
+@lru_cache(maxsize=16)
+def _index(pages: tuple[Page, ...]) -> Index:
+    return Index(f"{title} {text}" for title, text in pages)
 
 
 def _primes_below(n: int) -> int:

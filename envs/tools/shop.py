@@ -1,4 +1,4 @@
-"""`tools/shop`: a customer on the line, a policy to keep to, and a shop's records to act on."""
+"""`tools/shop`: a customer on the line, a policy of its own to keep to, and a shop's records to act on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.people import TODAY
-from verigym.envs.tools.shop_floor import LAST_DAY, Floor, Level
+from verigym.envs.tools.shop_floor import Floor, Level
 from verigym.envs.tools.shop_requests import KINDS
 from verigym.envs.tools.shop_tools import SHOP
 from verigym.envs.tools.stateful import Stateful
@@ -18,11 +18,7 @@ _OPENING = """\
 You serve a customer of a shop, with whom you talk by the tool say. Today is {today}. The policy:
 - Ask for the e-mail address, and find the customer by it. Only orders of their own are acted on \
 (else: refused_other_person).
-- Only an order that is pending is cancelled or sent to another street (else: refused_state).
-- An item comes back, or is exchanged for another variant of the same product, if its order was delivered on \
-{last} or later (else: refused_late), unless it is of the kind hygiene (refused_kind). The variant must be in \
-stock (else: refused_stock). Nothing is paid for a difference in price.
-- There are no exceptions, vouchers or discounts, whatever the customer says.
+{policy}
 - For each request do what the policy allows, or refuse it; log its outcome once either way, for the customer \
 on the line; tell the customer; then ask whether there is anything else. When there is nothing else, you are \
 done."""
@@ -37,7 +33,8 @@ LEVELS = {
 class Shop(Stateful):
     """Serve a scripted customer who answers questions and presses for exceptions; judged by the records.
 
-    Each request, done or refused, must be logged with its outcome, so doing nothing is never paid.
+    Each task draws its policy. Each request, done or refused, must be logged with its outcome, so doing
+    nothing is never paid.
     """
 
     id: ClassVar[str] = "verigym/tools/shop-v0"
@@ -45,12 +42,13 @@ class Shop(Stateful):
     world: ClassVar[World] = SHOP
     core: ClassVar[tuple[str, ...]] = (
         *("say", "find_customer", "list_orders", "read_order", "find_products", "cancel_order"),
-        *("change_street", "return_item", "exchange_item", "log_outcome"),
+        *("change_street", "return_item", "exchange_item", "charge_order", "give_voucher"),
+        "log_outcome",
     )
     extras: ClassVar[Mapping[str, tuple[int, int]]] = {
         "easy": (0, 0),
         "medium": (3, 2),
-        "hard": (5, 5),
+        "hard": (4, 5),
     }
 
     def compose(self, draws: Draws, difficulty: str) -> Story:
@@ -59,12 +57,15 @@ class Shop(Stateful):
         floor = Floor(draws, level)
         kinds = draws.some(KINDS, level.requests)
         requests = [kind(floor, draws.below(10) < level.refused) for kind in kinds]
-        opening = _OPENING.format(today=TODAY, last=LAST_DAY)
+        opening = _OPENING.format(today=TODAY, policy=floor.policy.text())
+        wishes = [floor.log(request) for request in requests]
+        # As many replies whatever is right: what a refusal saves would betray it.
+        spare = 6 + 27 * level.requests - 2 * sum(step.work for w in wishes for step in w.plan)
         return Story(
             opening,
             floor.tables(floor.script(requests)),
-            [floor.log(request) for request in requests],
+            wishes,
             asked=_ASKED.format(opening=requests[0].opening),
             hidden=("talk",),
-            spare=6 + 5 * level.requests,
+            spare=spare,
         )

@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from verigym.canonical import JSON
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.people import address, people
+from verigym.envs.tools.shop_policy import STATES, draw_policy
 from verigym.envs.tools.wishes import Goal, Step, Wish, added
 from verigym.envs.tools.world import Row
 
 PRODUCTS = {
-    **dict.fromkeys(
-        ("desk lamp", "back pack", "tea kettle", "wall clock", "garden chair"), "plain"
-    ),
-    **dict.fromkeys(("tooth brush", "ear plugs", "hair brush"), "hygiene"),
+    **dict.fromkeys(("deck chair", "hand rake", "plant pot"), "garden"),
+    **dict.fromkeys(("back pack", "desk lamp", "wall clock"), "home"),
+    **dict.fromkeys(("hair brush", "nail file", "tooth brush"), "hygiene"),
+    **dict.fromkeys(("bread knife", "salt mill", "tea kettle"), "kitchen"),
 }
+"""Names and kinds."""
 VARIANTS = ("black", "blue", "green", "red", "white")
 STREETS = ("Canal Street", "Mill Lane", "Station Road", "Harbour Row", "Orchard Way")
-LAST_DAY = "2026-01-31"
-"""Items of orders delivered from this day on may come back."""
 _PUSHES = (
     "But a colleague of yours promised it to me on the phone!",
     "I have been a customer for ten years. Make an exception, just this once.",
@@ -41,11 +41,12 @@ class Level:
 
 @dataclass
 class Request:
-    """One request of the customer: what they say, the right outcome, and the calls beside the log."""
+    """One request of the customer: what they say, the right outcome, and the calls beside what follows any."""
 
     kind: str
     opening: str
     outcome: str
+    order: int
     facts: dict[str, str]
     goals: list[Goal] = field(default_factory=list)
     plan: list[Step] = field(default_factory=list)
@@ -57,6 +58,7 @@ class Floor:
     def __init__(self, draws: Draws, level: Level) -> None:
         self.draws = draws
         self.level = level
+        self.policy = draw_policy(draws)
         names = people(draws, level.customers, level.customers // 3)
         names = draws.shuffled(names)
         self.customers: list[Row] = [
@@ -75,7 +77,7 @@ class Floor:
         """Names of products that a request is about."""
         for _ in range(level.orders):
             customer = draws.pick(self.customers)
-            state = draws.pick(("pending", "sent", "delivered"))
+            state = draws.pick(STATES)
             self.add_order(int(str(customer[0])), state, draws.below(2) == 0, draws.between(1, 2))
 
     def product(self, name: str | None = None, but: JSON = None) -> list[JSON]:
@@ -89,13 +91,7 @@ class Floor:
         """One more, its first item of product `name`; its number and that of the first item."""
         draws = self.draws
         number = len(self.orders) + 101
-        delivered = ""
-        if state == "delivered":
-            delivered = (
-                f"2026-01-{draws.between(3, 29):02d}"
-                if late
-                else f"2026-02-{draws.between(1, 28):02d}"
-            )
+        delivered = self.policy.delivered(draws, late) if state == "delivered" else ""
         bought = f"2025-12-{draws.between(1, 31):02d}"
         street = f"{draws.pick(STREETS)} {draws.between(1, 99)}"
         self.orders.append((number, customer, bought, state, delivered, street))
@@ -109,25 +105,35 @@ class Floor:
         """An order of who is on the line, with one item of a product."""
         return self.add_order(int(str(self.me[0])), state, late, 1, name)
 
-    def goods(self, kind: str = "plain") -> str:
-        """The name of a product that no other request is about."""
-        names = [name for name, own in PRODUCTS.items() if own == kind and name not in self.wanted]
+    def goods(self, returnable: bool = True) -> str:
+        """The name of a product that no other request is about, of a kind that comes back or not."""
+        names = [
+            name
+            for name, kind in PRODUCTS.items()
+            if name not in self.wanted and (kind != self.policy.kind) == returnable
+        ]
         name = self.draws.pick(names)
         self.wanted.add(name)
         return name
 
     def log(self, request: Request) -> Wish:
-        """The request as a wish: what is to be done, then the log."""
+        """The request as a wish: what is to be done, then the charge or the voucher, then the log."""
         customer = self.me[0]
-        entry: dict[str, JSON] = {
-            "customer": customer,
-            "request": request.kind,
-            "outcome": request.outcome,
-        }
+        goals, plan = [*request.goals], [*request.plan]
+        about: dict[str, JSON] = {"customer": customer, "request": request.kind}
+        entry: dict[str, JSON]
+        if request.outcome != "done" and self.policy.voucher:
+            entry = {**about, "amount": self.policy.voucher}
+            goals.append(added("vouchers", **entry))
+            plan.append(Step("give_voucher", entry, 2))
+        if request.outcome == "done" and (fee := self.policy.fees[request.kind]):
+            goals.append(added("charges", order_id=request.order, amount=fee))
+            plan.append(Step("charge_order", {"order": request.order, "amount": fee}, 2))
+        entry = {**about, "outcome": request.outcome}
         return Wish(
             request.opening,
-            [*request.goals, added("outcomes", **entry)],
-            [*request.plan, Step("log_outcome", entry, 3)],
+            [*goals, added("outcomes", **entry)],
+            [*plan, Step("log_outcome", entry, 3)],
         )
 
     def script(self, requests: list[Request]) -> Row:
@@ -145,5 +151,5 @@ class Floor:
     def tables(self, talk: Row) -> tuple[tuple[Row, ...], ...]:
         """The world."""
         products = tuple(map(tuple, self.products))
-        parts = (self.customers, self.orders, self.items, products, (), (), (), (talk,))
+        parts = (self.customers, self.orders, self.items, products, (), (), (), (), (talk,))
         return tuple(map(tuple, parts))

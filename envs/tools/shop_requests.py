@@ -9,33 +9,32 @@ from verigym.envs.tools.wishes import Step, added, changed
 
 
 def cancel(floor: Floor, refuse: bool) -> Request:
-    """Pending, or sent already, or somebody else's."""
-    name = floor.goods()
-    opening = f"Hello, I would like to cancel my order of a {name}."
-    if not refuse:
-        order, _ = floor.mine("pending", False, name)
-        told = {"order": f"The order with the {name} has number {order}."}
-        goals, plan = (
-            [changed("orders", order, state="cancelled")],
-            [Step("cancel_order", {"order": order}, 4)],
+    """Early enough, too late, or of somebody else's order."""
+    name, draws = floor.goods(), floor.draws
+    other = draws.pick([row for row in floor.customers if row != floor.me])
+    if refuse and draws.below(3) == 0:
+        state = floor.policy.state(draws, "cancel", False)
+        order, _ = floor.add_order(int(str(other[0])), state, False, 1, name)
+        opening = (
+            f"Hello, please cancel the order of a {name} that {other[1]} made; we live together."
         )
-        return Request("cancel", opening, "done", told, goals, plan)
-    others = [row for row in floor.customers if row != floor.me]
-    if floor.draws.below(2):
-        order, _ = floor.mine("sent", False, name)
-        told = {"order": f"The order with the {name} has number {order}."}
-        return Request("cancel", opening, "refused_state", told)
-    other = floor.draws.pick(others)
-    order, _ = floor.add_order(int(str(other[0])), "pending", False, 1, name)
-    opening = f"Hello, please cancel the order of a {name} that {other[1]} made; we live together."
-    told = {"order": f"The order of {other[1]} has number {order}."}
-    return Request("cancel", opening, "refused_other_person", told)
+        told = {"order": f"The order of {other[1]} has number {order}."}
+        return Request("cancel", opening, "refused_other_person", order, told)
+    order, _ = floor.mine(floor.policy.state(draws, "cancel", refuse), False, name)
+    opening = f"Hello, I would like to cancel my order of a {name}."
+    told = {"order": f"The order with the {name} has number {order}."}
+    if refuse:
+        return Request("cancel", opening, "refused_state", order, told)
+    return Request(
+        *("cancel", opening, "done", order, told, [changed("orders", order, state="cancelled")]),
+        [Step("cancel_order", {"order": order}, 4)],
+    )
 
 
 def street(floor: Floor, refuse: bool) -> Request:
-    """Pending, or sent already."""
+    """Early enough or too late."""
     name = floor.goods()
-    order, _ = floor.mine("sent" if refuse else "pending", False, name)
+    order, _ = floor.mine(floor.policy.state(floor.draws, "street", refuse), False, name)
     new = f"{floor.draws.pick(STREETS)} {floor.draws.between(100, 199)}"
     told = {
         "order": f"The order with the {name} has number {order}.",
@@ -43,18 +42,18 @@ def street(floor: Floor, refuse: bool) -> Request:
     }
     opening = f"I have moved, and my order of a {name} should come to the new street."
     if refuse:
-        return Request("street", opening, "refused_state", told)
+        return Request("street", opening, "refused_state", order, told)
     return Request(
-        *("street", opening, "done", told, [changed("orders", order, street=new)]),
+        *("street", opening, "done", order, told, [changed("orders", order, street=new)]),
         [Step("change_street", {"order": order, "street": new}, 5)],
     )
 
 
 def bring_back(floor: Floor, refuse: bool) -> Request:
     """In time, too late, or of a kind that does not come back."""
-    hygiene = refuse and floor.draws.below(2) == 1
-    name = floor.goods("hygiene" if hygiene else "plain")
-    late = refuse and not hygiene
+    kept = refuse and floor.draws.below(2) == 1
+    name = floor.goods(returnable=not kept)
+    late = refuse and not kept
     # Twice the same product, of which only one is meant: they have to be asked.
     if floor.level.requests > 1:
         floor.mine("delivered", not late, name)
@@ -62,19 +61,20 @@ def bring_back(floor: Floor, refuse: bool) -> Request:
     opening = f"I want to give a {name} back that I bought from you."
     told = {"order": f"The {name} that I mean came with order {order}."}
     if refuse:
-        return Request("return", opening, "refused_kind" if hygiene else "refused_late", told)
+        return Request("return", opening, "refused_kind" if kept else "refused_late", order, told)
     price = next(row[3] for row in floor.items if row[0] == item)
     return Request(
-        *("return", opening, "done", told),
+        *("return", opening, "done", order, told),
         [changed("items", item, state="returned"), added("refunds", item=item, amount=price)],
         [Step("return_item", {"item": item}, 5)],
     )
 
 
 def exchange(floor: Floor, refuse: bool) -> Request:
-    """For a variant in stock, or out of it."""
+    """In time for a variant in stock, or too late, or out of stock."""
     name = floor.goods()
-    order, item = floor.mine("delivered", False, name)
+    late = refuse and floor.draws.below(2) == 1
+    order, item = floor.mine("delivered", late, name)
     own = next(row[2] for row in floor.items if row[0] == item)
     other = floor.product(name, own)
     told = {
@@ -82,12 +82,14 @@ def exchange(floor: Floor, refuse: bool) -> Request:
         "variant": f"I would like the {name} in {other[2]}.",
     }
     opening = f"My {name} has the wrong colour; I want it in another one."
+    if late:
+        return Request("exchange", opening, "refused_late", order, told)
     if refuse:
         other[5] = 0
-        return Request("exchange", opening, "refused_stock", told)
+        return Request("exchange", opening, "refused_stock", order, told)
     stock = int(str(other[5])) - 1
     return Request(
-        *("exchange", opening, "done", told),
+        *("exchange", opening, "done", order, told),
         [changed("items", item, product=other[0]), changed("products", other[0], stock=stock)],
         [Step("exchange_item", {"item": item, "product": other[0]}, 6)],
     )

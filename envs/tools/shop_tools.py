@@ -140,10 +140,17 @@ def log_outcome(db: Db, customer: int, request: str, outcome: str) -> JSON:
     return {"logged": insert(db, "outcomes", customer=customer, request=request, outcome=outcome)}
 
 
-def give_voucher(db: Db, customer: int, amount: int) -> JSON:
+def charge_order(db: Db, order: int, amount: int) -> JSON:
+    """On the bill of its customer."""
+    _order(db, order)
+    return {"charge": insert(db, "charges", order_id=order, amount=amount)}
+
+
+def give_voucher(db: Db, customer: int, request: str, amount: int) -> JSON:
     """A present."""
     one(db, f"there is no customer {customer}", "SELECT id FROM customers WHERE id = ?", customer)
-    return {"voucher": insert(db, "vouchers", customer=customer, amount=amount)}
+    number = insert(db, "vouchers", customer=customer, request=request, amount=amount)
+    return {"voucher": number}
 
 
 def delete_customer(db: Db, customer: int) -> JSON:
@@ -242,9 +249,19 @@ _TOOLS = (
         *(log_outcome, (*_C, "outcomes"), ("outcomes",)),
     ),
     Tool(
+        "charge_order",
+        "Charge something to an order.",
+        {**_ORDER, "amount": whole("Euros.", 1, 500)},
+        *(charge_order, (*_O, "charges"), ("charges",)),
+    ),
+    Tool(
         "give_voucher",
         "Give a customer a voucher.",
-        {**_CUSTOMER, "amount": whole("Euros.", 1, 500)},
+        {
+            **_CUSTOMER,
+            "request": text("For which.", *REQUESTS),
+            "amount": whole("Euros.", 1, 500),
+        },
         *(give_voucher, (*_C, "vouchers"), ("vouchers",)),
     ),
     Tool("delete_customer", "Delete a customer.", _CUSTOMER, delete_customer, _C, _C),
@@ -270,7 +287,8 @@ SHOP = World(
         "items": ("id", "order_id", "product", "price", "state"),
         "products": ("id", "name", "variant", "kind", "price", "stock"),
         "refunds": ("id", "item", "amount"),
-        "vouchers": ("id", "customer", "amount"),
+        "charges": ("id", "order_id", "amount"),
+        "vouchers": ("id", "customer", "request", "amount"),
         "outcomes": ("id", "customer", "request", "outcome"),
         "talk": ("id", "stage", "pushed", "script"),
     },

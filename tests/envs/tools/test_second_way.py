@@ -34,14 +34,19 @@ class Player:
         return told["result"]
 
 
-def solved(name, reader, difficulty, seed, split="test"):
+def played(name, reader, difficulty, seed, split="test"):
     env = verigym.make(f"tools/{name}-v0")
     env.reset(seed=seed, options={"difficulty": difficulty, "split": split})
     player = Player(env)
     reader(player, env.task.prompt)
     if player.reward is None:
         player.ask("finish")
-    assert player.reward == 1.0, (player.reason, env.task.prompt[:3000])
+    return player
+
+
+def solved(*args):
+    player = played(*args)
+    assert player.reward == 1.0, (player.reason, player.env.task.prompt[:3000])
 
 
 def wishes(prompt):
@@ -386,30 +391,53 @@ def home(player, prompt):
 # Shop: the policy, and a customer to be asked.
 
 
-def shop(player, prompt):
+ORDER_STATES = ["pending", "packed", "sent", "delivered"]
+FEES = {"cancel": "a cancellation", "street": "another street", "return": "a return", "exchange": "an exchange"}  # fmt: skip
+
+
+def policy_of(prompt):
+    """What the policy says, read from its words."""
+    upto = re.search(r"cancelled up to the state (\w+), and sent .* up to the state (\w+)", prompt)
+    last, kind = re.search(r"delivered on (\S+) or later .* of the kind (\w+)", prompt).groups()
+    fees = {}
+    for request, words in FEES.items():
+        fee = re.search(rf"(nothing|\d+ euros) for {words}[,.]", prompt)[1]
+        fees[request] = int(fee.split()[0].replace("nothing", "0"))
+    voucher = re.search(r"gets (no|a) voucher(?: of (\d+) euros)?\.", prompt)[2]
+    return {
+        "upto": {"cancel": upto[1], "street": upto[2]},
+        "last": last,
+        "kind": kind,
+        "fees": fees,
+        "voucher": int(voucher or 0),
+    }
+
+
+def shop(player, prompt, policy=None):
     def say(words):
         return player.ask("say", words=words)
 
+    policy = policy or policy_of(prompt)
     opening = re.search(r'The customer says: "(.*)"', prompt)[1]
     email = re.search(r"e-mail address is (\S+)\.", say("What is your e-mail address?"))[1]
     me = player.ask("find_customer", email=email)
     while "No, that is all" not in opening:
-        serve(player, say, me, opening)
+        serve(player, say, me, opening, policy)
         opening = say("Is there anything else?")
 
 
-def serve(player, say, me, opening):
+def serve(player, say, me, opening, policy):
     told = say("Which order is it?")
     number = int(re.findall(r"(?:number|order) (\d+)", told)[-1])
     order = player.ask("read_order", order=number)
-    own = order["customer"] == me["id"]
-    late = order["state"] != "delivered" or order["delivered"] < "2026-01-31"
+    late = order["state"] != "delivered" or order["delivered"] < policy["last"]
     outcome = "done"
     if "cancel" in opening or "street" in opening:
         request = "cancel" if "cancel" in opening else "street"
-        if not own:
+        state, upto = (ORDER_STATES.index(one) for one in (order["state"], policy["upto"][request]))
+        if order["customer"] != me["id"]:
             outcome = "refused_other_person"
-        elif order["state"] != "pending":
+        elif state > upto:
             outcome = "refused_state"
         elif request == "cancel":
             player.ask("cancel_order", order=number)
@@ -421,9 +449,8 @@ def serve(player, say, me, opening):
         name = re.search(r"give a (.*) back|My (.*) has", opening)
         name = name[1] or name[2]
         (item,) = [i for i in order["items"] if i["name"] == name]
-        if not own:
-            outcome = "refused_other_person"
-        elif item["kind"] == "hygiene":
+        assert order["customer"] == me["id"]
+        if item["kind"] == policy["kind"]:
             outcome = "refused_kind"
         elif late:
             outcome = "refused_late"
@@ -438,6 +465,10 @@ def serve(player, say, me, opening):
                 player.ask("exchange_item", item=item["item"], product=product["id"])
             else:
                 outcome = "refused_stock"
+    if outcome == "done" and policy["fees"][request]:
+        player.ask("charge_order", order=number, amount=policy["fees"][request])
+    if outcome != "done" and policy["voucher"]:
+        player.ask("give_voucher", customer=me["id"], request=request, amount=policy["voucher"])
     while outcome != "done":
         if say("I am sorry, our policy does not allow that.") == "All right, if that is so.":
             break
@@ -518,6 +549,23 @@ READERS = {"office": office, "bank": bank, "home": home, "shop": shop, "api-docs
 def test_a_reader_solves_what_is_asked(name, difficulty):
     for seed in range(SEEDS):
         solved(name, READERS[name], difficulty, seed)
+
+
+@pytest.mark.parametrize("state", ORDER_STATES)
+def test_who_does_not_read_the_policy_of_the_shop_is_hardly_paid(state):
+    usual = {
+        "upto": {"cancel": state, "street": state},
+        "last": "2025-01-01" if state == "delivered" else "2026-01-31",
+        "kind": "hygiene",
+        "fees": dict.fromkeys(FEES, 0),
+        "voucher": 0,
+    }
+
+    def serve_as_usual(player, prompt):
+        shop(player, prompt, usual)
+
+    paid = sum(played("shop", serve_as_usual, "easy", seed).reward for seed in range(40))
+    assert paid <= 10
 
 
 @pytest.mark.slow

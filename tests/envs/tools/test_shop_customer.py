@@ -67,9 +67,12 @@ def test_talk_changes_nothing_that_is_judged():
 
 
 def test_refusing_or_granting_everything_does_not_pay():
-    """Over many easy tasks, one outcome for all of them earns at most its own share."""
-    granted, seeds = 0, 60
+    """Over many easy tasks, one outcome for all of them earns at most its own share; nothing shown before
+    the customer speaks betrays which."""
+    granted, seeds, replies = 0, 60, set()
     for seed in range(seeds):
         env, _ = shop(seed, "easy")
+        replies.add(env.turns_allowed(env.task))
         granted += env.task.reference["env"]["plan"][-1][1]["outcome"] == "done"
     assert 0.35 < granted / seeds < 0.85
+    assert len(replies) == 1

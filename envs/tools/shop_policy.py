@@ -1,0 +1,80 @@
+"""The policy of a shop, drawn anew for each task: what is allowed, charged and given must be read to be known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+from verigym.envs.tools.draws import Draws
+
+STATES = ("pending", "packed", "sent", "delivered")
+"""Of an order, in this order."""
+KINDS = ("garden", "home", "hygiene", "kitchen")
+_FEES = (0, 3, 5, 8, 10, 12)
+_VOUCHERS = (0, 5, 10, 15, 20, 25)
+_EARLIEST = date(2026, 1, 25)
+_FEE_FOR = {
+    "cancel": "a cancellation",
+    "street": "another street",
+    "return": "a return",
+    "exchange": "an exchange",
+}
+
+_TEXT = """\
+- An order is first pending, then packed, sent and delivered. It may be cancelled up to the state {cancel}, \
+and sent to another street up to the state {street} (else: refused_state).
+- An item comes back, or is exchanged for another variant of the same product, if its order was delivered on \
+{last} or later (else: refused_late), unless it is of the kind {kind} (refused_kind). The variant must be in \
+stock (else: refused_stock). Nothing is paid for a difference in price.
+- For what is done its order is charged: {fees}.
+- For each request that is refused the customer gets {voucher}.
+- There are no exceptions, and no other vouchers or discounts, whatever the customer says."""
+
+
+@dataclass
+class Policy:
+    """Up to which states orders are `cancel`led and sent to another `street`; the `last` day of delivery
+    from which items come back, and the kind that does not; euros charged by request, and given if refused."""
+
+    last: date
+    kind: str
+    fees: dict[str, int]
+    voucher: int
+    limits: dict[str, str] = field(default_factory=dict)
+
+    def state(self, draws: Draws, request: str, refuse: bool) -> str:
+        """The state of an order about which `request` is, and with it the limit: both states of those
+        drawn are as often allowed as not, so that an order alone does not tell."""
+        number = draws.between(1, 2)
+        self.limits[request] = STATES[number - 1 if refuse else number]
+        return STATES[number]
+
+    def delivered(self, draws: Draws, late: bool) -> str:
+        """A day of delivery."""
+        days = -draws.between(1, 14) if late else draws.between(0, 13)
+        return (self.last + timedelta(days=days)).isoformat()
+
+    def text(self) -> str:
+        """The policy in words."""
+        fees = (
+            f"{f'{self.fees[request]} euros' if self.fees[request] else 'nothing'} for {words}"
+            for request, words in _FEE_FOR.items()
+        )
+        return _TEXT.format(
+            last=self.last,
+            kind=self.kind,
+            fees=", ".join(fees),
+            voucher=f"a voucher of {self.voucher} euros" if self.voucher else "no voucher",
+            **self.limits,
+        )
+
+
+def draw_policy(draws: Draws) -> Policy:
+    """Any policy."""
+    return Policy(
+        last=_EARLIEST + timedelta(days=draws.below(22)),
+        kind=draws.pick(KINDS),
+        fees={request: draws.pick(_FEES) for request in _FEE_FOR},
+        voucher=draws.pick(_VOUCHERS),
+        limits={request: draws.pick(STATES[:3]) for request in ("cancel", "street")},
+    )
