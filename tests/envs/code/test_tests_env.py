@@ -1,4 +1,4 @@
-"""`code/tests`: every wrong version can be told from the right one, whatever numbers are drawn."""
+"""`code/tests`: every wrong version can be told from the right one, whatever numbers are drawn, and hardly by chance."""
 
 import json
 
@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import verigym
-from verigym.envs.code.mutated import FUNCTIONS, LEVELS
-from verigym.envs.code.tests import killing_inputs
+from verigym.envs.code.tests import LEVELS
 from verigym.verifiers.code.counted import library, machine
-from verigym.verifiers.code.inputs import breach, said
+from verigym.verifiers.code.inputs import breach
 
 ALL = [pytest.param(one, id=one.name) for level in LEVELS.values() for one in level]
 
@@ -18,61 +17,95 @@ def numbers_of(one, rng):
     return {name: int(rng.integers(low, high + 1)) for name, (low, high) in one.draws.items()}
 
 
-def reference_of(one, numbers, changes):
-    return {
-        "function": one.name,
-        "program": one.program(numbers),
-        "mutants": [one.program(numbers, change) for change in changes],
-        "args": list(one.args.values()),
-        "numbers": numbers,
-    }
+def at_the_ends(one):
+    return [{name: ends[at] for name, ends in one.draws.items()} for at in (0, 1)]
 
 
-def native(program, name, call):
+def native(program, name):
+    """The function, run in this process: it is ours."""
     space = {}
     exec(program, space)
-    return space[name](*json.loads(json.dumps(call)))
+    return space[name]
 
 
-def check(one, rng):
-    numbers = numbers_of(one, rng)
+def fresh(call):
+    return json.loads(json.dumps(call))
+
+
+def drawn(rng, bound):
+    """A uniformly random value within a bound."""
+    if bound["kind"] == "bool":
+        return bool(rng.integers(2))
+    number = int(rng.integers(bound["low"], bound["high"] + 1))
+    return number if bound["kind"] == "int" else [drawn(rng, bound["of"]) for _ in range(number)]
+
+
+def check(one, numbers):
+    right = native(one.program(numbers), one.name)
+    playing = machine.Machine(library, 20_000)
+    frame = playing.load(one.program(numbers))
     for change in range(len(one.changes)):
-        reference = reference_of(one, numbers, [change])
-        (call,) = killing_inputs(reference)
-        for value, bound in zip(call, reference["args"], strict=True):
+        call = one.telling(numbers, change)
+        for value, bound in zip(call, one.args.values(), strict=True):
             assert not breach(value, bound)
-        # Python itself agrees with the step counter about the right program.
-        playing = machine.Machine(library, 20_000)
-        frame = playing.load(reference["program"])
-        wanted = playing.call_named(frame, one.name, json.loads(json.dumps(call)))
-        assert native(reference["program"], one.name, call) == wanted
+        wrong = native(one.program(numbers, change), one.name)
+        assert repr(wrong(*fresh(call))) != repr(right(*fresh(call))), (numbers, change)
+        # The step counter, which judges, agrees with Python itself about both.
+        other = playing.load(one.program(numbers, change))
+        assert playing.call_named(frame, one.name, fresh(call)) == right(*fresh(call))
+        assert playing.call_named(other, one.name, fresh(call)) == wrong(*fresh(call))
 
 
 @pytest.mark.parametrize("one", ALL)
 def test_every_change_is_made_and_can_be_told(one):
-    for old, _ in one.changes:
+    for old, _, _ in one.changes:
         assert old in one.body
-    check(one, np.random.default_rng(1))
+    rng = np.random.default_rng(1)
+    for numbers in (*at_the_ends(one), *(numbers_of(one, rng) for _ in range(3))):
+        check(one, numbers)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("one", ALL)
 def test_it_can_be_told_whatever_the_numbers(one):
     rng = np.random.default_rng(2)
-    for _ in range(8):
-        check(one, rng)
+    for _ in range(60):
+        check(one, numbers_of(one, rng))
+
+
+@pytest.mark.parametrize("one", ALL)
+def test_a_random_input_tells_hardly_any(one):
+    rng = np.random.default_rng(4)
+    told = tried = 0
+    for numbers in at_the_ends(one):
+        right = native(one.program(numbers), one.name)
+        wrong = [native(one.program(numbers, n), one.name) for n in range(len(one.changes))]
+        for _ in range(100):
+            call = [drawn(rng, bound) for bound in one.args.values()]
+            wanted = right(*fresh(call))
+            told += sum(mutant(*fresh(call)) != wanted for mutant in wrong)
+            tried += len(wrong)
+    # Ten inputs may be given at most.
+    assert told / tried < 0.01
 
 
 def test_no_number_is_left_a_word():
     rng = np.random.default_rng(3)
-    for one in FUNCTIONS.values():
-        program = one.program(numbers_of(one, rng))
-        assert not any(name in program for name in one.draws), program
+    for level in LEVELS.values():
+        for one in level:
+            program = one.program(numbers_of(one, rng))
+            assert not any(name in program for name in one.draws), program
 
 
 def test_bounds_are_said_in_words():
-    assert said(FUNCTIONS["covered"].args["pieces"]) == (
-        "a list of 0 to 6 items, each a list of 2 to 2 items, each a whole number from -20 to 20"
+    env = verigym.make("code/tests")
+    for seed in range(100):
+        task = env.sample_task(seed, "hard")
+        if task.reference["function"] == "covered":
+            break
+    assert (
+        "a list of 0 to 6 items, each a list of 2 to 2 items, each a whole number from -5000 to 5000"
+        in task.prompt
     )
 
 
@@ -80,9 +113,6 @@ def test_fewer_inputs_earn_less():
     env = verigym.make("code/tests")
     env.reset(seed=4, options={"difficulty": "hard"})
     calls = json.loads(env.oracle().split("\n")[1])
-    while len(calls) < 2:
-        env.reset()
-        calls = json.loads(env.oracle().split("\n")[1])
     _, reward, over, _, info = env.step(json.dumps(calls[:1]))
     assert over
     assert 0.0 < reward < 1.0
