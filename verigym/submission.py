@@ -17,20 +17,23 @@ from verigym.verdict import Status, Verdict, fault, unusable
 
 MAX_DEPTH = 60
 """Nesting of lists and objects in a submission; beyond it a reader of JSON may give up."""
+_TOO_DEEP = unusable("too_deep", f"lists and objects may be nested {MAX_DEPTH} deep")
 
 
 def refusal(submission: JSON) -> Verdict | None:
     """The verdict on a submission that cannot be carried as JSON; None for any other."""
     if isinstance(submission, str):
         return None if submission.isascii() else _refused_text(submission)
-    if isinstance(submission, list | tuple | dict) and _depth(submission) > MAX_DEPTH:
-        return unusable("too_deep", f"lists and objects may be nested {MAX_DEPTH} deep")
     try:
-        to_json(submission)
+        written = to_json(submission)
     except RequestError as error:
+        if _too_deep(submission):
+            return _TOO_DEEP
         if _plain(submission):
             return unusable("not_json", f"the submission is not JSON: {error}")
         return fault(Status.VERIFIER_ERROR, "not_json", str(error))
+    if written.count(b"[") + written.count(b"{") > MAX_DEPTH and _too_deep(submission):
+        return _TOO_DEEP
     return None
 
 
@@ -59,6 +62,10 @@ def _refused_text(text: str) -> Verdict | None:
         what = f"half of a surrogate pair at character {error.start}"
         return unusable("not_text", f"the submission is not Unicode text: {what}")
     return None
+
+
+def _too_deep(value: JSON) -> bool:
+    return isinstance(value, list | tuple | dict) and _depth(value) > MAX_DEPTH
 
 
 def _depth(value: JSON) -> int:

@@ -26,7 +26,7 @@ from verigym.verifiers.games.duels import Match
 from verigym.verifiers.games.rules import RULES
 
 # Opponent, and in how many moves the win can be forced.
-LEVELS = {"easy": ("random", 2), "medium": ("greedy", 3), "hard": ("search", 4)}
+LEVELS = {"easy": ("greedy", 2), "medium": ("greedy", 3), "hard": ("search", 4)}
 _FIRST_PLY = 10  # fewer signs hold no forced win to speak of
 
 _BOARD = """\
@@ -52,7 +52,6 @@ class ConnectFour(Duel):
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
     names: ClassVar[tuple[str, str]] = ("X", "O")
     recoverable: ClassVar[bool] = False
-    chance: ClassVar[float] = 0.2  # a random opponent walks into the line
 
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
         """See `ReplayedGame`. Games of random but not careless moves, until a position fits."""
@@ -126,7 +125,12 @@ def _won_position(rng: np.random.Generator, moves: int) -> tuple[int, int]:
             both = me | you
             if completing(me, both) & open_cells(both):
                 break
-            if ply >= _FIRST_PLY and _forcing(me, you, moves) and not wins_in(me, you, moves - 1):
+            if (
+                ply >= _FIRST_PLY
+                and _forcing(me, you, moves)
+                and not wins_in(me, you, moves - 1)
+                and not (moves == 2 and _by_one_column(me, you))
+            ):
                 return me, you
             cells = bits(safe_cells(me, you))
             if not cells:
@@ -142,6 +146,16 @@ def _forcing(me: int, you: int, moves: int) -> bool:
         if threats & (threats - 1) or threats << 1 & mine:
             return True
         if threats and moves > 2 and _forcing(me | cell, you | threats, moves - 1):
+            return True
+    return False
+
+
+def _by_one_column(me: int, you: int) -> bool:
+    """Whether `me` forces four by moves in one column alone: nothing to think about."""
+    both = me | you
+    for cell in bits(open_cells(both)):
+        mine = completing(me | cell, both | cell)
+        if mine & cell << 1 and mine & cell << 2:
             return True
     return False
 

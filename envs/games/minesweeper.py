@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import compress, islice
 from typing import Any, ClassVar
 
 import numpy as np
 
 from verigym.canonical import JSON
+from verigym.envs.games.minesweeper_proofs import proved
 from verigym.envs.games.replayed import ReplayedGame
-from verigym.verifiers.games.minesweeper import Field, Opened, around, bits, opened_from
+from verigym.verifiers.games.minesweeper import (
+    GAP,
+    Field,
+    Opened,
+    every,
+    field_of,
+    opened_from,
+    spread,
+)
 
 # Height, width, mines, and turns.
 SIZES = {"easy": (5, 5, 4), "medium": (7, 7, 9), "hard": (9, 9, 16)}
-_MOST_FACTS = 400
+_AT_ONCE = 8
 
 _PROMPT = """\
 A field of {height} by {width} cells hides {mines} mines. A number says how many of the up to eight cells \
@@ -33,51 +43,44 @@ class Minesweeper(ReplayedGame):
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
         """See `ReplayedGame`. Drawn until reasoning from the first cell opens all."""
         height, width, count = SIZES[difficulty]
-        near = around(height, width)
-        cells = height * width
+        sets = _sets(height, width)
         while True:
-            draws = rng.random(cells + 1).tolist()
-            first = int(draws.pop() * cells)
-            # No mine at or around the first cell, so that there is something to go by.
-            clear = near[first] | 1 << first
-            free = [at for at in range(cells) if not clear >> at & 1]
-            free.sort(key=draws.__getitem__)
-            field = Field(height, width, sum(1 << at for at in free[:count]))
-            essence = f"{height} {width} {field.mines:x}"
-            if not self.wants(essence):
-                continue
-            start = opened_from(field, 0, 1 << first)
-            left = (field.free & ~start).bit_count()
-            if left >= 3 and _solvable(field, start):
-                signs = ["*" if field.mines >> at & 1 else "." for at in range(cells)]
-                rows = ["".join(signs[at : at + width]) for at in range(0, cells, width)]
-                prompt = _PROMPT.format(height=height, width=width, mines=count)
-                place = [first // width + 1, first % width + 1]
-                return prompt, {
-                    "rows": rows,
-                    "first": place,
-                    "turns": left + 5,
-                    "essence": essence,
-                }
+            for order in rng.random((_AT_ONCE, height * width)).argsort(axis=1).tolist():
+                # No mine at or around the first cell, so that there is something to go by.
+                first = sets[order[0]]
+                clear = spread(first, width)
+                mines = sum(islice((sets[at] for at in order if not sets[at] & clear), count))
+                essence = f"{height} {width} {mines:x}"
+                if not self.wants(essence):
+                    continue
+                field = field_of(height, width, mines)
+                start = opened_from(field, 0, first)
+                left = (field.free & ~start).bit_count()
+                if left >= 3 and _solvable(field, start):
+                    return _PROMPT.format(height=height, width=width, mines=count), {
+                        "rows": _rows(field, mines, _MINES),
+                        "first": [order[0] // width + 1, order[0] % width + 1],
+                        "turns": left + 5,
+                        "essence": essence,
+                    }
 
     def show(self, board: Opened) -> str:
         """See `ReplayedGame`."""
-        field = board.field
-        signs = ["#"] * (field.height * field.width)
-        for at in bits(board.cells):
-            signs[at] = "*" if field.mines >> at & 1 else str(field.numbers[at])
-        width = field.width
-        return "\n".join(" ".join(signs[at : at + width]) for at in range(0, len(signs), width))
+        field, cells = board.field, board.cells
+        hidden = every(field.height, field.width) & ~cells
+        digits = field.numbers & 15 * cells | 15 * (field.mines & cells) | 14 * hidden
+        return "\n".join(_rows(field, digits, _SIGNS, " "))
 
     def position(self, board: Opened) -> JSON:
-        """See `ReplayedGame`. Bits, as text: JSON's numbers end at 64 of them."""
+        """See `ReplayedGame`. As text: JSON's numbers end at 64 bits."""
         return hex(board.cells)
 
     def moves(self, board: Opened) -> list[str]:
         """See `ReplayedGame`."""
         field = board.field
-        names = _names(field.height, field.width)
-        return [name for at, name in enumerate(names) if not board.cells >> at & 1]
+        hidden = every(field.height, field.width) & ~board.cells
+        chosen = _written(field, hidden).encode().translate(_CHOICE)
+        return list(compress(_names(field.height, field.width), chosen))
 
     def lost(self, board: Opened) -> bool:
         """See `ReplayedGame`."""
@@ -88,65 +91,44 @@ class Minesweeper(ReplayedGame):
         if self.lost(board):
             return None
         field = board.field
-        safe = _safe(field, board.cells) or field.free & ~board.cells
-        return _names(field.height, field.width)[next(bits(safe))] if safe else None
+        safe = proved(field, board.cells, 0)[0] or field.free & ~board.cells
+        lowest = (safe & -safe).bit_length() - 1
+        return _names(field.height, field.width)[lowest // 4] if safe else None
+
+
+_SIGNS = str.maketrans("ef", "#*")
+_MINES = str.maketrans("01", ".*")
+_CHOICE = bytes.maketrans(b"01", b"\0\1")
 
 
 @cache
 def _names(height: int, width: int) -> tuple[str, ...]:
-    return tuple(f"{r + 1} {c + 1}" for r in range(height) for c in range(width))
+    """Of each digit of a field; those between rows have one too, which is never asked for."""
+    return tuple(f"{r + 1} {c + 1}" for r in range(height) for c in range(width + GAP))
+
+
+@cache
+def _sets(height: int, width: int) -> tuple[int, ...]:
+    """Each cell as a set, row by row."""
+    return tuple(1 << 4 * (r * (width + GAP) + c) for r in range(height) for c in range(width))
+
+
+def _written(field: Field, digits: int) -> str:
+    return f"{digits:0{field.height * (field.width + GAP)}x}"[::-1]
+
+
+def _rows(field: Field, digits: int, signs: dict[int, int], between: str = "") -> list[str]:
+    text = between.join(_written(field, digits).translate(signs))
+    each = 1 + len(between)
+    end, step = field.width * each - len(between), (field.width + GAP) * each
+    return [text[at : at + end] for at in range(0, len(text), step)]
 
 
 def _solvable(field: Field, cells: int) -> bool:
+    known = 0
     while cells != field.free:
-        safe = _safe(field, cells)
+        safe, known = proved(field, cells, known)
         if not safe:
             return False
         cells = opened_from(field, cells, safe)
     return True
-
-
-def _safe(field: Field, cells: int) -> int:
-    """Hidden cells that hold no mine: by each number alone, and by pairs of numbers.
-
-    A number gives a set of hidden cells and how many mines are in it; where one set lies within
-    another, the rest holds the difference. Applied until nothing new follows.
-    """
-    near, numbers = around(field.height, field.width), field.numbers
-    safe = mines = 0
-    facts: dict[int, int] = {}
-    for at in bits(cells):
-        hidden = near[at] & ~cells
-        if hidden:
-            count = facts[hidden] = numbers[at]
-            if not count:
-                safe |= hidden
-            elif count == hidden.bit_count():
-                mines |= hidden
-    # Mines that a number proves alone are taken off the others, which is quick and mostly enough.
-    for hidden, count in facts.items():
-        if count == (hidden & mines).bit_count():
-            safe |= hidden & ~mines
-    if safe:
-        return safe
-    fresh = facts
-    while fresh and len(facts) <= _MOST_FACTS:
-        news: dict[int, int] = {}
-        for one, few in fresh.items():
-            for other, many in facts.items():
-                shared = one & other
-                if shared == one != other:
-                    rest, count = other ^ one, many - few
-                elif shared == other != one:
-                    rest, count = one ^ other, few - many
-                else:
-                    continue
-                if not count:
-                    safe |= rest
-                elif rest not in facts:
-                    news[rest] = count
-        if safe:
-            return safe
-        facts |= news
-        fresh = news
-    return 0

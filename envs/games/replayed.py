@@ -17,7 +17,7 @@ from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
 from verigym.errors import RequestError
 from verigym.task import Task
-from verigym.verifiers.games.rules import RULES, Rules
+from verigym.verifiers.games.rules import RULES, Rules, start_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class ReplayedGame(Env[Play]):
 
     def initial(self, task: Task) -> Play:
         """See `Env`."""
-        return Play(self.rules.start(_reference(task)))
+        return Play(start_of(task))
 
     def turns_allowed(self, task: Task) -> int:
         """See `Env`."""
@@ -91,14 +91,15 @@ class ReplayedGame(Env[Play]):
 
     def transition(self, state: Play, action: str) -> Transition[Play]:
         """See `Env`."""
-        text = action.strip()
-        move = self.rules.read(text)
-        if move is None or self.lost(state.board) or not self.rules.legal(state.board, move):
+        text, board, rules = action.strip(), state.board, self.rules
+        move = rules.read(text)
+        if move is None or self.lost(board) or not rules.legal(board, move):
             return Transition(state=state, valid=False)
-        moved = Play(self.rules.apply(state.board, move), (*state.moves, text))
-        if self.rules.won(moved.board) or self.lost(moved.board):
-            return Transition(state=moved, terminated=True, submission=list(moved.moves))
-        return Transition(state=moved, valid=moved.board != state.board)
+        after = rules.apply(board, move)
+        moves = (*state.moves, text)
+        if rules.won(after) or self.lost(after):
+            return Transition(state=Play(after, moves), terminated=True, submission=list(moves))
+        return Transition(state=Play(after, moves), valid=after != board)
 
     def submission(self, state: Play) -> JSON:
         """See `Env`."""

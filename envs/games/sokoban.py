@@ -11,8 +11,7 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
 from verigym.verifiers.games.keydoor import MOVES
-from verigym.verifiers.games.minesweeper import bits
-from verigym.verifiers.games.sokoban import Room, Store
+from verigym.verifiers.games.sokoban import Room, Store, bits
 
 # Height and width inside the walls, boxes, pillars, and how far boxes are from goals in all.
 SIZES = {"easy": (5, 5, 1, 2, 4), "medium": (5, 5, 2, 2, 6), "hard": (7, 7, 2, 6, 9)}

@@ -1,79 +1,94 @@
-"""Rules of minesweeper."""
+"""Rules of minesweeper.
+
+Fields are whole numbers of one hexadecimal digit a cell: cell (r, c) is digit `r * (width + 3) + c` from the
+lowest. Sets hold 1 at their cells, counts hold up to 8, and a whole field is counted by a few shifts and
+sums; the three digits between rows stay 0, so that what is shifted by up to three columns meets no cell.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, lru_cache
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 
 Cell = tuple[int, int]
 MAX_SIDE = 40
+GAP = 3
+"""Digits between two rows."""
+_DIGITS = str.maketrans(".*", "01")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Field:
-    """Height, width and mines. Sets of cells are bits: cell (r, c) is bit `r * width + c`."""
+    """Height, width, the set of mines, and how many are around each cell."""
 
     height: int
     width: int
     mines: int
-
-    @cached_property
-    def numbers(self) -> tuple[int, ...]:
-        """Mines around each cell."""
-        return tuple((near & self.mines).bit_count() for near in around(self.height, self.width))
+    numbers: int
 
     @property
     def free(self) -> int:
         """The cells without a mine."""
-        return ~self.mines & ((1 << self.height * self.width) - 1)
+        return every(self.height, self.width) & ~self.mines
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Opened:
-    """A field and the cells that are open, as bits."""
+    """A field and the set of cells that are open."""
 
     field: Field
     cells: int
 
 
 @cache
-def around(height: int, width: int) -> tuple[int, ...]:
-    """The neighbours of each cell, corners included, as bits."""
-    return tuple(
-        sum(
-            1 << i * width + j
-            for i in range(max(r - 1, 0), min(r + 2, height))
-            for j in range(max(c - 1, 0), min(c + 2, width))
-            if (i, j) != (r, c)
-        )
-        for r in range(height)
-        for c in range(width)
-    )
+def every(height: int, width: int) -> int:
+    """The set of all cells."""
+    row = sum(1 << 4 * c for c in range(width))
+    return sum(row << 4 * (width + GAP) * r for r in range(height))
 
 
-def bits(cells: int) -> Iterator[int]:
-    """The places of the bits that are set, from the lowest."""
-    while cells:
-        low = cells & -cells
-        yield low.bit_length() - 1
-        cells ^= low
+def field_of(height: int, width: int, mines: int) -> Field:
+    """The field with these mines."""
+    return Field(height, width, mines, around(mines, width) & 15 * every(height, width))
+
+
+def around(cells: int, width: int) -> int:
+    """How many of `cells` are around each cell; between the rows too."""
+    row = 4 * (width + GAP)
+    three = (cells << 4) + cells + (cells >> 4)
+    return three + (three << row) + (three >> row) - cells
+
+
+def spread(cells: int, width: int) -> int:
+    """`cells` and the cells around them; between the rows too."""
+    row = 4 * (width + GAP)
+    three = cells << 4 | cells | cells >> 4
+    return three << row | three | three >> row
+
+
+def some(counts: int, cells: int) -> int:
+    """Those of `cells` where `counts` is not 0."""
+    half = counts | counts >> 2
+    return (half | half >> 1) & cells
 
 
 def opened_from(field: Field, cells: int, new: int) -> int:
-    """`cells` and what opening `new` opens: with no mine around, the neighbours too."""
-    near, numbers = around(field.height, field.width), field.numbers
+    """`cells` and what opening `new` opens: with no mine around, the cells around too."""
     new &= ~cells
+    cells |= new
+    if some(field.numbers & 15 * new, new) == new:
+        return cells
+    free = field.free
+    wide = free & ~some(field.numbers, free)
+    new &= wide
     while new:
+        new = spread(new, field.width) & free & ~cells
         cells |= new
-        wide = 0
-        for at in bits(new & ~field.mines):
-            if not numbers[at]:
-                wide |= near[at]
-        new = wide & ~cells
+        new &= wide
     return cells
 
 
@@ -87,21 +102,19 @@ class Minesweeper:
         rows, first = reference.get("rows"), reference.get("first")
         if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
             raise TaskError("minesweeper: rows must be a list of texts")
-        if not rows or len({len(row) for row in rows}) != 1 or set("".join(rows)) - set(".*"):
+        if not rows or len(set(map(len, rows))) != 1 or "".join(rows).strip(".*"):
             raise TaskError("minesweeper: rows of one width of . and *")
         if not 1 <= len(rows) <= MAX_SIDE or not 1 <= len(rows[0]) <= MAX_SIDE:
             raise TaskError(f"minesweeper: at most {MAX_SIDE} by {MAX_SIDE}")
-        mines = sum(1 << at for at, sign in enumerate("".join(rows)) if sign == "*")
-        field = Field(len(rows), len(rows[0]), mines)
+        field = field_of(len(rows), len(rows[0]), _mines(rows))
         move = self.read(first)
-        if move is None or not _inside(field, move) or _bit(field, move) & mines:
+        if move is None or not _inside(field, move) or _bit(field, move) & field.mines:
             raise TaskError("minesweeper: first must be a cell without a mine")
         return Opened(field, opened_from(field, 0, _bit(field, move)))
 
     def read(self, move: JSON) -> Cell | None:
-        if isinstance(move, str) and len(move) <= 20:
-            words = move.replace(",", " ").strip(" ()[]").split()
-            move = [int(w) for w in words if w.isdecimal()] if all(map(str.isdecimal, words)) else 0
+        if isinstance(move, str):
+            return _read(move) if len(move) <= 20 else None
         if isinstance(move, list | tuple) and len(move) == 2 and all(type(n) is int for n in move):
             return int(str(move[0])) - 1, int(str(move[1])) - 1
         return None
@@ -122,9 +135,22 @@ class Minesweeper:
         return bool(state.field.mines & state.cells)
 
 
+@lru_cache(maxsize=1 << 12)
+def _read(text: str) -> Cell | None:
+    words = text.replace(",", " ").strip(" ()[]").split()
+    if len(words) != 2 or not all(map(str.isdecimal, words)):
+        return None
+    return int(words[0]) - 1, int(words[1]) - 1
+
+
 def _inside(field: Field, cell: Cell) -> bool:
     return 0 <= cell[0] < field.height and 0 <= cell[1] < field.width
 
 
 def _bit(field: Field, cell: Cell) -> int:
-    return 1 << cell[0] * field.width + cell[1]
+    return 1 << 4 * (cell[0] * (field.width + GAP) + cell[1])
+
+
+def _mines(rows: Sequence[str]) -> int:
+    digits = ("0" * GAP).join(rows).translate(_DIGITS)
+    return int(digits[::-1], 16)

@@ -22,12 +22,12 @@ from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 from verigym.canonical import JSON
-from verigym.errors import TaskError, suggestion
+from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.games.contests import CONTESTS, SELF, Contest, judged
-from verigym.verifiers.games.rules import RULES
+from verigym.verifiers.games.rules import rules_of, start_of
 from verigym.verifiers.text.reply import fenced_blocks, last_answer, shown, without_thoughts
 from verigym.verifiers.text.strict_json import NotJson, read_json
 
@@ -88,17 +88,12 @@ class ReplayVerifier(Verifier):
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """See the class and the module."""
-        reference = task.reference
-        if not isinstance(reference, dict):
-            raise TaskError('the reference must be {"game": name, ...}')
-        game = reference.get("game")
-        if not isinstance(game, str) or game not in RULES:
-            raise TaskError(f"no game {game!r}; {suggestion(str(game), RULES)}")
+        rules, reference = rules_of(task)
+        game = str(reference["game"])
         if reference.get("opponent") == SELF and game in CONTESTS:
             return self._contest(CONTESTS[game], reference, submission)
-        rules = RULES[game]
+        state = start_of(task)
         budget, shortest = _optional(reference, "max_moves"), _optional(reference, "shortest")
-        state = rules.start(reference)
         if rules.won(state):
             raise TaskError(f"{game}: the start is the goal, so no move would be paid")
         moves = self._read(submission, rules)

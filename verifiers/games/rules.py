@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from verigym.canonical import JSON
-from verigym.errors import TaskError
+from verigym.errors import TaskError, suggestion
+from verigym.task import Task
 from verigym.verifiers.games.blackjack import Blackjack
 from verigym.verifiers.games.connect_four import ConnectFour
 from verigym.verifiers.games.duels import Nim, TicTacToe
@@ -311,6 +312,34 @@ RULES: Mapping[str, Rules] = {
     "wordle": Wordle(),
     "zebra": Zebra(),
 }
+
+_KEPT = 256
+_starts: dict[str, Any] = {}
+"""First states of tasks met lately, by their content: an environment asks for one at the reset, and the
+verifier for the same one when the game is over."""
+
+
+def rules_of(task: Task) -> tuple[Rules, Mapping[str, JSON]]:
+    """The rules that the reference of `task` names, and the reference. TaskError where it names none."""
+    reference = task.reference
+    if not isinstance(reference, dict):
+        raise TaskError('the reference must be {"game": name, ...}')
+    game = reference.get("game")
+    if not isinstance(game, str) or game not in RULES:
+        raise TaskError(f"no game {game!r}; {suggestion(str(game), RULES)}")
+    return RULES[game], reference
+
+
+def start_of(task: Task) -> Any:
+    """The state in which `task` starts. Raises TaskError where its reference draws none."""
+    state = _starts.get(task.content)
+    if state is None:
+        rules, reference = rules_of(task)
+        state = rules.start(reference)
+        if len(_starts) >= _KEPT:
+            _starts.clear()
+        _starts[task.content] = state
+    return state
 
 
 def _rows(reference: Mapping[str, JSON]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from verigym.canonical import JSON
@@ -40,6 +40,14 @@ class Store:
     room: Room
     boxes: int
     at: int
+
+
+def bits(cells: int) -> Iterator[int]:
+    """The bits of a set, from the lowest."""
+    while cells:
+        low = cells & -cells
+        yield low.bit_length() - 1
+        cells ^= low
 
 
 class Sokoban:

@@ -1,11 +1,13 @@
 """Minesweeper: what opens and what is proved free, beside a slow reckoning of both."""
 
+import itertools
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verigym
-from verigym.envs.games.minesweeper import _safe
-from verigym.verifiers.games.minesweeper import Field, around, bits, opened_from
+from verigym.envs.games.minesweeper_proofs import proved
+from verigym.verifiers.games.minesweeper import GAP, field_of, opened_from
 
 SIDE = 4
 CELLS = SIDE * SIDE
@@ -36,36 +38,59 @@ def opened_slowly(mines, first):
     return found
 
 
+def digit(at):
+    return 1 << 4 * (at // SIDE * (SIDE + GAP) + at % SIDE)
+
+
+def as_number(cells):
+    return sum(map(digit, cells))
+
+
+def as_set(number):
+    found = {at for at in range(CELLS) if number & digit(at)}
+    assert as_number(found) == number  # no stray digits between the rows
+    return found
+
+
 @given(fields())
 def test_what_opens_is_what_opens_one_by_one(drawn):
     mines, first = drawn
-    field = Field(SIDE, SIDE, sum(1 << at for at in mines))
-    assert [set(bits(near)) for near in around(SIDE, SIDE)] == [
-        neighbours(at) for at in range(CELLS)
-    ]
-    assert list(field.numbers) == [len(neighbours(at) & mines) for at in range(CELLS)]
-    assert set(bits(opened_from(field, 0, 1 << first))) == opened_slowly(mines, first)
+    field = field_of(SIDE, SIDE, as_number(mines))
+    numbers = [field.numbers // digit(at) % 16 for at in range(CELLS)]
+    assert numbers == [len(neighbours(at) & mines) for at in range(CELLS)]
+    assert as_set(opened_from(field, 0, digit(first))) == opened_slowly(mines, first)
 
 
 @settings(max_examples=30)
 @given(fields())
-def test_what_is_proved_free_is_free_in_every_field_with_these_numbers(drawn):
+def test_what_is_proved_is_so_in_every_field_with_these_numbers(drawn):
     mines, first = drawn
-    field = Field(SIDE, SIDE, sum(1 << at for at in mines))
-    cells = opened_from(field, 0, 1 << first)
-    hidden = [at for at in range(CELLS) if not cells >> at & 1]
-    near = around(SIDE, SIDE)
-    told = [(near[at], field.numbers[at]) for at in bits(cells)]
-    sets = (sum(1 << hidden[at] for at in bits(some)) for some in range(1 << len(hidden)))
+    field = field_of(SIDE, SIDE, as_number(mines))
+    cells = opened_slowly(mines, first)
+    hidden = sorted(set(range(CELLS)) - cells)
     possible = [
-        mask for mask in sets if all((mask & them).bit_count() == count for them, count in told)
+        set(some)
+        for some in itertools.combinations(hidden, len(mines))
+        if all(len(neighbours(at) & mines) == len(neighbours(at) & set(some)) for at in cells)
     ]
-    assert field.mines in possible
-    free = {at for at in hidden if not any(mask >> at & 1 for mask in possible)}
-    proved = set(bits(_safe(field, cells)))
-    assert proved <= free
-    if len(possible) == 1:
-        assert proved or not free
+    assert mines in possible
+    free = {at for at in hidden if not any(at in some for some in possible)}
+    safe, known = map(as_set, proved(field, as_number(cells), 0))
+    assert safe <= free
+    assert known <= set.intersection(*possible)
+
+
+def test_no_field_needs_a_guess():
+    env = verigym.make("minesweeper")
+    for difficulty in env.difficulties:
+        for seed in range(10):
+            env.reset(seed=seed, options={"difficulty": difficulty})
+            board = env.state.board
+            while board.cells != board.field.free:
+                safe, _ = proved(board.field, board.cells, 0)
+                assert safe and not safe & board.field.mines
+                move = env.rules.read(env.best(board))
+                board = env.rules.apply(board, move)
 
 
 def test_the_sizes_and_the_number_of_mines_are_as_promised():
