@@ -160,12 +160,24 @@ def test_starts_are_won_in_the_moves_given_and_in_no_fewer():
             assert env.turns_allowed(env.task) == moves
 
 
+def test_the_middle_column_again_and_again_is_hardly_paid():
+    env, paid = verigym.make("games/connect-four-v0"), 0.0
+    for seed in range(120):
+        env.reset(seed=seed, options={"difficulty": "easy"})
+        over = False
+        while not over:
+            _, reward, terminated, truncated, _ = env.step("4")
+            over = terminated or truncated
+            paid += reward
+    assert paid <= 18
+
+
 def test_a_move_too_many_is_not_paid():
     env = verigym.make("games/connect-four-v0")
     env.reset(seed=1)
     rules, state, moves = ConnectFour(), env.state.board, []
     rng = random.Random(1)
-    # Against a random opponent play on, however long it takes.
+    # Play on, however long it takes.
     for _ in range(2000):
         if rules.won(state) and len(moves) > 2:
             break
