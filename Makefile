@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 # One more than there are cores: many tests wait for a process or a deadline.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 
+# Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
+test test-slow: export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo test test-slow check-envs lint format bench clean openenv setup
 
 setup: $(VENV)/.installed
