@@ -289,7 +289,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         For `generate` to ask before costly work, and to draw again where it is not: half of all drafts
         are thrown away at the least.
         """
-        return split_by_content(Draft(prompt="", reference=None, essence=essence)) == self._drawing
+        return _split(essence) == self._drawing
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -457,9 +457,13 @@ def _check_seed(seed: int) -> None:
 
 def split_by_content(draft: Draft) -> str:
     """Half of all content is training, a quarter each validation and test."""
-    content = [draft.prompt, draft.reference] if draft.essence is None else [draft.essence]
-    bucket = int(digest(*content)[:8], 16) % len(_SPLIT_OF_BUCKET)
-    return _SPLIT_OF_BUCKET[bucket]
+    if draft.essence is None:
+        return _split(draft.prompt, draft.reference)
+    return _split(draft.essence)
+
+
+def _split(*content: JSON) -> str:
+    return _SPLIT_OF_BUCKET[int(digest(*content)[:8], 16) % len(_SPLIT_OF_BUCKET)]
 
 
 def _is_unicode(text: str) -> bool:

@@ -69,7 +69,7 @@ class Minesweeper(ReplayedGame):
         field, cells = board.field, board.cells
         hidden = every(field.height, field.width) & ~cells
         digits = field.numbers & 15 * cells | 15 * (field.mines & cells) | 14 * hidden
-        return "\n".join(_rows(field, digits, _SIGNS, " "))
+        return "\n".join(_rows(field, digits, _SIGNS, 2))
 
     def position(self, board: Opened) -> JSON:
         """See `ReplayedGame`. As text: JSON's numbers end at 64 bits."""
@@ -79,7 +79,7 @@ class Minesweeper(ReplayedGame):
         """See `ReplayedGame`."""
         field = board.field
         hidden = every(field.height, field.width) & ~board.cells
-        chosen = _written(field, hidden).encode().translate(_CHOICE)
+        chosen = _written(field, hidden).translate(_CHOICE)
         return list(compress(_names(field.height, field.width), chosen))
 
     def lost(self, board: Opened) -> bool:
@@ -96,8 +96,8 @@ class Minesweeper(ReplayedGame):
         return _names(field.height, field.width)[lowest // 4] if safe else None
 
 
-_SIGNS = str.maketrans("ef", "#*")
-_MINES = str.maketrans("01", ".*")
+_SIGNS = bytes.maketrans(b"ef", b"#*")
+_MINES = bytes.maketrans(b"01", b".*")
 _CHOICE = bytes.maketrans(b"01", b"\0\1")
 
 
@@ -113,14 +113,16 @@ def _sets(height: int, width: int) -> tuple[int, ...]:
     return tuple(1 << 4 * (r * (width + GAP) + c) for r in range(height) for c in range(width))
 
 
-def _written(field: Field, digits: int) -> str:
-    return f"{digits:0{field.height * (field.width + GAP)}x}"[::-1]
+def _written(field: Field, digits: int) -> bytes:
+    return (b"%0*x" % (field.height * (field.width + GAP), digits))[::-1]
 
 
-def _rows(field: Field, digits: int, signs: dict[int, int], between: str = "") -> list[str]:
-    text = between.join(_written(field, digits).translate(signs))
-    each = 1 + len(between)
-    end, step = field.width * each - len(between), (field.width + GAP) * each
+def _rows(field: Field, digits: int, signs: bytes, stride: int = 1) -> list[str]:
+    """A row of signs each, `stride` characters from one to the next."""
+    wide = bytearray(b" ") * (stride * field.height * (field.width + GAP))
+    wide[::stride] = _written(field, digits).translate(signs)
+    text = wide.decode()
+    end, step = stride * field.width - stride + 1, stride * (field.width + GAP)
     return [text[at : at + end] for at in range(0, len(text), step)]
 
 

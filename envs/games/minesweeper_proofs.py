@@ -44,45 +44,65 @@ def _by_pairs(width: int, cells: int, left: int, unknown: int) -> tuple[int, int
     """
     edge = some(around(unknown, width), cells)
     margin, pairs = _pairs(width)
-    high_unknown, high_edge, high_left = unknown << margin, edge << margin, left << margin
+    high_edge, high_left = edge << margin, left << margin
+    row = 4 * (width + GAP)
+    # Hidden cells one by one, and in threes across and down.
+    ones = unknown << margin
+    across = (ones << 4) + ones + (ones >> 4)
+    down = (ones << row) + ones + (ones >> row)
+    counted = (ones, across, down)
     mines = 0
-    for to, own, others in pairs:
+    for to, own, mines_at, free_at in pairs:
         both = edge & high_edge >> to
         if not both:
             continue
         sums = left
-        for shift in own:
-            sums += high_unknown >> shift
+        for which, shift in own:
+            sums += counted[which] >> shift
         hits = both & ~some(sums ^ high_left >> to, both)
         if hits:
             high = hits << margin
-            for shift in own:
-                mines |= high >> 2 * margin - shift & unknown
+            for shift in mines_at:
+                mines |= high >> shift & unknown
             safe = 0
-            for shift in others:
-                safe |= high >> 2 * margin - shift & unknown
+            for shift in free_at:
+                safe |= high >> shift & unknown
             if safe:
                 return safe, mines
     return 0, mines
 
 
+_Pair = tuple[int, list[tuple[int, int]], list[int], list[int]]
+
+
 @cache
-def _pairs(width: int) -> tuple[int, list[tuple[int, list[int], list[int]]]]:
+def _pairs(width: int) -> tuple[int, list[_Pair]]:
     """How far all is shifted up so that no shift is below 0; then for each place at most two cells off: the
-    shift down to it, and to the cells around it alone and around this cell alone."""
+    shift down to it, the shifts that count the cells around it alone (by ones, or threes across or down),
+    and those that lead to the cells around it alone and around this cell alone."""
     row = width + GAP
     margin = 4 * (3 * row + 3)
-    around_here = _square(0, 0)
+    here = _square(0, 0)
     pairs = []
     for r, c in sorted(_square(0, 0, 2) - {(0, 0)}, key=lambda rc: (abs(rc[0]) + abs(rc[1]), rc)):
-        around_there = _square(r, c)
-        own = sorted(around_there - around_here)
-        others = sorted(around_here - around_there)
+        there = _square(r, c)
+        own = []
+        rest = there - here
+        for which, threes in (
+            (1, [{(i, c - 1), (i, c), (i, c + 1)} for i in (r - 1, r, r + 1)]),
+            (2, [{(r - 1, j), (r, j), (r + 1, j)} for j in (c - 1, c, c + 1)]),
+        ):
+            for three in threes:
+                if three <= rest:
+                    rest = rest - three
+                    own.append((which, sorted(three)[1]))
+        own += [(0, cell) for cell in sorted(rest)]
         pairs.append(
             (
                 margin + 4 * (r * row + c),
-                [margin + 4 * (i * row + j) for i, j in own],
-                [margin + 4 * (i * row + j) for i, j in others],
+                [(which, margin + 4 * (i * row + j)) for which, (i, j) in own],
+                [margin - 4 * (i * row + j) for i, j in sorted(there - here)],
+                [margin - 4 * (i * row + j) for i, j in sorted(here - there)],
             )
         )
     return margin, pairs
