@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verigym.env import Draft
 from verigym.envs.code.slow import LEVELS
 from verigym.question import Ask, Question
 
@@ -48,10 +47,15 @@ class Faster(Question):
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
         """See `Question`."""
         functions = LEVELS[difficulty]
-        one = functions[int(rng.integers(len(functions)))]
-        numbers = {
-            name: int(rng.integers(low, high + 1)) for name, (low, high) in one.draws.items()
-        }
+        while True:
+            one = functions[int(rng.integers(len(functions)))]
+            numbers = {
+                name: int(rng.integers(low, high + 1)) for name, (low, high) in one.draws.items()
+            }
+            # The function and its numbers decide the split, not the hidden calls.
+            essence = [one.name, numbers]
+            if self.wants(essence):
+                break
         slow, fast = (one.program(body, numbers) for body in (one.slow, one.fast))
         prompt = _PROMPT.format(says=one.says, takes=one.takes, program=slow)
         return Ask(
@@ -66,13 +70,8 @@ class Faster(Question):
                 "numbers": numbers,
             },
             tags=("code", one.name),
+            essence=essence,
         )
-
-    def split_of(self, draft: Draft) -> str:
-        """See `Env`. By the function and its numbers, not by the hidden calls."""
-        reference: Any = draft.reference
-        plain = Draft(prompt=reference["slow"], reference=reference["numbers"])
-        return super().split_of(plain)
 
     def reply(self, reference: Any) -> str:
         """See `Question`."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from verigym.canonical import digest
 from verigym.env import Draft
 from verigym.envs.code import functions_easy, functions_hard, functions_medium
-from verigym.envs.code.attempts import LIMITS, Attempt, Attempts, as_object
+from verigym.envs.code.attempts import LIMITS, Attempt, Attempts
 from verigym.envs.code.function_family import Wanted
 
 LEVELS = {
@@ -51,9 +49,13 @@ class Functions(Attempts):
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
         """See `Env`. Draws on until the calls have several answers, so that none can be guessed."""
         families = LEVELS[difficulty]
-        family = families[int(rng.integers(len(families)))]
         while True:
+            family = families[int(rng.integers(len(families)))]
             wanted = family(rng)
+            # What has to be written decides the split, not the calls.
+            essence = [wanted.signature, wanted.statement]
+            if not self.wants(essence):
+                continue
             tests = [_example(wanted, rng, size) for size in _EXAMPLE_SIZES]
             for size in _HIDDEN_SIZES:
                 test = _test(wanted, rng, size, visible=False)
@@ -85,13 +87,8 @@ class Functions(Attempts):
                 "limits": dict(LIMITS),
             },
             tags=("code", family.__name__),
+            essence=essence,
         )
-
-    def split_of(self, draft: Draft) -> str:
-        """See `Env`. By what has to be written, not by the calls."""
-        reference = as_object(draft.reference)
-        wanted = digest(reference.get("signature", ""), reference.get("statement", ""))
-        return super().split_of(replace(draft, prompt="", reference=wanted))
 
     def solution(self, reference: Mapping[str, Any]) -> str:
         """See `Attempts`."""

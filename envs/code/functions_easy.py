@@ -77,41 +77,6 @@ def _trimmed(nums: list[int], low: int, high: int) -> int:
     return sum(rest)
 
 
-def turned_round(rng: np.random.Generator) -> Wanted:
-    """Turn a dictionary round."""
-    least, reverse, k = whole(rng, 1, 3), bool(whole(rng, 0, 1)), whole(rng, 1, 3)
-    order = "in reverse alphabetical order" if reverse else "in alphabetical order"
-    return Wanted(
-        signature="turned_round(homes: dict[str, str]) -> dict[str, list[str]]",
-        statement="The keys are names, the values the towns where they live. Names of "
-        f"fewer than {k} letters are left out of everything. Give a dictionary from each town "
-        f"where at least {least} of them live to the list of the names there, {order}.",
-        body=f"""
-towns = {{}}
-for name in sorted(homes, reverse={reverse}):
-    if len(name) >= {k}:
-        towns.setdefault(homes[name], []).append(name)
-return {{town: names for town, names in towns.items() if len(names) >= {least}}}""",
-        arguments=lambda rng, size: [
-            {
-                name: one_of(rng, ("rome", "oslo", "bonn", "lima"))
-                for name in some_words(rng, size, "abcde")
-            }
-        ],
-        answer=lambda homes: _turned_round(homes, least, reverse, k),
-    )
-
-
-def _turned_round(homes: dict[str, str], least: int, reverse: bool, k: int) -> dict[str, list[str]]:
-    long = [(town, name) for name, town in homes.items() if len(name) >= k]
-    found = {}
-    for town, _ in long:
-        names = sorted(name for other, name in long if other == town)
-        if len(names) >= least:
-            found[town] = names[::-1] if reverse else names
-    return found
-
-
 def price_text(rng: np.random.Generator) -> Wanted:
     """Write an amount of coins."""
     names = [("crown", "penny"), ("mark", "groat"), ("dollar", "dime")][whole(rng, 0, 2)]
@@ -174,4 +139,4 @@ return out{" + first[n:] + second[n:]" if kept else ""}""",
     )
 
 
-FAMILIES = (keep_between, every_nth, trimmed, turned_round, price_text, pair_sums)
+FAMILIES = (keep_between, every_nth, trimmed, price_text, pair_sums)

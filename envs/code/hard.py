@@ -104,24 +104,26 @@ print(best)
         """See `Family`. Layer by layer, sets of cell and walls entered."""
         head, *grid = stdin.split("\n")[:-1]
         h, w, r, c = map(int, head.split())
-        layer = met = {(0, 0, 0)}
+        layer = {(0, 0, 0)}
+        met = set(layer)
+        moves, breaks, wraps = _MOVES[str(p["moves"])], int(p["breaks"]), p["edge"] == "wraps"
         steps = 0
         while layer:
             if any((row, column) == (r - 1, c - 1) for row, column, _ in layer):
                 return str(steps)
             following = set()
             for row, column, entered in layer:
-                for down, right in _MOVES[str(p["moves"])]:
+                for down, right in moves:
                     y, x = row + down, column + right
-                    if p["edge"] == "wraps":
+                    if wraps:
                         y, x = y % h, x % w
                     if not (0 <= y < h and 0 <= x < w):
                         continue
                     count = entered + (grid[y][x] == "#")
-                    if count <= int(p["breaks"]):
+                    if count <= breaks:
                         following.add((y, x, count))
             layer = following - met
-            met = met | layer
+            met |= layer
             steps += 1
         return "-1"
 
@@ -178,13 +180,14 @@ print(*[ways[x] for x in amounts])
     def answer(self, p: Params, stdin: str) -> str:
         """See `Family`. By recursion on what is left and which coins are still allowed."""
         coins = tuple(map(int, str(p["coins"]).split()))
+        order_matters = p["order"] == "matters"
 
         @cache
         def ways(amount: int, allowed: int) -> int:
             if amount == 0:
                 return 1
-            if p["order"] == "matters":
-                return sum(ways(amount - c, allowed) for c in coins if c <= amount)
+            if order_matters:
+                return sum([ways(amount - c, allowed) for c in coins if c <= amount])
             if allowed == 0:
                 return 0
             last = coins[allowed - 1]
@@ -367,19 +370,20 @@ print(row[-1])
     def answer(self, p: Params, stdin: str) -> str:
         """See `Family`. By recursion on the ends of both words."""
         one, two = stdin.split()
+        insert, delete, change = (int(p[name]) for name in ("insert", "delete", "change"))
 
         @cache
         def cost(i: int, j: int) -> int:
             if i == len(one):
-                return (len(two) - j) * int(p["insert"])
+                return (len(two) - j) * insert
             if j == len(two):
-                return (len(one) - i) * int(p["delete"])
+                return (len(one) - i) * delete
             if one[i] == two[j]:
                 return cost(i + 1, j + 1)
             return min(
-                cost(i + 1, j) + int(p["delete"]),
-                cost(i, j + 1) + int(p["insert"]),
-                cost(i + 1, j + 1) + int(p["change"]),
+                cost(i + 1, j) + delete,
+                cost(i, j + 1) + insert,
+                cost(i + 1, j + 1) + change,
             )
 
         return str(cost(0, 0))

@@ -194,7 +194,13 @@ class Interpreter:
         self.steps += 1
         if self.steps > self._most:
             raise TooLong(f"more than {self._most} steps")
-        evaluate = _EXPRESSIONS.get(type(node))
+        kind = type(node)
+        # Most nodes are one of these two.
+        if kind is ast.Constant:
+            return node.value  # type: ignore[attr-defined]
+        if kind is ast.Name and node.id in names:  # type: ignore[attr-defined]
+            return names[node.id]  # type: ignore[attr-defined]
+        evaluate = _EXPRESSIONS.get(kind)
         if evaluate is None:
             raise Unknown(type(node).__name__)
         return evaluate(self, node, names)
@@ -247,6 +253,11 @@ class Interpreter:
         raise NameError(name)
 
     def _binary(self, op: ast.operator, left: Any, right: Any) -> Any:
+        if type(left) is int and type(right) is int and type(op) in BINARY:
+            number = BINARY[type(op)](left, right)
+            if abs(number) > _MOST_DIGITS:
+                raise TooLong("a number of more than 256 bits")
+            return number
         if isinstance(op, ast.Mult):
             for one, other in ((left, right), (right, left)):
                 if isinstance(one, str | list | tuple) and isinstance(other, int):
@@ -338,7 +349,6 @@ class Interpreter:
 
 
 _EXPRESSIONS: dict[type, Callable[[Interpreter, Any, dict[str, Any]], Any]] = {
-    ast.Constant: lambda run, node, names: node.value,
     ast.Name: Interpreter._name,
     ast.BinOp: lambda run, node, names: run._binary(
         node.op, run._value(node.left, names), run._value(node.right, names)

@@ -38,6 +38,9 @@ class Predict(Question):
         """See `Question`. Draws on until the value is neither short nor long, nor stands in the prompt."""
         while True:
             program = draw_program(rng, *LEVELS[difficulty])
+            essence = [program.source, program.call]
+            if not self.wants(essence):
+                continue
             run = Interpreter(ast.parse(program.source), most_steps=3000)
             run.run()
             value = run.call("run", list(program.nums), program.word)
@@ -51,6 +54,7 @@ class Predict(Question):
                     steps=1 + run.steps // 10,
                     reference={"literal": literal},
                     tags=("code",),
+                    essence=essence,
                 )
 
     def reply(self, reference: Any) -> str:

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
 
-from verigym.canonical import digest
 from verigym.env import Draft
 from verigym.envs.code.attempts import LIMITS, Attempt, Attempts, asked, fenced
 from verigym.envs.code.family import Family, Params, header, named
 from verigym.envs.code.interpret import Interpreter, TooLong, Unknown
 from verigym.envs.code.known_python import FAILURES
-from verigym.envs.code.stdio import FAMILIES, draw_problem, problem_of
-from verigym.verifiers.code.strength.mutate import change, places, written
+from verigym.envs.code.places import Path, apart, changed, places_of, tree_of
+from verigym.envs.code.stdio import FAMILIES, draw_problem, essence_of, problem_of
+from verigym.verifiers.code.strength.mutate import written
 
 MISTAKES = {"easy": 1, "medium": 2, "hard": 3}
-_STEPS = 3000
+_STEPS, _ENOUGH_STEPS, _MORE_STEPS = 3000, 2000, 300
 _TRIES = 40
-_LOOKED_AT = 4  # of the tests: the examples and the smallest hidden ones, to be quick
+_LOOKED_AT = (2, 3, 0, 1)  # of the tests: the smallest hidden ones and the examples, to be quick
 
 _BROKEN = """\
 {asked}
@@ -48,7 +46,7 @@ class Repair(Attempts):
         """See `Env`."""
         count, program = MISTAKES[difficulty], None
         while program is None:
-            family, params, tests = draw_problem(rng, difficulty)
+            family, params, tests = draw_problem(rng, difficulty, self.wants)
             program = broken(family, params, tests, count, rng)
         prompt = _BROKEN.format(
             asked=asked("python", family.statement(params), tests),
@@ -65,12 +63,8 @@ class Repair(Attempts):
                 "limits": dict(LIMITS),
             },
             tags=("code", family.name, f"mistakes={count}"),
+            essence=essence_of(family, params),
         )
-
-    def split_of(self, draft: Draft) -> str:
-        """See `Env`. As `code/stdio` does it."""
-        family, params = problem_of(draft.reference)
-        return super().split_of(replace(draft, prompt=family, reference=digest(params)))
 
     def solution(self, reference: Mapping[str, Any]) -> str:
         """See `Attempts`."""
@@ -91,49 +85,58 @@ def broken(
 ) -> str | None:
     """The family's program with `count` changes, so that it fails some of `tests`; None where none was
     found. Every change alters what some test sees; none makes one of the tests run on and on."""
-    looked, constants = tests[:_LOOKED_AT], named(params)
-    right = [test["stdout"].split() for test in looked]
+    constants = named(params)
     body = family.body.strip()
-    tree = ast.parse(body)
-    given = [_outcome(tree, test, constants, _STEPS) for test in looked]
-    told = [n for n, outcome in enumerate(given) if outcome == right[n]]
-    wanted: list[Any] = [right[n] for n in told]
-    before, chosen = wanted, list[tuple[int, int]]()
-    found = _places(body)
+    tree = tree_of(body)
+    told: list[tuple[str, int]] = []
+    wanted: list[Any] = []
+    spent = 0
+    for test in (tests[n] for n in _LOOKED_AT):
+        right = test["stdout"].split()
+        outcome, steps = _outcome(tree, test["stdin"], constants, _STEPS)
+        if outcome == right:
+            told.append((test["stdin"], 2 * steps + _MORE_STEPS))
+            wanted.append(right)
+        spent += steps
+        if spent > _ENOUGH_STEPS:
+            break
+    if not told:
+        return None
+    before, chosen = wanted, list[Path]()
+    found = places_of(body)
     for _ in range(_TRIES):
-        of_kind = found[int(rng.integers(len(found)))]
-        place = of_kind[int(rng.integers(len(of_kind)))]
-        if place[0] in [at for at, _ in chosen]:
+        of_kind = found[int(rng.random() * len(found))]
+        path, which = of_kind[int(rng.random() * len(of_kind))]
+        if not all(apart(path, other) for other in chosen):
             continue
-        changed = ast.parse(body)
-        for at, which in sorted([*chosen, place], reverse=True):
-            # From the last place to the first, so that none moves another.
-            change(changed, at, which)
-        now = [_outcome(changed, looked[n], constants, 2 * _STEPS) for n in told]
+        trial = changed(tree, path, which)
+        now: list[Any] = []
+        for stdin, most_steps in told:
+            now.append(_outcome(trial, stdin, constants, most_steps)[0])
+            if now[-1] is ...:
+                break
         if ... in now or now in (before, wanted):
             continue
-        chosen, before = [*chosen, place], now
+        if len(chosen) + 1 < count and not any(now):
+            # Where nothing is printed any more, no further change would show.
+            continue
+        tree, before = trial, now
+        chosen.append(path)
         if len(chosen) == count:
-            text = written(changed)
+            text = written(tree)
             return text and f"{header(params)}\n{text}\n"
     return None
 
 
-@cache
-def _places(body: str) -> tuple[list[tuple[int, int]], ...]:
-    found = places(ast.parse(body))
-    return tuple(found[kind] for kind in sorted(found))
-
-
 def _outcome(
-    tree: ast.Module, test: Mapping[str, Any], constants: Mapping[str, int | str], most_steps: int
-) -> Any:
-    """The words that the program prints, None where it fails, `...` where that cannot be told."""
-    run = Interpreter(tree, test["stdin"], most_steps, constants)
+    tree: ast.Module, stdin: str, constants: Mapping[str, int | str], most_steps: int
+) -> tuple[Any, int]:
+    """The words that the program prints, None where it fails, `...` where that cannot be told; its steps."""
+    run = Interpreter(tree, stdin, most_steps, constants)
     try:
         run.run()
     except (Unknown, TooLong):
-        return ...
+        return ..., run.steps
     except FAILURES:
-        return None
-    return run.printed.split()
+        return None, run.steps
+    return run.printed.split(), run.steps

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import json
-from collections.abc import Callable
+import threading
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -69,13 +68,13 @@ class Repo(Env[Looking]):
         """See `Env`. Draws on until each mistake shows in some call."""
         while True:
             plan = _Plan.draw(rng, difficulty)
+            if not self.wants(plan.essence()):
+                continue
             calls = [_records(rng) for _ in range(_CALLS)]
-            play = plan.playing()
-            results = [play((), call) for call in calls]
+            plays = [plan.played(call) for call in calls]
             alone = {(one,) for one in plan.mistakes}
             if all(
-                any(play(some, call) != wanted for call, wanted in zip(calls, results, strict=True))
-                for some in {*alone, plan.mistakes}
+                any(plan.shows(some, play) for play in plays) for some in {*alone, plan.mistakes}
             ):
                 break
         files = plan.files(plan.mistakes)
@@ -83,8 +82,8 @@ class Repo(Env[Looking]):
             "files": files,
             "entry": f"{plan.package}.main:run",
             "tests": [
-                {"args": [call], "result": result}
-                for call, result in zip(calls, results, strict=True)
+                {"args": [call], "result": play[-1]}
+                for call, play in zip(calls, plays, strict=True)
             ],
             "fixed": {path: text for path, text in plan.files(()).items() if text != files[path]},
         }
@@ -98,12 +97,12 @@ class Repo(Env[Looking]):
             hint=hint,
             turns=_LEVELS[difficulty][2],
         )
-        return Draft(prompt=prompt, reference=reference, tags=("code", "repository"))
-
-    def split_of(self, draft: Draft) -> str:
-        """See `Env`. By the repository, not by the hidden calls."""
-        reference: Any = draft.reference
-        return super().split_of(replace(draft, prompt="", reference=reference["files"]))
+        return Draft(
+            prompt=prompt,
+            reference=reference,
+            tags=("code", "repository"),
+            essence=plan.essence(),
+        )
 
     def initial(self, task: Task) -> Looking:
         """See `Env`."""
@@ -225,6 +224,13 @@ class _Plan:
         package = _PACKAGES[int(rng.integers(len(_PACKAGES)))]
         return _Plan(package, stages, numbers, mistakes)
 
+    def essence(self) -> JSON:
+        """What decides the split: parts, their numbers and the mistakes, not the package's name or the calls."""
+        parts = [
+            [stage.name, numbers] for stage, numbers in zip(self.stages, self.numbers, strict=True)
+        ]
+        return [parts, self.mistakes]
+
     def source(self, at: int, mistakes: tuple[Mistake, ...]) -> str:
         """The text of one stage, with its mistake where there is one."""
         text = self.stages[at].source
@@ -273,32 +279,59 @@ class _Plan:
         ]
         return _README.format(package=self.package, rows="\n".join(rows))
 
-    def playing(self) -> Callable[[tuple[Mistake, ...], JSON], JSON]:
-        """What gives what run returns for a call, with some mistakes; the step counter plays it."""
-        parts = [HELPERS[name] for name in self.helpers()]
-        parts += [self.source(at, ()) for at in range(len(self.stages))]
-        for mistake in self.mistakes:
-            at, name = mistake[0], self.stages[mistake[0]].name
-            parts.append(self.source(at, (mistake,)).replace(f"def {name}(", f"def {name}_wrong("))
-        player = machine.Machine(library, _STEPS)
-        frame = player.load("\n".join(parts))
+    def played(self, call: list[Any]) -> list[Any]:
+        """What each part gets of `call`, and last what the report makes of it; the step counter plays it."""
+        values: list[Any] = [call]
+        for at in range(len(self.stages)):
+            values.append(self._step(at, None, values[at]))
+        return values
 
-        def play(mistakes: tuple[Mistake, ...], call: JSON) -> JSON:
-            player.meter.used = 0
-            wrong = {at for at, _ in mistakes}
-            value = json.loads(json.dumps(call))
+    def shows(self, mistakes: tuple[Mistake, ...], play: list[Any]) -> bool:
+        """Whether some mistakes change the end of a play."""
+        wrong = dict(mistakes)
+        value = play[min(wrong)]
+        for at in range(min(wrong), len(self.stages)):
+            if at > max(wrong) and value == play[at]:
+                return False
             try:
-                for at, stage in enumerate(self.stages):
-                    name = f"{stage.name}_wrong" if at in wrong else stage.name
-                    value = player.call_named(frame, name, [value])
+                value = self._step(at, wrong.get(at), value)
             except machine.FailedProgram:
-                return {"failed": True}
-            made: JSON = value
-            return made
+                return True
+        return bool(value != play[-1])
 
-        return play
+    def _step(self, at: int, mistake: int | None, records: list[dict[str, Any]]) -> Any:
+        """What one part makes of records, which stay as they are."""
+        stage = self.stages[at]
+        player, frame = _LOADED.part(stage, mistake)
+        frame.names.update(self.numbers[at])
+        player.meter.used = 0
+        return player.call_named(frame, stage.name, [[dict(record) for record in records]])
 
 
+class _Loaded(threading.local):
+    """The parts, compiled, with and without their mistakes; each thread has its own, since they are
+    changed as they run."""
+
+    def __init__(self) -> None:
+        self.parts: dict[tuple[str, int | None], tuple[machine.Machine, machine.Frame]] = {}
+
+    def part(self, stage: Stage, mistake: int | None) -> tuple[machine.Machine, machine.Frame]:
+        """A part, whose numbers are to be set in its frame."""
+        key = stage.name, mistake
+        if key not in self.parts:
+            text = stage.source
+            if mistake is not None:
+                text = text.replace(*stage.mistakes[mistake], 1)
+            numbers = "".join(f"{name} = 0\n" for name in stage.draws)
+            player = machine.Machine(library, _STEPS)
+            frame = player.load(
+                "\n".join([numbers, *(HELPERS[name] for name in stage.needs), text])
+            )
+            self.parts[key] = player, frame
+        return self.parts[key]
+
+
+_LOADED = _Loaded()
 _DEFINES = {"calendar_weeks": "week_of", "texts": "clean"}
 
 _README = """\

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-from verigym.canonical import JSON, digest
+from verigym.canonical import JSON
 from verigym.env import Draft
 from verigym.envs.code import easy, hard, medium
 from verigym.envs.code.attempts import LIMITS, Attempts, as_object, asked
@@ -46,7 +45,7 @@ class Stdio(Attempts):
 
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
         """See `Env`."""
-        family, params, tests = draw_problem(rng, difficulty)
+        family, params, tests = draw_problem(rng, difficulty, self.wants)
         return Draft(
             prompt=asked(self.language, family.statement(params), tests),
             reference={
@@ -57,12 +56,8 @@ class Stdio(Attempts):
                 "limits": dict(LIMITS),
             },
             tags=("code", family.name),
+            essence=essence_of(family, params),
         )
-
-    def split_of(self, draft: Draft) -> str:
-        """See `Env`. By what has to be written: family and parameters, not the tests' numbers."""
-        family, params = problem_of(draft.reference)
-        return super().split_of(replace(draft, prompt=family, reference=digest(params)))
 
     def solution(self, reference: Mapping[str, Any]) -> str:
         """See `Attempts`."""
@@ -71,21 +66,28 @@ class Stdio(Attempts):
 
 
 def draw_problem(
-    rng: np.random.Generator, difficulty: str
+    rng: np.random.Generator, difficulty: str, wants: Callable[[JSON], bool]
 ) -> tuple[Family, Params, list[dict[str, Any]]]:
-    """A family, parameters and tests, the two examples first.
+    """A family, parameters and tests, the two examples first; see `Env.wants`.
 
     Draws on until the tests have several answers, so that none can be guessed.
     """
     families = _LEVELS[difficulty]
-    family = families[int(rng.integers(len(families)))]
     while True:
+        family = families[int(rng.integers(len(families)))]
         params = family.draw(rng)
+        if not wants(essence_of(family, params)):
+            continue
         tests = [_example(family, params, rng, size) for size in _EXAMPLE_SIZES]
         tests += [_test(family, params, rng, size, visible=False) for size in _HIDDEN_SIZES]
         answers = {test["stdout"] for test in tests if not test["visible"]}
         if len(answers) >= 3 and not answers <= {t["stdout"] for t in tests if t["visible"]}:
             return family, params, tests
+
+
+def essence_of(family: Family, params: Params) -> JSON:
+    """What has to be written, which decides the split: family and parameters, not the tests' numbers."""
+    return [family.name, params]
 
 
 def _test(

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from verigym.env import Draft
 from verigym.envs.code import hardware, hardware_clocked
 from verigym.envs.code.hardware import Drawn
 from verigym.question import Ask, Question
@@ -72,16 +71,20 @@ class Verilog(Question):
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
         """See `Question`."""
         kinds = LEVELS[difficulty]
-        kind = kinds[int(rng.integers(len(kinds)))]
-        drawn = kind(rng)
-        vectors = _vectors(rng, drawn)
-        return Ask(
-            prompt=_PROMPT.format(
+        while True:
+            kind = kinds[int(rng.integers(len(kinds)))]
+            drawn = kind(rng)
+            prompt = _PROMPT.format(
                 module=_MODULE,
                 ports=_described(drawn),
                 says=drawn.says,
                 clocked=_CLOCKED if drawn.clocked else "",
-            ),
+            )
+            if self.wants(prompt):
+                break
+        vectors = _vectors(rng, drawn)
+        return Ask(
+            prompt=prompt,
             answer="",
             steps=drawn.steps,
             reference={
@@ -94,11 +97,8 @@ class Verilog(Question):
                 "solution": source(drawn),
             },
             tags=("code", "verilog", kind.__name__),
+            essence=prompt,
         )
-
-    def split_of(self, draft: Draft) -> str:
-        """See `Env`. By the description, not by the vectors."""
-        return super().split_of(Draft(prompt=draft.prompt, reference=None))
 
     def reply(self, reference: Any) -> str:
         """See `Question`."""

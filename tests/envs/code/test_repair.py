@@ -152,4 +152,11 @@ def test_a_problem_is_in_the_split_in_which_code_stdio_has_it():
     for split in verigym.SPLITS:
         for seed in range(5):
             task = repair.sample_task(seed, "easy", split)
-            assert stdio.split_of(verigym.Draft(prompt="", reference=task.reference)) == split
+            essence = [task.reference["family"], task.reference["params"]]
+            draft = verigym.Draft(prompt="", reference=None, essence=essence)
+            assert stdio.split_of(draft) == repair.split_of(draft) == split
+            found = stdio.sample_task(seed, "easy", split).reference
+            draft = verigym.Draft(
+                prompt="", reference=None, essence=[found["family"], found["params"]]
+            )
+            assert repair.split_of(draft) == split
