@@ -3,17 +3,65 @@
 `make check-envs` takes more seeds.
 """
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 import verigym
+from verigym.envs.check.laws import contract, cost, determinism
 from verigym.envs.check.run import LAWS, apply
-from verigym.envs.check.subject import Subject
+from verigym.envs.check.subject import Subject, transcript
 
 SEEDS = 12
+ENVS = sorted(verigym.list_envs())
+FIRST_OF_FAMILY = {env_id.split("/")[1]: env_id for env_id in reversed(ENVS)}.values()
+A_PROCESS_PLAYS = 8
+PLAY = """
+import sys
+from verigym.envs.check.subject import Subject, transcript
+for env_id in sys.argv[2:]:
+    print(transcript(subject := Subject(env_id, int(sys.argv[1])), subject.few(6)))
+"""
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-@pytest.mark.parametrize("env_id", sorted(verigym.list_envs()))
+def laws():
+    for env_id in ENVS:
+        for law in LAWS:
+            # Below: the law starts a process for each environment.
+            if law is determinism.another_process_plays_the_same:
+                continue
+            # Two processes for each, or a budget of time.
+            long = law is cost.memory_does_not_grow or (
+                law is contract.vectors_play_the_same and env_id not in FIRST_OF_FAMILY
+            )
+            marks = [pytest.mark.slow] if long else []
+            yield pytest.param(env_id, law, marks=marks, id=f"{env_id}-{law.__name__}")
+
+
+@pytest.mark.parametrize(("env_id", "law"), list(laws()))
 def test_the_law_holds(env_id, law):
     outcome = apply(law, Subject(env_id, SEEDS))
     assert outcome.broken is None, f"{env_id}: {outcome.broken}"
+
+
+@pytest.mark.parametrize(
+    "env_ids",
+    [ENVS[i : i + A_PROCESS_PLAYS] for i in range(0, len(ENVS), A_PROCESS_PLAYS)],
+    ids=lambda env_ids: env_ids[0],
+)
+def test_another_process_plays_the_same(env_ids):
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", PLAY, str(SEEDS), *env_ids],
+        env={**os.environ, "PYTHONHASHSEED": "4321"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    subjects = [Subject(env_id, SEEDS) for env_id in env_ids]
+    here = [transcript(subject, subject.few(6)) for subject in subjects]
+    assert dict(zip(env_ids, done.stdout.split(), strict=True)) == dict(
+        zip(env_ids, here, strict=True)
+    )

@@ -83,8 +83,8 @@ def tricks_earn_nothing(subject: Subject) -> None:
     env = subject.make()
     for difficulty in env.difficulties:
         for seed in range(subject.few(8)):
-            options = {"difficulty": difficulty}
-            observation, info = env.reset(seed=seed, options=options)
+            observation, info = env.reset(seed=seed, options={"difficulty": difficulty})
+            start = env.snapshot()
             legal = info["legal_actions"] or []
             known = env.candidates(env.task)
             answers = {
@@ -106,7 +106,7 @@ def tricks_earn_nothing(subject: Subject) -> None:
                     f"<answer>{answer}</answer>" for answer in known
                 )
             for name, answer in answers.items():
-                env.reset(seed=seed, options=options)
+                env.restore(start)
                 if (total := earned(env, answer)) != 0.0:
                     raise Broken(f"{env.task.id}: {name} is paid {total:g}")
 
