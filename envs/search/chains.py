@@ -6,7 +6,9 @@ page has the link.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import product
 
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.pages import figure_text
@@ -158,6 +160,32 @@ def finish(chain: Chain, draws: Draws, pages: int, turns: int) -> Quest | None:
         support=chain.support,
         turns=turns,
         tags=(f"pages={pages}",),
+    )
+
+
+def several(count: int, pose: Callable[[int], Quest | None]) -> Quest:
+    """`count` questions as one, all to be answered rightly, with no page on the way to two of them: what a
+    guess or a shortcut earns of one question, it hardly earns of all. `pose(n)` gives the n-th, or None to
+    be asked again."""
+    parts: list[Quest] = []
+    met: set[int] = set()
+    while len(parts) < count:
+        part = pose(len(parts))
+        if part is not None and met.isdisjoint(page for _, page in part.route):
+            parts.append(part)
+            met |= {page for _, page in part.route}
+    asked = " ".join(f"({n}) {part.question}" for n, part in enumerate(parts, 1))
+    first, *others = map("; ".join, product(*[(part.answer, *part.aliases) for part in parts]))
+    return Quest(
+        question=f"Answer in this order: {asked}",
+        answer=first,
+        aliases=tuple(others),
+        kind="text",
+        form='Give the answers in one line, with "; " between them, each as the page has it.',
+        route=[step for part in parts for step in part.route],
+        support=[group for part in parts for group in part.support],
+        turns=sum(part.turns for part in parts),
+        tags=tuple(dict.fromkeys(tag for part in parts for tag in part.tags)),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from verigym.envs.search.chains import begin, finish, wander
+from verigym.envs.search.chains import begin, finish, several, wander
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.reading import Quest, Searching
 from verigym.envs.search.schema import LINKS
@@ -12,20 +12,24 @@ from verigym.envs.search.world import World
 
 
 class Lookup(Searching):
-    """Find a fact: on a page that is named, on one that has to be found, or by way of another."""
+    """Find two facts: on a page that is named, on one that has to be found, or by way of another."""
 
     id: ClassVar[str] = "verigym/search/lookup-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
         """See `Searching`."""
-        pages = 2 if difficulty == "hard" else 1
-        chain = begin(world, draws)
-        if difficulty == "medium":
-            kind = world.kind(chain.at)
-            names = [n for n, link in LINKS.items() if link.inverse and link.target == kind]
-            if not names or not chain.turn_back(draws.one(names)):
-                return None
-        elif not wander(chain, draws, pages, back=2):
+        return several(2, lambda _: _fact(world, draws, difficulty))
+
+
+def _fact(world: World, draws: Draws, difficulty: str) -> Quest | None:
+    pages = 2 if difficulty == "hard" else 1
+    chain = begin(world, draws)
+    if difficulty == "medium":
+        kind = world.kind(chain.at)
+        names = [n for n, link in LINKS.items() if link.inverse and link.target == kind]
+        if not names or not chain.turn_back(draws.one(names)):
             return None
-        return finish(chain, draws, pages, turns=4 * pages + 6)
+    elif not wander(chain, draws, pages, back=2):
+        return None
+    return finish(chain, draws, pages, turns=4 * pages + 6)

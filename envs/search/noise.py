@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from verigym.envs.search.chains import FORMS, LINKS_OF, answer_by_page, begin
+from verigym.envs.search.chains import FORMS, LINKS_OF, answer_by_page, begin, several
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.pages import figure_text
 from verigym.envs.search.reading import Quest, Searching
@@ -28,24 +28,32 @@ class Noise(Searching):
     def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
         """See `Searching`."""
         if difficulty == "easy":
-            return _namesake(world, draws)
+            return several(3, lambda _: _namesake(world, draws))
         if difficulty == "medium":
-            chain = begin(world, draws)
-            if draws.below(2):
-                chain.follow(draws.one(LINKS_OF[world.kind(chain.at)]))
-            if chain.at not in world.records_of:
-                return None
-            route = [*chain.route, (chain.query, chain.at)]
-            return _disputed(world, chain.at, chain.phrase, route, chain.support)
-        person, phrase, route = _one_of_two(world, draws)
-        if person == NONE:
-            return None
-        link = draws.one(("employer", "birthplace"))
-        subject = world.link(link, person)
-        if subject not in world.records_of:
-            return None
-        phrase = LINKS[link].phrase.format(phrase)
-        return _disputed(world, subject, phrase, [*route, ("", subject)], [[person]])
+            return several(2, lambda _: _by_register(world, draws))
+        return several(2, lambda _: _by_namesake(world, draws))
+
+
+def _by_register(world: World, draws: Draws) -> Quest | None:
+    chain = begin(world, draws)
+    if draws.below(2):
+        chain.follow(draws.one(LINKS_OF[world.kind(chain.at)]))
+    if chain.at not in world.records_of:
+        return None
+    route = [*chain.route, (chain.query, chain.at)]
+    return _disputed(world, draws, chain.at, chain.phrase, route, chain.support)
+
+
+def _by_namesake(world: World, draws: Draws) -> Quest | None:
+    person, phrase, route = _one_of_two(world, draws)
+    if person == NONE:
+        return None
+    link = draws.one(("employer", "birthplace"))
+    subject = world.link(link, person)
+    if subject not in world.records_of:
+        return None
+    phrase = LINKS[link].phrase.format(phrase)
+    return _disputed(world, draws, subject, phrase, [*route, ("", subject)], [[person]])
 
 
 def _one_of_two(world: World, draws: Draws) -> tuple[int, str, list[tuple[str, int]]]:
@@ -92,9 +100,15 @@ def _namesake(world: World, draws: Draws) -> Quest | None:
 
 
 def _disputed(
-    world: World, subject: int, phrase: str, route: list[tuple[str, int]], support: list[list[int]]
-) -> Quest:
-    """What counts as the disputed fact about `subject`, which `phrase` names."""
+    world: World,
+    draws: Draws,
+    subject: int,
+    phrase: str,
+    route: list[tuple[str, int]],
+    support: list[list[int]],
+) -> Quest | None:
+    """What counts as the disputed fact about `subject`, which `phrase` names; None for a third of those of
+    which its page tells, which were more than of any entry."""
     kind, number = world.kind(subject), world.number(subject)
     entries = world.records_of[subject]
     about = world.records[entries[0]].about
@@ -108,6 +122,8 @@ def _disputed(
         if record.status == 0:
             counting.append((record.dated, record.value, page))
     _, value, source = max(counting)
+    if source == subject and draws.below(3) == 0:
+        return None
     answer, aliases = answer_by_page(world, value) if is_link else (str(value), ())
     form = "text" if is_link else "number"
     asked = (LINKS[about] if is_link else FIGURES[about]).phrase.format(phrase)

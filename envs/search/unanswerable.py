@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import product
+from dataclasses import replace
 from typing import ClassVar
 
-from verigym.envs.search.chains import Chain, answer_by_page, begin, wander
+from verigym.envs.search.chains import FORMS, answer_by_page, begin, several, wander
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.pages import figure_text
 from verigym.envs.search.reading import Quest, Searching
@@ -44,60 +43,46 @@ class Unanswerable(Searching):
         """See `Searching`."""
         pages = _PAGES[difficulty]
         unknown = draws.some(range(_PARTS), draws.one(_LACKS))
-        chains: list[Chain] = []
-        answers: list[Sequence[str]] = []
-        met: set[int] = set()
-        for part in range(_PARTS):
-            name = draws.one(tuple(_LACKING))
-            found = None
-            while found is None:
-                chain = _walk(world, draws, _LACKING[name].subject, pages)
-                found = _end(chain, name, part in unknown, pages)
-                if not met.isdisjoint(page for _, page in chain.route):
-                    found = None
-            chains.append(chain)
-            answers.append(found)
-            met |= {page for _, page in chain.route}
-        first, *others = ("; ".join(one) for one in product(*answers))
-        asked = "; ".join(f"({n}) {chain.phrase}" for n, chain in enumerate(chains, 1))
-        return Quest(
-            question=f"Name, in this order: {asked}.",
-            answer=first,
-            aliases=tuple(others),
-            kind="text",
-            form='Give the three answers in this order, with "; " between them, each as the page has it.',
-            route=[step for chain in chains for step in chain.route],
-            support=[group for chain in chains for group in chain.support],
-            turns=4 * _PARTS * pages + 6,
-            tags=(f"unknown={len(unknown)}", f"pages={_PARTS * pages}"),
-        )
+        names = [draws.one(tuple(_LACKING)) for _ in range(_PARTS)]
+
+        def part(n: int) -> Quest | None:
+            return _part(world, draws, names[n], n in unknown, pages)
+
+        quest = several(_PARTS, part)
+        return replace(quest, tags=(*quest.tags, f"unknown={len(unknown)}"))
 
 
-def _walk(world: World, draws: Draws, subject: str, pages: int) -> Chain:
-    """A chain of so many pages of which the last is of the kind `subject`."""
-    while True:
-        chain = begin(world, draws, (subject,)) if pages == 1 else begin(world, draws)
-        if wander(chain, draws, pages, back=2) and world.kind(chain.at) == subject:
-            return chain
-
-
-def _end(chain: Chain, name: str, lacks: bool, pages: int) -> tuple[str, ...] | None:
-    """Asks `name` of the last page; its answer and aliases, or None where it has it and should not, or has
+def _part(world: World, draws: Draws, name: str, lacks: bool, pages: int) -> Quest | None:
+    """A question that asks `name` of the last page of a chain; None where it has it and should not, or has
     not."""
-    world = chain.world
+    subject = _LACKING[name].subject
+    chain = begin(world, draws, (subject,)) if pages == 1 else begin(world, draws)
+    if not wander(chain, draws, pages, back=2) or world.kind(chain.at) != subject:
+        return None
     if name == "river":
         known = bool(figure_text(world, name, world.number(chain.at)))
     else:
         known = world.link(name, chain.at) != NONE
     if known == lacks:
         return None
-    found: tuple[str, ...] | None = None
+    answer: str | None = None
+    aliases: tuple[str, ...] = ()
     if lacks:
-        found = (_UNKNOWN,) if chain.ask(_LACKING[name].phrase) else None
+        answer = _UNKNOWN if chain.ask(_LACKING[name].phrase) else None
     elif name == "river":
-        told = chain.tell(name)
-        found = (told,) if told else None
+        answer = chain.tell(name)
     elif chain.follow(name):
-        title, aliases = answer_by_page(world, chain.at)
-        found = (title, *aliases)
-    return found if len(chain.route) == pages else None
+        answer, aliases = answer_by_page(world, chain.at)
+    if not answer or len(chain.route) != pages:
+        return None
+    return Quest(
+        question=f"Name {chain.phrase}.",
+        answer=answer,
+        aliases=aliases,
+        kind="text",
+        form=FORMS["text"],
+        route=chain.route,
+        support=chain.support,
+        turns=4 * pages + 6,
+        tags=(f"pages={pages}",),
+    )
