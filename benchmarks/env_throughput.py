@@ -84,7 +84,7 @@ SUBJECTS: dict[str, tuple[int, dict[str, tuple[str, dict[str, Any]]]]] = {
     "wordle, 5 letters": (
         6,
         {
-            "verigym": ("games/wordle", {"difficulty": "hard"}),
+            "verigym": ("games/wordle", {"difficulty": "medium"}),
             "gem": ("wordle:WordleEnv", {"word_length": 5, "max_turns": 6}),
         },
     ),

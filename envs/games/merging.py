@@ -9,7 +9,7 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
 from verigym.verifiers.games.keydoor import MOVES
-from verigym.verifiers.games.merging import Board, pushed, with_new_tile
+from verigym.verifiers.games.merging import Board, pushed, pushes, with_new_tile
 
 # The tile to reach, and turns.
 SIZES = {"easy": (64, 50), "medium": (128, 78), "hard": (256, 145)}
@@ -40,10 +40,12 @@ class Merging(ReplayedGame):
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
         """See `ReplayedGame`."""
         target, turns = SIZES[difficulty]
-        seed = int(rng.integers(1 << 31))
+        while not self.wants(seed := int(rng.integers(1 << 31))):
+            pass
         tiles = with_new_tile(with_new_tile((0,) * 16, seed), seed)
         prompt = _PROMPT.format(target=target, turns=turns)
-        return prompt, {"tiles": list(tiles), "target": target, "seed": seed, "turns": turns}
+        start = {"tiles": list(tiles), "target": target, "seed": seed, "turns": turns}
+        return prompt, {**start, "essence": seed}
 
     def show(self, board: Board) -> str:
         """See `ReplayedGame`."""
@@ -56,7 +58,7 @@ class Merging(ReplayedGame):
 
     def moves(self, board: Board) -> list[str]:
         """See `ReplayedGame`."""
-        return [move for move in MOVES if pushed(board.tiles, move) != board.tiles]
+        return pushes(board.tiles)
 
     def lost(self, board: Board) -> bool:
         """See `ReplayedGame`. No push moves anything."""

@@ -122,5 +122,5 @@ class ReplayedGame(Env[Play]):
 
 
 def _reference(task: Task) -> Mapping[str, Any]:
-    assert isinstance(task.reference, Mapping)
+    assert isinstance(task.reference, dict)
     return task.reference

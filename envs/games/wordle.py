@@ -36,9 +36,10 @@ class Wordle(ReplayedGame):
         """See `ReplayedGame`."""
         letters, turns = SIZES[difficulty]
         known = words(letters)
-        secret = known[int(rng.integers(len(known)))]
+        while not self.wants(secret := known[int(rng.integers(len(known)))]):
+            pass
         prompt = _PROMPT.format(letters=letters, turns=turns)
-        return prompt, {"secret": secret, "turns": turns, "max_moves": turns}
+        return prompt, {"secret": secret, "turns": turns, "max_moves": turns, "essence": secret}
 
     def show(self, board: Guesses) -> str:
         """See `ReplayedGame`."""

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
@@ -24,19 +25,20 @@ class Guesses:
     lives: int = 0
 
 
+@lru_cache(maxsize=1 << 12)
 def word_marks(secret: str, guess: str) -> str:
     """A mark a letter: `+` in place, `?` elsewhere in the word, `-` not (or not once more)."""
-    left = Counter(s for s, g in zip(secret, guess, strict=True) if s != g)
-    marks = []
+    left = [s for s, g in zip(secret, guess, strict=True) if s != g]
+    marks = ""
     for s, g in zip(secret, guess, strict=True):
         if s == g:
-            marks.append("+")
-        elif left[g]:
-            left[g] -= 1
-            marks.append("?")
+            marks += "+"
+        elif g in left:
+            left.remove(g)
+            marks += "?"
         else:
-            marks.append("-")
-    return "".join(marks)
+            marks += "-"
+    return marks
 
 
 def code_marks(secret: str, guess: str) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
@@ -22,6 +23,7 @@ class Board:
     seed: int
 
 
+@lru_cache(maxsize=1 << 16)
 def _merged(line: tuple[int, ...]) -> tuple[int, ...]:
     """A line pushed to its front; each tile merges once."""
     out: list[int] = []
@@ -45,21 +47,34 @@ _LINES = {
     "down": tuple(tuple(4 * (3 - j) + i for j in range(4)) for i in range(4)),
 }
 """For each direction the places of each line, from the side that tiles move to."""
-_cache: dict[tuple[int, ...], tuple[int, ...]] = {}
 
 
 def pushed(tiles: Tiles, move: str) -> Tiles:
     """The tiles after a push, before the new one comes."""
     out = [0] * 16
     for a, b, c, d in _LINES[move]:
-        line = (tiles[a], tiles[b], tiles[c], tiles[d])
-        merged = _cache.get(line)
-        if merged is None:
-            if len(_cache) > 1 << 16:
-                _cache.clear()
-            merged = _cache[line] = _merged(line)
-        out[a], out[b], out[c], out[d] = merged
+        out[a], out[b], out[c], out[d] = _merged((tiles[a], tiles[b], tiles[c], tiles[d]))
     return tuple(out)
+
+
+def pushes(tiles: Tiles) -> list[str]:
+    """The directions in which a push moves something."""
+    rows = _ways(tiles[:4]) | _ways(tiles[4:8]) | _ways(tiles[8:12]) | _ways(tiles[12:])
+    columns = _ways(tiles[::4]) | _ways(tiles[1::4]) | _ways(tiles[2::4]) | _ways(tiles[3::4])
+    return _PUSHES[columns << 2 | rows].copy()
+
+
+@lru_cache(maxsize=1 << 16)
+def _ways(line: tuple[int, ...]) -> int:
+    """1 where a push to the front of a line moves something, and 2 where one to its end does."""
+    back = line[::-1]
+    return (_merged(line) != line) | (_merged(back) != back) << 1
+
+
+_PUSHES = [
+    [move for move, bit in (("up", 4), ("down", 8), ("left", 1), ("right", 2)) if ways & bit]
+    for ways in range(16)
+]
 
 
 def with_new_tile(tiles: Tiles, seed: int) -> Tiles:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import verigym
 from verigym.envs.games.replayed import ReplayedGame
 from verigym.verifiers.games.guessing import code_marks, word_marks
-from verigym.verifiers.games.merging import pushed, with_new_tile
+from verigym.verifiers.games.merging import pushed, pushes, with_new_tile
 
 REPLAYED = [
     env_id
@@ -54,6 +54,7 @@ def test_a_push_keeps_the_sum_and_opposite_pushes_mirror(board):
     for move, other in (("left", "right"), ("up", "down")):
         assert sum(pushed(board, move)) == sum(board)
         assert pushed(board[::-1], other)[::-1] == pushed(board, move)
+        assert (move in pushes(board)) == (pushed(board, move) != board)
     if 0 in board:
         after = with_new_tile(board, 7)
         assert after == with_new_tile(board, 7)
