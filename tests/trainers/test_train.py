@@ -95,6 +95,7 @@ def test_a_run_leaves_what_the_report_needs(whole: Path) -> None:
     assert list((whole / "tensorboard").iterdir())
 
 
+@pytest.mark.slow  # the next but one, resumed, shows as much
 def test_the_same_run_again_ends_in_the_same_weights(whole: Path, tmp_path: Path) -> None:
     again = train(tiny_config(), tmp_path / "run")
     assert same(weights(whole), weights(again))
@@ -172,6 +173,7 @@ def test_a_verifier_that_dies_is_waited_for_and_costs_nothing(whole: Path, tmp_p
     assert same(weights(whole), weights(folder))
 
 
+@pytest.mark.slow
 def test_a_verifier_that_stays_away_stops_the_run_which_resumes(
     whole: Path, tmp_path: Path
 ) -> None:

@@ -90,7 +90,7 @@ def test_a_compile_error_says_what_the_compiler_said(sandbox, name):
 
 @pytest.mark.parametrize("name", LANGUAGES)
 def test_an_endless_program_is_stopped(sandbox, name):
-    result = run(sandbox, name, "endless", wall_s=1.0)
+    result = run(sandbox, name, "endless", wall_s=0.5)
     assert result.status is JobStatus.TIME_LIMIT, result
 
 

@@ -20,21 +20,14 @@ from verigym.sandbox.selfcheck.run import selfcheck
 
 OPTIONS = {"local": {"max_jobs": 2}}
 HALVES = 2 if os.geteuid() == 0 else 1
-# Quick ones, of every kind.
+# Quick ones, of several kinds; every one is among the slow tests.
 QUICK = (
     "fork_bomb",
-    "daemon_holds_stdout",
     "read_secrets",
     "inherited_fds",
-    "heap_residue",
-    "inet_connect",
     "unix_abstract",
-    "neighbour_socket",
-    "token_in_memory",
-    "namespaces_again",
     "forged_reports",
     "output_link",
-    "plants_start_files",
     "signals_by_thread",
 )
 

@@ -419,7 +419,16 @@ def test_other_keys_jobs_are_unknown(plugin_folder, tmp_path):
             finished(anns, id)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    ("store_url", "number"),
+    [
+        ("sqlite", signal.SIGKILL),
+        ("postgres", signal.SIGTERM),
+        pytest.param("sqlite", signal.SIGTERM, marks=pytest.mark.slow),
+        pytest.param("postgres", signal.SIGKILL, marks=pytest.mark.slow),
+    ],
+    indirect=["store_url"],
+)
 def test_the_next_service_goes_on(plugin_folder, store_url, tmp_path, number):
     fifo = tmp_path / "pid"
     os.mkfifo(fifo)
