@@ -1,5 +1,6 @@
 """`code/function`: values, checkers, languages, evidence, parts and faults."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from verigym import RequestError, Status, Task, make_verifier
 from verigym.sandbox.job import JobStatus, Result
 from verigym.sandbox.local import default_sandbox
+from verigym.verifiers.code import checker
 from verigym.verifiers.code.values import VALUE_CHECKERS, BadValue, load, normal, read_answer
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "code_function.jsonl"
@@ -210,7 +212,9 @@ print("right" if good and expected == "any" and not os.path.exists("solution.py"
 @pytest.mark.parametrize(
     "program", ["1 / 0", "print('maybe')", "", "while True: pass", "import sys; sys.exit(1)"]
 )
-def test_a_checker_s_own_failure_is_a_fault(program):
+def test_a_checker_s_own_failure_is_a_fault(program, monkeypatch):
+    limits = dataclasses.replace(checker._LIMITS, cpu_s=1.0)
+    monkeypatch.setattr(checker, "_LIMITS", limits)
     problem = task([call(1, result=1)], checker={"program": program})
     verdict = judge("def f(n): return n", problem)
     assert (verdict.status, verdict.score) == (Status.VERIFIER_ERROR, None)
