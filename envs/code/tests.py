@@ -18,7 +18,7 @@ LEVELS: dict[str, tuple[Mutated, ...]] = {
     "hard": mutated_hard.FUNCTIONS,
 }
 # Wrong versions, and inputs that may be given.
-_COUNTS = {"easy": (3, 6), "medium": (4, 8), "hard": (5, 10)}
+_COUNTS = {"easy": (3, 5), "medium": (4, 6), "hard": (5, 7)}
 
 _PROMPT = """\
 This Python function gives {says}.
@@ -39,7 +39,7 @@ class Tests(Question):
     earns its share (`code/mutants`).
 
     Wrong versions differ from the right one on few inputs, most of them where a condition is just met: random
-    inputs tell next to none. Twice as many inputs are allowed as there are wrong versions. Splits differ in
+    inputs tell next to none. Two more inputs are allowed than there are wrong versions. Splits differ in
     the function's numbers.
     """
 

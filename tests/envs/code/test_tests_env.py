@@ -85,7 +85,7 @@ def test_a_random_input_tells_hardly_any(one):
             wanted = right(*fresh(call))
             told += sum(mutant(*fresh(call)) != wanted for mutant in wrong)
             tried += len(wrong)
-    # Ten inputs may be given at most.
+    # Seven inputs may be given at most.
     assert told / tried < 0.01
 
 
