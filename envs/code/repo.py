@@ -19,7 +19,7 @@ from verigym.verifiers.code.counted import library, machine
 from verigym.verifiers.code.patch import holds_patch
 
 # Steps that records go through before the report, mistakes, turns.
-_LEVELS = {"easy": (1, 1, 8), "medium": (3, 1, 12), "hard": (5, 2, 20)}
+_LEVELS = {"easy": (2, 1, 8), "medium": (4, 1, 12), "hard": (5, 2, 20)}
 _PACKAGES = ("ledger", "depot", "harbour", "orchard", "workshop", "clubhouse", "bakery", "archive")
 _NAMES = ("Ann", "ann", "Bob Low", "bob low ", " Cy", "cy", "Dee")
 _CALLS, _RECORDS = 5, (5, 9)
