@@ -18,7 +18,7 @@ from verigym.envs.code.stdio import FAMILIES, draw_problem, essence_of, problem_
 from verigym.verifiers.code.strength.mutate import written
 
 MISTAKES = {"easy": 1, "medium": 2, "hard": 3}
-_STEPS, _ENOUGH_STEPS, _MORE_STEPS = 3000, 2000, 300
+_STEPS, _ENOUGH_STEPS, _MORE_STEPS = 3000, 1000, 200
 _TRIES = 40
 _LOOKED_AT = (2, 3, 0, 1)  # of the tests: the smallest hidden ones and the examples, to be quick
 
