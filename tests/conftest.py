@@ -16,6 +16,10 @@ import pytest
 
 from verigym import registry
 
+# Before torch is loaded, here and in processes started: threads of several workers, each as many as there are
+# cores, spend most of the processor time waiting for one another.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # A busy machine must not fail a law: hypothesis's own deadline is a timed assertion.
 hypothesis.settings.register_profile(
     "verigym",
