@@ -276,14 +276,14 @@ for word in input().split():
 
     def answer(self, p: Params, stdin: str) -> str:
         """See `Family`."""
+        a, c, m = (int(p[name]) for name in "acm")
         lines = []
         for word in stdin.split():
             path = [int(word)]
-            while True:
-                following = (int(p["a"]) * path[-1] + int(p["c"])) % int(p["m"])
-                if following in path:
-                    break
+            met = set(path)
+            while (following := (a * path[-1] + c) % m) not in met:
                 path.append(following)
+                met.add(following)
             tail = path.index(following)
             lines.append(f"{tail} {len(path) - tail}")
         return "\n".join(lines)
