@@ -29,6 +29,8 @@ class Made(msgspec.Struct, array_like=True, frozen=True):
     actions: tuple[Any, ...] = ()  # str or bytes, a union that msgspec does not know
     key: str = ""
     """State key that this leads to; empty where nobody knows."""
+    rng: str = ""
+    """See `Done`."""
 
 
 class Make(msgspec.Struct, array_like=True, tag="make", frozen=True):
@@ -90,6 +92,8 @@ class Done(msgspec.Struct, array_like=True, tag="done"):
     """Whether the episode has ended."""
     seed: int | None = None
     """Seed of the task that was begun."""
+    rng: str = ""
+    """Where the generator of seeds stands, where the task was begun without one: its state as JSON."""
     most: int = 0
     """Longest action that is not invalid for its length, in characters."""
 

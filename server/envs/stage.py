@@ -7,6 +7,7 @@ tasks, and what an environment raised goes to the log.
 from __future__ import annotations
 
 import inspect
+import json
 import math
 from functools import cache
 from typing import Any, assert_never
@@ -115,7 +116,7 @@ class Stage:
 
     def _reset(self, env: Env[Any], call: Reset) -> Done:
         observation, info = _begin(env, call.seed, call.options)
-        return _begun(call.call, env, observation, info)
+        return _begun(call.call, env, call.seed, observation, info)
 
     def _make(self, call: Make) -> Done:
         first = self._new(call.made)
@@ -128,7 +129,7 @@ class Stage:
             # What the options of the first reset set for those that come.
             other.difficulty, other.split = first.difficulty, first.split
             made[session] = other
-        done = _begun(call.call, first, observation, info)
+        done = _begun(call.call, first, call.made.seed, observation, info)
         self._envs.update(made)
         return done
 
@@ -137,6 +138,8 @@ class Stage:
             return self._envs[session]
         env = self._new(made)
         env.reset(seed=made.seed, options=made.options)
+        if made.rng:
+            env.np_random.bit_generator.state = json.loads(made.rng)
         for action in made.actions:
             env.step(_text(action))
         if made.key and env.state_key() != made.key:
@@ -199,9 +202,12 @@ def _begin(env: Env[Any], seed: int | None, options: dict[str, Any]) -> tuple[st
         raise _Refused(str(error), "$.options") from error
 
 
-def _begun(call: int, env: Env[Any], observation: str, info: dict[str, Any]) -> Done:
+def _begun(
+    call: int, env: Env[Any], seed: int | None, observation: str, info: dict[str, Any]
+) -> Done:
     body = {"observation": observation, "info": info}
-    return Done(call, _encode(body), seed=env.task.seed, most=env.max_action_chars)
+    rng = json.dumps(env.np_random.bit_generator.state) if seed is None else ""
+    return Done(call, _encode(body), seed=env.task.seed, rng=rng, most=env.max_action_chars)
 
 
 def _text(action: str | bytes) -> str:

@@ -261,7 +261,7 @@ class Table:
 
     def _begun(self, sessions: list[Session], made: Made, answer: Done) -> bytes:
         # The seed that the task has, so that what was drawn can be drawn again.
-        made = Made(made.env, made.params, answer.seed, made.options)
+        made = Made(made.env, made.params, answer.seed, made.options, rng=answer.rng)
         lease_s = self.settings.session_lease_s
         rest = b',"lease_s":%s,%s' % (_encode(lease_s), answer.body[1:])
         bodies = []
@@ -325,7 +325,8 @@ class Table:
                     session.history += len(action) + 1
                 else:
                     options = {**session.made.options, **move.options}
-                    session.made = Made(session.env, session.made.params, answer.seed, options)
+                    params = session.made.params
+                    session.made = Made(session.env, params, answer.seed, options, rng=answer.rng)
                     session.actions = []
                     session.history = 0
                 reply(session.answer, False)
@@ -352,7 +353,7 @@ class Table:
         key = msgspec.json.decode(session.answer, type=_Keyed).info.state_key
         made = session.made
         actions = tuple(session.actions)
-        return Made(made.env, made.params, made.seed, made.options, actions, key)
+        return Made(made.env, made.params, made.seed, made.options, actions, key, made.rng)
 
     def _place(self, session: Session, host: Host | None) -> None:
         if session.host is not None:
