@@ -61,7 +61,7 @@ SUBJECTS: dict[str, tuple[int, dict[str, tuple[str, dict[str, Any]]]]] = {
         {
             "verigym": ("games/sudoku", {"difficulty": "hard"}),
             "gem": ("sudoku:SudokuEnv", {"clues": 50, "max_turns": 50, "scale": 9}),
-            "reasoning-gym": ("sudoku", {}),
+            "reasoning-gym": ("sudoku", {"min_empty": 51, "max_empty": 51}),
             "textarena": ("Sudoku-v0-medium", {}),
         },
     ),
