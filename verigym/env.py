@@ -141,6 +141,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         """The split for which a task is being drawn."""
         self._rng: np.random.Generator | None = None
         self._spec: EnvSpec | None = None
+        self._expected: tuple[Task, JSON, Verdict, float] | None = None
         self.verify_s = 0.0
         """Seconds that the last step spent in its verifier; for ledgers, never part of the play."""
 
@@ -332,27 +333,18 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
         Raises VerifierFault where no score could be had: nothing has changed, so repeat or give up.
         """
-        task = self.task
-        if self._done:
-            raise RequestError("the episode is over; call reset()")
-        if not isinstance(action, str):
-            raise RequestError(f"an action is text, got {type(action).__name__}")
-        if len(action) > self.max_action_chars or not _is_unicode(action):
-            moved = Transition(state=self.state, valid=False)
-        else:
-            moved = self.transition(self.state, action)
-        limit = self.max_turns or self.turns_allowed(task)
-        truncated = not moved.terminated and self._turn + 1 >= limit
-        submission = moved.submission
-        if submission is None and truncated:
-            submission = self.submission(moved.state)
+        moved, truncated, submission = self._moved(action)
+        expected, self._expected = self._expected, None
         verdict = None
         reward = 0.0
         self.verify_s = 0.0
         if submission is not None:
-            began = time.perf_counter()
-            verdict = self.verifier.verify(task, submission)
-            self.verify_s = time.perf_counter() - began
+            if expected and expected[0] is self._task and expected[1] == submission:
+                _, _, verdict, self.verify_s = expected
+            else:
+                began = time.perf_counter()
+                verdict = self.verifier.verify(self.task, submission)
+                self.verify_s = time.perf_counter() - began
             if verdict.score is None:
                 raise VerifierFault(verdict)
             reward = verdict.score
@@ -368,6 +360,15 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             truncated,
             self._info(moved.valid, verdict),
         )
+
+    def to_judge(self, action: str) -> JSON:
+        """What `step(action)` will have judged; None for nothing. Changes nothing."""
+        return self._moved(action)[2]
+
+    def expect(self, submission: JSON, verdict: Verdict, seconds: float) -> None:
+        """Take `verdict`, found elsewhere within `seconds`, for what the next `step` submits if that is
+        `submission`: so are many instances judged in one batch."""
+        self._expected = (self.task, submission, verdict, seconds)
 
     def render(self) -> str | None:
         """The current observation for a person, in mode `ansi`."""
@@ -392,6 +393,23 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self.np_random.bit_generator.state = snapshot.rng
 
     # Internals.
+
+    def _moved(self, action: str) -> tuple[Transition[State], bool, JSON]:
+        """What `action` does, whether the turn limit ends the episode, and what is to be judged."""
+        task = self.task
+        if self._done:
+            raise RequestError("the episode is over; call reset()")
+        if not isinstance(action, str):
+            raise RequestError(f"an action is text, got {type(action).__name__}")
+        if len(action) > self.max_action_chars or not _is_unicode(action):
+            moved = Transition(state=self.state, valid=False)
+        else:
+            moved = self.transition(self.state, action)
+        limit = self.max_turns or self.turns_allowed(task)
+        truncated = not moved.terminated and self._turn + 1 >= limit
+        if moved.submission is None and truncated:
+            return moved, truncated, self.submission(moved.state)
+        return moved, truncated, moved.submission
 
     def _draw(self, rng: np.random.Generator, seed: int, difficulty: str, split: str) -> Task:
         self._drawing = split

@@ -5,12 +5,13 @@
     observations, rewards, terminated, truncated, infos = envs.step(actions)
 
 Which mode: `sync` steps one after the other in this thread, best where a step costs microseconds, as
-games do. `thread` steps all at once in threads, for steps that wait: verdicts of a service, programs in
-the sandbox. `process` gives each instance a process, for steps that compute for milliseconds.
+games do; a service judges all that one step submits in one request. `thread` steps all at once in threads,
+for steps that wait, as for programs in the sandbox. `process` gives each instance a process, for steps that compute for milliseconds.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -21,8 +22,11 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from gymnasium.vector.async_vector_env import AsyncState
 from gymnasium.vector.utils import iterate
 
+from verigym.canonical import JSON
+from verigym.env import Env
 from verigym.errors import RequestError, suggestion
 from verigym.registry import make, resolve
+from verigym.verifier import Verifier
 
 MODES = ("sync", "thread", "process")
 
@@ -55,13 +59,44 @@ def make_vec(
         raise RequestError(
             f"no autoreset {autoreset!r}; {suggestion(str(autoreset), known)}"
         ) from error
-    makers = [partial(make, resolve(name), **kwargs)] * num_envs
+    maker = partial(make, resolve(name), **kwargs)
+    makers: list[Callable[[], Env[Any]]] = [maker] * num_envs
     if mode == "process":
         # Through shared memory Gymnasium reads text once, when the space is made.
         return ProcessVectorEnv(makers, shared_memory=False, autoreset_mode=autoreset)
+    if isinstance(kwargs.get("verifier"), str):
+        # One client for all, so that one request can judge for all.
+        verifier = maker().verifier
+        makers = [partial(maker, verifier=verifier)] * num_envs
     if mode == "thread":
         return ThreadVectorEnv(makers, autoreset_mode=autoreset)
-    return SyncVectorEnv(makers, autoreset_mode=autoreset)
+    return BatchVectorEnv(makers, autoreset_mode=autoreset)
+
+
+class BatchVectorEnv(SyncVectorEnv):
+    """A `SyncVectorEnv` that has all that one step submits judged at once by verifiers which take many at
+    a time, as a service does."""
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """As `SyncVectorEnv.step`."""
+        resets = self._autoreset_envs & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
+        waiting: dict[int, list[tuple[Env[Any], JSON]]] = {}
+        for wrapped, action, reset in zip(
+            self.envs, iterate(self.action_space, actions), resets, strict=True
+        ):
+            env = wrapped.unwrapped
+            assert isinstance(env, Env)
+            if not reset and type(env.verifier).verify_batch is not Verifier.verify_batch:
+                submission = env.to_judge(action)
+                if submission is not None:
+                    waiting.setdefault(id(env.verifier), []).append((env, submission))
+        for batch in waiting.values():
+            began = time.perf_counter()
+            verdicts = batch[0][0].verifier.verify_batch([(env.task, s) for env, s in batch])
+            each_s = (time.perf_counter() - began) / len(batch)
+            for (env, submission), verdict in zip(batch, verdicts, strict=True):
+                env.expect(submission, verdict, each_s)
+        return super().step(actions)
 
 
 class ThreadVectorEnv(SyncVectorEnv):

@@ -352,3 +352,29 @@ def test_retry_after_is_waited_for(told, least, most):
     assert all(least <= pause <= most for pause in pauses)
     assert len(set(pauses)) > 1  # jitter
     assert failed.value.pause(1, least - 0.1) is None  # not in the time that is left
+
+
+@pytest.mark.parametrize("autoreset", ["NextStep", "SameStep"])
+def test_what_a_vector_step_submits_is_judged_in_one_request(service, autoreset, monkeypatch):
+    requests = []
+    plain = Client._send
+    monkeypatch.setattr(
+        Client, "_send", lambda self, *call: requests.append(call[1]) or plain(self, *call)
+    )
+
+    def played(**options):
+        envs = verigym.make_vec("math/arithmetic", 5, autoreset=autoreset, **options)
+        envs.reset(seed=1)
+        record = []
+        for n in range(6):
+            right = [env.unwrapped.oracle() for env in envs.envs]
+            actions = tuple("no" if (n + i) % 3 == 0 else one for i, one in enumerate(right))
+            _, rewards, over, _, infos = envs.step(actions)
+            record.append((rewards.tolist(), over.tolist(), infos["state_key"].tolist()))
+        envs.close()
+        return record
+
+    remote = played(verifier=service.url)
+    judged = sum(path == "/v1/verify" or path.endswith("batch") for path in requests)
+    assert judged == (3 if autoreset == "NextStep" else 6)
+    assert remote == played()
