@@ -17,23 +17,22 @@ from verigym.verdict import Status, Verdict, fault, unusable
 
 MAX_DEPTH = 60
 """Nesting of lists and objects in a submission; beyond it a reader of JSON may give up."""
-_TOO_DEEP = unusable("too_deep", f"lists and objects may be nested {MAX_DEPTH} deep")
+_NESTING = (list, tuple, dict)
 
 
 def refusal(submission: JSON) -> Verdict | None:
     """The verdict on a submission that cannot be carried as JSON; None for any other."""
     if isinstance(submission, str):
         return None if submission.isascii() else _refused_text(submission)
+    # Before it is written: parts that are shared many times over would take all memory.
+    if isinstance(submission, _NESTING) and _depth(submission) > MAX_DEPTH:
+        return unusable("too_deep", f"lists and objects may be nested {MAX_DEPTH} deep")
     try:
-        written = to_json(submission)
+        to_json(submission)
     except RequestError as error:
-        if _too_deep(submission):
-            return _TOO_DEEP
         if _plain(submission):
             return unusable("not_json", f"the submission is not JSON: {error}")
         return fault(Status.VERIFIER_ERROR, "not_json", str(error))
-    if written.count(b"[") + written.count(b"{") > MAX_DEPTH and _too_deep(submission):
-        return _TOO_DEEP
     return None
 
 
@@ -64,10 +63,6 @@ def _refused_text(text: str) -> Verdict | None:
     return None
 
 
-def _too_deep(value: JSON) -> bool:
-    return isinstance(value, list | tuple | dict) and _depth(value) > MAX_DEPTH
-
-
 def _depth(value: JSON) -> int:
     """How deep lists and objects nest, counted up to just above the limit; does not recurse."""
     depth = 0
@@ -81,7 +76,7 @@ def _depth(value: JSON) -> int:
                 continue
             seen.add(id(one))
             children = one.values() if isinstance(one, dict) else one
-            inner.extend(c for c in children if isinstance(c, list | tuple | dict))
+            inner += [c for c in children if isinstance(c, _NESTING)]
         level, seen = inner, set()
     return depth
 
