@@ -50,7 +50,10 @@ def identity(id: str, version: int, params: Any, task: Any, submission: JSON) ->
     elif refused.reason == "too_deep":
         raw = b"too deep"  # walking it further is what must not happen
     else:
-        raw = json.dumps(submission, sort_keys=True).encode()
+        try:
+            raw = json.dumps(submission, sort_keys=True).encode()
+        except ValueError:
+            raw = b"too long"  # a number of more digits than Python writes
     return digest(id, version, params, task, refused.reason, hashlib.sha256(raw).hexdigest())
 
 

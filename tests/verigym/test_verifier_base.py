@@ -132,6 +132,8 @@ def test_deep_nesting_is_the_policys_fault():
 def test_unreadable_submissions_have_digests_of_their_own():
     odd = ["\ud800", "\udfff", "x\ud800", [float("nan")], [float("inf")], {"a": "\ud800"}]
     assert len({Echo().digest(task(), one) for one in odd}) == len(odd)
+    verdict = Echo().verify(task(), [10**5000])  # more digits than Python writes
+    assert (verdict.status, verdict.reason) == (Status.POLICY_FAULT, "not_json")
 
 
 def test_batches_keep_their_order():
