@@ -10,6 +10,12 @@ from verigym.errors import TaskError
 from verigym.verifiers.games.keydoor import MOVES
 
 MAX_CELLS = 2500
+_SIGNS = "#@$.*+ "
+_SETS = [
+    bytes.maketrans(_SIGNS.encode(), bytes(b"01"[sign in some] for sign in _SIGNS))
+    for some in (_SIGNS[1:], ".*+", "$*", "@+")
+]
+"""What makes a plan the digits of a set: floor, goals, boxes, you."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +68,15 @@ class Sokoban:
         if not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
             raise TaskError("sokoban: rows must be a list of texts")
         text = "".join(rows)
-        if not rows or len(text) > MAX_CELLS or set(text) - set("#@$.*+ "):
+        if not rows or len(text) > MAX_CELLS or set(text) - set(_SIGNS):
             raise TaskError(f"sokoban: at most {MAX_CELLS} cells of #@$.*+ and space")
         width = max(map(len, rows))
         # A column of walls on the right and a row of them above.
-        plan = "#" * (width + 1) + "".join(row.ljust(width + 1, "#") for row in rows)
-        found = dict.fromkeys("#@$.*+ ", 0)
-        for at, sign in enumerate(plan):
-            found[sign] |= 1 << at
-        you = found["@"] | found["+"]
-        goals, boxes = found["."] | found["*"] | found["+"], found["$"] | found["*"]
+        plan = "#" * (width + 1) + "".join([row.ljust(width + 1, "#") for row in rows])
+        signs = plan[::-1].encode()
+        floor, goals, boxes, you = (int(signs.translate(digits), 2) for digits in _SETS)
         if you.bit_count() != 1 or not boxes or boxes.bit_count() > goals.bit_count():
             raise TaskError("sokoban: one of you, and boxes, each with a goal")
-        floor = ~found["#"] & ((1 << len(plan)) - 1)
         return Store(Room(len(rows), width, floor, goals), boxes, you.bit_length() - 1)
 
     def read(self, move: JSON) -> str | None:
