@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from verigym.canonical import JSON
+from verigym.canonical import JSON, to_json
 from verigym.errors import TaskError, suggestion
 from verigym.task import Task
 from verigym.verifiers.games.blackjack import Blackjack
@@ -314,9 +314,9 @@ RULES: Mapping[str, Rules] = {
 }
 
 _KEPT = 256
-_starts: dict[str, Any] = {}
-"""First states of tasks met lately, by their content: an environment asks for one at the reset, and the
-verifier for the same one when the game is over."""
+_starts: dict[bytes, Any] = {}
+"""First states of tasks met lately, by their reference as it is now: an environment asks for one at the
+reset, and the verifier for the same one when the game is over."""
 
 
 def rules_of(task: Task) -> tuple[Rules, Mapping[str, JSON]]:
@@ -332,13 +332,14 @@ def rules_of(task: Task) -> tuple[Rules, Mapping[str, JSON]]:
 
 def start_of(task: Task) -> Any:
     """The state in which `task` starts. Raises TaskError where its reference draws none."""
-    state = _starts.get(task.content)
+    written = to_json(task.reference)
+    state = _starts.get(written)
     if state is None:
         rules, reference = rules_of(task)
         state = rules.start(reference)
         if len(_starts) >= _KEPT:
             _starts.clear()
-        _starts[task.content] = state
+        _starts[written] = state
     return state
 
 

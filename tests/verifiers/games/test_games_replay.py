@@ -24,6 +24,18 @@ def judge(reference, reply, prompt="p", **params):
     return verigym.make_verifier("games/replay", **params).verify(task, reply)
 
 
+def test_a_reference_counts_as_it_is_now():
+    reference = {"game": "hanoi", "disks": 1}
+    task = verigym.Task(
+        id="t", env_id="t", seed=0, prompt="p", difficulty="easy", reference=reference
+    )
+    verifier = verigym.make_verifier("games/replay")
+    assert verifier.verify(task, ["1->3"]).score == 1.0
+    assert task.content  # kept from now on
+    reference["disks"] = 2
+    assert verifier.verify(task, ["1->3"]).score == 0.0
+
+
 def hanoi(disks, source, target, spare):
     if not disks:
         return []
