@@ -152,8 +152,8 @@ def resolve(name: str) -> str:
 def make(name: str, **kwargs: Any) -> Env[Any]:
     """An environment by full or short id, without Gymnasium's wrappers.
 
-    Takes the same arguments as `gymnasium.make`, and gives the bare `Env`, with `oracle`,
-    `snapshot` and the rest at hand.
+    Takes the arguments of the environment, as `gymnasium.make` does, and gives the bare `Env`, with
+    `oracle`, `snapshot` and the rest at hand.
     """
     full = resolve(name)
     if full.endswith(_DESCRIBED):
@@ -164,12 +164,13 @@ def make(name: str, **kwargs: Any) -> Env[Any]:
             )
         if described.id not in registration.registry:
             gymnasium.register(described.id, entry_point=lambda **options: described(**options))
-        return described(**kwargs)
-    bare = _maker(full)(**kwargs)
-    if not isinstance(bare, Env):
-        raise TaskError(f"{full} is not a verigym.Env but a {type(bare).__name__}")
-    if bare.id != full:
-        raise TaskError(f"environment {full!r} calls itself {bare.id!r}")
+        bare = described(**kwargs)
+    else:
+        bare = _maker(full)(**kwargs)
+        if not isinstance(bare, Env):
+            raise TaskError(f"{full} is not a verigym.Env but a {type(bare).__name__}")
+        if bare.id != full:
+            raise TaskError(f"environment {full!r} calls itself {bare.id!r}")
     if kwargs:
         bare.made_with = kwargs
     return bare

@@ -132,6 +132,8 @@ def test_gymnasium_makes_it_once_it_is_known(tmp_path):
     again = gymnasium.make("verigym/data/rivers-v0", split="test")
     assert again.unwrapped.split == "test"
     assert verigym.make("verigym/data/rivers-v0").id == env.id
+    made = verigym.make(str(EXAMPLE), split="test")
+    assert gymnasium.make(made.spec).unwrapped.split == "test"
     copy = tmp_path / "rivers.toml"
     copy.write_text(EXAMPLE.read_text())
     with pytest.raises(RequestError, match="both call themselves"):
