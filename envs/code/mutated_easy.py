@@ -25,9 +25,7 @@ FUNCTIONS: tuple[Mutated, ...] = (
             ("abs(x) < DEAD", "-DEAD <= x < DEAD", lambda DEAD, **_: [-DEAD]),
             ("abs(x) < DEAD", "-DEAD < x <= DEAD", lambda DEAD, **_: [DEAD]),
             ("x < LOW", "x < LOW - 1", lambda LOW, **_: [LOW - 1]),
-            ("x < LOW", "x <= LOW + 1", lambda LOW, **_: [LOW + 1]),
             ("x > HIGH", "x > HIGH + 1", lambda HIGH, **_: [HIGH + 1]),
-            ("x > HIGH", "x >= HIGH - 1", lambda HIGH, **_: [HIGH - 1]),
         ),
     ),
     Mutated(
@@ -124,17 +122,25 @@ FUNCTIONS: tuple[Mutated, ...] = (
     return "F"
 """,
         changes=(
-            (">= FIRST", "> FIRST", lambda FIRST, **_: [FIRST, False]),
+            (">= FIRST", "> FIRST", lambda FIRST, BONUS, **_: [FIRST - BONUS, True]),
             (">= SECOND", "> SECOND", lambda SECOND, **_: [SECOND, False]),
-            (">= THIRD", "> THIRD", lambda THIRD, **_: [THIRD, False]),
+            (">= THIRD", "> THIRD", lambda THIRD, BONUS, **_: [THIRD - BONUS, True]),
             (">= FIRST", ">= FIRST - 1", lambda FIRST, **_: [FIRST - 1, False]),
             (
                 "score + BONUS",
                 "score + BONUS - 1",
-                lambda SECOND, BONUS, **_: [SECOND - BONUS, True],
+                lambda FIRST, BONUS, **_: [FIRST - BONUS, True],
             ),
-            ("if bonus", "if bonus and score < SECOND", lambda FIRST, **_: [FIRST - 1, True]),
-            ("if bonus", "if bonus and score >= THIRD", lambda THIRD, **_: [THIRD - 1, True]),
+            (
+                "if bonus",
+                "if bonus and score < SECOND",
+                lambda FIRST, BONUS, **_: [FIRST - BONUS, True],
+            ),
+            (
+                "if bonus",
+                "if bonus and score >= THIRD",
+                lambda THIRD, BONUS, **_: [THIRD - BONUS, True],
+            ),
         ),
     ),
     Mutated(

@@ -1,6 +1,7 @@
 """`code/tests`: every wrong version can be told from the right one, whatever numbers are drawn, and hardly by chance."""
 
 import json
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -71,6 +72,33 @@ def test_it_can_be_told_whatever_the_numbers(one):
     rng = np.random.default_rng(2)
     for _ in range(60):
         check(one, numbers_of(one, rng))
+
+
+@pytest.mark.parametrize(
+    ("one", "level"),
+    [pytest.param(one, level, id=one.name) for level, ones in LEVELS.items() for one in ones],
+)
+def test_as_many_inputs_as_may_be_given_tell_all_changes(one, level):
+    # Which wrong versions were made is hidden: full marks must not be luck.
+    numbers = numbers_of(one, np.random.default_rng(5))
+    right = native(one.program(numbers), one.name)
+    wrong = [native(one.program(numbers, n), one.name) for n in range(len(one.changes))]
+    calls = [one.telling(numbers, n) for n in range(len(wrong))]
+    told = [
+        {n for n, mutant in enumerate(wrong) if _outcome(mutant, call) != _outcome(right, call)}
+        for call in calls
+    ]
+    most = verigym.make("code/tests").sample_task(0, level).reference["inputs"]
+    assert any(
+        len(set().union(*some)) == len(wrong) for some in combinations(told, min(most, len(told)))
+    )
+
+
+def _outcome(function, call):
+    try:
+        return repr(function(*fresh(call)))
+    except (IndexError, TypeError):
+        return None
 
 
 @pytest.mark.parametrize("one", ALL)
