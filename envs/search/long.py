@@ -60,10 +60,10 @@ class Long(Searching):
             deciding = [ordered[-1] if way == "most" else ordered[0]]
             answer, form = world.titles[deciding[0][1]], "text"
             extreme = {
-                ("born", "most"): "latest",
-                ("born", "least"): "earliest",
                 (figure, "most"): "largest",
                 (figure, "least"): "smallest",
+                ("born", "most"): "latest",
+                ("born", "least"): "earliest",
             }[figure, way]
             question = f"For which {kind} is it the {extreme}?"
             cite = f"Cite two pages: of that {kind}, and of what has the figure."

@@ -99,6 +99,10 @@ def test_long_tasks_are_added_up_rightly(facts):
             rows.append((by_hand.day(value) if " " in value else int(value), item))
         rows.sort()
         bound = re.search(r"(?:before|less than) (.*)\?$", ask)
+        # Dates are early or late, numbers small or large.
+        assert not re.search(
+            "smallest|largest|less" if "date of birth" in wanted else "earliest|latest|before", ask
+        ), task.prompt
         if "the earliest" in ask or "the smallest" in ask:
             right = rows[0][1]
         elif "the latest" in ask or "the largest" in ask:
