@@ -12,7 +12,9 @@ from verigym.envs.search.world import World, build_world
 
 HITS = 10
 """Results of a search at a time."""
-SNIPPET = 100
+SNIPPET = 40
+"""Characters of a page that a result shows: whom it is about, but no link, date or status, so that a search
+for many names at once stands for no page."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ _PATHS = (
 
 class Long(Searching):
     """A figure behind a link, for each of a list: which is the first or largest, how many are below a
-    bound, or their sum. Takes 43 turns at least; the pages that decide are to be cited."""
+    bound, or their sum. Takes 43 turns where each page is opened; the pages that decide are to be cited."""
 
     id: ClassVar[str] = "verigym/search/long-v0"
     difficulties: ClassVar[tuple[str, ...]] = tuple(_ITEMS)

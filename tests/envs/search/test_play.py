@@ -4,6 +4,7 @@ import hashlib
 import itertools
 import json
 import random
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -80,6 +81,15 @@ def test_equal_scores_go_by_page_and_results_can_be_paged():
     assert len({hit.id for hit in first + second}) == 20
     assert library.search("firm", 0) == first
     assert library.search("zzzz", 0) == []
+
+
+def test_results_show_whom_a_page_is_about_and_no_link_or_date():
+    # Else one search for ten names would stand for opening ten pages.
+    library = world_library(0, 0, 20000)
+    for page in range(0, 20000, 97):
+        title = library.world.titles[page]
+        for hit in library.search(title, 0)[:1]:
+            assert not re.search(r"\[p\d|\d \w+ \d{4}|Status", hit.start), hit
 
 
 def test_bm25_ranks_as_the_formula_does():
