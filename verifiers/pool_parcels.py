@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from verigym.canonical import JSON, to_json
 from verigym.errors import RequestError
@@ -69,7 +69,7 @@ class Parcel:
                 name = f"{ready.description['id']}@{ready.description['version']}"
                 with contextlib.suppress(RequestError):  # no plain data, no digest
                     digest = digest_of(ready, call)
-            call.verdict = replace(verdict, verifier=name, digest=digest)
+            call.verdict = verdict.stamped(name, digest)
 
     def trip(self, verdicts: Sequence[Verdict]) -> Trip:
         """How it fared, now that it has ended with `verdicts`."""

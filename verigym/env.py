@@ -7,6 +7,7 @@ current one, so a step either happens whole or not at all, and snapshots cost no
 
 from __future__ import annotations
 
+import operator
 import string
 import sys
 import time
@@ -14,7 +15,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, ClassVar, Generic, TypeVar
 
 import gymnasium
@@ -109,8 +109,8 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     whose `solve` raises RequestError in them."""
     costly: ClassVar[bool] = False
     """Whether each verdict runs programs; `verigym check` then plays fewer seeds."""
-    made_with: Mapping[str, Any] = MappingProxyType({})
-    """The arguments that `verigym.make` was given."""
+    made_with: Mapping[str, Any] | None = None
+    """The arguments that `verigym.make` was given; None where the class was called."""
     waived: ClassVar[Mapping[str, str]] = {}
     """Laws of `verigym check` that it does not claim to keep, by name, with the reason why; for doors to
     the environments of others."""
@@ -171,8 +171,8 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
     @property
     def spec(self) -> EnvSpec | None:
-        """What `gymnasium.make` needs to make this one again; None for a class that is not registered."""
-        if self._spec is None and self.id in registration.registry:
+        """What `gymnasium.make` needs to make this one again; None where the class was called."""
+        if self._spec is None and self.made_with is not None:
             self._spec = replace(registration.registry[self.id], kwargs=dict(self.made_with))
         return self._spec
 
@@ -272,7 +272,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self, seed: int, difficulty: str | None = None, split: str | None = None
     ) -> Task:
         """The task that `reset(seed=seed)` plays, without playing it."""
-        _check_seed(seed)
+        seed = _checked_seed(seed)
         return self._draw(
             _generator(seed),
             seed,
@@ -312,13 +312,13 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         task = options.get("task")
         if task is not None and (not isinstance(task, Task) or task.env_id != self.id):
             raise RequestError(f"options['task'] must be a Task of {self.id}, got {task!r}")
-        self.difficulty = difficulty
-        self.split = split
         if seed is None:
             seed = int(self.np_random.integers(2**31))
         else:
-            _check_seed(seed)
+            seed = _checked_seed(seed)
             self._rng, self._np_random_seed = None, seed
+        self.difficulty = difficulty
+        self.split = split
         if task is None:
             task = self._draw(_generator(seed), seed, difficulty, split)
         self._task = task
@@ -468,9 +468,12 @@ def _generator(seed: int) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(seed))
 
 
-def _check_seed(seed: int) -> None:
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+def _checked_seed(seed: int) -> int:
+    # Numpy's whole numbers are welcome: seeds are often drawn.
+    whole = -1 if isinstance(seed, bool) or not hasattr(seed, "__index__") else operator.index(seed)
+    if whole < 0:
         raise RequestError(f"a seed is a whole number of at least 0, got {seed!r}")
+    return whole
 
 
 def split_by_content(draft: Draft) -> str:

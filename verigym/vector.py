@@ -24,8 +24,9 @@ from gymnasium.vector.utils import iterate
 
 from verigym.canonical import JSON
 from verigym.env import Env
-from verigym.errors import RequestError, suggestion
+from verigym.errors import RequestError, VerifierFault, suggestion
 from verigym.registry import make, resolve
+from verigym.verdict import Verdict
 from verigym.verifier import Verifier
 
 MODES = ("sync", "thread", "process")
@@ -45,7 +46,7 @@ def make_vec(
 
     `autoreset` is Gymnasium's: what ended is reset by the next step ("NextStep"), by the same one
     ("SameStep"), or by the caller ("Disabled"). A fault of a verifier is raised by `step`; the instances
-    are then at different steps, so reset them; in mode `process` the one that raised it has ended, so
+    may then be at different steps, so reset them; in mode `process` the one that raised it has ended, so
     close them all and make them again. Close it: threads and processes end with it.
     """
     if mode not in MODES:
@@ -66,8 +67,7 @@ def make_vec(
         return ProcessVectorEnv(makers, shared_memory=False, autoreset_mode=autoreset)
     if isinstance(kwargs.get("verifier"), str):
         # One client for all, so that one request can judge for all.
-        verifier = maker().verifier
-        makers = [partial(maker, verifier=verifier)] * num_envs
+        makers = [partial(_sharing, maker, maker().verifier)] * num_envs
     if mode == "thread":
         return ThreadVectorEnv(makers, autoreset_mode=autoreset)
     return BatchVectorEnv(makers, autoreset_mode=autoreset)
@@ -90,13 +90,26 @@ class BatchVectorEnv(SyncVectorEnv):
                 submission = env.to_judge(action)
                 if submission is not None:
                     waiting.setdefault(id(env.verifier), []).append((env, submission))
+        found: list[tuple[Env[Any], JSON, Verdict, float]] = []
         for batch in waiting.values():
             began = time.perf_counter()
             verdicts = batch[0][0].verifier.verify_batch([(env.task, s) for env, s in batch])
             each_s = (time.perf_counter() - began) / len(batch)
             for (env, submission), verdict in zip(batch, verdicts, strict=True):
-                env.expect(submission, verdict, each_s)
+                if verdict.fault:
+                    raise VerifierFault(
+                        verdict
+                    )  # nothing has moved yet, so the step may be repeated
+                found.append((env, submission, verdict, each_s))
+        for env, submission, verdict, each_s in found:
+            env.expect(submission, verdict, each_s)
         return super().step(actions)
+
+
+def _sharing(maker: partial[Env[Any]], verifier: Verifier) -> Env[Any]:
+    env = maker(verifier=verifier)
+    env.made_with = maker.keywords  # the address of the service, which can be written down
+    return env
 
 
 class ThreadVectorEnv(SyncVectorEnv):

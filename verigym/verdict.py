@@ -73,6 +73,13 @@ class Verdict:
         """True where there is no score: retry it, leave it out of statistics, never count it as 0."""
         return not self.status.scored
 
+    def stamped(self, verifier: str, digest: str) -> Verdict:
+        """The same by `verifier`, under `digest`."""
+        # Not `replace`, which takes as long as a quick verifier: what was checked is not checked again.
+        stamped = object.__new__(Verdict)
+        stamped.__dict__.update(self.__dict__, verifier=verifier, digest=digest)
+        return stamped
+
     def to_builtins(self) -> dict[str, Any]:
         """Plain data for JSON."""
         plain: dict[str, Any] = msgspec.to_builtins(self)

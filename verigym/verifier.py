@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from verigym import params as parameters
@@ -83,7 +82,7 @@ class Verifier(ABC):
             verdict = fault(Status.VERIFIER_ERROR, "not_json", str(error))
         else:
             verdict = refused if refused is not None else self._judge(task, submission)
-        return replace(verdict, verifier=self.name, digest=stamp)
+        return verdict.stamped(self.name, stamp)
 
     def _judge(self, task: Task, submission: JSON) -> Verdict:
         try:

@@ -378,3 +378,23 @@ def test_what_a_vector_step_submits_is_judged_in_one_request(service, autoreset,
     judged = sum(path == "/v1/verify" or path.endswith("batch") for path in requests)
     assert judged == (3 if autoreset == "NextStep" else 6)
     assert remote == played()
+
+
+def test_a_vector_of_a_service_says_how_it_was_made_and_repeats_a_step_that_failed(service):
+    envs = verigym.make_vec("math/arithmetic", 3, verifier=service.url, difficulty="hard")
+    one = envs.envs[1].unwrapped
+    assert json.loads(one.spec.to_json())["kwargs"] == {
+        "verifier": service.url,
+        "difficulty": "hard",
+    }
+    envs.reset(seed=1)
+    before = [env.unwrapped.snapshot() for env in envs.envs]
+    actions = tuple(env.unwrapped.oracle() for env in envs.envs)
+    client = one.verifier.client
+    away, client.timeout_s = client.timeout_s, 1e-9
+    with pytest.raises(VerifierFault):
+        envs.step(actions)
+    client.timeout_s = away
+    assert [env.unwrapped.snapshot() for env in envs.envs] == before
+    assert envs.step(actions)[1].tolist() == [1.0] * 3
+    envs.close()

@@ -2,13 +2,24 @@
 
 from dataclasses import dataclass, replace
 
-import gymnasium
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import verigym
-from verigym import Draft, Env, SandboxError, Status, TaskError, Transition, Verifier, fault, scored
+from verigym import (
+    Draft,
+    Env,
+    RequestError,
+    SandboxError,
+    Status,
+    TaskError,
+    Transition,
+    Verifier,
+    fault,
+    scored,
+)
 
 
 @dataclass(frozen=True)
@@ -295,8 +306,16 @@ def test_seeds():
 
 @pytest.mark.parametrize("seed", [-1, "7", 1.5])
 def test_a_seed_that_cannot_be_used_is_refused(seed):
-    with pytest.raises((gymnasium.error.Error, ValueError, TypeError)):
-        make_count().reset(seed=seed)
+    env = make_count()
+    with pytest.raises(RequestError, match="a seed is a whole number"):
+        env.reset(seed=seed, options={"difficulty": "high"})
+    assert env.difficulty != "high"
+    with pytest.raises(RequestError, match="a seed is a whole number"):
+        env.sample_task(seed)
+
+
+def test_a_seed_may_be_a_number_of_numpy():
+    assert make_count().sample_task(np.int64(3)) == make_count().sample_task(3)
 
 
 def test_difficulty_and_split_stick_until_changed():

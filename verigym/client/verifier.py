@@ -116,4 +116,4 @@ class RemoteVerifier(Verifier):
             return replace(verdict, verifier=self.name)
         if verdict.fault and self._info is None:  # the service may be away
             return replace(verdict, verifier=self.id)
-        return replace(verdict, verifier=self.name, digest=self.digest(task, submission))
+        return verdict.stamped(self.name, self.digest(task, submission))
