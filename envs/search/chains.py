@@ -181,7 +181,7 @@ def several(count: int, pose: Callable[[int], Quest | None]) -> Quest:
         answer=first,
         aliases=tuple(others),
         kind="text",
-        form='Give the answers in one line, with "; " between them, each as the page has it.',
+        form='Give the answers in one line, with "; " between them and without (1) or (2), each as the page has it.',
         route=[step for part in parts for step in part.route],
         support=[group for part in parts for group in part.support],
         turns=sum(part.turns for part in parts),
