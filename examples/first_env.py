@@ -61,6 +61,9 @@ class Guess(Env[Hunt]):
     def solve(self, state):
         return str(state.secret)
 
+    def work(self, state):
+        return state.secret.bit_length()  # what finding it takes: about as many halvings
+
 
 def play(env, seed, policy):
     """One episode; prints it and gives its return."""

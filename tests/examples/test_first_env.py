@@ -8,6 +8,9 @@ from pathlib import Path
 
 from gymnasium.utils.env_checker import check_env
 
+from verigym.envs.check.laws.reward import difficulties_are_in_order
+from verigym.envs.check.subject import Subject
+
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "examples" / "first_env.py"
 
@@ -37,6 +40,16 @@ def test_it_keeps_to_the_contract():
         for seed in range(5):
             env.reset(seed=seed, options={"difficulty": difficulty})
             assert env.step(env.oracle())[1] == 1.0
+
+
+def test_its_difficulties_are_in_order():
+    module = load()
+
+    class Example(Subject):
+        def make(self, **kwargs):
+            return module.Guess(verifier=module.GuessVerifier(), **kwargs)
+
+    difficulties_are_in_order(Example(module.Guess.id, 60))
 
 
 def test_the_page_shows_the_file():
