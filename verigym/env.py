@@ -7,7 +7,6 @@ current one, so a step either happens whole or not at all, and snapshots cost no
 
 from __future__ import annotations
 
-import operator
 import string
 import sys
 import time
@@ -26,6 +25,7 @@ from gymnasium.utils import seeding
 
 from verigym.canonical import JSON, digest
 from verigym.errors import RequestError, TaskError, VerifierFault, suggestion
+from verigym.seeds import checked_seed, generator_of
 from verigym.task import Task
 from verigym.verdict import Verdict
 from verigym.verifier import Verifier
@@ -75,6 +75,8 @@ class Snapshot(Generic[State]):
     state: State
     turn: int
     done: bool
+    difficulty: str
+    split: str
     rng: dict[str, Any]
 
 
@@ -126,8 +128,8 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     ) -> None:
         if render_mode not in (None, "ansi"):
             raise RequestError(f"render_mode must be None or 'ansi', got {render_mode!r}")
-        if max_turns is not None and max_turns < 1:
-            raise RequestError(f"max_turns must be at least 1, got {max_turns}")
+        if max_turns is not None and (type(max_turns) is not int or max_turns < 1):
+            raise RequestError(f"max_turns must be a whole number of at least 1, got {max_turns!r}")
         self.render_mode = render_mode
         self.difficulty = self._checked("difficulty", difficulty or self.difficulties[0])
         self.split = self._checked("split", split)
@@ -272,9 +274,9 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self, seed: int, difficulty: str | None = None, split: str | None = None
     ) -> Task:
         """The task that `reset(seed=seed)` plays, without playing it."""
-        seed = _checked_seed(seed)
+        seed = checked_seed(seed)
         return self._draw(
-            _generator(seed),
+            generator_of(seed),
             seed,
             self._checked("difficulty", difficulty or self.difficulty),
             self._checked("split", split or self.split),
@@ -300,6 +302,8 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         Without a seed the next one is drawn from `np_random`. `options` may hold `difficulty`,
         `split` and `task` (a `Task` of this environment, played as it is).
         """
+        if options is not None and not isinstance(options, Mapping):
+            raise RequestError(f"options must be a dictionary, got {options!r}")
         options = dict(options or {})
         for name in options:
             if name not in ("difficulty", "split", "task"):
@@ -315,12 +319,12 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         if seed is None:
             seed = int(self.np_random.integers(2**31))
         else:
-            seed = _checked_seed(seed)
+            seed = checked_seed(seed)
             self._rng, self._np_random_seed = None, seed
         self.difficulty = difficulty
         self.split = split
         if task is None:
-            task = self._draw(_generator(seed), seed, difficulty, split)
+            task = self._draw(generator_of(seed), seed, difficulty, split)
         self._task = task
         self._state = self.initial(task)
         self._turn = 0
@@ -381,6 +385,8 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             state=self.state,
             turn=self._turn,
             done=self._done,
+            difficulty=self.difficulty,
+            split=self.split,
             rng=dict(self.np_random.bit_generator.state),
         )
 
@@ -390,6 +396,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self._state = snapshot.state
         self._turn = snapshot.turn
         self._done = snapshot.done
+        self.difficulty, self.split = snapshot.difficulty, snapshot.split
         self.np_random.bit_generator.state = snapshot.rng
 
     # Internals.
@@ -462,18 +469,6 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
                 f"{self.id} is judged by {self.verifier_id!r}, got verifier {verifier.id!r}"
             )
         return verifier
-
-
-def _generator(seed: int) -> np.random.Generator:
-    return np.random.Generator(np.random.PCG64(seed))
-
-
-def _checked_seed(seed: int) -> int:
-    # Numpy's whole numbers are welcome: seeds are often drawn.
-    whole = -1 if isinstance(seed, bool) or not hasattr(seed, "__index__") else operator.index(seed)
-    if whole < 0:
-        raise RequestError(f"a seed is a whole number of at least 0, got {seed!r}")
-    return whole
 
 
 def split_by_content(draft: Draft) -> str:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -166,15 +167,43 @@ def make(name: str, **kwargs: Any) -> Env[Any]:
             )
         if described.id not in registration.registry:
             gymnasium.register(described.id, entry_point=lambda **options: described(**options))
-        bare = described(**kwargs)
+        bare: Env[Any] = _called(described, full, kwargs)
     else:
-        bare = _maker(full)(**kwargs)
+        bare = _called(_maker(full), full, kwargs)
         if not isinstance(bare, Env):
             raise TaskError(f"{full} is not a verigym.Env but a {type(bare).__name__}")
         if bare.id != full:
             raise TaskError(f"environment {full!r} calls itself {bare.id!r}")
     bare.made_with = kwargs or _NOTHING
     return bare
+
+
+def arguments_of(kind: type[Env[Any]]) -> dict[str, Any]:
+    """What `kind` is made with, with the defaults; None where there is none, or none that is plain."""
+    found: dict[str, Any] = {}
+    for owner in reversed(kind.__mro__):
+        made = owner.__dict__.get("__init__")
+        if made is None:
+            continue
+        parameters = signature(made).parameters.values()
+        if not any(one.kind is one.VAR_KEYWORD for one in parameters):
+            found.clear()
+        for one in list(parameters)[1:]:
+            if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD):
+                plain = isinstance(one.default, str | int | float | bool)
+                found[one.name] = one.default if plain else None
+    return found
+
+
+def _called(maker: Callable[..., Any], full: str, kwargs: dict[str, Any]) -> Any:
+    try:
+        return maker(**kwargs)
+    except TypeError as error:
+        known = arguments_of(maker if isinstance(maker, type) else Env)
+        for name in kwargs.keys() - known.keys():
+            hint = suggestion(name, known)
+            raise RequestError(f"{full} takes no argument {name!r}; {hint}") from error
+        raise RequestError(f"{full} cannot be made of {kwargs}: {error}") from error
 
 
 @cache

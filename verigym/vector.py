@@ -79,6 +79,7 @@ class BatchVectorEnv(SyncVectorEnv):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """As `SyncVectorEnv.step`."""
+        _check_number(actions, self.num_envs)
         resets = self._autoreset_envs & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
         waiting: dict[int, list[tuple[Env[Any], JSON]]] = {}
         for wrapped, action, reset in zip(
@@ -121,6 +122,7 @@ class ThreadVectorEnv(SyncVectorEnv):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """As `SyncVectorEnv.step`, which finds each step done or under way."""
+        _check_number(actions, self.num_envs)
         given = list(iterate(self.action_space, actions))
         resets = self._autoreset_envs & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
         begun = [
@@ -155,6 +157,7 @@ class ProcessVectorEnv(AsyncVectorEnv):
     def step_async(self, actions: Any) -> None:
         """See `AsyncVectorEnv`. Raises RequestError where an instance has ended."""
         self._check_alive()
+        _check_number(actions, self.num_envs)
         super().step_async(actions)
 
     def _check_alive(self) -> None:
@@ -177,6 +180,11 @@ class ProcessVectorEnv(AsyncVectorEnv):
         error: BaseException = value if isinstance(value, BaseException) else kind(value)
         error.add_note(f"In a process of its own:\n{trace}")
         raise error
+
+
+def _check_number(actions: Any, instances: int) -> None:
+    if isinstance(actions, str) or len(actions) != instances:
+        raise RequestError(f"one action for each of {instances} instances, got {actions!r}")
 
 
 class _Ahead(gymnasium.Wrapper[str, str, str, str]):

@@ -16,7 +16,7 @@ import msgspec
 
 from verigym.env import SPLITS, Env
 from verigym.errors import RequestError, TaskError, VerifierFault, suggestion
-from verigym.registry import list_envs, make
+from verigym.registry import arguments_of, list_envs, make
 from verigym.server.envs.messages import (
     Answer,
     Call,
@@ -126,8 +126,6 @@ class Stage:
         for session in call.sessions[1:]:
             other = self._new(call.made)
             other.restore(snapshot)
-            # What the options of the first reset set for those that come.
-            other.difficulty, other.split = first.difficulty, first.split
             made[session] = other
         done = _begun(call.call, first, call.made.seed, observation, info)
         self._envs.update(made)
@@ -216,20 +214,5 @@ def _text(action: str | bytes) -> str:
 
 @cache
 def _parameters(kind: type[Env[Any]]) -> dict[str, Any]:
-    """Constructor arguments that a caller may give, with their defaults; None where there is none."""
-    found: dict[str, Any] = {}
-    for owner in reversed(kind.__mro__):
-        made = owner.__dict__.get("__init__")
-        if made is None:
-            continue
-        parameters = inspect.signature(made).parameters.values()
-        if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-            found.clear()
-        for parameter in list(parameters)[1:]:
-            if parameter.kind in (parameter.KEYWORD_ONLY, parameter.POSITIONAL_OR_KEYWORD):
-                default = parameter.default
-                plain = isinstance(default, str | int | float | bool | None)
-                found[parameter.name] = (
-                    default if plain and default is not inspect.Parameter.empty else None
-                )
-    return {name: value for name, value in found.items() if name not in _NOT_FOR_CALLERS}
+    """Constructor arguments that a caller may give, with their defaults."""
+    return {name: v for name, v in arguments_of(kind).items() if name not in _NOT_FOR_CALLERS}

@@ -431,3 +431,31 @@ def test_the_abstract_parts_must_be_written():
 
     with pytest.raises(TypeError, match="abstract"):
         Nothing()
+
+
+def test_an_instance_of_another_setting_goes_on_as_the_first_would():
+    env, other = make_count(difficulty="high", split="test"), make_count()
+    env.reset(seed=1)
+    other.restore(env.snapshot())
+    assert [other.reset()[1]["task_id"] for _ in range(3)] == [
+        env.reset()[1]["task_id"] for _ in range(3)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dificulty": "hard"}, "takes no argument 'dificulty'; did you mean 'difficulty'"),
+        ({"max_turns": "3"}, "max_turns must be a whole number"),
+        ({"max_turns": 2.5}, "max_turns must be a whole number"),
+        ({"max_turns": True}, "max_turns must be a whole number"),
+    ],
+)
+def test_what_an_environment_is_not_made_of_is_told(options, message):
+    with pytest.raises(RequestError, match=message):
+        verigym.make("keydoor", **options)
+
+
+def test_options_that_are_none_are_told():
+    with pytest.raises(RequestError, match="options must be a dictionary"):
+        make_count().reset(options=[1])

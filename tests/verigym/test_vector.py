@@ -103,3 +103,14 @@ def test_a_fault_comes_out_of_a_process_as_it_is():
 def test_mistakes_are_told(options, message):
     with pytest.raises(RequestError, match=message):
         verigym.make_vec(**{"name": "keydoor", "num_envs": 2, **options})
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_each_instance_gets_one_action(mode):
+    envs = verigym.make_vec("keydoor", 2, mode=mode)
+    envs.reset(seed=1)
+    for actions in ("up", ("up",), ("up",) * 3):
+        with pytest.raises(RequestError, match="one action for each of 2 instances"):
+            envs.step(actions)
+    assert len(envs.step(("up", "up"))[0]) == 2
+    envs.close()
