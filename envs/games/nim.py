@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,8 +13,10 @@ from verigym.envs.games.self_play import Duel
 from verigym.verifiers.games.duels import Match, nim_move
 from verigym.verifiers.games.rules import RULES
 
-# Opponent, heaps, and how large they are at most.
-LEVELS = {"easy": ("random", 3, 5), "medium": ("greedy", 3, 7), "hard": ("perfect", 4, 9)}
+# Opponent, and heaps.
+LEVELS = {"easy": ("random", 3), "medium": ("greedy", 4), "hard": ("perfect", 5)}
+_THINGS = 25  # in all heaps together: an odd number, so that the nim-sum is not 0
+_LARGEST = 9  # heap, with both sides played
 
 _PROMPT = """\
 Nim. There are {count} heaps; whoever takes the last thing wins. You and your opponent take turns, each \
@@ -26,7 +29,11 @@ Answer with the heap, counted from 1, and how many you take, such as 2 3. Anythi
 
 
 class Nim(Duel):
-    """The environment. An action is `heap many`. Every start can be won."""
+    """The environment. An action is `heap many`. Every start can be won.
+
+    The heaps decide the split, in whatever order. Against an opponent all starts hold equally many
+    things, so that no move leads from one to another, and no split meets the starts of another.
+    """
 
     id: ClassVar[str] = "verigym/games/nim-v0"
     game: ClassVar[str] = "nim"
@@ -35,24 +42,28 @@ class Nim(Duel):
     chance: ClassVar[float] = 0.65  # random play wins half of the games against a random opponent
 
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. Drawn until the nim-sum is not 0."""
-        opponent, count, largest = LEVELS[difficulty]
+        """See `ReplayedGame`."""
+        opponent, count = LEVELS[difficulty]
         while True:
-            heaps = [int(n) for n in rng.integers(1, largest + 1, count)]
-            if nim_move(tuple(heaps)) is not None:
-                reference = {
-                    "heaps": heaps,
-                    "opponent": opponent,
-                    "seed": int(rng.integers(1 << 31)),
-                    "turns": sum(heaps),
-                }
-                return _PROMPT.format(count=count), reference
+            cuts = sorted((rng.choice(_THINGS - 1, count - 1, replace=False) + 1).tolist())
+            heaps = [after - before for before, after in pairwise([0, *cuts, _THINGS])]
+            if self.wants(essence := sorted(heaps)):
+                break
+        reference = {
+            "heaps": heaps,
+            "opponent": opponent,
+            "seed": int(rng.integers(1 << 31)),
+            "turns": _THINGS,
+            "essence": essence,
+        }
+        return _PROMPT.format(count=count), reference
 
     def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
         """See `Duel`. Either side may have the won position."""
-        _, count, largest = LEVELS[difficulty]
-        heaps = [int(n) for n in rng.integers(1, largest + 1, count)]
-        return _PROMPT_SIDES.format(count=count), {"heaps": heaps, "turns": sum(heaps)}
+        _, count = LEVELS[difficulty]
+        heaps = [int(n) for n in rng.integers(1, _LARGEST + 1, count)]
+        reference = {"heaps": heaps, "turns": sum(heaps), "essence": sorted(heaps)}
+        return _PROMPT_SIDES.format(count=count), reference
 
     def show(self, board: Match) -> str:
         """See `ReplayedGame`."""

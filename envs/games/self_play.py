@@ -47,7 +47,10 @@ class Duel(ReplayedGame):
 
     @abstractmethod
     def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """Prompt, for both sides, and what the contest starts from; `turns` is the longest game."""
+        """Prompt, for both sides, and what the contest starts from; `turns` is the longest game.
+
+        `essence` as in `draw`.
+        """
 
     @abstractmethod
     def show_sides(self, board: Any, side: int) -> str:
@@ -81,7 +84,9 @@ class Duel(ReplayedGame):
         if self.opponent != SELF:
             return super().generate(rng, difficulty)
         prompt, reference = self.draw_sides(rng, difficulty)
-        return Draft(prompt=prompt, reference={"game": self.game, "opponent": SELF, **reference})
+        essence = reference.pop("essence", None)
+        reference = {"game": self.game, "opponent": SELF, **reference}
+        return Draft(prompt=prompt, reference=reference, essence=essence)
 
     def initial(self, task: Task) -> Play:
         """See `Env`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +12,14 @@ from verigym.envs.games.self_play import Duel
 from verigym.verifiers.games.duels import Match, best_places, line_of
 from verigym.verifiers.games.rules import RULES
 
+# Turning and mirroring: the cell that comes into each place. Together they make the eight symmetries.
+_TURN, _MIRROR = (6, 3, 0, 7, 4, 1, 8, 5, 2), (2, 1, 0, 5, 4, 3, 8, 7, 6)
+
 # Opponent and goal.
 LEVELS = {"easy": ("random", "win"), "medium": ("greedy", "win"), "hard": ("perfect", "draw")}
 
 _PROMPT = """\
-Tic-tac-toe. You are X, your opponent is O and answers each move. {begin}{goal}
+Tic-tac-toe. You are X, your opponent is O and answers each move. Some moves have been made. {goal}
 Cells are counted from 1 to 9, row by row. Answer with the number of an empty cell."""
 _PROMPT_SIDES = """\
 Tic-tac-toe. Two players take turns, X and O. Some moves have been made. Win, or hold a draw.
@@ -23,9 +27,11 @@ Cells are counted from 1 to 9, row by row. Answer with the number of an empty ce
 
 
 class TicTacToe(Duel):
-    """The environment. An action is a cell, 1 to 9. Half of the games begin with a move of O's.
+    """The environment. An action is a cell, 1 to 9.
 
-    Against `random` and `greedy` the goal is to win, against `perfect` not to lose.
+    Against `random` and `greedy` the goal is to win, against `perfect` not to lose. The start is a position
+    after three or four moves, in which X cannot win at once. It decides the split, whichever way it
+    is turned or mirrored; as no move leads from one start to another, no split meets those of another.
     """
 
     id: ClassVar[str] = "verigym/games/tic-tac-toe-v0"
@@ -39,30 +45,26 @@ class TicTacToe(Duel):
         """See `ReplayedGame`. Drawn until there is a way to the goal against this opponent."""
         opponent, goal = LEVELS[difficulty]
         while True:
-            board = "........."
-            if rng.integers(2):
-                place = int(rng.integers(9))
-                board = board[:place] + "O" + board[place + 1 :]
+            board = _some_moves(rng, 3 + int(rng.integers(2)), "OX")
+            if not self.wants(essence := _same(board)) or _wins_at_once(board):
+                continue
             reference: dict[str, Any] = {
                 "board": board,
                 "opponent": opponent,
                 "seed": int(rng.integers(1 << 31)),
                 "goal": goal,
-                "turns": 6,
+                "turns": 4,
+                "essence": essence,
             }
             if _way(RULES["tic-tac-toe"].start(reference)) is not None:
-                words = "Win." if goal == "win" else "Win, or hold a draw."
-                begin = "O has begun. " if "O" in board else ""
-                return _PROMPT.format(begin=begin, goal=words), reference
+                return _PROMPT.format(
+                    goal="Win." if goal == "win" else "Win, or hold a draw."
+                ), reference
 
     def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `Duel`. Each side has made a move or two, at random, so that games differ."""
-        places = rng.permutation(9)[: int(rng.choice((2, 4)))].tolist()
-        cells = ["."] * 9
-        for number, place in enumerate(places):
-            cells[place] = "XO"[number % 2]
-        reference = {"board": "".join(cells), "turns": 9 - len(places)}
-        return _PROMPT_SIDES, reference
+        """See `Duel`. Each side has made two moves, at random, so that games differ."""
+        board = _some_moves(rng, 4, "XO")
+        return _PROMPT_SIDES, {"board": board, "turns": 5, "essence": _same(board)}
 
     def show(self, board: Match) -> str:
         """See `ReplayedGame`."""
@@ -107,6 +109,27 @@ class TicTacToe(Duel):
 
 def _shown(cells: str) -> str:
     return "\n".join(" ".join(cells[i : i + 3]) for i in (0, 3, 6))
+
+
+def _some_moves(rng: np.random.Generator, count: int, signs: str) -> str:
+    cells = ["."] * 9
+    for number, place in enumerate(rng.permutation(9)[:count].tolist()):
+        cells[place] = signs[number % 2]
+    return "".join(cells)
+
+
+@lru_cache(maxsize=10_000)
+def _same(board: str) -> str:
+    """The board, the same whichever way it is turned or mirrored."""
+    seen = []
+    for _ in range(4):
+        board = "".join(board[i] for i in _TURN)
+        seen += [board, "".join(board[i] for i in _MIRROR)]
+    return min(seen)
+
+
+def _wins_at_once(board: str) -> bool:
+    return any(line_of(f"{board[:i]}X{board[i + 1 :]}") == "X" for i in range(9) if board[i] == ".")
 
 
 def _way(board: Match) -> int | None:

@@ -1,6 +1,7 @@
 """Games of two played from both sides: turns, forfeits, rewards, and the laws with `opponent="self"`."""
 
 import gymnasium
+import numpy as np
 import pytest
 
 import verigym
@@ -139,6 +140,31 @@ def test_the_best_play_of_nim_and_tic_tac_toe_is_found():
     env = verigym.make("games/tic-tac-toe-v0", opponent="self")
     env.reset(options={"task": board_of("XO.......", env)})
     assert finish(env)[4]["rewards"] in [(0.0, 0.0), (1.0, -1.0)]
+
+
+def start_of(task):
+    """What the task starts from, the same for those that differ in the order of heaps or by a symmetry."""
+    if heaps := task.reference.get("heaps"):
+        return tuple(sorted(heaps))
+    board = np.array(list(task.reference["board"])).reshape(3, 3)
+    turned = [np.rot90(side, k) for side in (board, board.T) for k in range(4)]
+    return min("".join(one.ravel()) for one in turned)
+
+
+@pytest.mark.parametrize("opponent", [None, "self"])
+@pytest.mark.parametrize("env_id", ["games/nim-v0", "games/tic-tac-toe-v0"])
+def test_splits_differ_in_where_games_start(env_id, opponent):
+    env = verigym.make(env_id, opponent=opponent)
+    starts = {
+        split: {
+            start_of(env.sample_task(seed, difficulty, split))
+            for difficulty in env.difficulties
+            for seed in range(40)
+        }
+        for split in verigym.SPLITS
+    }
+    assert min(map(len, starts.values())) >= 15
+    assert len(set().union(*starts.values())) == sum(map(len, starts.values()))
 
 
 def board_of(board, env):
