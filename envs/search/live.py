@@ -92,7 +92,8 @@ class Live(Reader):
     """Your questions over your `library` (usually a `LiveWeb`), with the tools of the search family.
 
     A question is `{"question", "answers" or "answer", "kind"}` as `qa/answer` reads it, perhaps with
-    `supporting` pages to be cited, by address.
+    `supporting` pages to be cited, by address. Yours are not divided: each is played in whatever split is
+    asked for.
     """
 
     id: ClassVar[str] = "verigym/search/live-v0"
@@ -107,11 +108,10 @@ class Live(Reader):
         turns: int = 20,
         **kwargs: Any,
     ) -> None:
+        if not isinstance(questions, list | tuple) or not questions:
+            raise RequestError(f"questions must be a list of at least one, got {questions!r:.100}")
         for number, one in enumerate(questions, 1):
-            if not isinstance(one.get("question"), str) or not one.keys() & {"answer", "answers"}:
-                raise RequestError(f"question {number} needs a question, and answer or answers")
-        if not questions:
-            raise RequestError("at least one question is needed")
+            _check(number, one)
         super().__init__(**kwargs)
         self._questions = [dict(one) for one in questions]
         self._library = library
@@ -130,4 +130,21 @@ class Live(Reader):
             prompt=f"Answer a question from the web.\n\n{HELP}\n\nQuestion: {one['question']}\n"
             f"Give the answer alone, in few words.{cite} You have {self._turns} turns.",
             reference={**reference, "turns": self._turns},
+        )
+
+    def split_of(self, draft: Draft) -> str:
+        """See `Env`. The one that is asked for."""
+        return self._drawing
+
+
+def _check(number: int, one: object) -> None:
+    if not isinstance(one, Mapping):
+        raise RequestError(f"question {number} must be an object, got {one!r:.100}")
+    asked, right = one.get("question"), one.get("answers")
+    if not isinstance(asked, str) or not asked.strip() or not one.keys() & {"answer", "answers"}:
+        raise RequestError(f"question {number} needs a question, and answer or answers")
+    if "answers" in one and (not isinstance(right, list | tuple) or not right):
+        raise RequestError(
+            f"question {number}: answers must be a list of at least one, got {right!r:.100}; "
+            'a single one goes under "answer"'
         )

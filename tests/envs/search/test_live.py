@@ -101,8 +101,7 @@ def live(base, **kwargs):
 def test_an_episode_over_http(site):
     base, asked = site
     env = live(base)
-    split = next(s for s in verigym.SPLITS if _has(env, s))
-    observation, info = env.reset(seed=1, options={"split": split})
+    observation, info = env.reset(seed=1)
     assert "How long is the river" in observation
     assert [tool["function"]["name"] for tool in info["tools"]] == [
         "search",
@@ -123,12 +122,13 @@ def test_an_episode_over_http(site):
     assert (step[1], step[2]) == (1.0, True)
 
 
-def _has(env, split):
-    try:
-        env.sample_task(1, split=split)
-    except verigym.TaskError:
-        return False
-    return True
+def test_each_question_is_played_in_each_split():
+    asked = [{"question": f"Who is {n}?", "answers": ["n"]} for n in range(3)]
+    env = Live(asked, LiveWeb("http://localhost/search"))
+    for split in verigym.SPLITS:
+        tasks = [env.sample_task(seed, split=split) for seed in range(30)]
+        assert len({task.prompt for task in tasks}) == 3
+        assert {task.split for task in tasks} == {split}
 
 
 @pytest.mark.parametrize(
@@ -204,15 +204,26 @@ def test_a_search_service_that_fails_is_a_fault_and_no_reward(site, path):
     base, _ = site
     env = live(base)
     env._library = LiveWeb(base + path)
-    split = next(s for s in verigym.SPLITS if _has(env, s))
-    env.reset(seed=1, options={"split": split})
+    env.reset(seed=1)
     before = env.snapshot()
     with pytest.raises(verigym.VerifierFault, match="search_failed"):
         env.step(as_call("search", query="x"))
     assert env.snapshot() == before
 
 
-@pytest.mark.parametrize("questions", [[], [{"question": "Who?"}], [{"answer": "x"}]])
+@pytest.mark.parametrize(
+    "questions",
+    [
+        [],
+        "question",
+        ["question"],
+        [{"question": "Who?"}],
+        [{"answer": "x"}],
+        [{"question": " ", "answer": "x"}],
+        [{"question": "Who?", "answers": "Ann"}],
+        [{"question": "Who?", "answers": []}],
+    ],
+)
 def test_questions_are_checked(questions):
     with pytest.raises(verigym.RequestError, match="question"):
         Live(questions, LiveWeb("http://localhost/search"))
