@@ -185,6 +185,12 @@ def _ranked(words: list[str], letter: str, down: bool) -> list[str]:
     return [word for count in counts for word in once if word.count(letter) == count]
 
 
+_TOWNS = (
+    *("rome", "oslo", "bonn", "lima", "bern", "cork"),
+    *("graz", "kyiv", "nice", "pisa", "riga", "york"),
+)
+
+
 def turned_round(rng: np.random.Generator) -> Wanted:
     """Turn a dictionary round."""
     least, reverse, k = whole(rng, 1, 3), bool(whole(rng, 0, 1)), whole(rng, 1, 3)
@@ -202,8 +208,9 @@ for name in sorted(homes, reverse={reverse}):
 return {{town: names for town, names in towns.items() if len(names) >= {least}}}""",
         arguments=lambda rng, size: [
             {
-                name: one_of(rng, ("rome", "oslo", "bonn", "lima"))
-                for name in some_words(rng, size, "abcde")
+                # So many towns that few names live in each: those with just enough tell most.
+                name: one_of(rng, _TOWNS[: 2 + size // 3])
+                for name in some_words(rng, size, "abcde", 4)
             }
         ],
         answer=lambda homes: _turned_round(homes, least, reverse, k),

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 
 import numpy as np
 import pytest
@@ -18,6 +19,26 @@ def function_of(wanted):
     names = {}
     exec(compile(wanted.source, wanted.name, "exec"), names)
     return names[wanted.name]
+
+
+def test_names_counted_before_the_short_ones_are_left_out_are_seen():
+    # Of `turned_round`: a program that leaves them out too late passed the tests of 3 tasks in 40.
+    env = verigym.make("code/functions")
+    for seed in range(150):
+        task = env.sample_task(seed, "medium")
+        source = task.reference["solution"]
+        if task.reference["function"] != "turned_round":
+            continue
+        late = source.replace("    if len(name) >= ", "    if 1 or len(name) >= ")
+        least = re.search(r"len\(name\) >= (\d)", source)[1]
+        late = late.replace(
+            "{town: names for", f"{{town: [n for n in names if len(n) >= {least}] for"
+        )
+        names = {}
+        exec(compile(late, "turned_round", "exec"), names)
+        if least != "1" and "len(names) >= 1}" not in source:
+            calls = [(test["args"], test["result"]) for test in task.reference["tests"]]
+            assert any(names["turned_round"](*args) != result for args, result in calls), source
 
 
 def test_there_are_enough_families():
