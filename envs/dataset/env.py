@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,6 +25,7 @@ from verigym.envs.dataset.rows import Row, filled, names_in, read_files, read_ro
 from verigym.envs.dataset.spec import Spec, read_spec
 from verigym.errors import ConfigError, TaskError, suggestion
 from verigym.question import Ask, Question
+from verigym.registry import make, make_verifier
 from verigym.task import Task
 from verigym.verifier import Verifier
 
@@ -122,8 +123,6 @@ class Dataset(Question):
         return rows
 
     def _find_verifier(self, verifier: Verifier | str | None) -> Verifier:
-        from verigym.registry import make_verifier
-
         if verifier is None:
             return make_verifier(self.verifier_id, **self.described.params)
         if isinstance(verifier, str):
@@ -139,7 +138,11 @@ def load(path: str) -> type[Dataset]:
     file = Path(path)
 
     class FromFile(Dataset, path=file):
-        pass
+        def __reduce__(self) -> tuple[Any, ...]:
+            # Pickle finds no class by name that was made of a file, so the file goes along.
+            made_with = dict(self.made_with or {})
+            own = {name: value for name, value in vars(self).items() if name != "made_with"}
+            return partial(make, path, **made_with), (), own
 
     FromFile.__name__ = FromFile.__qualname__ = f"Dataset({file.name})"
     return FromFile

@@ -73,6 +73,10 @@ class ForeignGame(Env[Position]):
         self.observation_space = AnyText(self.max_observation_chars)
         self._live: tuple[str, tuple[str, ...], Game] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy takes along, pickled or not: not the live game, which it plays again."""
+        return {**vars(self), "_live": None}
+
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
         """See `Env`. The game is made to learn its prompt, and kept for the first turn."""
         reference = {

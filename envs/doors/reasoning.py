@@ -15,8 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verigym.envs.doors.foreign import LUCK, ORDER, AnyText
+from verigym.errors import TaskError
 from verigym.question import Ask, Question
-from verigym.verifiers.doors.reasoning_items import item
+from verigym.verifiers.doors.reasoning_items import NotMade, item
 
 # How each task is judged; all others by `exact`.
 _JUDGES = {
@@ -55,6 +56,22 @@ LEVELS: dict[str, dict[str, int | None]] = {
     "sokoban": {"easy": 1, "hard": 2},
     "survo": {"easy": 0, "hard": 1},
 }
+_MOST_SEEDS = 20
+
+# Tasks whose answer may stand in the question, by why that is no leak.
+_IN_SIGHT = {
+    "the answer is one of the words, names or numbers that the question offers": """acre
+        color_cube_rotation course_schedule game_of_life_halting isomorphic_strings needle_haystack
+        number_format ransom_note zebra_puzzles""",
+    "the answer is now and then what the question shows: a text or grid that its rules leave as it is, "
+    "or a word of its example": "rearc shortest_path string_insertion string_manipulation",
+}
+SEEN = {
+    task: {"the_answer_is_hidden": why}
+    for why, tasks in _IN_SIGHT.items()
+    for task in tasks.split()
+}
+
 UNSOLVED = ("graph_color", "rubiks_cube", "rush_hour")
 
 
@@ -73,8 +90,7 @@ class Reasoning(Question):
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
         """See `Question`."""
         level = LEVELS.get(self.task_name, _USUAL)[difficulty]
-        seed = int(rng.integers(2**31))
-        _, entry = item(self.task_name, level, seed)
+        seed, entry = _drawn(rng, self.task_name, level)
         kind = JUDGED.get(self.task_name, "exact")
         answer = "" if entry["answer"] is None else str(entry["answer"])
         reference: dict[str, Any] = {"task": self.task_name, "judge": kind, "answer": answer}
@@ -96,6 +112,17 @@ class Reasoning(Question):
         return f"<answer>{reference.get('solution', reference.get('answer'))}</answer>"
 
 
+def _drawn(rng: np.random.Generator, task: str, level: int | None) -> tuple[int, dict[str, Any]]:
+    """The first of the drawn seeds that has a question, and that."""
+    for _ in range(_MOST_SEEDS):
+        seed = int(rng.integers(2**31))
+        try:
+            return seed, item(task, level, seed)[1]
+        except NotMade as error:
+            why = error
+    raise TaskError(f"reasoning-gym made no {task} of {_MOST_SEEDS} seeds: {why}")
+
+
 @cache
 def __getattr__(name: str) -> type[Reasoning]:
     # Gymnasium and `verigym.make` find a task's class by its name.
@@ -103,7 +130,9 @@ def __getattr__(name: str) -> type[Reasoning]:
         raise AttributeError(name)
     kind = JUDGED.get(name, "exact")
     levels = LEVELS.get(name, _USUAL)
-    waived: Mapping[str, str] = LUCK | ORDER | ({} if len(levels) > 2 else _FEW)
+    waived: Mapping[str, str] = (
+        LUCK | ORDER | ({} if len(levels) > 2 else _FEW) | SEEN.get(name, {})
+    )
     fields: dict[str, Any] = {
         "__module__": __name__,
         "__doc__": f"{name} of reasoning-gym, judged by {kind}. See docs/envs-doors.md.",

@@ -30,7 +30,7 @@ from verigym.errors import RequestError, SandboxError, TaskError
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.doors.reasoning_items import item
+from verigym.verifiers.doors.reasoning_items import NotMade, item
 from verigym.verifiers.text.reply import last_answer, shown, without_thoughts
 from verigym.verifiers.text.strict_json import NotJson, read_json
 
@@ -165,7 +165,7 @@ def _their_score(reference: Mapping[str, Any], answer: str) -> float:
         return 0.0  # its cube takes seconds for repetitions in brackets, and for long rows
     try:
         dataset, entry = item(reference["task"], reference["level"], reference["seed"])
-    except RequestError as error:
+    except (NotMade, RequestError) as error:
         raise SandboxError(str(error)) from error
     try:
         return float(dataset.score_answer(answer, entry))

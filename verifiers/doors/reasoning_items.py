@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
 from threading import Lock
@@ -22,23 +23,35 @@ _KEPT = frozenset(
 _one_at_a_time = Lock()
 
 
+class NotMade(Exception):
+    """The library gave up on this seed: it found no puzzle in its number of trials."""
+
+
 @lru_cache(maxsize=8)
 def item(task: str, level: int | None, seed: int) -> tuple[Any, dict[str, Any]]:
     """The data set that makes it, and question, answer and metadata. `level` is that of each attribute
     of the task's curriculum, its highest where it has fewer; None for the library's defaults.
 
-    Raises TaskError for an unknown task, RequestError where the library is not installed.
+    Raises NotMade for a seed that has none (3 in 150 of tsumego), TaskError for an unknown task,
+    RequestError where the library is not installed.
     """
     library("reasoning_gym", "reasoning-gym")
     _borrow()
     with drawing_from(Generators(seed)):
         if task not in _KEPT:
-            dataset = _made(task, level, seed)
-            return dataset, dataset[0]
+            return _with_item(_made(task, level, seed))
         dataset = _kept(task, level)
         with _one_at_a_time:
             dataset.seed = seed
-            return dataset, dataset[0]
+            dataset.size = 1  # word_ladder makes it 0 where it gives up
+            return _with_item(dataset)
+
+
+def _with_item(dataset: Any) -> tuple[Any, dict[str, Any]]:
+    try:
+        return dataset, dataset[0]
+    except (IndexError, RuntimeError, ValueError) as error:
+        raise NotMade(str(error)) from error
 
 
 @lru_cache(maxsize=24)
@@ -53,11 +66,36 @@ def _made(task: str, level: int | None, seed: int) -> Any:
         raise TaskError(f"reasoning-gym has no task {task!r}")
     dataset_class, config_class = factory.DATASETS[task]
     if level is None:
-        return dataset_class(config_class(seed=seed, size=1))
+        return _in_order(task, dataset_class(config_class(seed=seed, size=1)))
     curriculum = factory.CURRICULA[task]()
     for name, attribute in curriculum.attributes.items():
         curriculum.set_attr_level(name, min(level, len(attribute.levels) - 1))
-    return dataset_class(curriculum.generate_configuration({"seed": seed, "size": 1}))
+    configuration = curriculum.generate_configuration({"seed": seed, "size": 1})
+    return _in_order(task, dataset_class(configuration))
+
+
+class _Sorted(set[str]):
+    """A set that is listed in order."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(super().__iter__()))
+
+    def __sub__(self, other: Any) -> _Sorted:
+        return _Sorted(super().__sub__(other))
+
+
+def _in_order(task: str, dataset: Any) -> Any:
+    """The same data set, which no longer draws from sets: their order hangs on the hash seed of the
+    process (PYTHONHASHSEED), and so did the questions of four tasks."""
+    if task in ("isomorphic_strings", "ransom_note"):
+        dataset.letters = _Sorted(dataset.letters)
+    elif task == "word_ladder":
+        neighbours = dataset._get_neighbors
+        dataset._get_neighbors = lambda word, words: _Sorted(neighbours(word, words))
+    elif task == "polynomial_multiplication":
+        monomials = dataset._get_monomials
+        dataset._get_monomials = lambda rng: sorted(monomials(rng), key=str)
+    return dataset
 
 
 @lru_cache(maxsize=1)

@@ -1,7 +1,9 @@
 """Datasets as environments: what is read, what is dropped, what is refused, and the laws."""
 
+import copy
 import csv
 import json
+import pickle
 from pathlib import Path
 
 import gymnasium
@@ -138,6 +140,15 @@ def test_gymnasium_makes_it_once_it_is_known(tmp_path):
     copy.write_text(EXAMPLE.read_text())
     with pytest.raises(RequestError, match="both call themselves"):
         verigym.make(str(copy))
+
+
+def test_an_environment_of_a_file_can_be_copied(tmp_path):
+    env = verigym.make(str(math(tmp_path, sums(), name="copied")), split="test")
+    env.reset(seed=3)
+    for other in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        assert other.state_key() == env.state_key()
+        assert other.spec == env.spec
+        assert other.step(f"<answer>{env.task.reference['answer']}</answer>")[1] == 1.0
 
 
 def test_a_package_names_its_file():
@@ -285,6 +296,8 @@ def test_rows_without_right_replies_have_no_oracle(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"id": '"verigym/data/bad id!-v0"'}, "id: must be verigym/<family>/<name>-v<N>"),
+        ({"id": '"data/rivers-v0"'}, "id: must be verigym/<family>/<name>-v<N>"),
         ({"verifer": '"x"'}, "no key 'verifer'; did you mean 'verifier'"),
         ({"source": '{ pth = "x" }'}, "no key 'source.pth'; did you mean 'path'"),
         ({"source": "{ }"}, "give either path or hub"),
@@ -320,7 +333,10 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path, change, message):
     [
         ('{"q": "x", "a": 1}\n{"q": ', "rows.jsonl line 2: not JSON"),
         ("[1]\n", "a row is an object with columns, got list"),
-        ('{"q": "x", "a": 1}\n{"q": " ", "a": 1}', "line 2: the prompt is empty"),
+        ('{"q": "x", "a": 1}\n{"q": " ", "a": 1}', "line 2: 'q' is empty"),
+        ('{"q": "x", "a": 1}\n{"q": null, "a": 1}', "line 2: 'q' is null"),
+        ('{"q": "x", "a": 1}\n{"q": "y", "a": ""}', "line 2: 'a' is empty"),
+        ('{"q": "x"}', "line 1: no column 'a'"),
         ("\n", "its source has no rows"),
         ('{"q": "x", "a": NaN}', "rows.jsonl line 1: holds nan"),
         ('{"q": "\\ud800", "a": 1}', "rows.jsonl line 1: holds text that is no Unicode"),

@@ -1,5 +1,6 @@
 """Doors in general: names without imports, clear errors, waived laws, replay, and foreign generators."""
 
+import copy
 import json
 import pickle
 import random
@@ -106,6 +107,18 @@ def test_going_back_plays_the_moves_again():
         for other in (env, verigym.make("gymnasium/Taxi")):
             other.restore(point)
             assert other.step(other.oracle()) == expected
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_an_environment_in_play_can_be_copied(copied):
+    env = verigym.make("gymnasium/Taxi", difficulty="medium")
+    env.reset(seed=4)
+    env.step(env.oracle())
+    other = copied(env)
+    assert type(other) is type(env)
+    assert other.state_key() == env.state_key()
+    move = env.oracle()
+    assert other.step(move) == env.step(move)
 
 
 def test_what_a_submission_claims_does_not_count():

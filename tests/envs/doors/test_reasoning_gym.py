@@ -1,6 +1,9 @@
 """The door to reasoning-gym: every task with its answer, honest seeds, and what must not be paid."""
 
+import os
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -75,6 +78,57 @@ def test_seeds_are_honest_and_global_generators_stay(task, made):
     moved = (random.getstate(), repr(np.random.get_state(legacy=False)))
     assert [env.sample_task(seed) for seed in range(6)] == first
     assert (random.getstate(), repr(np.random.get_state(legacy=False))) == moved
+
+
+ASKED = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import verigym
+for task in sys.argv[1:]:
+    env = verigym.make(f"reasoning-gym/{task}")
+    for seed in (0, 1):
+        env.reset(seed=seed)
+        print(task, seed, env.state_key())
+"""
+
+
+@pytest.mark.slow
+def test_the_hash_seed_of_the_process_does_not_matter():
+    told = [
+        subprocess.run(
+            [sys.executable, "-P", "-c", ASKED, *TASKS],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+        for seed in ("1", "2")
+    ]
+    assert len(told[0]) == 2 * len(TASKS)
+    assert told[0] == told[1]
+
+
+def test_a_seed_of_which_the_library_makes_nothing_is_passed_over(made):
+    seed = next(seed for seed in range(150) if gives_up("tsumego", 1, seed))
+
+    class Drawn:
+        def __init__(self, *seeds):
+            self.seeds = iter(seeds)
+
+        def integers(self, most):
+            return next(self.seeds)
+
+    assert made["tsumego"].ask(Drawn(seed, seed, 7), "medium").reference["answer"]
+    with pytest.raises(verigym.TaskError, match="made no tsumego of 20 seeds"):
+        made["tsumego"].ask(Drawn(*[seed] * 20), "medium")
+
+
+def gives_up(task, level, seed):
+    try:
+        reasoning_items.item(task, level, seed)
+    except reasoning_items.NotMade:
+        return True
+    return False
 
 
 def test_the_day_does_not_matter(monkeypatch, made):
