@@ -171,13 +171,19 @@ def _plain(place: str, value: Any) -> JSON:
 def filled(template: Any, values: Mapping[str, JSON], place: str) -> Any:
     """`template` with each `{column}` in its texts filled in; a text that is one column keeps its type.
 
-    `{{` and `}}` stand for braces. Raises TaskError for a column that is not there.
+    `{{` and `}}` stand for braces. Raises TaskError for a column that is not there or null, and for a text
+    whose columns are all empty.
     """
     if isinstance(template, str):
         parts = _parsed(template)
-        for _, name in parts:
-            if name is not None and name not in values:
+        names = names_in(template)
+        for name in names:
+            if name not in values:
                 raise TaskError(f"{place}: no column {name!r}; {suggestion(name, list(values))}")
+            if values[name] is None:
+                raise TaskError(f"{place}: {name!r} is null; fill it in or leave the row out")
+        if names and all(_is_blank(values[name]) for name in names):
+            raise TaskError(f"{place}: {names[0]!r} is empty; fill it in or leave the row out")
         if len(parts) == 1 and not parts[0][0] and parts[0][1] is not None:
             return values[parts[0][1]]
         return "".join(text + ("" if name is None else shown(values[name])) for text, name in parts)
@@ -186,6 +192,10 @@ def filled(template: Any, values: Mapping[str, JSON], place: str) -> Any:
     if isinstance(template, list):
         return [filled(one, values, place) for one in template]
     return template
+
+
+def _is_blank(value: JSON) -> bool:
+    return isinstance(value, str) and not value.strip()
 
 
 @cache

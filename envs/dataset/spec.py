@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from verigym.env import SPLITS
 from verigym.errors import ConfigError, suggestion
 from verigym.question import FORM
+
+_ID = re.compile(r"verigym/[\w-]+/[\w-]+-v\d+", re.ASCII)
 
 FORMATS = (".jsonl", ".json", ".csv", ".parquet")
 
@@ -91,6 +94,16 @@ class Spec(_Section):
     source: Source
     fields: Fields
     clean: Clean = Clean()
+
+    @field_validator("id")
+    @classmethod
+    def _has_the_form(cls, value: str) -> str:
+        if not _ID.fullmatch(value):
+            raise ValueError(
+                f"must be verigym/<family>/<name>-v<N> of letters, digits, _ and -, such as "
+                f"verigym/data/rivers-v0, got {value!r}"
+            )
+        return value
 
     @model_validator(mode="after")
     def _difficulties_have_a_column(self) -> Self:

@@ -12,6 +12,7 @@ import pytest
 import verigym
 from verigym.envs.check import LAWS, check
 from verigym.envs.dataset import Dataset, load
+from verigym.envs.dataset.rows import filled
 from verigym.errors import ConfigError, RequestError, TaskError
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "datasets" / "rivers.toml"
@@ -349,6 +350,10 @@ def test_a_bad_row_is_named(tmp_path, text, message):
     with pytest.raises((ConfigError, TaskError)) as raised:
         load(str(path)).rows()
     assert message in str(raised.value)
+
+
+def test_one_of_several_columns_may_be_empty():
+    assert filled("{task} {input}", {"task": "Count to 3.", "input": ""}, "row 1") == "Count to 3. "
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "json", "csv"])
