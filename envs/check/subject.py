@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,9 @@ from verigym.verdict import Verdict, scored
 from verigym.verifier import Verifier
 
 JUNK = ("", "help", "up", "down", "print(1)", "<answer>1</answer>", "\U0001f600 ×", "{}", "0")
+
+MOST_TURNS = 10_000
+"""The longest episode that a law plays to its end."""
 
 Step = tuple[str, float, bool, bool, dict[str, Any]]
 
@@ -83,6 +86,7 @@ def plan(env: Env[Any]) -> tuple[list[str], float]:
     actions: list[str] = []
     total, over = 0.0, False
     while not over:
+        bounded(env, len(actions))
         actions.append(env.oracle())
         _, reward, terminated, truncated, _ = env.step(actions[-1])
         total += reward
@@ -90,28 +94,51 @@ def plan(env: Env[Any]) -> tuple[list[str], float]:
     return actions, total
 
 
-def wander(env: Env[Any], rng: random.Random, steps: int) -> Iterator[tuple[str, Step]]:
-    """Play random actions, legal ones where they can be listed; what each step gave."""
+def bounded(env: Env[Any], turns: int) -> None:
+    """Raises Broken where an episode has gone on for `MOST_TURNS`: no law plays longer ones."""
+    if turns >= MOST_TURNS:
+        raise Broken(
+            f"{env.task.id} has not ended after {turns} turns, of {env.turns_allowed(env.task)} allowed; "
+            f"let turns_allowed give at most {MOST_TURNS}"
+        )
+
+
+def strangers(env: Env[Any], difficulty: str, most: int) -> list[str]:
+    """The oracle's first actions in other tasks: such as are understood here, and seldom right."""
+    actions = []
+    if not env.oracle_absent:
+        for seed in range(1000, 1000 + most):
+            env.reset(seed=seed, options={"difficulty": difficulty})
+            actions.append(env.oracle())
+    return list(dict.fromkeys(actions))
+
+
+def wander(
+    env: Env[Any], rng: random.Random, steps: int, pool: Sequence[str] = JUNK
+) -> Iterator[tuple[str, Step]]:
+    """Play random actions, legal ones where they can be listed, else of `pool`; what each step gave."""
     for _ in range(steps):
-        action = random_action(env, rng)
+        action = random_action(env, rng, pool)
         step = env.step(action)
         yield action, step
         if step[2] or step[3]:
             return
 
 
-def random_action(env: Env[Any], rng: random.Random) -> str:
-    """One of the legal actions, now and then or where there is no list junk."""
+def random_action(env: Env[Any], rng: random.Random, pool: Sequence[str] = JUNK) -> str:
+    """One of the legal actions, now and then or where there is no list one of `pool`."""
     legal = env.legal_actions(env.state)
-    return rng.choice(legal) if legal and rng.random() < 0.9 else rng.choice(JUNK)
+    return rng.choice(legal) if legal and rng.random() < 0.9 else rng.choice(pool)
 
 
 def earned(env: Env[Any], action: str) -> float:
     """The return of playing one action until the episode ends."""
-    total, over = 0.0, False
+    total, turns, over = 0.0, 0, False
     while not over:
+        bounded(env, turns)
         _, reward, terminated, truncated, _ = env.step(action)
         total += reward
+        turns += 1
         over = terminated or truncated
     return total
 

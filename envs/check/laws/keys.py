@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from dataclasses import replace
 from typing import Any
 
+from verigym.canonical import digest
 from verigym.env import Env, Snapshot
-from verigym.envs.check.subject import JUNK, Broken, Subject, wander
+from verigym.envs.check.subject import JUNK, Broken, Subject, plan, strangers, wander
+from verigym.errors import RequestError
 
 _STATES = 250
 _ACTIONS = 12
+_WALKS = 3
+_PLAYED_TWICE = 2
+"""In how many plays at random each action is tried twice over."""
 
 
 def equal_keys_have_equal_futures(subject: Subject) -> dict[str, Any]:
@@ -36,21 +42,88 @@ def equal_keys_have_equal_futures(subject: Subject) -> dict[str, Any]:
 
 
 def keys_have_no_history(subject: Subject) -> None:
-    """In play with junk in it, a key never stands for two futures, and junk leaves it as it is."""
+    """A key never stands for two futures, is the same at any turn, and counts nothing that is past.
+
+    In play with junk in it, and with what is right in other tasks. The same state at a later turn must
+    give the same key. So must the states before and after junk, and after an action and after that
+    action twice, if they show the same and go on showing and earning the same: in the oracle's play, to
+    full marks, and at random.
+    """
     env = subject.quick(max_turns=10_000)
     rng = random.Random(5)
+    pool = [*JUNK, *strangers(env, env.difficulties[0], 4)]
     env.reset(seed=5)
     start = env.snapshot()
     futures: dict[str, Any] = {}
-    for _ in range(6):
+    for walk in range(6):
         env.restore(start)
-        for _ in wander(env, rng, 15):
+        for action, _ in wander(env, rng, 15, pool):
             here = env.snapshot()
             if here.done:
                 break
-            future = _future(env, here)
-            if futures.setdefault(env.state_key(), future) != future:
+            key, future = env.state_key(), _future(env, here)
+            if futures.setdefault(key, future) != future:
                 raise Broken(f"{env.task.id}: one key, two futures: {_difference(env, here)}")
+            env.restore(replace(here, turn=here.turn + 1))
+            if env.state_key() != key:
+                raise Broken(
+                    f"{env.task.id}: the key changes with the turn where nothing else does, "
+                    f"{_difference(env, here)}; key(state) may look at state alone"
+                )
+            env.restore(here)
+            if walk < _PLAYED_TWICE:
+                _twice(env, action, pool)
+                env.restore(here)
+    # On the way to full marks too, where a game can be lost.
+    for way in range(2):
+        env.restore(start)
+        for _ in range(way if not env.oracle_absent else 0):
+            env.step(env.oracle())
+        for _ in range(2):
+            if not env.snapshot().done:
+                _twice(env, "no such action", pool)
+
+
+def _twice(env: Env[Any], action: str, pool: list[str]) -> None:
+    """Play `action`, which must leave the key as it is where it leaves all else as it is."""
+    here, key = env.snapshot(), env.state_key()
+    if any(env.step(action)[2:4]) or env.state_key() == key:
+        return
+    again = env.snapshot()
+    if _shown(_future(env, again)) == _shown(_future(env, here)):
+        on = _goes_on(env, here, pool)
+        if on is not None and on == _goes_on(env, again, pool):
+            raise Broken(
+                f"{env.task.id}: two keys, one future: {action[:60]!r} changes the key and nothing "
+                f"else, {_difference(env, here)}; leave what is past, such as a count of moves, "
+                "out of key(state)"
+            )
+    env.restore(again)
+
+
+def _shown(future: list[Any]) -> str:
+    """What of `future` is to be seen: all but the keys."""
+    view, legal, *steps = future
+    return digest(view, legal, [step for step, _ in steps])
+
+
+def _goes_on(env: Env[Any], here: Snapshot[Any], pool: list[str]) -> list[Any] | None:
+    """What is seen and earned from `here`, by the oracle and at random; None without full marks.
+
+    Where the oracle cannot have them, two worlds may well differ in what no play brings out.
+    """
+    env.restore(here)
+    try:
+        actions, total = ([], 0.0) if env.oracle_absent else plan(env)
+    except RequestError:  # a dead end
+        return None
+    if total < 1.0:
+        return None
+    seen: list[Any] = [actions]
+    for seed in range(_WALKS):
+        env.restore(here)
+        seen += [(action, step[:4]) for action, step in wander(env, random.Random(seed), 12, pool)]
+    return seen
 
 
 def _content(subject: Subject, seed: int) -> str:

@@ -4,43 +4,134 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 from verigym.canonical import JSON
+from verigym.env import Env, Snapshot
 from verigym.envs.check.subject import Broken, Subject, plan
 
 _TASKS = 8
+_PLACED = 24
+"""How many tasks show where short answers stand."""
+_AT_FIRST = ("the observation", "info", "the public task")
 
 
 def the_answer_is_hidden(subject: Subject) -> None:
-    """Not in the first observation, `info`, or the public part of the task."""
+    """Not in the first observation, the task's public part, or `info`, at the start and in play.
+
+    A long answer may stand in none of them. A short one may stand there, among others: it must not
+    stand in one place always, so that whoever knows the place need not read the question.
+    """
     env = subject.quick()
     for difficulty in env.difficulties:
         seen: list[str] = []
-        for seed in range(_TASKS):
+        texts: dict[tuple[str, int], list[tuple[list[str], str]]] = {}
+        for seed in range(max(_TASKS, min(_PLACED, subject.few(subject.seeds) // 8))):
             observation, info = env.reset(seed=seed, options={"difficulty": difficulty})
-            reference = json.dumps(env.task.reference, sort_keys=True)
-            shown = [observation, repr(info), repr(env.task.public())]
-            # What is long enough to be an answer: hidden tests, programs, solutions. Short pieces,
-            # such as the rows of a grid that the policy sees, may well stand in the prompt.
-            hidden = [text for text in _leaves(env.task.reference) if len(_squeezed(text)) > 40]
-            answer = "" if env.oracle_absent else _squeezed("".join(plan(env)[0]))
-            for text in shown:
-                if len(reference) > 8 and reference in text:
-                    raise Broken(f"{env.task.id}: the reference stands in {_where(text, shown)}")
-                for secret in hidden:
-                    if _squeezed(secret) in _squeezed(text) and secret not in env.task.prompt:
-                        raise Broken(f"{env.task.id}: {secret[:60]!r} in {_where(text, shown)}")
-                # A word or a number may be part of the question; a whole way to the goal may not.
-                if len(answer) > 4 and answer in _squeezed(text):
-                    seen.append(f"{env.task.id}: the answer stands in {_where(text, shown)}")
+            start = env.snapshot()
+            actions = [] if env.oracle_absent else plan(env)[0]
+            answer = _squeezed("".join(actions))
+            answers = (_words(_untagged(actions[-1])), [answer]) if actions else ()
+            shown = {
+                "the observation": observation,
+                "info": repr(info),
+                "the public task": repr(env.task.public()),
+                **_in_play(env, start, actions),
+            }
+            for where, text in shown.items():
+                said = _spaced(_words(text))
+                for form, words in enumerate(answers):
+                    texts.setdefault((where, form), []).append((words, said))
+                if seed < _TASKS:
+                    _check_whole(env, text, where)
+                    # A word or a number may be part of the question; a whole way to the goal may not.
+                    if len(answer) > 4 and where in _AT_FIRST and answer in _squeezed(text):
+                        seen.append(f"{env.task.id}: the answer stands in {where}")
         # Now and then an answer is also a part of the question: a matrix that is its own inverse.
         if len(seen) > _TASKS // 4:
             raise Broken(seen[0])
+        for (where, _), pairs in texts.items():
+            if place := _place(pairs):
+                raise Broken(
+                    f"{difficulty}: the answer always stands in {where}, at one place in every task: {place}"
+                )
 
 
-def _where(text: str, shown: list[str]) -> str:
-    return ("the observation", "info", "the public task")[shown.index(text)]
+def _check_whole(env: Env[Any], text: str, where: str) -> None:
+    """No part of the reference that is long enough to be an answer: hidden tests, programs, solutions.
+
+    Short pieces, such as the rows of a grid that the policy sees, may well stand in the prompt.
+    """
+    reference = json.dumps(env.task.reference, sort_keys=True)
+    if len(reference) > 8 and reference in text:
+        raise Broken(f"{env.task.id}: the reference stands in {where}")
+    for secret in _leaves(env.task.reference):
+        if len(secret) <= 40 or secret in env.task.prompt:
+            continue
+        if len(_squeezed(secret)) > 40 and _squeezed(secret) in _squeezed(text):
+            raise Broken(f"{env.task.id}: {secret[:60]!r} in {where}")
+
+
+def _in_play(env: Env[Any], start: Snapshot[Any], actions: list[str]) -> dict[str, str]:
+    """What junk is answered with, and `info` after it and after the oracle's first action."""
+    shown = {}
+    for name, action in zip(
+        ("junk", "a right action"), ("no such action", *actions[:1]), strict=False
+    ):
+        env.restore(start)
+        observation, _, terminated, truncated, info = env.step(action)
+        if not (terminated or truncated):
+            shown[f"info after {name}"] = repr(info)
+            if name == "junk":
+                shown["the observation after junk"] = observation
+    return shown
+
+
+def _place(pairs: list[tuple[list[str], str]]) -> str | None:
+    """Where in each text its answer is found, by one rule for all; None where there is no such rule.
+
+    A rule is what stands just before the answer, or how many words after the start or before the end.
+    """
+    most_common = max(Counter(tuple(words) for words, _ in pairs).values(), default=0)
+    misses = len(pairs) // 12
+    holding = [one for one in pairs if one[0] and _spaced(one[0]) in one[1]]
+    # An answer that is mostly the same could be told from any text.
+    if len(pairs) < 8 or most_common > 2 * len(pairs) // 3 or len(pairs) - len(holding) > misses:
+        return None
+    words, text = min(holding, key=lambda one: one[1].count(_spaced(one[0])))
+    answer = _spaced(words)
+    at = text.find(answer)
+    for _ in range(4):
+        if at < 0:
+            break
+        before = text[:at].split()
+        after = len(text[at:].split())
+        rules = [partial(_behind, _spaced(before[-length:])) for length in (2, 4, 6)]
+        for rule in (*rules, partial(_from, len(before)), partial(_from, -after)):
+            if sum(rule(other)[: len(right)] != right for right, other in pairs) <= misses:
+                return f"as in {' '.join(before[-6:])!r} + {' '.join(words)!r}"
+        at = text.find(answer, at + 1)
+    return None
+
+
+def _behind(mark: str, text: str) -> list[str]:
+    """The words that follow the first `mark`."""
+    return text.partition(mark)[2][:200].split()
+
+
+def _from(start: int, text: str) -> list[str]:
+    return text.split()[start:]
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+|[^\w\s]", text)
+
+
+def _spaced(words: list[str]) -> str:
+    return f" {' '.join(words)} "
 
 
 def _leaves(value: JSON) -> Iterator[str]:
@@ -55,4 +146,8 @@ def _leaves(value: JSON) -> Iterator[str]:
 
 
 def _squeezed(text: str) -> str:
-    return re.sub(r"\s+", "", re.sub(r"</?\w+>", "", text))
+    return re.sub(r"\s+", "", _untagged(text))
+
+
+def _untagged(text: str) -> str:
+    return re.sub(r"</?\w+>", "", text)
