@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
+import keyword
 import re
+import sys
+from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -28,20 +32,24 @@ _FILES = {
 def write_package(folder: Path, name: str, *, family: str, author: str, year: int) -> list[Path]:
     """Write the package `name` into `folder`, which must be absent or empty; the files' paths.
 
-    Raises RequestError for a name that cannot be a package's, or a folder with something in it.
+    Raises RequestError for a name that cannot be a package's or is taken, or a folder with something in it.
     """
     if not _NAME.fullmatch(name):
         raise RequestError(
             f"a name is lower-case words joined by hyphens, such as word-ladder, got {name!r}"
         )
+    module = name.replace("-", "_")
+    klass = "".join(word.capitalize() for word in name.split("-"))
+    if taken := _taken(name, module, klass):
+        raise RequestError(f"{name!r} {taken}; choose another name, such as {name}-env")
     if not _FAMILY.fullmatch(family):
         raise RequestError(f"a family is one lower-case word, such as games, got {family!r}")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RequestError(f"{folder} is there already and not empty; choose another with --into")
     words = {
         "name": name,
-        "module": name.replace("-", "_"),
-        "klass": "".join(word.capitalize() for word in name.split("-")),
+        "module": module,
+        "klass": klass,
         "family": family,
         "author": author,
         "year": str(year),
@@ -57,3 +65,17 @@ def write_package(folder: Path, name: str, *, family: str, author: str, year: in
         path.write_text(Template(text).substitute(words), encoding="utf-8")
         written.append(path)
     return written
+
+
+def _taken(name: str, module: str, klass: str) -> str:
+    """Why a package cannot have this name; empty where it can. Nothing is imported."""
+    if keyword.iskeyword(module) or keyword.iskeyword(klass) or klass in ("Ask", "Question"):
+        return "means something else in the file that would be written"
+    if module in sys.stdlib_module_names:
+        return "is a module of Python's own, which it would hide"
+    found = importlib.util.find_spec(module)
+    # Without an origin it may be just a folder here.
+    installed = found is not None and found.origin is not None
+    if installed or any(metadata.distributions(name=name)):
+        return "is installed already, and would be replaced"
+    return ""

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from verigym.envs.new.write import write_package
+from verigym.errors import RequestError
+
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "verigym-sums"
 
@@ -97,6 +100,7 @@ def test_the_page_shows_the_example():
     [
         (("Word Ladder",), "lower-case words"),
         (("../evil",), "lower-case words"),
+        (("class",), "means something else"),
         (("fine", "--family", "A/B"), "one lower-case word"),
         (("fine", "--into", "full"), "not empty"),
     ],
@@ -108,3 +112,10 @@ def test_mistakes_are_told_and_nothing_is_written(arguments, wanted, tmp_path):
     assert done.returncode == 2
     assert wanted in done.stderr
     assert [path.name for path in tmp_path.rglob("*")] == ["full", "mine.txt"]
+
+
+@pytest.mark.parametrize("name", ["verigym", "numpy", "typing-extensions", "json", "none", "ask"])
+def test_a_name_that_is_taken_is_refused(name, tmp_path):
+    with pytest.raises(RequestError, match=f"'{name}' .*; choose another name"):
+        write_package(tmp_path / name, name, family="games", author="A", year=2025)
+    assert not list(tmp_path.iterdir())
