@@ -13,6 +13,7 @@ from string import Template
 
 from verigym import __version__
 from verigym.errors import RequestError
+from verigym.registry import list_envs
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _FAMILY = re.compile(r"[a-z][a-z0-9_-]*")
@@ -44,6 +45,8 @@ def write_package(folder: Path, name: str, *, family: str, author: str, year: in
         raise RequestError(f"{name!r} {taken}; choose another name, such as {name}-env")
     if not _FAMILY.fullmatch(family):
         raise RequestError(f"a family is one lower-case word, such as games, got {family!r}")
+    if (known := f"verigym/{family}/{name}-v0") in list_envs():
+        raise RequestError(f"{known} is an environment already; choose another name or family")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RequestError(f"{folder} is there already and not empty; choose another with --into")
     words = {

@@ -103,6 +103,7 @@ def test_the_page_shows_the_example():
         (("class",), "means something else"),
         (("fine", "--family", "A/B"), "one lower-case word"),
         (("fine", "--into", "full"), "not empty"),
+        (("keydoor", "--family", "games"), "is an environment already"),
     ],
 )
 def test_mistakes_are_told_and_nothing_is_written(arguments, wanted, tmp_path):
