@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import keyword
 import re
 import sys
@@ -55,6 +56,7 @@ def write_package(folder: Path, name: str, *, family: str, author: str, year: in
         "klass": klass,
         "family": family,
         "author": author,
+        "quoted_author": json.dumps(author, ensure_ascii=False),  # a text of JSON is one of TOML
         "year": str(year),
         "version": __version__,
     }

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,13 @@ def test_mistakes_are_told_and_nothing_is_written(arguments, wanted, tmp_path):
     assert done.returncode == 2
     assert wanted in done.stderr
     assert [path.name for path in tmp_path.rglob("*")] == ["full", "mine.txt"]
+
+
+def test_an_author_may_have_any_name(tmp_path):
+    author = 'Ann "Any" O\\Neill, Zoë'
+    write_package(tmp_path, "zed-env", family="games", author=author, year=2025)
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["authors"] == [{"name": author}]
 
 
 @pytest.mark.parametrize("name", ["verigym", "numpy", "typing-extensions", "json", "none", "ask"])
