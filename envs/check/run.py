@@ -23,6 +23,7 @@ from verigym.envs.check.laws import (
 from verigym.envs.check.subject import Broken, Subject
 from verigym.errors import RequestError, SandboxError, VerifierFault
 from verigym.registry import resolve
+from verigym.verdict import Status
 
 Law = Callable[[Subject], dict[str, Any] | None]
 
@@ -117,26 +118,36 @@ def check(
 
 def apply(law: Law, subject: Subject) -> Outcome:
     """One law on one environment. Whatever its author's code raises breaks the law."""
+    # What an environment prints must not end up in the report.
+    with contextlib.redirect_stdout(io.StringIO()):
+        return _applied(law, subject)
+
+
+def _applied(law: Law, subject: Subject) -> Outcome:
+    about = (law.__doc__ or "").partition("\n")[0]
     if (reason := subject.waived.get(law.__name__)) is not None:
-        about = (law.__doc__ or "").partition("\n")[0]
         return Outcome(law=law.__name__, about=about, broken=None, waived=reason)
     began = time.perf_counter()
     broken, machine = None, False
     figures: dict[str, Any] = {}
     try:
-        # What an environment prints must not end up in the report.
-        with contextlib.redirect_stdout(io.StringIO()):
-            figures = law(subject) or {}
+        figures = law(subject) or {}
     except Broken as error:
         broken = str(error)
     except (SandboxError, VerifierFault) as error:
-        broken, machine = f"the machine failed, so this was not proved: {error}", True
+        verdict = error.verdict if isinstance(error, VerifierFault) else None
+        machine = verdict is None or verdict.status is not Status.VERIFIER_ERROR
+        broken = (
+            f"the machine failed, so this was not proved: {error}"
+            if machine
+            else f"its verifier must judge whatever is submitted, and does not: {error}"
+        )
     except Exception as error:  # noqa: BLE001 - an author's bug is a finding, told with its place
         where = traceback.extract_tb(error.__traceback__)[-1]
         broken = f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})"
     return Outcome(
         law=law.__name__,
-        about=(law.__doc__ or "").partition("\n")[0],
+        about=about,
         broken=broken,
         machine=machine,
         figures=figures,

@@ -25,7 +25,8 @@ def another_process_plays_the_same(subject: Subject) -> None:
     )
     if done.returncode:
         raise Broken(f"a process of its own failed: {done.stderr.strip()[-500:]}")
-    if done.stdout.strip() != transcript(subject, seeds):
+    # Its last line: before it stands what the environment may have printed, which is no matter here.
+    if done.stdout.split()[-1:] != [transcript(subject, seeds)]:
         raise Broken(
             "another process with another PYTHONHASHSEED plays otherwise; look for the order of a set, "
             "hash(), or state that outlives a reset"

@@ -158,50 +158,6 @@ class ForgetfulKey(Sound):
         return state.typed[-1:]
 
 
-class KeyOfTurn(Sound):
-    id = "verigym/broken/key-of-turn-v0"
-
-    def key(self, state):
-        return [state.typed, self._turn]
-
-
-class KeyOfCount(Sound):
-    """Junk is counted too."""
-
-    id = "verigym/broken/key-of-count-v0"
-
-    def initial(self, task):
-        return Counted(code=task.reference)
-
-    def transition(self, state, action):
-        moved = super().transition(state, action)
-        return replace(moved, state=replace(moved.state, actions=state.actions + 1))
-
-    def key(self, state):
-        return [state.typed, state.actions]
-
-
-@dataclass(frozen=True)
-class Counted(Lock):
-    actions: int = 0
-
-
-class TellsShortAnswer(Sound):
-    id = "verigym/broken/tells-short-answer-v0"
-
-    def observe(self, state):
-        told = f"; code {state.code}" if len(state.code) < 5 else ""
-        return super().observe(state) + told
-
-
-class TellsInPlay(Sound):
-    id = "verigym/broken/tells-in-play-v0"
-
-    def step(self, action):
-        *rest, info = super().step(action)
-        return *rest, {**info, "debug": self.task.reference[:4]}
-
-
 class GlobalRandom(Sound):
     id = "verigym/broken/global-random-v0"
 

@@ -1,0 +1,126 @@
+"""Single laws on environments that break them in less plain ways, in this process: cheap."""
+
+import importlib.util
+import os
+import subprocess
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from verigym.envs.check.laws import keys, purity, secrecy
+from verigym.envs.check.subject import Broken, Subject
+
+SOURCE = Path(__file__).parents[2] / "data" / "broken_envs" / "broken_envs.py"
+SPEC = importlib.util.spec_from_file_location("sound_env", SOURCE)
+assert SPEC is not None
+assert SPEC.loader is not None
+SOUND = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(SOUND)
+
+
+class Sound(SOUND.Sound):
+    """As in a package of its own: here it stands in the module of the tests."""
+
+
+class KeyOfTurn(Sound):
+    def key(self, state):
+        return [state.typed, self._turn]
+
+
+@dataclass(frozen=True)
+class Counted(SOUND.Lock):
+    actions: int = 0
+
+
+class KeyOfCount(Sound):
+    def initial(self, task):
+        return Counted(code=task.reference)
+
+    def transition(self, state, action):
+        moved = super().transition(state, action)
+        return replace(moved, state=replace(moved.state, actions=state.actions + 1))
+
+    def key(self, state):
+        return [state.typed, state.actions]
+
+
+class TellsShortAnswer(Sound):
+    def observe(self, state):
+        told = f"; code {state.code}" if len(state.code) < 5 else ""
+        return super().observe(state) + told
+
+
+class TellsInPlay(Sound):
+    def step(self, action):
+        *rest, info = super().step(action)
+        return *rest, {**info, "debug": self.task.reference[:4]}
+
+
+class ReadsZone(Sound):
+    def initial(self, task):
+        time.localtime()
+        return super().initial(task)
+
+
+class ReadsMachine(Sound):
+    def initial(self, task):
+        os.environ.get("HOME")
+        os.uname()
+        return super().initial(task)
+
+
+class StartsProcess(Sound):
+    def initial(self, task):
+        subprocess.run(["true"], check=True)
+        return super().initial(task)
+
+
+class Writes(Sound):
+    def initial(self, task):
+        Path(os.devnull).write_text("x")
+        return super().initial(task)
+
+
+class PrintsPastPython(Sound):
+    def initial(self, task):
+        os.write(2, b"loaded")
+        return super().initial(task)
+
+
+class PrintsWhenMade(Sound):
+    def __init__(self, **kwargs):
+        print("loaded")
+        super().__init__(**kwargs)
+
+
+def given(kind):
+    """A subject whose environments are of class `kind`, which is not installed."""
+
+    class Given(Subject):
+        def make(self, **kwargs):
+            return kind(verifier=SOUND.CodeVerifier(), **kwargs)
+
+    return Given(kind.id, 24)
+
+
+@pytest.mark.parametrize(
+    ("kind", "law", "told"),
+    [
+        (KeyOfTurn, keys.keys_have_no_history, "changes with the turn"),
+        (KeyOfCount, keys.keys_have_no_history, "two keys, one future"),
+        (TellsShortAnswer, secrecy.the_answer_is_hidden, "the observation, at one place"),
+        (TellsInPlay, secrecy.the_answer_is_hidden, "info after junk, at one place"),
+        (ReadsZone, purity.it_is_pure, "time.localtime"),
+        (ReadsMachine, purity.it_is_pure, "os.environ in .*, posix.uname"),
+        (StartsProcess, purity.it_is_pure, "subprocess.Popen"),
+        (Writes, purity.it_is_pure, "open for writing"),
+        (PrintsPastPython, purity.it_is_pure, "it prints: 'loaded"),
+        (PrintsWhenMade, purity.it_is_pure, "it prints: 'loaded"),
+    ],
+)
+def test_it_is_found(kind, law, told):
+    law(given(Sound))
+    with pytest.raises(Broken, match=told):
+        law(given(kind))
