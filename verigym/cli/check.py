@@ -63,7 +63,7 @@ def check(
     if as_json:
         console.write_json(made)
     elif len(made) == 1:
-        console.out().print(markdown(made[0]), markup=False)
+        console.out().print(markdown(made[0]), markup=False, emoji=False)
     else:
         passed = sum(report.passed for report in reports)
         console.out().print(f"{passed} of {len(reports)} environments passed")

@@ -11,9 +11,20 @@ import gymnasium
 from gymnasium.utils.env_checker import check_env
 
 import verigym
-from verigym.envs.check.subject import Broken, Subject, wander
+from verigym.env import Env
+from verigym.envs.check.subject import (
+    JUNK,
+    MOST_TURNS,
+    Broken,
+    Subject,
+    bounded,
+    strangers,
+    wander,
+)
 
 _KEYS = ("task_id", "state_key", "valid_action", "verdict", "legal_actions")
+_WANDERED = 60
+"""Turns of a play at random in which the length of observations is looked at."""
 
 
 def gymnasium_s_checker_finds_nothing(subject: Subject) -> None:
@@ -32,8 +43,10 @@ def it_plays_through_gymnasium_s_wrappers(subject: Subject) -> None:
     bare = env.unwrapped
     assert isinstance(bare, verigym.Env)
     env.reset(seed=1)
-    over = False
+    turns, over = 0, False
     while not over:
+        bounded(bare, turns)
+        turns += 1
         action = "help" if bare.oracle_absent else bare.oracle()
         observation, _, terminated, truncated, _ = env.step(action)
         if not env.observation_space.contains(observation):
@@ -77,24 +90,40 @@ def legal_actions_are_valid(subject: Subject) -> None:
 
 
 def episodes_are_bounded(subject: Subject) -> None:
-    """Play that leads nowhere ends at the turns allowed, and observations keep their length."""
+    """Junk ends at the turns allowed, and observations keep their length.
+
+    So they do in the oracle's play, and in play at random and with what is right in other tasks.
+    """
     env = subject.quick()
     for difficulty in env.difficulties:
-        observation, _ = env.reset(seed=1, options={"difficulty": difficulty})
-        allowed = env.turns_allowed(env.task)
-        if allowed < 1:
-            raise Broken(f"{env.task.id} allows {allowed} turns")
-        for turn in range(allowed):
-            if len(observation) > env.max_observation_chars:
-                raise Broken(
-                    f"{env.task.id}, turn {turn + 1}: an observation of {len(observation)} characters, "
-                    f"max_observation_chars is {env.max_observation_chars}"
-                )
+        pool = strangers(env, difficulty, 3)
+        _fits(env, env.reset(seed=1, options={"difficulty": difficulty})[0])
+        allowed, start = env.turns_allowed(env.task), env.snapshot()
+        if not 1 <= allowed <= MOST_TURNS:
+            raise Broken(f"{env.task.id} allows {allowed} turns, must be 1 to {MOST_TURNS}")
+        for _ in range(allowed):
             observation, _, terminated, truncated, _ = env.step("no such action")
+            _fits(env, observation)
             if terminated or truncated:
                 break
         else:
             raise Broken(f"{env.task.id} goes on after its {allowed} turns")
+        for played in (JUNK, *([pool] if pool else [])):
+            env.restore(start)
+            for _, step in wander(env, random.Random(1), _WANDERED, played):
+                _fits(env, step[0])
+        env.restore(start)
+        while not (env.oracle_absent or env.snapshot().done):
+            bounded(env, env.snapshot().turn)
+            _fits(env, env.step(env.oracle())[0])
+
+
+def _fits(env: Env[Any], observation: str) -> None:
+    if len(observation) > env.max_observation_chars:
+        raise Broken(
+            f"{env.task.id}, turn {env.snapshot().turn + 1}: an observation of {len(observation)} "
+            f"characters, max_observation_chars is {env.max_observation_chars}"
+        )
 
 
 def at_least_three_difficulties(subject: Subject) -> None:

@@ -7,7 +7,7 @@ import random
 import time
 from typing import Any
 
-from verigym.envs.check.subject import Broken, Subject, random_action
+from verigym.envs.check.subject import Broken, Subject, bounded, random_action
 
 _EPISODES = 10_000
 _BUDGET_S = 4.0
@@ -25,8 +25,9 @@ def memory_does_not_grow(subject: Subject) -> dict[str, Any]:
     while episodes < _EPISODES and time.perf_counter() - began < budget_s:
         at = time.perf_counter()
         env.reset(seed=episodes % 500)
-        over = False
+        over, before = False, steps
         while not over:
+            bounded(env, steps - before)
             _, _, terminated, truncated, _ = env.step(random_action(env, rng))
             over = terminated or truncated
             steps += 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import verigym
 from verigym.env import Env
-from verigym.envs.check.subject import Broken, Subject, earned, plan, random_action
+from verigym.envs.check.subject import Broken, Subject, bounded, earned, plan, random_action
 
 _ERROR_RATES = (0.02, 0.05, 0.1)
 # Neighbouring difficulties may be the wrong way round by so much, by chance.
@@ -63,6 +63,7 @@ def chance_earns_next_to_nothing(subject: Subject) -> dict[str, Any]:
             env.reset(seed=seed, options={"difficulty": difficulty})
             rng, total, over = random.Random(seed), 0.0, False
             while not over:
+                bounded(env, env.snapshot().turn)
                 _, reward, terminated, truncated, _ = env.step(random_action(env, rng))
                 total += reward
                 over = terminated or truncated
@@ -139,6 +140,7 @@ def _erring(env: Env[Any], seed: int, difficulty: str) -> list[float]:
     env.reset(seed=seed, options={"difficulty": difficulty})
     sure, totals, over = [1.0] * len(_ERROR_RATES), [0.0] * len(_ERROR_RATES), False
     while not over:
+        bounded(env, env.snapshot().turn)
         work = env.work(env.state)
         _, reward, terminated, truncated, _ = env.step(env.oracle())
         for i, rate in enumerate(_ERROR_RATES):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from verigym.envs.check.laws import keys, purity, secrecy
+from verigym.envs.check.laws import contract, keys, purity, reward, secrecy
 from verigym.envs.check.subject import Broken, Subject
 
 SOURCE = Path(__file__).parents[2] / "data" / "broken_envs" / "broken_envs.py"
@@ -95,6 +95,21 @@ class PrintsWhenMade(Sound):
         super().__init__(**kwargs)
 
 
+class Unbounded(Sound):
+    def turns_allowed(self, task):
+        return 10**9
+
+
+class GrowsInPlay(Sound):
+    """Only right and legal actions make its observations long."""
+
+    def legal_actions(self, state):
+        return None
+
+    def observe(self, state):
+        return "x" * (3000 * len(state.typed))
+
+
 def given(kind):
     """A subject whose environments are of class `kind`, which is not installed."""
 
@@ -118,6 +133,9 @@ def given(kind):
         (Writes, purity.it_is_pure, "open for writing"),
         (PrintsPastPython, purity.it_is_pure, "it prints: 'loaded"),
         (PrintsWhenMade, purity.it_is_pure, "it prints: 'loaded"),
+        (Unbounded, contract.episodes_are_bounded, "allows 1000000000 turns, must be 1 to 10000"),
+        (Unbounded, reward.tricks_earn_nothing, "has not ended after 10000 turns"),
+        (GrowsInPlay, contract.episodes_are_bounded, "max_observation_chars is 8192"),
     ],
 )
 def test_it_is_found(kind, law, told):
