@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from statistics import fmean
 from typing import Any
 
 import verigym
 from verigym.env import Env
-from verigym.envs.check.subject import Broken, Subject, bounded, earned, plan, random_action
+from verigym.envs.check.subject import (
+    Broken,
+    Subject,
+    bounded,
+    earned,
+    plan,
+    random_action,
+    strangers,
+)
 
 _ERROR_RATES = (0.02, 0.05, 0.1)
+_OTHERS = 24
+_LISTED = 3
+"""How many other tasks a list of answers is made from at most, and on how many it is tried."""
 # Neighbouring difficulties may be the wrong way round by so much, by chance.
 _SLACK = 0.02
 
@@ -83,6 +95,9 @@ def tricks_earn_nothing(subject: Subject) -> None:
     """Nothing, white space, the prompt, lists of all answers, instructions, as every action."""
     env = subject.make()
     for difficulty in env.difficulties:
+        others = [
+            _untagged(action) for action in strangers(env, difficulty, subject.few(_OTHERS) // 2)
+        ]
         for seed in range(subject.few(8)):
             observation, info = env.reset(seed=seed, options={"difficulty": difficulty})
             start = env.snapshot()
@@ -106,10 +121,30 @@ def tricks_earn_nothing(subject: Subject) -> None:
                 answers["all candidates, each tagged"] = " ".join(
                     f"<answer>{answer}</answer>" for answer in known
                 )
+            # Where actions are steps on a way, a row of them is several steps, of which some may fail.
+            if len(others) > 1 and seed < _LISTED and env.step(right := env.oracle())[2]:
+                answers |= _lists_with(_untagged(right), others)
             for name, answer in answers.items():
                 env.restore(start)
                 if (total := earned(env, answer)) != 0.0:
                     raise Broken(f"{env.task.id}: {name} is paid {total:g}")
+
+
+def _lists_with(right: str, others: list[str]) -> dict[str, str]:
+    """Lists of answers to other tasks with the right one among them, not first and not last."""
+    wrong = [other for other in others if other != right]
+    if len(wrong) < 2:
+        return {}
+    known = [*wrong[: len(wrong) // 2], right, *wrong[len(wrong) // 2 :]]
+    return {
+        "a list of answers to other tasks and this": ", ".join(known),
+        "the same, tagged": f"<answer>{', '.join(known)}</answer>",
+        "the same, each tagged": " ".join(f"<answer>{one}</answer>" for one in known),
+    }
+
+
+def _untagged(action: str) -> str:
+    return re.sub(r"</?answer>", "", action)
 
 
 def difficulties_are_in_order(subject: Subject) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from verigym import Ask, Question, scored
 from verigym.envs.check.laws import contract, keys, purity, reward, secrecy
 from verigym.envs.check.subject import Broken, Subject
 
@@ -110,6 +111,27 @@ class GrowsInPlay(Sound):
         return "x" * (3000 * len(state.typed))
 
 
+class Substring(SOUND.CodeVerifier):
+    def judge(self, task, submission):
+        return scored(float(task.reference["answer"] in submission), "looked for")
+
+
+class PaysLists(Question):
+    """Colours, of which the list is not given by `candidates`."""
+
+    id = "verigym/broken/pays-lists-v0"
+    verifier_id = "broken/code"
+    difficulties = Sound.difficulties
+
+    def __init__(self, **kwargs):
+        super().__init__(**{**kwargs, "verifier": Substring()})
+
+    def ask(self, rng, difficulty):
+        numbers = [int(n) for n in rng.integers(0, 1000, 4)]
+        colour = ("red", "green", "blue", "black", "white")[sum(numbers) % 5]
+        return Ask(prompt=f"The colour of {numbers}?", answer=colour)
+
+
 def given(kind):
     """A subject whose environments are of class `kind`, which is not installed."""
 
@@ -135,6 +157,7 @@ def given(kind):
         (PrintsWhenMade, purity.it_is_pure, "it prints: 'loaded"),
         (Unbounded, contract.episodes_are_bounded, "allows 1000000000 turns, must be 1 to 10000"),
         (Unbounded, reward.tricks_earn_nothing, "has not ended after 10000 turns"),
+        (PaysLists, reward.tricks_earn_nothing, "a list of answers to other tasks .* is paid 1"),
         (GrowsInPlay, contract.episodes_are_bounded, "max_observation_chars is 8192"),
     ],
 )
