@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import threading
+import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,18 +13,20 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.env import CHARSET, Draft, Env, Transition
 from verigym.envs.code.mutated import filled
+from verigym.envs.code.repo_records import calls
+from verigym.envs.code.stage_variants import Part, variants
 from verigym.envs.code.stages import HELPERS, REPORTS, STEPS, Stage
 from verigym.errors import TaskError
 from verigym.task import Task
-from verigym.verifiers.code.counted import library, machine
 from verigym.verifiers.code.patch import holds_patch
 
 # Steps that records go through before the report, mistakes, turns.
 _LEVELS = {"easy": (2, 1, 8), "medium": (4, 1, 12), "hard": (5, 2, 20)}
 _PACKAGES = ("ledger", "depot", "harbour", "orchard", "workshop", "clubhouse", "bakery", "archive")
-_NAMES = ("Ann", "ann", "Bob Low", "bob low ", " Cy", "cy", "Dee")
-_CALLS, _RECORDS = 5, (5, 9)
-_STEPS = 100_000
+_CALLS = 5
+"""So many are hidden, or more where more are needed to tell wrong parts."""
+_TRIED = 100
+"""So many are drawn at most to find them; a wrong part that none of these tells is let be."""
 _SHOWN_LINES = 60
 
 _PROMPT = """\
@@ -53,9 +56,9 @@ class Looking:
 class Repo(Env[Looking]):
     """A generated repository with one or two mistakes; commands show it, a patch ends the task.
 
-    Judged by `code/repo`: what a function returns for hidden records, compared outside the sandbox. What
-    is wanted was worked out by the step-counting interpreter, which has also shown that each mistake alone
-    makes a hidden call fail. An action is valid if it is a command that shows something, or holds a patch.
+    Judged by `code/repo`: what a function returns for hidden records, compared outside the sandbox. Some
+    of them tell each mistake alone, and each part with a listed mistake or a number one off, if any of
+    many records at the edges do. An action is valid if it is a command that shows something, or holds a patch.
     """
 
     id: ClassVar[str] = "verigym/code/repo-v0"
@@ -65,26 +68,19 @@ class Repo(Env[Looking]):
     costly: ClassVar[bool] = True
 
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`. Draws on until each mistake shows in some call."""
+        """See `Env`. Draws on until each mistake shows in some hidden call."""
         while True:
             plan = _Plan.draw(rng, difficulty)
             if not self.wants(plan.essence()):
                 continue
-            calls = [_records(rng) for _ in range(_CALLS)]
-            plays = [plan.played(call) for call in calls]
-            alone = {(one,) for one in plan.mistakes}
-            if all(
-                any(plan.shows(some, play) for play in plays) for some in {*alone, plan.mistakes}
-            ):
+            tests = _hidden(plan, rng)
+            if tests is not None:
                 break
         files = plan.files(plan.mistakes)
         reference = {
             "files": files,
             "entry": f"{plan.package}.main:run",
-            "tests": [
-                {"args": [call], "result": play[-1]}
-                for call, play in zip(calls, plays, strict=True)
-            ],
+            "tests": [{"args": [call], "result": result} for call, result in tests],
             "fixed": {path: text for path, text in plan.files(()).items() if text != files[path]},
         }
         wrong = len(plan.mistakes)
@@ -179,26 +175,10 @@ def _shown(files: dict[str, str], command: str) -> str | None:
     return None
 
 
-def _records(rng: np.random.Generator) -> list[dict[str, Any]]:
-    count = int(rng.integers(_RECORDS[0], _RECORDS[1] + 1))
-    names, groups, amounts, days = (
-        rng.integers(low, high, count).tolist()
-        for low, high in ((0, len(_NAMES)), (0, 2), (1, 81), (0, 16))
-    )
-    # Values that meet: amounts and days are often those of the record before.
-    for at in np.flatnonzero(rng.random(count) < 0.3).tolist():
-        if at:
-            amounts[at] = amounts[at - 1]
-            days[at] = days[at - 1] + at % 3
-            names[at] = names[at - 1]
-    return [
-        {"name": _NAMES[n], "group": "xy"[g], "amount": a, "day": d}
-        for n, g, a, d in zip(names, groups, amounts, days, strict=True)
-    ]
-
-
 Mistake = tuple[int, int]
 """Which stage, and which of its mistakes."""
+Test = tuple[list[dict[str, Any]], Any]
+"""The records of a call, and what is wanted."""
 
 
 @dataclass(frozen=True)
@@ -279,59 +259,64 @@ class _Plan:
         ]
         return _README.format(package=self.package, rows="\n".join(rows))
 
-    def played(self, call: list[Any]) -> list[Any]:
-        """What each part gets of `call`, and last what the report makes of it; the step counter plays it."""
-        values: list[Any] = [call]
-        for at in range(len(self.stages)):
-            values.append(self._step(at, None, values[at]))
-        return values
+    def parts(self) -> list[Part]:
+        """The right parts."""
+        return [
+            variants(stage).right(**numbers)
+            for stage, numbers in zip(self.stages, self.numbers, strict=True)
+        ]
 
-    def shows(self, mistakes: tuple[Mistake, ...], play: list[Any]) -> bool:
-        """Whether some mistakes change the end of a play."""
-        wrong = dict(mistakes)
-        value = play[min(wrong)]
-        for at in range(min(wrong), len(self.stages)):
-            if at > max(wrong) and value == play[at]:
-                return False
-            try:
-                value = self._step(at, wrong.get(at), value)
-            except machine.FailedProgram:
-                return True
-        return bool(value != play[-1])
-
-    def _step(self, at: int, mistake: int | None, records: list[dict[str, Any]]) -> Any:
-        """What one part makes of records, which stay as they are."""
-        stage = self.stages[at]
-        player, frame = _LOADED.part(stage, mistake)
-        frame.names.update(self.numbers[at])
-        player.meter.used = 0
-        return player.call_named(frame, stage.name, [[dict(record) for record in records]])
+    def wrong_parts(self) -> list[Mapping[int, Part]]:
+        """Each part with each of its mistakes, and with each of its numbers one off, by its place."""
+        return [
+            {at: make(**numbers)}
+            for at, (stage, numbers) in enumerate(zip(self.stages, self.numbers, strict=True))
+            for make in (*variants(stage).mistakes, *variants(stage).one_off)
+        ]
 
 
-class _Loaded(threading.local):
-    """The parts, compiled, with and without their mistakes; each thread has its own, since they are
-    changed as they run."""
-
-    def __init__(self) -> None:
-        self.parts: dict[tuple[str, int | None], tuple[machine.Machine, machine.Frame]] = {}
-
-    def part(self, stage: Stage, mistake: int | None) -> tuple[machine.Machine, machine.Frame]:
-        """A part, whose numbers are to be set in its frame."""
-        key = stage.name, mistake
-        if key not in self.parts:
-            text = stage.source
-            if mistake is not None:
-                text = text.replace(*stage.mistakes[mistake], 1)
-            numbers = "".join(f"{name} = 0\n" for name in stage.draws)
-            player = machine.Machine(library, _STEPS)
-            frame = player.load(
-                "\n".join([numbers, *(HELPERS[name] for name in stage.needs), text])
-            )
-            self.parts[key] = player, frame
-        return self.parts[key]
+def _told(parts: list[Part], wrong: Mapping[int, Part], play: list[Any]) -> bool:
+    """Whether wrong parts in place of right ones change the end of a play."""
+    first, last = min(wrong), max(wrong)
+    value = play[first]
+    for at in range(first, len(parts)):
+        if at > last and value == play[at]:
+            return False
+        try:
+            value = wrong.get(at, parts[at])(value)
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            return True
+    return bool(value != play[-1])
 
 
-_LOADED = _Loaded()
+def _hidden(plan: _Plan, rng: np.random.Generator) -> list[Test] | None:
+    """Calls that tell all wrong parts which any of `_TRIED` calls tells, and what is wanted of them.
+
+    None where a mistake of `plan`, or all of them together, show in none of the calls.
+    """
+    parts = plan.parts()
+    together = {
+        at: variants(plan.stages[at]).mistakes[which](**plan.numbers[at])
+        for at, which in plan.mistakes
+    }
+    needed: list[Mapping[int, Part]] = [together, *({at: part} for at, part in together.items())]
+    untold = needed + plan.wrong_parts()
+    telling: list[Test] = []
+    spare: list[Test] = []
+    for call in itertools.islice(calls(rng, plan.numbers), _TRIED):
+        play: list[Any] = [call]
+        for part in parts:
+            play.append(part(play[-1]))
+        left = [wrong for wrong in untold if not _told(parts, wrong, play)]
+        (telling if len(left) < len(untold) else spare).append((call, play[-1]))
+        untold = left
+        if not untold and len(telling) + len(spare) >= _CALLS:
+            break
+    if any(wrong in untold for wrong in needed):
+        return None
+    return telling + spare[: max(_CALLS - len(telling), 0)]
+
+
 _DEFINES = {"calendar_weeks": "week_of", "texts": "clean"}
 
 _README = """\

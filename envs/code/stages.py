@@ -1,9 +1,8 @@
 """The parts that repositories of `code/repo` are made of: steps that records go through, and reports.
 
 A record is `{"name": text, "group": text, "amount": number, "day": number}`. Upper-case words of a source
-stand for numbers that are drawn for each repository. Each mistake is one replacement in the source. All
-is written in the part of Python that the step counter knows, so that a repository can be played through
-without being run by Python.
+stand for numbers that are drawn for each repository. Each mistake is one replacement in the source. No
+part changes the records that it is given.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Stage:
     """One file. `says` is its line in the README, `about` what an issue calls it."""
 

@@ -1,5 +1,6 @@
 """`code/repo`: what is wanted is what Python returns from the mended files, and each mistake matters."""
 
+import itertools
 import json
 import types
 
@@ -8,6 +9,8 @@ import pytest
 
 import verigym
 from verigym.envs.code import repo
+from verigym.envs.code.repo_records import calls
+from verigym.envs.code.stage_variants import one_off, variants
 from verigym.envs.code.stages import REPORTS, STEPS
 from verigym.verifiers.code.patch import patched
 
@@ -58,6 +61,52 @@ def check(difficulty, seed):
 def test_python_agrees_with_what_is_wanted(difficulty):
     for seed in range(4):
         check(difficulty, seed)
+
+
+def _differs(files, entry, args, wanted):
+    try:
+        return native(files, entry, args) != wanted
+    except (ArithmeticError, LookupError, TypeError, ValueError):
+        return True
+
+
+@pytest.mark.parametrize("difficulty", ["easy", "medium"])
+def test_hidden_records_tell_a_mended_part_whose_number_is_one_off(difficulty):
+    told = 0
+    for seed in range(6):
+        draft = verigym.make("code/repo").generate(np.random.default_rng(seed), difficulty)
+        reference = draft.reference
+        entry = reference["entry"]
+        fixed = {**reference["files"], **reference["fixed"]}
+        ((path, text),) = reference["fixed"].items()
+        for wrong in one_off(text):
+            files = {**fixed, path: wrong}
+            if any(_differs(files, entry, t["args"], t["result"]) for t in reference["tests"]):
+                told += 1
+                continue
+            # Nothing else must tell it either.
+            rng = np.random.default_rng(seed)
+            for _ in range(100):
+                records = [
+                    {"name": "abc"[n % 3], "group": "xy"[n % 2], "amount": a, "day": d}
+                    for n, a, d in rng.integers(
+                        1, (9, 40, 18), (int(rng.integers(1, 7)), 3)
+                    ).tolist()
+                ]
+                assert not _differs(files, entry, [records], native(fixed, entry, [records]))
+    assert told >= 10
+
+
+def test_parts_leave_their_records_as_they_are():
+    rng = np.random.default_rng(5)
+    for stage in (*STEPS, *REPORTS):
+        numbers = {name: low for name, (low, _) in stage.draws.items()}
+        made = variants(stage)
+        for maker in (made.right, *made.mistakes):
+            for call in itertools.islice(calls(rng, (numbers,)), 5):
+                before = json.dumps(call)
+                maker(**numbers)(call)
+                assert json.dumps(call) == before
 
 
 @pytest.mark.slow
