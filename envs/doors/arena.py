@@ -55,6 +55,12 @@ TWO: dict[str, tuple[tuple[str, ...], int]] = {
     "WildTicTacToe": (("v0",), 6),
 }
 
+_OWN_WAIVED = {
+    "Mastermind": {
+        "tricks_earn_nothing": "the guess that the prompt writes as an example may be the code"
+    }
+}
+
 
 @cache
 def __getattr__(name: str) -> type[ForeignGame]:
@@ -74,5 +80,5 @@ def __getattr__(name: str) -> type[ForeignGame]:
         },
         oracle_absent="TextArena has no solvers of its games",
         recoverable=False,
-        waived=LUCK | (ORDER if len(variants) > 2 else ONE_SETTING),
+        waived=LUCK | (ORDER if len(variants) > 2 else ONE_SETTING) | _OWN_WAIVED.get(name, {}),
     )

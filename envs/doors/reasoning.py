@@ -46,6 +46,8 @@ _USUAL: dict[str, int | None] = {"easy": 0, "medium": 1, "hard": 2}
 LEVELS: dict[str, dict[str, int | None]] = {
     "acre": {"standard": None},
     "caesar_cipher": {"easy": 0, "hard": 1},
+    # Its first level has 8 questions; at its last, chances are less than what `near` forgives.
+    "coin_flip": {"easy": 2, "medium": 4, "hard": 6},
     "game_of_life_halting": {"easy": 0, "hard": 1},
     "gsm_symbolic": {"standard": None},
     "jugs": {"standard": 0},
@@ -66,10 +68,14 @@ _IN_SIGHT = {
     "the answer is now and then what the question shows: a text or grid that its rules leave as it is, "
     "or a word of its example": "rearc shortest_path string_insertion string_manipulation",
 }
-SEEN = {
+OWN_WAIVED = {
     task: {"the_answer_is_hidden": why}
     for why, tasks in _IN_SIGHT.items()
     for task in tasks.split()
+} | {
+    "binary_alternation": {
+        "tricks_earn_nothing": "a reply's last answer counts, and that of the law's list, 119, may be right"
+    }
 }
 
 UNSOLVED = ("graph_color", "rubiks_cube", "rush_hour")
@@ -131,7 +137,7 @@ def __getattr__(name: str) -> type[Reasoning]:
     kind = JUDGED.get(name, "exact")
     levels = LEVELS.get(name, _USUAL)
     waived: Mapping[str, str] = (
-        LUCK | ORDER | ({} if len(levels) > 2 else _FEW) | SEEN.get(name, {})
+        LUCK | ORDER | ({} if len(levels) > 2 else _FEW) | OWN_WAIVED.get(name, {})
     )
     fields: dict[str, Any] = {
         "__module__": __name__,

@@ -8,7 +8,8 @@ and for a part of the way. So each task is judged in the way that `JUDGES` says:
 - `exact`: the answer is the reference, blanks and empty lines aside; `nocase`: letter case aside too;
 - `one_of`: exactly one of several; `json`: the same JSON; `items`: the same list, whatever its quotes; `factors`, `reals`: the same numbers in any
   order, reals to 0.001; `near`: one decimal number or fraction to 0.0001;
-- `theirs`: the library's scorer, where it only compares and replays, gives 1. The question is made again
+- `theirs`: the library's scorer, where it only compares and replays, gives 1; where it would pick the
+  answer out of any text, that must have the answer's form (`_FORMS`). The question is made again
   from its seed for it, so this needs the library; the others do not.
 
 Tasks whose answer is a number or a formula are judged by `math/answer`, countdown and puzzle24 by
@@ -36,7 +37,20 @@ from verigym.verifiers.text.strict_json import NotJson, read_json
 
 _MOST_CHARS = 1 << 16
 _NUMBER = re.compile(r"[+-]?\d{1,30}(?:\.\d{1,30})?(?:/\d{1,30})?", re.ASCII)
-_TURNS = re.compile(r"(?:[A-Za-z]{1,2}['2]{0,2}\s*){1,200}", re.ASCII)
+# What an answer must look like before their scorer sees it: these pick what they want out of any text, and
+# the cube takes seconds for repetitions in brackets and for long rows.
+_FORMS = {
+    task: re.compile(form, re.ASCII | re.IGNORECASE)
+    for task, form in {
+        "advanced_geometry": r"\(?\s*-?[\d.]{1,30}\s*(?:,\s*-?[\d.]{1,30}\s*)?\)?\s*°?",
+        "fraction_simplification": r"\$?\s*(?:\\[dt]?frac\{\d{1,30}\}\{\d{1,30}\}|\d{1,30}\s*/\s*\d{1,30})\s*\$?",
+        "kakurasu": r"[01\s,|\[\]]{1,2000}",
+        "knights_knaves": r"\w+ is an? \w+(?:[\s,.]+(?:and\s+)?\w+ is an? \w+){0,30}\.?",
+        "quantum_lock": r"[A-C](?:[\s,→>-]{0,5}[A-C]){0,40}",
+        "rubiks_cube": r"(?:[A-Z]{1,2}['2]{0,2}\s*){1,200}",
+        "sokoban": r"[UDLR\s,]{1,2000}",
+    }.items()
+}
 # What a scorer may raise on junk; anything else is a fault of the verifier.
 _RAISED = (
     ArithmeticError,
@@ -161,8 +175,9 @@ def _is_right(reference: Mapping[str, Any], answer: str) -> bool:
 
 
 def _their_score(reference: Mapping[str, Any], answer: str) -> float:
-    if reference["task"] == "rubiks_cube" and not _TURNS.fullmatch(answer):
-        return 0.0  # its cube takes seconds for repetitions in brackets, and for long rows
+    form = _FORMS.get(reference["task"])
+    if form is not None and not form.fullmatch(answer):
+        return 0.0
     try:
         dataset, entry = item(reference["task"], reference["level"], reference["seed"])
     except (NotMade, RequestError) as error:
