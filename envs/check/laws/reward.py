@@ -107,6 +107,7 @@ def tricks_earn_nothing(subject: Subject) -> None:
         others = [
             _untagged(action) for action in strangers(env, difficulty, subject.few(_OTHERS) // 2)
         ]
+        paid: dict[str, list[float]] = {}
         for seed in range(subject.few(8)):
             observation, info = env.reset(seed=seed, options={"difficulty": difficulty})
             start = env.snapshot()
@@ -132,11 +133,17 @@ def tricks_earn_nothing(subject: Subject) -> None:
                 )
             # Where actions are steps on a way, a row of them is several steps, of which some may fail.
             if len(others) > 1 and seed < _LISTED and env.step(right := env.oracle())[2]:
-                answers |= _lists_with(_untagged(right), others)
+                for name, answer in _lists_with(_untagged(right), others).items():
+                    env.restore(start)
+                    paid.setdefault(name, []).append(earned(env, answer))
             for name, answer in answers.items():
                 env.restore(start)
                 if (total := earned(env, answer)) != 0.0:
                     raise Broken(f"{env.task.id}: {name} is paid {total:g}")
+        # Now and then the answer to another task is right for this one too.
+        for name, totals in paid.items():
+            if len(totals) > 1 and all(totals):
+                raise Broken(f"{difficulty}: {name} is paid {max(totals):g}, in every task")
 
 
 def _lists_with(right: str, others: list[str]) -> dict[str, str]:
@@ -146,9 +153,11 @@ def _lists_with(right: str, others: list[str]) -> dict[str, str]:
         return {}
     known = [*wrong[: len(wrong) // 2], right, *wrong[len(wrong) // 2 :]]
     return {
-        "a list of answers to other tasks and this": ", ".join(known),
-        "the same, tagged": f"<answer>{', '.join(known)}</answer>",
-        "the same, each tagged": " ".join(f"<answer>{one}</answer>" for one in known),
+        "a list of answers to other tasks and to this": ", ".join(known),
+        "a list of answers to other tasks and to this, tagged,": f"<answer>{', '.join(known)}</answer>",
+        "a list of answers to other tasks and to this, each tagged,": " ".join(
+            f"<answer>{one}</answer>" for one in known
+        ),
     }
 
 

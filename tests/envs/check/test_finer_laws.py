@@ -157,7 +157,11 @@ def given(kind):
         (PrintsWhenMade, purity.it_is_pure, "it prints: 'loaded"),
         (Unbounded, contract.episodes_are_bounded, "allows 1000000000 turns, must be 1 to 10000"),
         (Unbounded, reward.tricks_earn_nothing, "has not ended after 10000 turns"),
-        (PaysLists, reward.tricks_earn_nothing, "a list of answers to other tasks .* is paid 1"),
+        (
+            PaysLists,
+            reward.tricks_earn_nothing,
+            "a list of answers to other tasks .* is paid 1, in every",
+        ),
         (GrowsInPlay, contract.episodes_are_bounded, "max_observation_chars is 8192"),
     ],
 )
