@@ -15,13 +15,12 @@ made.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import gymnasium
@@ -42,7 +41,6 @@ _WIDE_ENV_ID = re.compile(
 )
 
 _DESCRIBED = ".toml"
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
 _files: dict[str, str] = {}
 """By id, the files that environments were made of in this process."""
 
@@ -174,7 +172,7 @@ def make(name: str, **kwargs: Any) -> Env[Any]:
             raise TaskError(f"{full} is not a verigym.Env but a {type(bare).__name__}")
         if bare.id != full:
             raise TaskError(f"environment {full!r} calls itself {bare.id!r}")
-    bare.made_with = kwargs or _NOTHING
+    bare.made_with = kwargs
     return bare
 
 

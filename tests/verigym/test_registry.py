@@ -1,7 +1,9 @@
 """Ids, short names, suggestions, and what installed packages publish."""
 
+import copy
 import json
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -61,6 +63,16 @@ def test_unknown_names_get_suggestions(name, message):
 def test_unknown_verifiers_get_suggestions(name):
     with pytest.raises(verigym.RequestError, match="did you mean 'math/countdown'"):
         verigym.make_verifier(name)
+
+
+@pytest.mark.parametrize("options", [{}, {"difficulty": "tiny"}])
+def test_what_is_made_can_be_copied_in_the_midst_of_play(options):
+    env = verigym.make("keydoor", **options)
+    env.reset(seed=3)
+    env.step(env.oracle())
+    for other in (pickle.loads(pickle.dumps(env)), copy.deepcopy(env)):
+        assert other.spec == env.spec
+        assert other.snapshot() == env.snapshot()
 
 
 def test_gymnasium_knows_them_by_full_id():
