@@ -26,7 +26,7 @@ def test_it_counts_what_is_kept():
 
 def test_a_row_whose_answer_its_verifier_cannot_take_is_named(tmp_path):
     (tmp_path / "rows.jsonl").write_text(
-        '{"q": "Two and two?", "a": "4"}\n{"q": "And the colour of that?", "a": "..."}\n'
+        '{"q": "Two and two?", "a": "4"}\n{"q": "And the colour of that?", "a": "</answer>"}\n'
     )
     text = (
         EXAMPLE.read_text()
