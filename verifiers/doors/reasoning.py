@@ -47,7 +47,8 @@ _FORMS = {
         "kakurasu": r"[01\s,|\[\]]{1,2000}",
         "knights_knaves": r"\w+ is an? \w+(?:[\s,.]+(?:and\s+)?\w+ is an? \w+){0,30}\.?",
         "quantum_lock": r"[A-C](?:[\s,→>-]{0,5}[A-C]){0,40}",
-        "rubiks_cube": r"(?:[A-Z]{1,2}['2]{0,2}\s*){1,200}",
+        # Nothing is tried twice (++): letters in a row could be split in countless ways.
+        "rubiks_cube": r"(?:[A-Z]{1,2}+['2]{0,2}+\s*+){1,200}+",
         "sokoban": r"[UDLR\s,]{1,2000}",
     }.items()
 }
