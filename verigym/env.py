@@ -13,7 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
 
 import gymnasium
@@ -53,7 +53,9 @@ class Draft:
     essence: JSON = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(
+    slots=True, kw_only=True
+)  # not frozen: it is read once, and making it would take thrice as long
 class Transition(Generic[State]):
     """What one action does. `submission`, where given, is judged, and its score is the reward.
 
@@ -135,17 +137,19 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self.split = self._checked("split", split)
         self.max_turns = max_turns
         self.verifier: Verifier = self._find_verifier(verifier)
-        self._task: Task | None = None
-        self._state: State | None = None
-        self._turn = 0
-        self._done = True
         self._drawing = split
         """The split for which a task is being drawn."""
-        self._rng: np.random.Generator | None = None
-        self._spec: EnvSpec | None = None
-        self._expected: tuple[Task, JSON, Verdict, float] | None = None
-        self.verify_s = 0.0
-        """Seconds that the last step spent in its verifier; for ledgers, never part of the play."""
+
+    # Before the first `reset`; kept in the class, so that an instance holds no more than it must.
+    _task: Task | None = None
+    _state: State | None = None
+    _turn: int = 0
+    _done: bool = True
+    _rng: np.random.Generator | None = None
+    _spec: EnvSpec | None = None
+    _expected: tuple[Task, JSON, Verdict, float] | None = None
+    verify_s: float = 0.0
+    """Seconds that the last step spent in its verifier; for ledgers, never part of the play."""
 
     # Made when they are asked for: both together take seven times as much memory as the rest.
 
@@ -302,20 +306,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         Without a seed the next one is drawn from `np_random`. `options` may hold `difficulty`,
         `split` and `task` (a `Task` of this environment, played as it is).
         """
-        if options is not None and not isinstance(options, Mapping):
-            raise RequestError(f"options must be a dictionary, got {options!r}")
-        options = dict(options or {})
-        for name in options:
-            if name not in ("difficulty", "split", "task"):
-                raise RequestError(
-                    f"unknown reset option {name!r}; {suggestion(name, ('difficulty', 'split', 'task'))}"
-                )
-        # All is checked before anything changes.
-        difficulty = self._checked("difficulty", options.get("difficulty", self.difficulty))
-        split = self._checked("split", options.get("split", self.split))
-        task = options.get("task")
-        if task is not None and (not isinstance(task, Task) or task.env_id != self.id):
-            raise RequestError(f"options['task'] must be a Task of {self.id}, got {task!r}")
+        difficulty, split, task = self._chosen(options)  # before anything changes
         if seed is None:
             seed = int(self.np_random.integers(2**31))
         else:
@@ -326,10 +317,10 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         if task is None:
             task = self._draw(generator_of(seed), seed, difficulty, split)
         self._task = task
-        self._state = self.initial(task)
+        self._state = state = self.initial(task)
         self._turn = 0
         self._done = False
-        view = self.observe(self._state)
+        view = self.observe(state)
         return f"{task.prompt}\n\n{view}" if view else task.prompt, self._info(True, None)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
@@ -338,11 +329,10 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         Raises VerifierFault where no score could be had: nothing has changed, so repeat or give up.
         """
         moved, truncated, submission = self._moved(action)
-        expected, self._expected = self._expected, None
         verdict = None
-        reward = 0.0
-        self.verify_s = 0.0
+        reward = self.verify_s = 0.0
         if submission is not None:
+            expected, self._expected = self._expected, None
             if expected and expected[0] is self._task and expected[1] == submission:
                 _, _, verdict, self.verify_s = expected
             else:
@@ -401,6 +391,25 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
     # Internals.
 
+    def _chosen(self, options: Mapping[str, Any] | None) -> tuple[str, str, Task | None]:
+        """Difficulty, split and task of the options of `reset`."""
+        if options is None:
+            options = {}
+        elif not isinstance(options, Mapping):
+            raise RequestError(f"options must be a dictionary, got {options!r}")
+        known = ("difficulty", "split", "task")
+        for name in options:
+            if name not in known:
+                raise RequestError(f"unknown reset option {name!r}; {suggestion(name, known)}")
+        task = options.get("task")
+        if task is not None and (not isinstance(task, Task) or task.env_id != self.id):
+            raise RequestError(f"options['task'] must be a Task of {self.id}, got {task!r}")
+        return (
+            self._checked("difficulty", options.get("difficulty", self.difficulty)),
+            self._checked("split", options.get("split", self.split)),
+            task,
+        )
+
     def _moved(self, action: str) -> tuple[Transition[State], bool, JSON]:
         """What `action` does, whether the turn limit ends the episode, and what is to be judged."""
         task = self.task
@@ -408,7 +417,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             raise RequestError("the episode is over; call reset()")
         if not isinstance(action, str):
             raise RequestError(f"an action is text, got {type(action).__name__}")
-        if len(action) > self.max_action_chars or not _is_unicode(action):
+        if len(action) > self.max_action_chars or not (action.isascii() or _is_unicode(action)):
             moved = Transition(state=self.state, valid=False)
         else:
             moved = self.transition(self.state, action)
@@ -474,11 +483,20 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 def split_by_content(draft: Draft) -> str:
     """Half of all content is training, a quarter each validation and test."""
     if draft.essence is None:
-        return _split(draft.prompt, draft.reference)
+        return _split_of(draft.prompt, draft.reference)
     return _split(draft.essence)
 
 
-def _split(*content: JSON) -> str:
+def _split(essence: JSON) -> str:
+    return _split_of_plain(essence) if isinstance(essence, str | int) else _split_of(essence)
+
+
+@lru_cache(maxsize=1, typed=True)  # `wants` asks, and then `split_of` does
+def _split_of_plain(essence: str | int) -> str:
+    return _split_of(essence)
+
+
+def _split_of(*content: JSON) -> str:
     return _SPLIT_OF_BUCKET[int(digest(*content)[:8], 16) % len(_SPLIT_OF_BUCKET)]
 
 

@@ -25,7 +25,11 @@ def refusal(submission: JSON) -> Verdict | None:
     if isinstance(submission, str):
         return None if submission.isascii() else _refused_text(submission)
     # Before it is written: parts that are shared many times over would take all memory.
-    if isinstance(submission, _NESTING) and _depth(submission) > MAX_DEPTH:
+    if (
+        isinstance(submission, _NESTING)
+        and not _texts(submission)
+        and _depth(submission) > MAX_DEPTH
+    ):
         return unusable("too_deep", f"lists and objects may be nested {MAX_DEPTH} deep")
     try:
         to_json(submission)
@@ -42,7 +46,13 @@ def identity(id: str, version: int, params: Any, task: Any, submission: JSON) ->
     Six values are hashed for such a one and five for any other, so they cannot be confused. Raises
     RequestError where the task or the submission is the caller's mistake.
     """
-    refused = refusal(submission)
+    return identity_of(refusal(submission), id, version, params, task, submission)
+
+
+def identity_of(
+    refused: Verdict | None, id: str, version: int, params: Any, task: Any, submission: JSON
+) -> str:
+    """As `identity`, where what `refusal` says is known."""
     if refused is None or refused.fault:
         return digest(id, version, params, task, submission)
     if isinstance(submission, str):
@@ -64,6 +74,11 @@ def _refused_text(text: str) -> Verdict | None:
         what = f"half of a surrogate pair at character {error.start}"
         return unusable("not_text", f"the submission is not Unicode text: {what}")
     return None
+
+
+def _texts(value: JSON) -> bool:
+    """Whether it is a list of texts, as most lists of moves are."""
+    return not isinstance(value, dict) and set(map(type, value)) == {str}  # type: ignore[arg-type]
 
 
 def _depth(value: JSON) -> int:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from verigym import params as parameters
 from verigym.canonical import JSON
 from verigym.errors import RequestError, SandboxError, TaskError, suggestion
-from verigym.submission import identity, refusal
+from verigym.submission import identity, identity_of, refusal
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
 
@@ -76,7 +76,7 @@ class Verifier(ABC):
         """
         refused = refusal(submission)
         try:
-            stamp = self.digest(task, submission)
+            stamp = identity_of(refused, self.id, self.version, self.params, task, submission)
         except RequestError as error:
             stamp = ""
             verdict = fault(Status.VERIFIER_ERROR, "not_json", str(error))

@@ -40,12 +40,12 @@ class Hangman(ReplayedGame):
     def show(self, board: Guesses) -> str:
         """See `ReplayedGame`."""
         word = " ".join(letter if letter in board.made else "_" for letter in board.secret)
-        wrong = "".join(sorted(board.made - set(board.secret)))
+        wrong = "".join(letter for letter in board.made if letter not in board.secret)
         return f"{word}\nwrong: {wrong or 'none'}; lives left: {board.lives - len(wrong)}"
 
     def position(self, board: Guesses) -> JSON:
         """See `ReplayedGame`."""
-        return sorted(board.made)
+        return board.made
 
     def moves(self, board: Guesses) -> list[str]:
         """See `ReplayedGame`."""
@@ -53,7 +53,7 @@ class Hangman(ReplayedGame):
 
     def lost(self, board: Guesses) -> bool:
         """See `ReplayedGame`."""
-        return len(board.made - set(board.secret)) >= board.lives
+        return sum(letter not in board.secret for letter in board.made) >= board.lives
 
     def best(self, board: Guesses) -> str | None:
         """See `ReplayedGame`. It knows the word."""

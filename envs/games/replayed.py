@@ -7,21 +7,19 @@ forgets can change a score: the verifier replays the moves from the hidden start
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
 from verigym.errors import RequestError
 from verigym.task import Task
-from verigym.verifiers.games.rules import RULES, Rules, start_of
+from verigym.verifiers.games.rules import RULES, Rules, rules_of
 
 
-@dataclass(frozen=True, slots=True)
-class Play:
+class Play(Struct, frozen=True):
     """The state: the game's own, and the moves that led there (for the verifier, not for the key)."""
 
     board: Any
@@ -79,11 +77,12 @@ class ReplayedGame(Env[Play]):
 
     def initial(self, task: Task) -> Play:
         """See `Env`."""
-        return Play(start_of(task))
+        rules, reference = rules_of(task)
+        return Play(rules.start(reference))
 
     def turns_allowed(self, task: Task) -> int:
         """See `Env`."""
-        return int(_reference(task)["turns"])
+        return int(task.reference["turns"])  # type: ignore[index,call-overload,arg-type]
 
     def observe(self, state: Play) -> str:
         """See `Env`."""
@@ -91,7 +90,7 @@ class ReplayedGame(Env[Play]):
 
     def transition(self, state: Play, action: str) -> Transition[Play]:
         """See `Env`."""
-        text, board, rules = action.strip(), state.board, self.rules
+        text, board, rules = action.strip(), state.board, RULES[self.game]
         move = rules.read(text)
         if move is None or self.lost(board) or not rules.legal(board, move):
             return Transition(state=state, valid=False)
@@ -119,8 +118,3 @@ class ReplayedGame(Env[Play]):
         if move is None:
             raise RequestError("the goal cannot be reached from here")
         return move
-
-
-def _reference(task: Task) -> Mapping[str, Any]:
-    assert isinstance(task.reference, dict)
-    return task.reference

@@ -43,13 +43,11 @@ class Wordle(ReplayedGame):
 
     def show(self, board: Guesses) -> str:
         """See `ReplayedGame`."""
-        return "\n".join(
-            f"{guess} {word_marks(board.secret, guess)}" for guess in sorted(board.made)
-        )
+        return "\n".join([f"{guess} {word_marks(board.secret, guess)}" for guess in board.made])
 
     def position(self, board: Guesses) -> JSON:
         """See `ReplayedGame`."""
-        return sorted(board.made)
+        return board.made
 
     def best(self, board: Guesses) -> str | None:
         """See `ReplayedGame`. It knows the word."""

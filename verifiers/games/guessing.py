@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
@@ -15,12 +16,11 @@ _WORD = re.compile(r"[a-z]{2,20}")
 _CODE = re.compile(r"[1-9]{2,12}")
 
 
-@dataclass(frozen=True, slots=True)
-class Guesses:
-    """The secret, and what was guessed, without order: what one knows."""
+class Guesses(Struct, frozen=True, gc=False):
+    """The secret, and what was guessed, in alphabetical order: what one knows."""
 
     secret: str
-    made: frozenset[str] = frozenset()
+    made: tuple[str, ...] = ()
     symbols: int = 0
     lives: int = 0
 
@@ -62,7 +62,7 @@ class Wordle:
         return len(move) == len(state.secret)
 
     def apply(self, state: Guesses, move: str) -> Guesses:
-        return Guesses(state.secret, state.made | {move})
+        return Guesses(state.secret, _with(state.made, move))
 
     def won(self, state: Guesses) -> bool:
         return state.secret in state.made
@@ -86,7 +86,7 @@ class Mastermind:
         return len(move) == len(state.secret) and int(max(move)) <= state.symbols
 
     def apply(self, state: Guesses, move: str) -> Guesses:
-        return Guesses(state.secret, state.made | {move}, state.symbols)
+        return Guesses(state.secret, _with(state.made, move), state.symbols)
 
     def won(self, state: Guesses) -> bool:
         return state.secret in state.made
@@ -109,18 +109,27 @@ class Hangman:
         return move not in state.made and not self.lost(state)
 
     def apply(self, state: Guesses, move: str) -> Guesses:
-        return Guesses(state.secret, state.made | {move}, lives=state.lives)
+        return Guesses(state.secret, _with(state.made, move), lives=state.lives)
 
     def won(self, state: Guesses) -> bool:
-        return set(state.secret) <= state.made and not self.lost(state)
+        return set(state.secret).issubset(state.made) and not self.lost(state)
 
     def lost(self, state: Guesses) -> bool:
         """Whether no life is left."""
-        return len(state.made - set(state.secret)) >= state.lives
+        return sum(letter not in state.secret for letter in state.made) >= state.lives
+
+
+def _with(made: tuple[str, ...], guess: str) -> tuple[str, ...]:
+    return made if guess in made else tuple(sorted((*made, guess)))
 
 
 def _text(move: JSON, form: re.Pattern[str]) -> str | None:
-    text = move.strip().lower() if isinstance(move, str) and len(move) < 60 else ""
+    return _in_form(move, form) if isinstance(move, str) and len(move) < 60 else None
+
+
+@lru_cache(maxsize=1 << 12)
+def _in_form(move: str, form: re.Pattern[str]) -> str | None:
+    text = move.strip().lower()
     return text if form.fullmatch(text) else None
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
@@ -14,8 +15,7 @@ SIDE = 4
 Tiles = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Board:
+class Board(Struct, frozen=True, gc=False):
     """Sixteen tiles row by row, 0 for none; the tile to reach; what decides the new ones."""
 
     tiles: Tiles

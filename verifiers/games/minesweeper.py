@@ -8,8 +8,9 @@ sums; the three digits between rows stay 0, so that what is shifted by up to thr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
+
+from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
@@ -21,8 +22,7 @@ GAP = 3
 _DIGITS = str.maketrans(".*", "01")
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True, gc=False):
     """Height, width, the set of mines, and how many are around each cell."""
 
     height: int
@@ -36,8 +36,7 @@ class Field:
         return every(self.height, self.width) & ~self.mines
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True, gc=False):
     """A field and the set of cells that are open."""
 
     field: Field

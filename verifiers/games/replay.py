@@ -27,7 +27,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.games.contests import CONTESTS, SELF, Contest, judged
-from verigym.verifiers.games.rules import rules_of, start_of
+from verigym.verifiers.games.rules import rules_of
 from verigym.verifiers.text.reply import fenced_blocks, last_answer, shown, without_thoughts
 from verigym.verifiers.text.strict_json import NotJson, read_json
 
@@ -92,7 +92,7 @@ class ReplayVerifier(Verifier):
         game = str(reference["game"])
         if reference.get("opponent") == SELF and game in CONTESTS:
             return self._contest(CONTESTS[game], reference, submission)
-        state = start_of(task)
+        state = rules.start(reference)
         budget, shortest = _optional(reference, "max_moves"), _optional(reference, "shortest")
         if rules.won(state):
             raise TaskError(f"{game}: the start is the goal, so no move would be paid")

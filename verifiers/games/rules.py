@@ -11,7 +11,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from verigym.canonical import JSON, to_json
+from verigym.canonical import JSON
 from verigym.errors import TaskError, suggestion
 from verigym.task import Task
 from verigym.verifiers.games.blackjack import Blackjack
@@ -313,11 +313,6 @@ RULES: Mapping[str, Rules] = {
     "zebra": Zebra(),
 }
 
-_KEPT = 256
-_starts: dict[bytes, Any] = {}
-"""First states of tasks met lately, by their reference as it is now: an environment asks for one at the
-reset, and the verifier for the same one when the game is over."""
-
 
 def rules_of(task: Task) -> tuple[Rules, Mapping[str, JSON]]:
     """The rules that the reference of `task` names, and the reference. TaskError where it names none."""
@@ -328,19 +323,6 @@ def rules_of(task: Task) -> tuple[Rules, Mapping[str, JSON]]:
     if not isinstance(game, str) or game not in RULES:
         raise TaskError(f"no game {game!r}; {suggestion(str(game), RULES)}")
     return RULES[game], reference
-
-
-def start_of(task: Task) -> Any:
-    """The state in which `task` starts. Raises TaskError where its reference draws none."""
-    written = to_json(task.reference)
-    state = _starts.get(written)
-    if state is None:
-        rules, reference = rules_of(task)
-        state = rules.start(reference)
-        if len(_starts) >= _KEPT:
-            _starts.clear()
-        _starts[written] = state
-    return state
 
 
 def _rows(reference: Mapping[str, JSON]) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
@@ -18,8 +19,7 @@ _SETS = [
 """What makes a plan the digits of a set: floor, goals, boxes, you."""
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True, gc=False):
     """What does not move. Sets of cells are bits: cell (r, c) is bit `(r + 1) * stride + c`, so that all
     around the rows there are bits that are no floor."""
 
@@ -39,8 +39,7 @@ class Room:
         return down * (self.width + 1) + right
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(Struct, frozen=True, gc=False):
     """A room, the boxes in it as bits, and which bit one stands on."""
 
     room: Room

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(Struct, frozen=True, gc=False):
     """Numbers row by row, 0 for none; which of them are given; the height and width of a box."""
 
     numbers: tuple[int, ...]
