@@ -7,6 +7,7 @@ current one, so a step either happens whole or not at all, and snapshots cost no
 
 from __future__ import annotations
 
+import hashlib
 import string
 import sys
 import time
@@ -23,7 +24,7 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.spaces import Text
 from gymnasium.utils import seeding
 
-from verigym.canonical import JSON, digest
+from verigym.canonical import JSON, digest, to_json
 from verigym.errors import RequestError, TaskError, VerifierFault, suggestion
 from verigym.seeds import checked_seed, generator_of
 from verigym.task import Task
@@ -39,7 +40,10 @@ _MAX_DRAWS = 1000
 CHARSET = frozenset(string.printable)
 
 
-@dataclass(frozen=True, kw_only=True)
+# Drafts and transitions are not frozen: they are read once, and making one would take thrice as long.
+
+
+@dataclass(slots=True, kw_only=True)
 class Draft:
     """What `generate` gives: a task without its name. `reference` is hidden plain data.
 
@@ -497,7 +501,7 @@ def _split_of_plain(essence: str | int) -> str:
 
 
 def _split_of(*content: JSON) -> str:
-    return _SPLIT_OF_BUCKET[int(digest(*content)[:8], 16) % len(_SPLIT_OF_BUCKET)]
+    return _SPLIT_OF_BUCKET[hashlib.sha256(to_json(content)).digest()[3] % len(_SPLIT_OF_BUCKET)]
 
 
 def _is_unicode(text: str) -> bool:

@@ -15,9 +15,9 @@ made.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from pathlib import Path
@@ -172,8 +172,15 @@ def make(name: str, **kwargs: Any) -> Env[Any]:
             raise TaskError(f"{full} is not a verigym.Env but a {type(bare).__name__}")
         if bare.id != full:
             raise TaskError(f"environment {full!r} calls itself {bare.id!r}")
-    bare.made_with = kwargs
+    plain = all(value is None or isinstance(value, str | int) for value in kwargs.values())
+    bare.made_with = _shared(**kwargs) if plain else kwargs
     return bare
+
+
+@lru_cache(maxsize=256, typed=True)
+def _shared(**arguments: Any) -> Mapping[str, Any]:
+    """One for all that are made alike."""
+    return arguments
 
 
 def arguments_of(kind: type[Env[Any]]) -> dict[str, Any]:

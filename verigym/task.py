@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -12,8 +11,13 @@ from verigym.canonical import JSON, digest, to_json
 from verigym.errors import RequestError
 
 
-@dataclass(frozen=True, kw_only=True)
-class Task:
+class _Digested:
+    __slots__ = ("_content",)
+    _content: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Task(_Digested):
     """One problem instance.
 
     `prompt` is what the policy may read. `reference` is hidden: it goes to the verifier and never
@@ -30,10 +34,14 @@ class Task:
     tags: tuple[str, ...] = ()
     reference: JSON = None
 
-    @cached_property
+    @property
     def content(self) -> str:
-        """Digest of prompt and reference, in hex; decides the split."""
-        return digest(self.prompt, self.reference)
+        """Digest of prompt and reference, in hex; decides the split. Kept when it is first asked for."""
+        try:
+            return self._content
+        except AttributeError:
+            object.__setattr__(self, "_content", digest(self.prompt, self.reference))
+            return self._content
 
     def public(self) -> dict[str, Any]:
         """All fields but the hidden reference."""

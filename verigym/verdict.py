@@ -33,7 +33,10 @@ class Status(StrEnum):
     @property
     def scored(self) -> bool:
         """Whether a verdict of this status carries a score."""
-        return self in (Status.OK, Status.POLICY_FAULT)
+        return self in _SCORED
+
+
+_SCORED = (Status.OK, Status.POLICY_FAULT)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +26,15 @@ _SNAKE = (15, 14, 13, 12, 8, 9, 10, 11, 7, 6, 5, 4, 0, 1, 2, 3)
 _WEIGHTS = tuple(2.0**w for w in _SNAKE)
 
 
+_GRID = "\n".join(["{}{}{}{}"] * 4)
+_CELLS = {tile: str(tile or ".").rjust(4) for tile in (0, *(1 << n for n in range(1, 20)))}
+
+
+@cache
+def _prompt(target: int, turns: int) -> str:
+    return _PROMPT.format(target=target, turns=turns)
+
+
 class Merging(ReplayedGame):
     """The environment. An action is a direction; a push that moves nothing is invalid.
 
@@ -42,15 +52,12 @@ class Merging(ReplayedGame):
         target, turns = SIZES[difficulty]
         while not self.wants(seed := int(rng.integers(1 << 31))):
             pass
-        tiles = with_new_tile(with_new_tile((0,) * 16, seed), seed)
-        prompt = _PROMPT.format(target=target, turns=turns)
-        start = {"tiles": list(tiles), "target": target, "seed": seed, "turns": turns}
-        return prompt, {**start, "essence": seed}
+        start = {"target": target, "seed": seed, "turns": turns}
+        return _prompt(target, turns), {**start, "essence": seed}
 
     def show(self, board: Board) -> str:
         """See `ReplayedGame`."""
-        cells = [str(tile or ".").rjust(4) for tile in board.tiles]
-        return "\n".join("".join(cells[i : i + 4]) for i in range(0, 16, 4))
+        return _GRID.format(*map(_CELLS.__getitem__, board.tiles))
 
     def position(self, board: Board) -> JSON:
         """See `ReplayedGame`."""

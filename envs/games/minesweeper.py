@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import compress, islice
+from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,6 @@ from verigym.verifiers.games.minesweeper import (
     GAP,
     Field,
     Opened,
-    every,
     field_of,
     opened_from,
     spread,
@@ -43,13 +42,11 @@ class Minesweeper(ReplayedGame):
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
         """See `ReplayedGame`. Drawn until reasoning from the first cell opens all."""
         height, width, count = SIZES[difficulty]
-        sets = _sets(height, width)
         while True:
-            for order in rng.random((_AT_ONCE, height * width)).argsort(axis=1).tolist():
+            for at, *shares in rng.random((_AT_ONCE, count + 1)).tolist():
                 # No mine at or around the first cell, so that there is something to go by.
-                first = sets[order[0]]
-                clear = spread(first, width)
-                mines = sum(islice((sets[at] for at in order if not sets[at] & clear), count))
+                first, others = _firsts(height, width)[int(at * height * width)]
+                mines = _chosen(others, shares)
                 essence = f"{height} {width} {mines:x}"
                 if not self.wants(essence):
                     continue
@@ -57,9 +54,10 @@ class Minesweeper(ReplayedGame):
                 start = opened_from(field, 0, first)
                 left = (field.free & ~start).bit_count()
                 if left >= 3 and _solvable(field, start):
-                    return _PROMPT.format(height=height, width=width, mines=count), {
-                        "rows": _rows(field, mines, _MINES),
-                        "first": [order[0] // width + 1, order[0] % width + 1],
+                    place = int(at * height * width)
+                    return _prompt(difficulty), {
+                        "rows": _written(field, mines).translate(_MINES, b"c").decode().rstrip(),
+                        "first": f"{place // width + 1} {place % width + 1}",
                         "turns": left + 5,
                         "essence": essence,
                     }
@@ -67,9 +65,10 @@ class Minesweeper(ReplayedGame):
     def show(self, board: Opened) -> str:
         """See `ReplayedGame`."""
         field, cells = board.field, board.cells
-        hidden = every(field.height, field.width) & ~cells
-        digits = field.numbers & 15 * cells | 15 * (field.mines & cells) | 14 * hidden
-        return "\n".join(_rows(field, digits, _SIGNS, 2))
+        free, mines = field.free, field.mines
+        digits = field.numbers & 15 * cells | 15 * (mines & cells) | 14 * ((free | mines) & ~cells)
+        text = " ".join(_written(field, digits).translate(_SIGNS, b"c").decode())
+        return text.replace(" \n ", "\n")[:-2]
 
     def position(self, board: Opened) -> JSON:
         """See `ReplayedGame`. As text: JSON's numbers end at 64 bits."""
@@ -78,8 +77,7 @@ class Minesweeper(ReplayedGame):
     def moves(self, board: Opened) -> list[str]:
         """See `ReplayedGame`."""
         field = board.field
-        hidden = every(field.height, field.width) & ~board.cells
-        chosen = _written(field, hidden).translate(_CHOICE)
+        chosen = _written(field, (field.free | field.mines) & ~board.cells).translate(_CHOICE)
         return list(compress(_names(field.height, field.width), chosen))
 
     def lost(self, board: Opened) -> bool:
@@ -96,9 +94,16 @@ class Minesweeper(ReplayedGame):
         return _names(field.height, field.width)[lowest // 4] if safe else None
 
 
-_SIGNS = bytes.maketrans(b"ef", b"#*")
-_MINES = bytes.maketrans(b"01", b".*")
-_CHOICE = bytes.maketrans(b"01", b"\0\1")
+# What `_written` gives as signs: c between rows is left out, and d ends a row.
+_SIGNS = bytes.maketrans(b"def", b"\n#*")
+_MINES = bytes.maketrans(b"01d", b".* ")
+_CHOICE = bytes.maketrans(b"01cd", b"\0\1\0\0")
+
+
+@cache
+def _prompt(difficulty: str) -> str:
+    height, width, count = SIZES[difficulty]
+    return _PROMPT.format(height=height, width=width, mines=count)
 
 
 @cache
@@ -108,22 +113,34 @@ def _names(height: int, width: int) -> tuple[str, ...]:
 
 
 @cache
-def _sets(height: int, width: int) -> tuple[int, ...]:
-    """Each cell as a set, row by row."""
-    return tuple(1 << 4 * (r * (width + GAP) + c) for r in range(height) for c in range(width))
+def _firsts(height: int, width: int) -> list[tuple[int, list[int]]]:
+    """Each cell as a set, row by row, with the cells that are neither it nor around it."""
+    cells = [1 << 4 * (r * (width + GAP) + c) for r in range(height) for c in range(width)]
+    return [(one, [other for other in cells if not other & spread(one, width)]) for one in cells]
+
+
+def _chosen(cells: list[int], shares: list[float]) -> int:
+    """As many of `cells` as there are `shares`, by a shuffle that ends there (Fisher and Yates)."""
+    cells, left, chosen = cells.copy(), len(cells), 0
+    for share in shares:
+        at = int(share * left)
+        left -= 1
+        chosen |= cells[at]
+        cells[at] = cells[left]
+    return chosen
+
+
+@cache
+def _gaps(height: int, width: int) -> int:
+    """The digit d after each row, and c up to the next."""
+    gap = sum(digit << 4 * (width + n) for n, digit in enumerate((13, *(12,) * (GAP - 1))))
+    return sum(gap << 4 * (width + GAP) * r for r in range(height))
 
 
 def _written(field: Field, digits: int) -> bytes:
-    return (b"%0*x" % (field.height * (field.width + GAP), digits))[::-1]
-
-
-def _rows(field: Field, digits: int, signs: bytes, stride: int = 1) -> list[str]:
-    """A row of signs each, `stride` characters from one to the next."""
-    wide = bytearray(b" ") * (stride * field.height * (field.width + GAP))
-    wide[::stride] = _written(field, digits).translate(signs)
-    text = wide.decode()
-    end, step = stride * field.width - stride + 1, stride * (field.width + GAP)
-    return [text[at : at + end] for at in range(0, len(text), step)]
+    """The digits of the cells row by row, with those of `_gaps`."""
+    height, width = field.height, field.width
+    return (b"%x" % (digits | _gaps(height, width)))[::-1]
 
 
 def _solvable(field: Field, cells: int) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from verigym.verifiers.games.minesweeper import GAP, Field, around, every, some, spread
+from verigym.verifiers.games.minesweeper import GAP, Field, around, some, spread
 
 
 def proved(field: Field, cells: int, known: int) -> tuple[int, int]:
@@ -16,22 +16,23 @@ def proved(field: Field, cells: int, known: int) -> tuple[int, int]:
     By each number alone, by pairs of numbers at most two cells apart, and by the number of mines; as far
     as the first of them leads to free cells. `cells` are open, `known` are mines proved before.
     """
-    width, numbers = field.width, field.numbers & 15 * cells
-    hidden = every(field.height, width) & ~cells
+    width, wide, mines = field.width, 15 * cells, field.mines
+    numbers = field.numbers & wide
+    hidden = (field.free | mines) & ~cells
+    # As many hidden cells around as the number says: mines, all of them.
+    met = cells & ~some(numbers ^ around(hidden, width) & wide, cells)
+    known |= spread(met, width) & hidden
     while True:
-        # As many hidden cells around as the number says: mines, all of them.
-        met = cells & ~some(numbers ^ around(hidden, width) & 15 * cells, cells)
-        known |= spread(met, width) & hidden
-        left = numbers - (around(known, width) & 15 * cells)
+        left = numbers - (around(known, width) & wide)
         unknown = hidden & ~known
         safe = spread(cells & ~some(left, cells), width) & unknown
-        if not safe and known.bit_count() == field.mines.bit_count():
+        if not safe and known.bit_count() == mines.bit_count():
             safe = unknown
         if safe:
             return safe, known
-        safe, mines = _by_pairs(width, cells, left, unknown)
-        known |= mines
-        if safe or not mines:
+        safe, found = _by_pairs(width, cells, left, unknown)
+        known |= found
+        if safe or not found:
             return safe, known
 
 

@@ -38,7 +38,8 @@ class Sudoku(ReplayedGame):
         numbers = _dug(rng, list(full), height, width, givens)
         empty = numbers.count(0)
         turns = empty + empty // 2 + 2
-        rows = ["".join(str(v or ".") for v in numbers[i : i + n]) for i in range(0, n * n, n)]
+        signs = _signs(bytes(numbers))
+        rows = " ".join([signs[i : i + n] for i in range(0, n * n, n)])
         prompt = _PROMPT.format(height=height, width=width, n=n, turns=turns)
         return prompt, {
             "rows": rows,
@@ -50,9 +51,8 @@ class Sudoku(ReplayedGame):
     def show(self, board: Grid) -> str:
         """See `ReplayedGame`."""
         n = board.box[0] * board.box[1]
-        return "\n".join(
-            " ".join(str(v or ".") for v in board.numbers[i : i + n]) for i in range(0, n * n, n)
-        )
+        signs = " ".join(_signs(board.numbers))
+        return "\n".join([signs[i : i + 2 * n - 1] for i in range(0, 2 * n * n, 2 * n)])
 
     def position(self, board: Grid) -> JSON:
         """See `ReplayedGame`."""
@@ -65,6 +65,13 @@ class Sudoku(ReplayedGame):
             if board.numbers[place] != number:
                 return f"{place // n + 1} {place % n + 1} {number}"
         return None
+
+
+_SIGNS = bytes.maketrans(bytes(range(10)), b".123456789")
+
+
+def _signs(numbers: bytes) -> str:
+    return numbers.translate(_SIGNS).decode()
 
 
 def _full(rng: np.random.Generator, height: int, width: int) -> list[int]:
@@ -123,7 +130,7 @@ def _forced(numbers: list[int], place: int, number: int, of: list[list[tuple[int
 
 
 @lru_cache(maxsize=256)
-def _solved(given: tuple[int, ...], box: tuple[int, int]) -> tuple[int, ...]:
+def _solved(given: bytes, box: tuple[int, int]) -> bytes:
     """The solution, by filling in the cell with the fewest numbers left."""
     n = box[0] * box[1]
     all_units = units(*box)
@@ -150,4 +157,4 @@ def _solved(given: tuple[int, ...], box: tuple[int, int]) -> tuple[int, ...]:
         return False
 
     fill()
-    return tuple(numbers)
+    return bytes(numbers)

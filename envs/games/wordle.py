@@ -36,7 +36,7 @@ class Wordle(ReplayedGame):
         """See `ReplayedGame`."""
         letters, turns = SIZES[difficulty]
         known = words(letters)
-        while not self.wants(secret := known[int(rng.integers(len(known)))]):
+        while not self.wants(secret := known[int(rng.random() * len(known))]):
             pass
         prompt = _PROMPT.format(letters=letters, turns=turns)
         return prompt, {"secret": secret, "turns": turns, "max_moves": turns, "essence": secret}

@@ -28,13 +28,15 @@ class Guesses(Struct, frozen=True, gc=False):
 @lru_cache(maxsize=1 << 12)
 def word_marks(secret: str, guess: str) -> str:
     """A mark a letter: `+` in place, `?` elsewhere in the word, `-` not (or not once more)."""
-    left = [s for s, g in zip(secret, guess, strict=True) if s != g]
+    left = "".join([s for s, g in zip(secret, guess, strict=True) if s != g])
+    if not left:
+        return "+" * len(secret)
     marks = ""
     for s, g in zip(secret, guess, strict=True):
         if s == g:
             marks += "+"
         elif g in left:
-            left.remove(g)
+            left = left.replace(g, "", 1)
             marks += "?"
         else:
             marks += "-"

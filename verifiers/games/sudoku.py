@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from msgspec import Struct
 
@@ -14,8 +14,8 @@ from verigym.errors import TaskError
 class Grid(Struct, frozen=True, gc=False):
     """Numbers row by row, 0 for none; which of them are given; the height and width of a box."""
 
-    numbers: tuple[int, ...]
-    given: tuple[int, ...]
+    numbers: bytes
+    given: bytes
     box: tuple[int, int]
 
 
@@ -34,7 +34,7 @@ def units(height: int, width: int) -> tuple[tuple[int, ...], ...]:
 
 
 class Sudoku:
-    """`{"rows": ["1..4", ...], "box": [2, 2]}`: a move `[row, column, number]`, from 1, fills a cell.
+    """`{"rows": ["1..4", ...], "box": [2, 2]}`, or the rows as one text with spaces: a move `[row, column, number]`, from 1, fills a cell.
 
     Given numbers stay; other cells may be filled anew, and 0 empties one. Won where every row, column
     and box holds every number.
@@ -52,24 +52,23 @@ class Sudoku:
         n = height * width
         if not (1 <= height <= 3 and 1 <= width <= 3 and n >= 4):
             raise TaskError("sudoku: boxes of 2x2 to 3x3")
+        if isinstance(rows, str):
+            rows = rows.split()
         if not isinstance(rows, list | tuple) or len(rows) != n:
             raise TaskError(f"sudoku: {n} rows are needed")
-        numbers = []
         for row in rows:
-            if not isinstance(row, str) or len(row) != n or set(row) - set(".123456789"[: n + 1]):
+            if not isinstance(row, str) or len(row) != n or row.strip(".123456789"[: n + 1]):
                 raise TaskError(f"sudoku: a row is {n} of . and 1 to {n}, got {row!r}")
-            numbers += [0 if s == "." else int(s) for s in row]
+        given = "".join(map(str, rows)).encode().translate(_NUMBERS)
         for unit in units(height, width):
-            filled = [numbers[i] for i in unit if numbers[i]]
+            filled = [given[i] for i in unit if given[i]]
             if len(set(filled)) != len(filled):
                 raise TaskError("sudoku: the given numbers clash")
-        given = tuple(numbers)
         return Grid(given, given, (height, width))
 
     def read(self, move: JSON) -> tuple[int, int, int] | None:
-        if isinstance(move, str) and len(move) <= 20:
-            words = move.replace(",", " ").replace("=", " ").strip(" ()[]").split()
-            move = [int(w) for w in words if w.isdecimal()] if all(map(str.isdecimal, words)) else 0
+        if isinstance(move, str):
+            return _read(move) if len(move) <= 20 else None
         if isinstance(move, list | tuple) and len(move) == 3 and all(type(n) is int for n in move):
             row, column, number = (int(str(n)) for n in move)
             return row - 1, column - 1, number
@@ -84,10 +83,22 @@ class Sudoku:
     def apply(self, state: Grid, move: tuple[int, int, int]) -> Grid:
         n = state.box[0] * state.box[1]
         place = move[0] * n + move[1]
-        numbers = (*state.numbers[:place], move[2], *state.numbers[place + 1 :])
+        numbers = state.numbers[:place] + bytes((move[2],)) + state.numbers[place + 1 :]
         return Grid(numbers, state.given, state.box)
 
     def won(self, state: Grid) -> bool:
         if 0 in state.numbers:
             return False
         return all(len({state.numbers[i] for i in unit}) == len(unit) for unit in units(*state.box))
+
+
+_NUMBERS = bytes.maketrans(b".123456789", bytes(range(10)))
+
+
+@lru_cache(maxsize=1 << 12)
+def _read(text: str) -> tuple[int, int, int] | None:
+    words = text.replace(",", " ").replace("=", " ").strip(" ()[]").split()
+    if len(words) != 3 or not all(map(str.isdecimal, words)):
+        return None
+    row, column, number = map(int, words)
+    return row - 1, column - 1, number

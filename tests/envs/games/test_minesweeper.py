@@ -98,5 +98,5 @@ def test_the_sizes_and_the_number_of_mines_are_as_promised():
     env = verigym.make("minesweeper")
     for difficulty, (height, width, count) in {"easy": (5, 5, 4), "hard": (9, 9, 16)}.items():
         for seed in range(5):
-            rows = env.sample_task(seed, difficulty).reference["rows"]
+            rows = env.sample_task(seed, difficulty).reference["rows"].split()
             assert (len(rows), len(rows[0]), "".join(rows).count("*")) == (height, width, count)
