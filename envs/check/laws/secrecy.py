@@ -68,10 +68,13 @@ def _check_whole(env: Env[Any], text: str, where: str) -> None:
     reference = json.dumps(env.task.reference, sort_keys=True)
     if len(reference) > 8 and reference in text:
         raise Broken(f"{env.task.id}: the reference stands in {where}")
-    for secret in _leaves(env.task.reference):
-        if len(secret) <= 40 or secret in env.task.prompt:
-            continue
-        if len(_squeezed(secret)) > 40 and _squeezed(secret) in _squeezed(text):
+    leaves = {leaf for leaf in _leaves(env.task.reference) if len(leaf) > 40}
+    told = {leaf for leaf in leaves if leaf in env.task.prompt}
+    # What differs from one of those in its spaces alone, as a program does, cannot be looked for.
+    alike = {_squeezed(leaf) for leaf in told}
+    for secret in sorted(leaves - told):
+        squeezed = _squeezed(secret)
+        if len(squeezed) > 40 and squeezed not in alike and squeezed in _squeezed(text):
             raise Broken(f"{env.task.id}: {secret[:60]!r} in {where}")
 
 

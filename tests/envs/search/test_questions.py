@@ -78,7 +78,7 @@ def test_saying_unknown_always_or_never_is_hardly_paid():
 def test_the_words_do_not_betray_that_there_is_no_answer():
     # Of each fact that is asked for, about as many are unknown, and of each place.
     shares = {}
-    for task in tasks("unanswerable", 150):
+    for task in tasks("unanswerable", 300):
         for place, (phrase, answer) in enumerate(parts(task)):
             for what in (place, re.match(r"the (\w+)", phrase)[1]):
                 shares.setdefault(what, []).append(answer == "unknown")

@@ -166,7 +166,7 @@ def test_what_a_lazy_reply_earns():
     """Fixed replies, all names at once, and right values among wrong ones."""
     env = verigym.make(ID)
     paid = Counter()
-    for seed in range(60):
+    for seed in range(120):
         for difficulty in env.difficulties:
             task = env.sample_task(seed, difficulty)
             answer = task.reference["answer"]
@@ -183,7 +183,7 @@ def test_what_a_lazy_reply_earns():
                 "either": f"{right[0]} or Z99",
             }.items():
                 paid[name] += env.verifier.verify(task, f"<answer>{reply}</answer>").score
-    assert all(n <= 0.04 * 180 for n in paid.values()), paid
+    assert all(n <= 0.04 * 360 for n in paid.values()), paid
     assert not paid["more"]
     assert not paid["either"]
     assert not paid["all"] + paid["owners"] + paid["statements"]

@@ -147,7 +147,7 @@ def test_tools_as_steps(service):
 
         told = use("act", message="down")
         assert (told["reward"], told["observation"]["error"]) == (0.0, None)
-        assert told["observation"]["result"]["data"]["message"].startswith("..#..")
+        assert told["observation"]["result"]["data"]["message"].startswith("..A..")
         for tool, arguments, kind in (
             ("fly", {}, "tool_not_found"),
             ("act", {}, "invalid_args"),

@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 TRACE = HERE.parents[1] / "data" / "openenv_trace.json"
 GOLDEN = HERE.parents[1] / "golden" / "openenv_wire.jsonl"
 ROWS = [json.loads(line) for line in GOLDEN.read_text(encoding="utf-8").splitlines()]
-ACTIONS = ("nonsense", "down", "down", "up", "right", "right", "up")
+ACTIONS = ("nonsense", "down", "up", "right", "right", "down", "right")
 
 
 def told(observation, reward, done, terminated, truncated, info):
