@@ -57,9 +57,7 @@ class Draft:
     essence: JSON = None
 
 
-@dataclass(
-    slots=True, kw_only=True
-)  # not frozen: it is read once, and making it would take thrice as long
+@dataclass(slots=True, kw_only=True)
 class Transition(Generic[State]):
     """What one action does. `submission`, where given, is judged, and its score is the reward.
 

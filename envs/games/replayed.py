@@ -82,7 +82,7 @@ class ReplayedGame(Env[Play]):
 
     def turns_allowed(self, task: Task) -> int:
         """See `Env`."""
-        return int(task.reference["turns"])  # type: ignore[index,call-overload,arg-type]
+        return int(task.reference["turns"])  # type: ignore[index,call-overload]
 
     def observe(self, state: Play) -> str:
         """See `Env`."""
