@@ -56,13 +56,14 @@ class ConnectFour(Duel):
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
         """See `ReplayedGame`. Games of random but not careless moves, until a position fits."""
         opponent, moves = LEVELS[difficulty]
-        me, you = _won_position(rng, moves)
+        rows = rows_of(_won_position(rng, moves))
         reference = {
-            "rows": rows_of((me, you)),
+            "rows": rows,
             "opponent": opponent,
             "seed": int(rng.integers(1 << 31)),
             "max_moves": moves,
             "turns": moves,
+            "essence": min(rows, [row[::-1] for row in rows]),  # its mirror image is the same
         }
         return _PROMPT.format(board=_BOARD, turns=moves), reference
 

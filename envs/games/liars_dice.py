@@ -77,6 +77,7 @@ class LiarsDice(Duel):
             "seed": int(rng.integers(1 << 31)),
             "rounds": rolls,
             "turns": rounds * (dice * faces + 2),
+            "essence": [faces, rolls],  # the same dice against another opponent are the same game
         }
 
     def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
