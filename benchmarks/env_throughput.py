@@ -116,8 +116,10 @@ DIRECTIONS = ("up", "down", "left", "right")
 
 
 class Played:
-    """One library's game: `reset(seed)` and `step(action)`, which tells whether the episode is over."""
+    """One library's game: `reset(seed)` and `step(action)`, which tells whether the episode is over; and
+    what takes memory."""
 
+    held: Any
     reset: Callable[[int], Any]
     step: Callable[[str], bool]
     action: Callable[[random.Random], str]
@@ -150,6 +152,7 @@ def verigym_game(name: str, game: str, options: dict[str, Any]) -> Played:
         moved = env.step(action)
         return moved[2] or moved[3]
 
+    played.held = env
     played.reset = lambda seed: env.reset(seed=seed)
     played.step = step
     if game.startswith("countdown"):
@@ -171,6 +174,7 @@ def gem_game(name: str, game: str, options: dict[str, Any]) -> Played:
         moved = env.step(action)
         return bool(moved[2] or moved[3])
 
+    played.held = env
     played.reset = lambda seed: env.reset(seed=seed)
     played.step = step
     played.action = action_of(game, "gem")
@@ -181,8 +185,9 @@ def reasoning_game(name: str, game: str, options: dict[str, Any]) -> Played:
     import reasoning_gym
 
     data = reasoning_gym.create_dataset(name, size=1 << 30, seed=7, **options)
-    held: list[Any] = [None]
+    held: list[Any] = [None, data]
     played = Played()
+    played.held = held
 
     def reset(seed: int) -> None:
         held[0] = data[seed]
@@ -207,6 +212,7 @@ def textarena_game(name: str, game: str, options: dict[str, Any]) -> Played:
         env.get_observation()
         return bool(env.step(action)[0])
 
+    played.held = env
     played.reset = lambda seed: env.reset(num_players=1, seed=seed)
     played.step = step
     played.action = action_of(game, "textarena")
@@ -253,7 +259,8 @@ def child(library: str, game: str, seconds: float) -> dict[str, float]:
     for n in range(INSTANCES if reset_s / resets < 0.05 else 5):
         one = make(name, game, options)
         one.reset(n)
-        kept.append(one)
+        kept.append(one.held)
+    del one
     gc.collect()
     memory = (tracemalloc.get_traced_memory()[0] - before) / len(kept)
     return {"reset_us": 1e6 * reset_s / resets, "step_us": 1e6 * step_s / steps, "bytes": memory}
