@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from functools import lru_cache
@@ -67,7 +68,7 @@ class Wordle:
         return Guesses(state.secret, _with(state.made, move))
 
     def won(self, state: Guesses) -> bool:
-        return state.secret in state.made
+        return _holds(state.made, state.secret)
 
 
 class Mastermind:
@@ -91,7 +92,7 @@ class Mastermind:
         return Guesses(state.secret, _with(state.made, move), state.symbols)
 
     def won(self, state: Guesses) -> bool:
-        return state.secret in state.made
+        return _holds(state.made, state.secret)
 
 
 class Hangman:
@@ -121,8 +122,19 @@ class Hangman:
         return sum(letter not in state.secret for letter in state.made) >= state.lives
 
 
+# By halving, since a submission may hold masses of guesses.
+
+
+def _holds(made: tuple[str, ...], guess: str) -> bool:
+    at = bisect_left(made, guess)
+    return at < len(made) and made[at] == guess
+
+
 def _with(made: tuple[str, ...], guess: str) -> tuple[str, ...]:
-    return made if guess in made else tuple(sorted((*made, guess)))
+    at = bisect_left(made, guess)
+    if at < len(made) and made[at] == guess:
+        return made
+    return (*made[:at], guess, *made[at:])
 
 
 def _text(move: JSON, form: re.Pattern[str]) -> str | None:

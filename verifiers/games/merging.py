@@ -49,9 +49,8 @@ _LINES = {
 """For each direction the places of each line, from the side that tiles move to."""
 
 
-@lru_cache(
-    maxsize=1 << 10
-)  # whether a push is legal and what it does are asked one after the other
+# Whether a push is legal and what it does are asked one after the other.
+@lru_cache(maxsize=1 << 10)
 def pushed(tiles: Tiles, move: str) -> Tiles:
     """The tiles after a push, before the new one comes."""
     out = [0] * 16
@@ -97,11 +96,7 @@ class Merging:
 
     def start(self, reference: Mapping[str, JSON]) -> Board:
         tiles, target, seed = (reference.get(name) for name in ("tiles", "target", "seed"))
-        if type(target) is not int or not 4 <= target <= 1 << 17 or type(seed) is not int:
-            raise TaskError("2048: target must be a power of two from 4, seed a whole number")
-        if "tiles" not in reference:
-            return Board(with_new_tile(with_new_tile((0,) * 16, seed), seed), target, seed)
-        if (
+        if "tiles" in reference and (
             not isinstance(tiles, list | tuple)
             or len(tiles) != 16
             or not all(
@@ -110,6 +105,10 @@ class Merging:
             )
         ):
             raise TaskError("2048: tiles must be 16 powers of two, or 0")
+        if type(target) is not int or not 4 <= target <= 1 << 17 or type(seed) is not int:
+            raise TaskError("2048: target must be a power of two from 4, seed a whole number")
+        if not isinstance(tiles, list | tuple):
+            return Board(with_new_tile(with_new_tile((0,) * 16, seed), seed), target, seed)
         return Board(tuple(int(str(t)) for t in tiles), target, seed)
 
     def read(self, move: JSON) -> str | None:

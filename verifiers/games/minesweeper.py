@@ -92,9 +92,10 @@ def opened_from(field: Field, cells: int, new: int) -> int:
 
 
 class Minesweeper:
-    """`{"rows": ["..*", "..."], "first": [1, 1]}`, `*` a mine, or the rows as one text with spaces: a move `[row, column]`, from 1, opens a cell.
+    """`{"rows": ["..*", "..."], "first": [1, 1]}`, `*` a mine: a move `[row, column]`, from 1, opens a cell.
 
-    `first` is open at the start. Won where all cells without a mine are open and none with one.
+    `rows` may be one text with spaces between them. `first` is open at the start. Won where all cells
+    without a mine are open and none with one.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Opened:
@@ -102,7 +103,7 @@ class Minesweeper:
         if isinstance(rows, str):
             rows = rows.split()
         elif not isinstance(rows, list | tuple) or not all(isinstance(row, str) for row in rows):
-            raise TaskError("minesweeper: rows must be a list of texts")
+            raise TaskError("minesweeper: rows must be a list of texts, or one text")
         lines: list[str] = rows  # type: ignore[assignment]
         if len(set(map(len, lines))) != 1 or "".join(lines).strip(".*"):
             raise TaskError("minesweeper: rows of one width of . and *")

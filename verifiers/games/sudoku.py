@@ -34,10 +34,10 @@ def units(height: int, width: int) -> tuple[tuple[int, ...], ...]:
 
 
 class Sudoku:
-    """`{"rows": ["1..4", ...], "box": [2, 2]}`, or the rows as one text with spaces: a move `[row, column, number]`, from 1, fills a cell.
+    """`{"rows": ["1..4", ...], "box": [2, 2]}`: a move `[row, column, number]`, from 1, fills a cell.
 
-    Given numbers stay; other cells may be filled anew, and 0 empties one. Won where every row, column
-    and box holds every number.
+    `rows` may be one text with spaces between them. Given numbers stay; other cells may be filled anew,
+    and 0 empties one. Won where every row, column and box holds every number.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Grid:

@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 import verigym
 from verigym.envs.games.replayed import ReplayedGame
-from verigym.verifiers.games.guessing import code_marks, word_marks
-from verigym.verifiers.games.merging import pushed, pushes, with_new_tile
+from verigym.errors import TaskError
+from verigym.verifiers.games.guessing import Mastermind, Wordle, code_marks, word_marks
+from verigym.verifiers.games.merging import Merging, pushed, pushes, with_new_tile
+from verigym.verifiers.games.rules import RULES
 
 REPLAYED = [
     env_id
@@ -46,6 +48,17 @@ def test_marks_agree_with_each_other(secret, guess):
     assert code_marks(guess, secret) == (placed, elsewhere)
 
 
+@given(codes, st.lists(codes, max_size=40))
+def test_guesses_are_kept_once_each_and_in_order(secret, guesses):
+    for rules, signs in ((Mastermind(), "1234"), (Wordle(), "abcd")):
+        word, *words = (text.translate(str.maketrans("1234", signs)) for text in (secret, *guesses))
+        state = rules.start({"secret": word, "symbols": 4, "max_moves": 9})
+        for guess in words:
+            state = rules.apply(state, guess)
+        assert state.made == tuple(sorted(set(words)))
+        assert rules.won(state) == (word in words)
+
+
 tiles = st.lists(st.sampled_from([0, 2, 4, 8]), min_size=16, max_size=16).map(tuple)
 
 
@@ -59,6 +72,37 @@ def test_a_push_keeps_the_sum_and_opposite_pushes_mirror(board):
         after = with_new_tile(board, 7)
         assert after == with_new_tile(board, 7)
         assert sum(a != b for a, b in itertools.zip_longest(after, board)) == 1
+
+
+@given(st.integers(-9, 1 << 40))
+def test_a_grid_without_tiles_starts_with_two_new_ones(seed):
+    start = Merging().start({"target": 64, "seed": seed})
+    assert sorted(start.tiles)[:14] == [0] * 14
+    assert set(start.tiles) <= {0, 2, 4}
+    assert start.tiles.count(0) == 14
+    assert start == Merging().start({"target": 64, "seed": seed, "tiles": list(start.tiles)})
+
+
+@pytest.mark.parametrize(
+    ("game", "rows", "rest"),
+    [
+        ("minesweeper", ["..*.", "....", "*..."], {"first": [3, 4]}),
+        ("minesweeper", ["."], {"first": "1 1"}),
+        ("sudoku", ["1..4", "....", "....", "4..1"], {"box": [2, 2]}),
+        ("sudoku", ["1..4", "....", "...."], {"box": [2, 2]}),
+        ("minesweeper", ["..*.", "..."], {"first": [2, 1]}),
+        ("minesweeper", ["..x.", "...."], {"first": [2, 1]}),
+        ("minesweeper", [], {"first": [1, 1]}),
+    ],
+)
+def test_rows_may_be_one_text(game, rows, rest):
+    def start(rows):
+        try:
+            return RULES[game].start({"rows": rows, **rest})
+        except TaskError as error:
+            return str(error)
+
+    assert start(" ".join(rows)) == start(rows) == start(tuple(rows))
 
 
 @pytest.mark.parametrize("env_id", REPLAYED)
