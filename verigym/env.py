@@ -331,10 +331,11 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         Raises VerifierFault where no score could be had: nothing has changed, so repeat or give up.
         """
         moved, truncated, submission = self._moved(action)
-        verdict = None
+        expected, verdict = self._expected, None
         reward = self.verify_s = 0.0
+        if expected:
+            self._expected = None  # it was for this step alone
         if submission is not None:
-            expected, self._expected = self._expected, None
             if expected and expected[0] is self._task and expected[1] == submission:
                 _, _, verdict, self.verify_s = expected
             else:

@@ -233,6 +233,25 @@ def test_a_fault_leaves_the_state_unchanged_and_the_step_repeatable(outage, stat
     assert (reward, terminated) == (1.0, True)
 
 
+def test_a_verdict_found_elsewhere_is_for_the_next_step_alone():
+    env = make_count()
+    env.reset(seed=3)
+    for action in ("up", "nonsense", "down"):
+        env.expect(0, scored(0.25, "elsewhere"), 1.0)
+        assert env.step(action)[1] == 0.0
+        assert env.verify_s == 0.0
+    point = env.snapshot()
+    assert env.step("stop")[4]["verdict"].reason == "wrong_value"
+    assert env.verifier.calls == 1
+    env.restore(point)
+    env.expect(0, scored(0.25, "elsewhere"), 1.0)
+    assert env.step("stop")[1] == 0.25
+    assert (env.verify_s, env.verifier.calls) == (1.0, 1)
+    env.restore(point)
+    env.expect(1, scored(0.25, "of another submission"), 1.0)
+    assert env.step("stop")[4]["verdict"].reason == "wrong_value"
+
+
 def test_a_fault_at_the_turn_limit_is_repeatable_too():
     env = make_count(max_turns=1)
     env.reset(seed=5)

@@ -1,8 +1,11 @@
 """Tasks survive JSON, hide their reference, and have stable digests."""
 
+import copy
 import hashlib
 import json
 import math
+import pickle
+from dataclasses import FrozenInstanceError, fields, replace
 
 import pytest
 from hypothesis import given
@@ -55,6 +58,32 @@ def test_the_public_form_has_everything_but_the_reference(original):
     public = original.public()
     assert set(public) == {"id", "env_id", "seed", "prompt", "difficulty", "split", "tags"}
     assert public["prompt"] == original.prompt
+
+
+@given(TASKS)
+def test_copies_are_equal_and_content_is_worked_out_anew(original):
+    plain = original.to_json()
+    assert original.content  # kept from here on, and no part of what is written or compared
+    assert original.to_json() == plain
+    copies = [copy.copy(original), copy.deepcopy(original), replace(original)]
+    copies += [
+        pickle.loads(pickle.dumps(original, n)) for n in range(2, pickle.HIGHEST_PROTOCOL + 1)
+    ]
+    for one in copies:
+        assert one == original
+        assert (one.content, one.to_json(), repr(one)) == (original.content, plain, repr(original))
+    assert replace(original, prompt=f"{original.prompt}!").content != original.content
+
+
+def test_a_task_stays_as_it_is():
+    one = task()
+    for field in fields(one):
+        with pytest.raises(FrozenInstanceError):
+            setattr(one, field.name, None)
+    with pytest.raises((AttributeError, TypeError)):
+        one.content = "another"
+    assert hash(one) == hash(task())
+    assert not hasattr(one, "__dict__")  # a run holds many
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"\xff", '{"id": 1}', b"nonsense"])
