@@ -220,16 +220,10 @@ class Searching(Reader):
         super().__init__(**kwargs)
         self.world = world
         self.pages = pages
-        self._drawing = self.split
 
     @abstractmethod
     def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
         """A question with one right answer, or None where the draws led nowhere: others follow."""
-
-    def _draw(self, rng: np.random.Generator, seed: int, difficulty: str, split: str) -> Task:
-        # The split decides the world, and the world the split: see split_of.
-        self._drawing = split
-        return super()._draw(rng, seed, difficulty, split)
 
     def split_of(self, draft: Draft) -> str:
         """See `Env`. Each world belongs to one split."""
