@@ -9,23 +9,24 @@ from types import TracebackType
 from typing import Any
 
 from verigym.agents.plan import Plan
+from verigym.agents.together import Together, address
 from verigym.client import RemoteVerifier
 from verigym.env import Env
 from verigym.errors import RequestError
 from verigym.registry import make
-from verigym.verifier import Verifier
 
 
 class EnvPool:
     """Hands out environments, one owner at a time; safe to use from threads. Close it, or use `with`.
 
-    Give one pool to several `play` calls to keep instances between them. Where plans name a verifier
-    service by URL, all instances of a world share one client of it, which closes with the pool.
+    Give one pool to several `play` calls to keep instances between them. All instances that a verifier of
+    a service judges, with the same parameters, share one client, so that one request can judge for
+    many; where plans name the service by URL, it closes with the pool.
     """
 
     def __init__(self) -> None:
         self._idle: defaultdict[tuple[Any, ...], list[Env[Any]]] = defaultdict(list)
-        self._remote: dict[tuple[Any, ...], Verifier] = {}
+        self._remote: dict[object, Together] = {}
         self._lock = threading.Lock()
         self._closed = False
 
@@ -38,15 +39,17 @@ class EnvPool:
             idle = self._idle[plan.world]
             if idle:
                 return idle.pop()
-            if isinstance(plan.env_kwargs.get("verifier"), str):
-                # A client for each of hundreds of environments would open as many connections.
-                verifier = self._remote.get(plan.world)
-                if verifier is None:
-                    env = _new(plan, plan.env_kwargs)
-                    self._remote[plan.world] = env.verifier
-                    return env
-                return _new(plan, {**plan.env_kwargs, "verifier": verifier})
-        return _new(plan, plan.env_kwargs)
+        env = _new(plan, plan.env_kwargs)
+        found = env.verifier
+        if type(found) is RemoteVerifier:  # another class may ask in a way of its own
+            named = isinstance(plan.env_kwargs.get("verifier"), str)
+            with self._lock:
+                # A caller's own has a key, a time limit and an end of its own.
+                key = address(found) if named else found
+                if key not in self._remote:
+                    self._remote[key] = Together(found)
+                env.verifier = self._remote[key]
+        return env
 
     def release(self, plan: Plan, env: Env[Any]) -> None:
         """Take `env` back, at rest and unharmed."""
@@ -62,13 +65,12 @@ class EnvPool:
             self._closed = True
             idle = [env for envs in self._idle.values() for env in envs]
             self._idle.clear()
-            remote = list(self._remote.values())
+            remote = [one for key, one in self._remote.items() if isinstance(key, tuple)]
             self._remote.clear()
         for env in idle:
             env.close()
         for verifier in remote:
-            if isinstance(verifier, RemoteVerifier):
-                verifier.close()
+            verifier.close()
 
     def __enter__(self) -> EnvPool:
         return self

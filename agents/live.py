@@ -12,6 +12,7 @@ from verigym.agents.chat import Conversation, Encoding, Prompt
 from verigym.agents.envpool import EnvPool
 from verigym.agents.plan import Plan
 from verigym.agents.policy import Completion, Policy, Request
+from verigym.agents.together import Together
 from verigym.env import Env
 from verigym.episode import Episode, Turn
 from verigym.errors import PolicyError, RequestError
@@ -146,10 +147,25 @@ def begin(live: Live, started: Started) -> None:
     episode.versions.update(env=env.id, verifier=started.verifier)
 
 
+def announce(env: Env[Any], most: int) -> None:
+    """Tell the verifier that others share, if it is one, that `step` is to come; at most `most` at once."""
+    if isinstance(env.verifier, Together):
+        env.verifier.announce(most)
+
+
+def end(env: Env[Any]) -> None:
+    """Tell it that the step has ended, or will not be made."""
+    if isinstance(env.verifier, Together):
+        env.verifier.end()
+
+
 def step(env: Env[Any], action: str) -> Stepped:
-    """One timed step."""
+    """One timed step, which was announced."""
     began = time.perf_counter()
-    shown, reward, terminated, truncated, info = env.step(action)
+    try:
+        shown, reward, terminated, truncated, info = env.step(action)
+    finally:
+        end(env)
     return Stepped(
         shown=shown,
         reward=float(reward),

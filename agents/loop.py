@@ -1,7 +1,8 @@
 """The episode loop: many episodes at once, generation never waiting for an environment.
 
 One control thread (the caller's) owns all state. Environment steps, and the verifier calls inside
-them, run in worker threads; generation runs in a thread of its own. All report to one queue.
+them, run in worker threads (what they ask of a service goes there together: together.py); generation
+runs in a thread of its own. All report to one queue.
 
 What becomes of a failure (law 1; none is ever a reward):
 
@@ -264,15 +265,27 @@ class _Game:
             return
         live.cohort.ready.append(live)
 
+    def _submit_steps(self, lives: Sequence[Live]) -> None:
+        for live in lives:  # all, before the first of them may ask for a verdict
+            under_way.announce(live.resting_env, self.settings.env_workers)
+        for live in lives:
+            self._submit_step(live)
+
     def _submit_step(self, live: Live) -> None:
         env = live.resting_env
         live.busy = True
+
+        def drop(job: Job) -> None:
+            if not job.began:
+                under_way.end(env)
+            env.close()
+
         self.steppers.submit(
             Job(
                 run=partial(under_way.step, env, live.talk.actions[-1]),
                 deadline_s=self.settings.step_deadline_s,
                 tag=partial(self._on_step, live),
-                late=lambda job: env.close(),
+                late=drop,
             )
         )
 
@@ -280,7 +293,7 @@ class _Game:
         if not job.overdue:
             live.busy = False
         if not isinstance(job.result, Stepped):
-            self._on_env_failure(live, job, partial(self._submit_step, live))
+            self._on_env_failure(live, job, partial(self._submit_steps, [live]))
             return
         live.trouble = None
         self.ledger.step_s += job.result.step_s
@@ -378,12 +391,14 @@ class _Game:
         elif error is not None:
             raise error
         else:
+            moving = []
             for live, (prompt, answer) in zip(batch.members, job.result, strict=True):
                 if answer is None:
                     self._finish(live, "truncated")
                 else:
                     under_way.answered(live, prompt, answer, self.parse(answer.text))
-                    self._submit_step(live)
+                    moving.append(live)
+            self._submit_steps(moving)
 
     # Ends.
 

@@ -31,6 +31,10 @@ class Obeys(Verifier):
             if not Path(submission["at"]).exists():
                 self._report(submission, os.getpid())
                 os.kill(os.getpid(), signal.SIGKILL)
+        elif do == "hang_once":
+            if not Path(submission["at"]).exists():
+                self._report(submission, os.getpid())
+                time.sleep(3600)
         elif do == "raise":
             raise ValueError(f"expected {task.reference} in {__file__}")
         elif do == "bad_task":
