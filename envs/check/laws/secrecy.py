@@ -65,16 +65,23 @@ def _check_whole(env: Env[Any], text: str, where: str) -> None:
 
     Short pieces, such as the rows of a grid that the policy sees, may well stand in the prompt.
     """
-    reference = json.dumps(env.task.reference, sort_keys=True)
-    if len(reference) > 8 and reference in text:
+    reference, squeezed = env.task.reference, _squeezed(text)
+    wholes = [json.dumps(reference, sort_keys=True)]
+    if isinstance(reference, dict):
+        wholes.append(repr(reference))
+    if any(len(whole) > 8 and whole in text for whole in wholes):
         raise Broken(f"{env.task.id}: the reference stands in {where}")
-    leaves = {leaf for leaf in _leaves(env.task.reference) if len(leaf) > 40}
+    leaves = {leaf for leaf in _leaves(reference) if len(leaf) > 40}
     told = {leaf for leaf in leaves if leaf in env.task.prompt}
-    # What differs from one of those in its spaces alone, as a program does, cannot be looked for.
     alike = {_squeezed(leaf) for leaf in told}
     for secret in sorted(leaves - told):
-        squeezed = _squeezed(secret)
-        if len(squeezed) > 40 and squeezed not in alike and squeezed in _squeezed(text):
+        found = _squeezed(secret)
+        if found in alike:
+            # It differs from one of those in its spaces alone, as a program may: looked for as it is.
+            stands = secret in text or repr(secret)[1:-1] in text
+        else:
+            stands = len(found) > 40 and found in squeezed
+        if stands:
             raise Broken(f"{env.task.id}: {secret[:60]!r} in {where}")
 
 
@@ -139,7 +146,9 @@ def _spaced(words: list[str]) -> str:
 
 def _leaves(value: JSON) -> Iterator[str]:
     if isinstance(value, str):
-        yield value
+        rows = value.split()
+        # Rows of a grid are the same in one text as in a list.
+        yield from rows if len(set(map(len, rows))) == 1 else [value]
     elif isinstance(value, dict):
         for inner in value.values():
             yield from _leaves(inner)
@@ -149,7 +158,8 @@ def _leaves(value: JSON) -> Iterator[str]:
 
 
 def _squeezed(text: str) -> str:
-    return re.sub(r"\s+", "", _untagged(text))
+    """Without spaces, and without what `repr` and JSON put into a text."""
+    return re.sub(r"""\\[nrt]|[\s\\'"]""", "", _untagged(text))
 
 
 def _untagged(text: str) -> str:

@@ -6,6 +6,7 @@ import subprocess
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -132,6 +133,59 @@ class PaysLists(Question):
         return Ask(prompt=f"The colour of {numbers}?", answer=colour)
 
 
+TESTS = "def check(code):\n    assert code != '1' and code != \"2\"\n    return code.split('\\n')\n"
+
+
+class HidesProgram(Sound):
+    """The reference holds tests beside the code."""
+
+    program: ClassVar = TESTS
+    told: ClassVar = ""
+
+    def generate(self, rng, difficulty):
+        draft = super().generate(rng, difficulty)
+        reference = {"code": draft.reference, "tests": self.program, "asked": [SPACED]}
+        return replace(draft, prompt=f"{draft.prompt}\n{SPACED}", reference=reference)
+
+    def initial(self, task):
+        return SOUND.Lock(code=task.reference["code"])
+
+    def turns_allowed(self, task):
+        return len(task.reference["code"])
+
+    def observe(self, state):
+        return super().observe(state) + self.told
+
+
+SPACED = "def f(x):\n    if x:\n        return 1\n    return 2 * f(x - 1)\n"
+
+
+class TellsProgramInInfo(HidesProgram):
+    def step(self, action):
+        *rest, info = super().step(action)
+        return *rest, {**info, "debug": {"ran": [f"# tests\n{self.task.reference['tests']}"]}}
+
+
+class TellsProgramIndented(HidesProgram):
+    told = "\n" + TESTS.replace("\n", "\n    ")
+
+
+class TellsReferenceInInfo(HidesProgram):
+    def _info(self, valid, verdict):
+        return {**super()._info(valid, verdict), "debug": self.task.reference}
+
+
+class TellsMendedProgram(HidesProgram):
+    """It differs from the one in the prompt in its spaces alone."""
+
+    program = SPACED.replace("    return 2", "        return 2")
+    told = f"\n{program}"
+
+
+class HidesMendedProgram(HidesProgram):
+    program = TellsMendedProgram.program
+
+
 def given(kind):
     """A subject whose environments are of class `kind`, which is not installed."""
 
@@ -142,6 +196,16 @@ def given(kind):
     return Given(kind.id, 24)
 
 
+@pytest.mark.parametrize("kind", [HidesProgram, HidesMendedProgram])
+def test_what_the_prompt_shows_is_no_secret(kind):
+    secrecy.the_answer_is_hidden(given(kind))
+
+
+@pytest.mark.parametrize("name", ["2048", "minesweeper", "sokoban", "sudoku", "wordle"])
+def test_a_grid_that_is_played_on_is_no_secret(name):
+    secrecy.the_answer_is_hidden(Subject(f"verigym/games/{name}-v0", 16))
+
+
 @pytest.mark.parametrize(
     ("kind", "law", "told"),
     [
@@ -149,6 +213,10 @@ def given(kind):
         (KeyOfCount, keys.keys_have_no_history, "two keys, one future"),
         (TellsShortAnswer, secrecy.the_answer_is_hidden, "the observation, at one place"),
         (TellsInPlay, secrecy.the_answer_is_hidden, "info after junk, at one place"),
+        (TellsProgramInInfo, secrecy.the_answer_is_hidden, "'def check.* in info after junk"),
+        (TellsProgramIndented, secrecy.the_answer_is_hidden, "'def check.* in the observation"),
+        (TellsMendedProgram, secrecy.the_answer_is_hidden, "'def f.* in the observation"),
+        (TellsReferenceInInfo, secrecy.the_answer_is_hidden, "the reference stands in info"),
         (ReadsZone, purity.it_is_pure, "time.localtime"),
         (ReadsMachine, purity.it_is_pure, "os.environ in .*, posix.uname"),
         (StartsProcess, purity.it_is_pure, "subprocess.Popen"),
