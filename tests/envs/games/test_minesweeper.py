@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import verigym
 from verigym.envs.games.minesweeper_proofs import proved
-from verigym.verifiers.games.minesweeper import GAP, field_of, opened_from
+from verigym.verifiers.games.minesweeper import GAP, MAX_SIDE, Minesweeper, field_of, opened_from
 
 SIDE = 4
 CELLS = SIDE * SIDE
@@ -50,6 +50,33 @@ def as_set(number):
     found = {at for at in range(CELLS) if number & digit(at)}
     assert as_number(found) == number  # no stray digits between the rows
     return found
+
+
+sides = st.sampled_from([1, 2, 5, MAX_SIDE])
+
+
+@given(sides, sides, st.sampled_from([0.0, 0.1, 0.5]), st.randoms(use_true_random=False))
+def test_fields_of_any_size_are_shown_cell_by_cell(height, width, share, random):
+    places = list(itertools.product(range(height), range(width)))
+    first = random.choice(places)
+    mines = {place for place in places if random.random() < share} - {first}
+    rows = ["".join(".*"[(r, c) in mines] for c in range(width)) for r in range(height)]
+    rules, env = Minesweeper(), verigym.make("minesweeper")
+    board = rules.start({"rows": " ".join(rows), "first": f"{first[0] + 1} {first[1] + 1}"})
+    for place in random.choices(places, k=3):
+        if rules.legal(board, place):
+            board = rules.apply(board, place)
+
+    def sign(r, c):
+        if not board.cells >> 4 * (r * (width + GAP) + c) & 1:
+            return "#"
+        near = itertools.product((r - 1, r, r + 1), (c - 1, c, c + 1))
+        return "*" if (r, c) in mines else str(len(mines.intersection(near)))
+
+    signs = {place: sign(*place) for place in places}
+    lines = [" ".join(signs[r, c] for c in range(width)) for r in range(height)]
+    assert env.show(board) == "\n".join(lines)
+    assert env.moves(board) == [f"{r + 1} {c + 1}" for r, c in places if signs[r, c] == "#"]
 
 
 @given(fields())
