@@ -38,7 +38,7 @@ UltimateTicTacToe WildTicTacToe
 """
 _OPENSPIEL = """
 breakthrough checkers chess clobber connect_four dots_and_boxes einstein_wurfelt_nicht go gomoku havannah
-hex lines_of_action mancala mnk nim nine_mens_morris othello oware pentago pig quoridor tic_tac_toe
+hex lines_of_action mancala mnk nim nine_mens_morris othello oware pentago pig tic_tac_toe twixt
 ultimate_tic_tac_toe y
 """
 _MINIGRID = """

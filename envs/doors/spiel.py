@@ -28,8 +28,8 @@ GAMES: dict[str, tuple[str, int]] = {
     "oware": ("oware", 100),
     "pentago": ("pentago", 18),
     "pig": ("pig(winscore=50)", 150),
-    "quoridor": ("quoridor(board_size=5)", 60),
     "tic_tac_toe": ("tic_tac_toe", 5),
+    "twixt": ("twixt(board_size=8,ansi_color_output=false)", 31),
     "ultimate_tic_tac_toe": ("ultimate_tic_tac_toe", 45),
     "y": ("y(board_size=7)", 28),
 }

@@ -7,6 +7,7 @@ own, from where one stands. Two situations are one where the same facts hold and
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
@@ -27,6 +28,8 @@ _MAKERS = {
     "coins": "tw_coin_collector.coin_collector",
     "cooking": "tw_cooking.cooking",
 }
+# In what is told at the end: "You scored 1 out of a possible 1, in 4 turns."
+_COUNT = re.compile(r", in \d+ turns?(?=[.,\n])")
 
 
 class Story:
@@ -34,6 +37,8 @@ class Story:
 
     def __init__(self, reference: Mapping[str, Any]) -> None:
         world: Any = library("textworld", "textworld")
+        # TextWorld silences this when it is imported; a caller's `catch_warnings` may have undone that.
+        warnings.simplefilter("ignore", import_module("jericho").UnsupportedGameWarning)
         settings = tuple(sorted(reference["settings"].items()))
         path = _built(reference["game"], reference["seed"], settings)
         infos = world.EnvInfos(
@@ -49,11 +54,12 @@ class Story:
 
     @property
     def view(self) -> str:
-        """See `Game`. What was told last, without the banner and the status line."""
+        """See `Game`. What was told last, without the banner, the status line and the count of turns."""
         told = str(self._state.feedback)
         if "$$" in told:
             told = told[told.rindex("$$") :].partition("\n")[2]
         told = re.split(r"\n>\s", told)[0].partition("Would you like to RESTART")[0]
+        told = _COUNT.sub("", told)
         return re.sub(r"\n{3,}", "\n\n", told).strip() or "Nothing happens."
 
     def act(self, text: str) -> bool:

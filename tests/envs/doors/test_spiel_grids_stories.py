@@ -7,6 +7,8 @@ import pytest
 import verigym
 from verigym.doors import DOORS
 from verigym.envs.check import check
+from verigym.envs.check.laws.contract import gymnasium_s_checker_finds_nothing
+from verigym.envs.check.laws.keys import equal_keys_have_equal_futures, keys_have_no_history
 
 GAMES = {door.name: door.games for door in DOORS}
 
@@ -97,3 +99,27 @@ def test_a_story_is_won_by_its_own_commands():
     assert total == 1.0
     env.restore(point)
     assert env.state_key() == key
+
+
+@pytest.mark.slow
+def test_a_story_s_keys_are_whole_and_no_warning_gets_out():
+    need("textworld", "textworld")
+    laws = (
+        gymnasium_s_checker_finds_nothing,
+        equal_keys_have_equal_futures,
+        keys_have_no_history,
+    )
+    report = check("textworld/coins", seeds=2, laws=laws)
+    assert report.passed, report.text()
+
+
+@pytest.mark.slow
+def test_a_story_s_end_does_not_count_the_turns():
+    need("textworld", "textworld")
+    env = verigym.make("textworld/coins", difficulty="easy")
+    env.reset(seed=0)
+    while True:
+        view, _, terminated, _, _ = env.step(env.oracle())
+        if terminated:
+            break
+    assert "You scored 1 out of a possible 1." in view
