@@ -57,7 +57,9 @@ def finish(env):
 def test_sides_take_turns_and_rewards_sum_to_zero(env_id):
     env = verigym.make(env_id, opponent="self")
     seen = set()
-    for seed in range(16):
+    for seed in range(64):
+        if seed >= 8 and len(seen) > 1:
+            break
         observation, info = env.reset(seed=seed)
         turn = 0
         over = False
