@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.util import find_spec
 
+from verigym.errors import RequestError
+
 _REASONING_GYM = """
 ab acre advanced_geometry aiw arc_1d arc_agi base_conversion basic_arithmetic bf binary_alternation
 binary_matrix bitwise_arithmetic caesar_cipher calendar_arithmetic chain_sum circuit_logic coin_flip
@@ -75,3 +77,15 @@ DOORS: tuple[Door, ...] = (
     _door("textarena", "textarena", "arena", _TEXTARENA, "textarena"),
     _door("textworld", "textworld", "stories", "cooking treasure coins", "textworld"),
 )
+
+
+def need_library(env_id: str) -> None:
+    """Nothing where `env_id` can be made. Raises RequestError with what to install where it comes in by a
+    door whose library is missing."""
+    family, _, name = env_id.removeprefix("verigym/").partition("/")
+    for door in DOORS:
+        if door.name == family and name.removesuffix("-v0") in door.games and not door.installed:
+            raise RequestError(
+                f"{env_id} is played by {door.library}, which is not installed; "
+                f"pip install 'verigym[{door.extra}]'"
+            )

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from verigym.doors import need_library
 from verigym.envs.check.laws import (
     contract,
     cost,
@@ -104,10 +105,13 @@ def check(
     laws: Iterable[Law] = LAWS,
     progress: Callable[[Outcome], None] | None = None,
 ) -> Report:
-    """Apply `laws` to the environment `env_id`. Raises RequestError for an unknown one."""
+    """Apply `laws` to the environment `env_id`. Raises RequestError for an unknown one, and for one whose
+    library is not installed."""
     if seeds < 2:
         raise RequestError(f"seeds must be at least 2, got {seeds}")
-    subject = Subject(resolve(env_id), seeds)
+    full = resolve(env_id)
+    need_library(full)
+    subject = Subject(full, seeds)
     outcomes = []
     for law in laws:
         outcomes.append(apply(law, subject))

@@ -73,6 +73,7 @@ def check(
 
 
 def _chosen_ids(asked: list[str], every: bool) -> list[str]:
+    from verigym.doors import need_library
     from verigym.registry import list_doors, list_envs, resolve
 
     known = list(list_envs())
@@ -86,6 +87,9 @@ def _chosen_ids(asked: list[str], every: bool) -> list[str]:
             full = name if name.startswith("verigym/") else f"verigym/{name}"
             matching = [one for one in (*known, *list_doors()) if fnmatchcase(one, full)]
             if not matching:
+                for closed in list_doors(installed=False):
+                    if fnmatchcase(closed, full):
+                        need_library(closed)
                 raise RequestError(f"no environment matches {name!r}; `verigym list` shows them")
             found += matching
         else:

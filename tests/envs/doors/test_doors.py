@@ -11,9 +11,11 @@ import threading
 import gymnasium
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import verigym
 from verigym import RequestError, Status
+from verigym.cli.main import app
 from verigym.doors import DOORS, Door
 from verigym.envs.check import LAWS, check
 from verigym.envs.doors.foreign import ForeignGame
@@ -197,6 +199,18 @@ def test_borrowed_generators_leave_the_global_ones_alone_and_threads_apart():
     expected = random.random()
     random.seed(5)
     assert borrowed._RANDOM.random() == expected
+
+
+@pytest.mark.parametrize("asked", ["openspiel/hex", "openspiel/*"])
+def test_a_check_without_the_library_says_what_to_install(asked, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspiel", None)  # as where it is not installed
+    list_doors.cache_clear()
+    try:
+        done = CliRunner().invoke(app, ["check", asked])
+    finally:
+        list_doors.cache_clear()
+    assert done.exit_code == 2
+    assert "pip install 'verigym[openspiel]'" in " ".join(done.output.split())
 
 
 def test_the_state_of_borrowed_generators_changes_when_they_are_drawn_from():
