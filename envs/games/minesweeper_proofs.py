@@ -60,7 +60,9 @@ def _by_pairs(width: int, cells: int, left: int, unknown: int) -> tuple[int, int
         sums = left
         for which, shift in own:
             sums += counted[which] >> shift
-        hits = both & ~some(sums ^ high_left >> to, both)
+        half = sums ^ high_left >> to
+        half |= half >> 2  # as in `some`, two dozen times a call
+        hits = both & ~(half | half >> 1)
         if hits:
             high = hits << margin
             for shift in mines_at:
