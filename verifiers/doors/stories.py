@@ -54,12 +54,16 @@ class Story:
 
     @property
     def view(self) -> str:
-        """See `Game`. What was told last, without the banner, the status line and the count of turns."""
+        """See `Game`. What was told last, without the banner, the status line and the count of turns.
+
+        What lies in one place is listed by name, and not by what was put there last: facts have no order.
+        """
         told = str(self._state.feedback)
         if "$$" in told:
             told = told[told.rindex("$$") :].partition("\n")[2]
         told = re.split(r"\n>\s", told)[0].partition("Would you like to RESTART")[0]
-        told = _COUNT.sub("", told)
+        names = frozenset(one.name for fact in self._state.facts for one in fact.arguments)
+        told = _lists(names).sub(_by_name, _COUNT.sub("", told))
         return re.sub(r"\n{3,}", "\n\n", told).strip() or "Nothing happens."
 
     def act(self, text: str) -> bool:
@@ -85,6 +89,19 @@ class Story:
         """See `Game`."""
         commands = self._state.policy_commands
         return str(commands[0]) if commands else None
+
+
+@lru_cache(maxsize=64)
+def _lists(names: frozenset[str]) -> re.Pattern[str]:
+    """Finds "a carrot, some raw rice and a knife" where these are `names` of a story."""
+    known = "|".join(re.escape(one) for one in sorted(names, key=len, reverse=True))
+    thing = rf"(?:an?|some) (?:[\w-]+ )*?(?:{known})"
+    return re.compile(rf"\b{thing}(?:, {thing})* and {thing}\b")
+
+
+def _by_name(found: re.Match[str]) -> str:
+    *most, last = sorted(re.split(r", | and ", found[0]))
+    return f"{', '.join(most)} and {last}"
 
 
 @lru_cache(maxsize=1)

@@ -123,3 +123,20 @@ def test_a_story_s_end_does_not_count_the_turns():
         if terminated:
             break
     assert "You scored 1 out of a possible 1." in view
+
+
+@pytest.mark.slow
+def test_what_lies_in_one_place_is_told_in_one_order():
+    need("textworld", "textworld")
+    env = verigym.make("textworld/cooking", difficulty="easy")
+    env.reset(seed=5)
+    before = env.step("look")[0]
+    taken = [one for one in env.legal_actions(env.state) if one.endswith(" from counter")][:2]
+    assert len(taken) == 2
+    for one in taken:
+        env.step(one)
+        env.step(f"put {one[5:-13]} on counter")
+    after, _, _, _, info = env.step("look")
+    assert after == before
+    env.reset(seed=5)
+    assert env.step("look")[4]["state_key"] == info["state_key"]
