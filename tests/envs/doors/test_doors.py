@@ -55,7 +55,8 @@ def test_every_name_is_a_game_of_its_module():
 def test_our_own_environments_waive_nothing():
     for entry in list_envs().values():
         module, _, name = entry.target.partition(":")
-        assert not getattr(__import__(module, fromlist=["x"]), name).waived, entry.id
+        if module.startswith("verigym."):  # and not of a package that is installed beside it
+            assert not getattr(__import__(module, fromlist=["x"]), name).waived, entry.id
 
 
 def test_what_is_ours_goes_first_by_a_short_name():
