@@ -424,11 +424,10 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             moved = Transition(state=self.state, valid=False)
         else:
             moved = self.transition(self.state, action)
-        limit = self.max_turns or self.turns_allowed(task)
-        truncated = not moved.terminated and self._turn + 1 >= limit
-        if moved.submission is None and truncated:
-            return moved, truncated, self.submission(moved.state)
-        return moved, truncated, moved.submission
+        if moved.terminated or self._turn + 1 < (self.max_turns or self.turns_allowed(task)):
+            return moved, False, moved.submission
+        submission = moved.submission
+        return moved, True, self.submission(moved.state) if submission is None else submission
 
     def _draw(self, rng: np.random.Generator, seed: int, difficulty: str, split: str) -> Task:
         self._drawing = split

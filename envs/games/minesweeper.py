@@ -65,8 +65,10 @@ class Minesweeper(ReplayedGame):
     def show(self, board: Opened) -> str:
         """See `ReplayedGame`."""
         field, cells = board.field, board.cells
-        free, mines = field.free, field.mines
-        digits = field.numbers & 15 * cells | 15 * (mines & cells) | 14 * ((free | mines) & ~cells)
+        mines = field.mines
+        digits = field.numbers & 15 * cells | 14 * ((field.free | mines) & ~cells)
+        if mines & cells:
+            digits |= 15 * (mines & cells)
         text = " ".join(_written(field, digits).translate(_SIGNS, b"c").decode())
         return text.replace(" \n ", "\n")[:-2]
 

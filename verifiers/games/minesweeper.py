@@ -112,7 +112,7 @@ class Minesweeper:
             raise TaskError(f"minesweeper: at most {MAX_SIDE} by {MAX_SIDE}")
         field = field_of(height, width, _mines(lines))
         move = self.read(first)
-        bit = _bit(field, move) if move is not None and _inside(field, move) else 0
+        bit = 0 if move is None else _at(field, move)
         if not bit & field.free:
             raise TaskError("minesweeper: first must be a cell without a mine")
         return Opened(field, opened_from(field, 0, bit))
@@ -125,12 +125,12 @@ class Minesweeper:
         return None
 
     def legal(self, state: Opened, move: Cell) -> bool:
-        if not _inside(state.field, move) or self.lost(state):
-            return False
-        return not state.cells & _bit(state.field, move)
+        field = state.field
+        bit = _at(field, move)
+        return bit != 0 and not (bit | field.mines) & state.cells
 
     def apply(self, state: Opened, move: Cell) -> Opened:
-        return Opened(state.field, opened_from(state.field, state.cells, _bit(state.field, move)))
+        return Opened(state.field, opened_from(state.field, state.cells, _at(state.field, move)))
 
     def won(self, state: Opened) -> bool:
         return state.cells == state.field.free
@@ -148,12 +148,11 @@ def _read(text: str) -> Cell | None:
     return int(words[0]) - 1, int(words[1]) - 1
 
 
-def _inside(field: Field, cell: Cell) -> bool:
-    return 0 <= cell[0] < field.height and 0 <= cell[1] < field.width
-
-
-def _bit(field: Field, cell: Cell) -> int:
-    return 1 << 4 * (cell[0] * (field.width + GAP) + cell[1])
+def _at(field: Field, cell: Cell) -> int:
+    """The set of that cell; empty where it is none of the field's."""
+    row, column = cell
+    inside = 0 <= row < field.height and 0 <= column < field.width
+    return 1 << 4 * (row * (field.width + GAP) + column) if inside else 0
 
 
 def _mines(rows: Sequence[str]) -> int:
