@@ -141,13 +141,16 @@ class _Game:
         self.info = info
         if not info["valid_action"]:
             self.screen.print("[yellow]that is not a valid action here[/yellow]")
-        self.show(observation)
-        if terminated or truncated:
-            self.finish(reward, truncated)
-        return terminated or truncated
+        if not (terminated or truncated):
+            self.show(observation)
+            return False
+        if observation:
+            self.show(observation, "the end")
+        self.finish(reward, truncated)
+        return True
 
-    def show(self, observation: str) -> None:
-        title = f"turn {len(self.trail) + 1}"
+    def show(self, observation: str, title: str = "") -> None:
+        title = title or f"turn {len(self.trail) + 1}"
         body = Text(observation)
         if self.screen.is_terminal:
             self.screen.print(Panel(body, title=title, title_align="left", border_style="dim"))
@@ -168,7 +171,7 @@ class _Game:
         self.screen.print(
             Text.assemble(
                 (ended, "bold green" if won else "bold yellow"),
-                f", reward {reward:g} in {len(self.trail)} turns",
+                f", reward {reward:g} in {len(self.trail)} turn{'s' * (len(self.trail) != 1)}",
                 (f" ({verdict.reason}: {verdict.evidence})" if verdict is not None else "", "dim"),
             )
         )
