@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
@@ -100,6 +100,23 @@ class Gate:
     def pass_through(self) -> None:
         self.reached.set()
         self.open.wait(60)
+
+
+@pytest.fixture(scope="session")
+def bare():
+    """Gives episodes without timings and without how often something was tried."""
+
+    def stripped(episodes):
+        return [
+            replace(
+                e,
+                retries=0,
+                turns=[replace(t, generate_s=0.0, step_s=0.0, verify_s=0.0) for t in e.turns],
+            )
+            for e in episodes
+        ]
+
+    return stripped
 
 
 @pytest.fixture

@@ -20,12 +20,6 @@ from verigym.agents.policy import Completion, PolicyRefusal
 FAST = Settings(backoff_s=0.001, backoff_max_s=0.01, patience_s=30)
 
 
-def bare(episode):
-    """An episode without its timings."""
-    turns = [replace(t, generate_s=0.0, step_s=0.0, verify_s=0.0) for t in episode.turns]
-    return replace(episode, turns=turns, retries=0)
-
-
 @pytest.mark.parametrize("batching", ["ready", "cohorts"])
 def test_the_oracle_succeeds_everywhere_in_order(counter, make_verifier, batching):
     made = counter()
@@ -92,7 +86,7 @@ def test_difficulty_and_split_reach_the_environment(counter, make_verifier):
             assert (episode.difficulty, episode.split) == (difficulty or "easy", split or "train")
 
 
-def test_an_outage_is_waited_for_and_costs_nothing(counter, make_verifier, outage):
+def test_an_outage_is_waited_for_and_costs_nothing(counter, make_verifier, outage, bare):
     verifier = make_verifier(outage(9) + outage(2, Status.TIMEOUT) + outage(2, Status.CANCELLED))
     plans = plan_groups(counter(), range(4), env_kwargs={"verifier": verifier})
     ledger, told = Ledger(), []
@@ -103,7 +97,7 @@ def test_an_outage_is_waited_for_and_costs_nothing(counter, make_verifier, outag
     calm = play(
         plan_groups(counter(), range(4), env_kwargs={"verifier": make_verifier()}), OraclePolicy()
     )
-    assert [bare(e) for e in episodes] == [bare(e) for e in calm]
+    assert bare(episodes) == bare(calm)
 
 
 def test_an_outage_beyond_patience_is_a_fault_and_never_a_zero(counter, make_verifier, outage):
@@ -335,7 +329,9 @@ class Batches(RandomPolicy):
         return super().complete(requests)
 
 
-def test_cohorts_make_the_same_batches_whatever_the_environments_do(counter, make_verifier, outage):
+def test_cohorts_make_the_same_batches_whatever_the_environments_do(
+    counter, make_verifier, outage, bare
+):
     """Steps that finish in any order, and faults that pass, change neither batches nor episodes."""
     lock, turn = threading.Lock(), [0]
 
@@ -363,7 +359,7 @@ def test_cohorts_make_the_same_batches_whatever_the_environments_do(counter, mak
         )
         # Cohorts overlap freely; within each the sequence is fixed.
         batches = sorted(tuple(batch) for batch in policy.seen)
-        outcomes.append((batches, [bare(e) for e in episodes]))
+        outcomes.append((batches, bare(episodes)))
     assert outcomes[0] == outcomes[1] == outcomes[2]
     assert max(len(batch) for batch in outcomes[0][0]) == 3
 
@@ -436,14 +432,14 @@ def test_max_live_bounds_what_is_under_way(counter, make_verifier):
     assert made.closed <= 3  # instances were handed on
 
 
-def test_a_pool_keeps_instances_between_calls(counter, make_verifier):
+def test_a_pool_keeps_instances_between_calls(counter, make_verifier, bare):
     made = counter()
     plans = plan_groups(made, range(4), env_kwargs={"verifier": make_verifier()})
     with EnvPool() as pool:
         first = play(plans, OraclePolicy(), envs=pool)
         second = play(plans, OraclePolicy(), envs=pool)
         assert made.closed == 0
-        assert [bare(e) for e in first] == [bare(e) for e in second]
+        assert bare(first) == bare(second)
     assert 0 < made.closed <= 4
 
 
@@ -524,10 +520,10 @@ def test_policies_may_take_several_batches_at_once(counter, make_verifier):
     assert all(e.success for e in play(plans, Three(), settings=FAST))
 
 
-def test_random_play_differs_by_member_and_repeats_by_key(counter, make_verifier):
+def test_random_play_differs_by_member_and_repeats_by_key(counter, make_verifier, bare):
     plans = plan_groups(counter(), [2], members=6, env_kwargs={"verifier": make_verifier()})
     first, second = (play(plans, RandomPolicy(), settings=FAST) for _ in range(2))
-    assert [bare(e) for e in first] == [bare(e) for e in second]
+    assert bare(first) == bare(second)
     assert len(Tally(tuple(t.action for t in e.turns) for e in first)) > 1
 
 

@@ -27,19 +27,7 @@ def plans(**kwargs):
     return plan_groups("games/keydoor-v0", range(4), members=2, env_kwargs=kwargs)
 
 
-def bare(episodes):
-    """Episodes without timings and without how often something was tried."""
-    return [
-        replace(
-            e,
-            retries=0,
-            turns=[replace(t, generate_s=0.0, step_s=0.0, verify_s=0.0) for t in e.turns],
-        )
-        for e in episodes
-    ]
-
-
-def test_play_through_a_service_is_play_in_process(service):
+def test_play_through_a_service_is_play_in_process(service, bare):
     here = play(plans(), OraclePolicy(), settings=SETTINGS)
     there = play(plans(verifier=service.url), OraclePolicy(), settings=SETTINGS)
     assert bare(here) == bare(there)
@@ -54,7 +42,7 @@ def test_environments_of_a_pool_share_one_client(service):
         assert other.verifier is not envs[0].verifier
 
 
-def test_a_service_killed_in_the_middle_is_waited_for(service):
+def test_a_service_killed_in_the_middle_is_waited_for(service, bare):
     verifier = RemoteVerifier(service.url, "games/keydoor", timeout_s=2.0)
     told, turns = [], []
 

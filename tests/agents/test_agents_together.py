@@ -111,18 +111,6 @@ def patient(monkeypatch):
     monkeypatch.setattr(together, "LINGER_S", 60.0)
 
 
-def bare(episodes):
-    """Episodes without timings and without how often something was tried."""
-    return [
-        replace(
-            e,
-            retries=0,
-            turns=[replace(t, generate_s=0.0, step_s=0.0, verify_s=0.0) for t in e.turns],
-        )
-        for e in episodes
-    ]
-
-
 @pytest.mark.parametrize("batching", ["cohorts", "ready"])
 @pytest.mark.parametrize(
     ("env", "verifier", "policy"),
@@ -134,7 +122,7 @@ def bare(episodes):
     ids=["right", "junk", "many turns"],
 )
 def test_the_play_is_the_same_as_one_by_one_and_in_process(
-    service, env, verifier, policy, batching
+    service, env, verifier, policy, batching, bare
 ):
     settings = replace(SETTINGS, batching=batching, n_cohorts=2, env_workers=6)
     alone = Alone(service.url, verifier)
@@ -220,7 +208,7 @@ def test_a_fault_is_that_of_its_own_step(service, requests, patient):
     assert requests() == 1
 
 
-def test_a_fault_is_repeated_as_often_as_alone(service):
+def test_a_fault_is_repeated_as_often_as_alone(service, bare):
     made = type("Some", (Told,), {"orders": ("raise", "print")})
     alone = Alone(service.url, "unruly/obeys")
     settings = replace(SETTINGS, error_retries=2, fault_limit=1.0, patience_s=600.0)
