@@ -1,0 +1,244 @@
+r"""Reads the reply of a chat model: thoughts, chat tokens, tags and fences, by one rule for everybody.
+
+Verifiers judge and environments act on what these functions return, so both follow the same rule:
+
+1. **Thoughts are never the answer.** Everything up to the last closing thought tag is thought, whether or
+   not an opening tag was written (many prompts end in one). So is everything after an opening tag that is
+   never closed. Thought tags are `<think>`, `<thinking>`, `<thought>`, `<reasoning>` and their kin in
+   `_THOUGHT`, in capitals or not; in the Harmony format, every channel but `final`.
+2. **The turn ends where the model ended it.** What follows an end-of-turn token is not part of the reply.
+   Other template tokens at its ends are dropped.
+3. **The last answer tag is the answer**: `<answer>`, `<action>`, `<final_answer>`, `<final>`,
+   `<solution>`, in capitals or not, closed or cut short. An earlier one is a draft.
+4. **Tags inside a fenced block are content**, unless the reply has none elsewhere.
+5. **A fence may open behind prose** on its line. It closes with as many marks of its kind, at the start or
+   at the end of a line. A fence that is never closed is no block.
+
+Every function is linear in the text. Does not decide between several answers: verifiers do.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+_NAMES = r"(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|seed:think|analysis)"
+# Opening and closing tags of public chat templates: the first pattern is R1's, Qwen's and their kin's;
+# then Magistral, Kimi, OpenThoughts and Sky-T1, Command A, MedGemma.
+_OPENING = rf"<\s*{_NAMES}\s*>|\[THINK\]|\u25c1think\u25b7|<\|begin_of_thought\|>|<\|START_THINKING\|>|<unused94>"
+_CLOSING = rf"<\s*/\s*{_NAMES}\s*>|\[/THINK\]|\u25c1/think\u25b7|<\|end_of_thought\|>|<\|END_THINKING\|>|<unused95>"
+_OPEN_THOUGHT = re.compile(_OPENING, re.IGNORECASE)
+_CLOSE_THOUGHT = re.compile(_CLOSING, re.IGNORECASE)
+_FINAL_CHANNEL = re.compile(r"<\|channel\|>\s*final\b[^<]{0,100}<\|message\|>", re.IGNORECASE)
+_ANY_CHANNEL = re.compile(r"<\|channel\|>", re.IGNORECASE)
+_END_OF_TURN = re.compile(
+    r"<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end|return|eot|end_of_turn|END_OF_TURN_TOKEN"
+    r"|end_of_solution|END_RESPONSE|user|im_start)\|>"
+    r"|<end_of_turn>|<\uff5cend\u2581of\u2581sentence\uff5c>|<\uff5cUser\uff5c>|</s>|<eos>|\[/?INST\]"
+)
+_START_OF_TURN = re.compile(
+    r"\s*(?:<\|(?:im_start|start|start_header_id)\|>\s*assistant(?:<\|end_header_id\|>)?"
+    r"|<\|(?:assistant|begin_of_text|begin_of_solution|START_RESPONSE|START_OF_TURN_TOKEN|CHATBOT_TOKEN)\|>"
+    r"|<start_of_turn>\s*model\b|<\uff5cAssistant\uff5c>|<s>|<bos>)"
+)
+_TAG = r"(?:answer|action|final[_ ]answer|final|solution)"
+_OPEN_TAG = re.compile(rf"<\s*({_TAG})\s*>", re.IGNORECASE | re.ASCII)
+_CLOSE_TAG = re.compile(rf"<\s*/\s*({_TAG})\s*>", re.IGNORECASE | re.ASCII)
+_OPEN_ACTION = re.compile(r"<\s*action\s*>", re.IGNORECASE | re.ASCII)
+_CLOSE_ACTION = re.compile(r"<\s*/\s*action\s*>", re.IGNORECASE | re.ASCII)
+# Possessive: a line of 64,000 marks and a backtick at its end would take a quarter of a minute.
+_FENCE = re.compile(r"(`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)[^`]*+")
+_INLINE = re.compile(r"(`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)")
+_MARKS = re.compile(r"`{3,}+|~{3,}+")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A complete fenced block: its tag in small letters, its body, and where it stands in the text."""
+
+    tag: str
+    body: str
+    start: int
+    end: int
+
+
+def spoken(text: str) -> str:
+    """The part of a reply that counts: without thoughts, chat tokens and what follows the turn (rules 1, 2)."""
+    if "<" not in text and "[" not in text and "\u25c1" not in text:
+        return text
+    channel = _last(_FINAL_CHANNEL, text)
+    if channel is not None:
+        text = text[channel:]
+    elif _ANY_CHANNEL.search(text):
+        return ""
+    closed = _last(_CLOSE_THOUGHT, text)
+    if closed is not None:
+        text = text[closed:]
+    opened = _OPEN_THOUGHT.search(text)
+    if opened:
+        text = text[: opened.start()]
+    while start := _START_OF_TURN.match(text):
+        text = text[start.end() :]
+    ended = _END_OF_TURN.search(text)
+    return text[: ended.start()] if ended else text
+
+
+def answers(text: str) -> list[str]:
+    """The insides of the answer tags of spoken `text`, in order; rules 3 and 4."""
+    if "<" not in text:
+        return []
+    spans = [(block.start, block.end) for block in fenced(text)]
+    return _tagged(text, spans) or (_tagged(text, []) if spans else [])
+
+
+def last_answer(text: str) -> str | None:
+    """The inside of the last answer tag of spoken `text`; None if it has no such tag."""
+    found = answers(text)
+    return found[-1] if found else None
+
+
+def action(reply: str) -> str:
+    """The action in a reply: the inside of its last `<action>` tag, else all that is spoken, stripped."""
+    text = spoken(reply)
+    end = _last_start(_CLOSE_ACTION, text)
+    if end is None:
+        return text.strip()
+    opened = _last(_OPEN_ACTION, text[:end])
+    return (text if opened is None else text[opened:end]).strip()
+
+
+def program(reply: str, tags: tuple[str, ...] = ()) -> str:
+    """The program, query or document in a reply.
+
+    Inside the last answer tag outside of fences, or in all that is spoken if there is none: the last
+    fenced block tagged with one of `tags`, else the last block, else the text itself. A tag, a fence or
+    marks of inline code that enclose the whole of it are taken off.
+    """
+    text = spoken(reply)
+    blocks = fenced(text)
+    tagged = _tagged(text, [(block.start, block.end) for block in blocks])
+    if tagged:
+        text = tagged[-1]
+        blocks = fenced(text)
+        if not blocks:
+            text = _without_open_fence(text)
+    fitting = [block for block in blocks if block.tag in tags] or blocks
+    if fitting:
+        text = fitting[-1].body
+    return _without_tag(text)
+
+
+def fenced(text: str) -> list[Block]:
+    """The complete fenced blocks of Markdown in `text`, in order; rule 5."""
+    blocks: list[Block] = []
+    if "```" not in text and "~~~" not in text:
+        return blocks
+    at = 0
+    opening: tuple[str, str, int] | None = None
+    body = 0
+    for line in text.splitlines(keepends=True):
+        start, at = at, at + len(line)
+        bare = line.rstrip()
+        if opening is None:
+            opening = _opening(bare, start)
+            if isinstance(opening, Block):
+                blocks.append(opening)
+                opening = None
+            body = at
+            continue
+        mark, tag, began = opening
+        end = _closing(bare, mark)
+        if end is not None:
+            blocks.append(Block(tag, text[body : start + end].removesuffix("\n"), began, at))
+            opening = None
+    return blocks
+
+
+def _opening(line: str, start: int) -> tuple[str, str, int] | Block | None:
+    """The mark, tag and start of a fence that a line opens; a Block if the line closes it again."""
+    marks = list(_MARKS.finditer(line))
+    if not marks:
+        return None
+    last = marks[-1]
+    if len(marks) == 1:
+        # Behind prose only a word may follow the marks: "```sql" opens a fence, "``` is a mark" does not.
+        match = (_INLINE if line[: last.start()].strip() else _FENCE).fullmatch(line, last.start())
+        if match:
+            return match[1], match[2].lower(), start + last.start()
+    if len(marks) == 2 and marks[0][0] == marks[1][0] and marks[1].end() == len(line):
+        inside = line[marks[0].end() : marks[1].start()]
+        if inside.strip():
+            return Block("", inside.strip(), start + marks[0].start(), start + len(line))
+    return None
+
+
+def _closing(line: str, mark: str) -> int | None:
+    """Where the fence opened by `mark` closes in a line; None if it does not."""
+    bare = line.lstrip(" \t")
+    if len(bare) >= len(mark) and set(bare) == {mark[0]}:
+        return 0
+    tail = line[len(line.rstrip(mark[0])) :]
+    if len(tail) == len(mark):
+        return len(line) - len(tail)
+    return None
+
+
+def _tagged(text: str, fences: list[tuple[int, int]]) -> list[str]:
+    """The insides of answer tags that stand outside of `fences`."""
+
+    def outside(match: re.Match[str]) -> bool:
+        at = bisect_right(fences, (match.start(), len(text)))
+        return at == 0 or match.start() >= fences[at - 1][1]
+
+    opened = [match for match in _OPEN_TAG.finditer(text) if outside(match)]
+    if not opened:
+        return []
+    closed = [match for match in _CLOSE_TAG.finditer(text) if outside(match)]
+    found: list[str] = []
+    k = 0
+    for n, match in enumerate(opened):
+        limit = opened[n + 1].start() if n + 1 < len(opened) else len(text)
+        while k < len(closed) and closed[k].start() < match.end():
+            k += 1
+        ends = closed[k].start() if k < len(closed) else len(text)
+        if ends > limit and not text[match.end() : limit].strip():
+            continue  # a tag directly inside another
+        found.append(text[match.end() : min(ends, limit)])
+    return found
+
+
+def _without_tag(text: str) -> str:
+    """`text` without an answer tag, or marks of inline code, that enclose the whole of it."""
+    bare = text.strip()
+    if len(bare) > 2 and bare[0] == bare[-1] == "`" and bare.count("`") == 2:
+        return bare[1:-1]
+    opened = _OPEN_TAG.match(bare)
+    if opened is None:
+        return text
+    closed = _CLOSE_TAG.search(bare, opened.end())
+    if closed is None:
+        return bare[opened.end() :].strip("\n")
+    return bare[opened.end() : closed.start()].strip("\n") if closed.end() == len(bare) else text
+
+
+def _without_open_fence(text: str) -> str:
+    """The inside of an answer tag without a fence that it opens first and never closes."""
+    bare = text.strip()
+    first, _, rest = bare.partition("\n")
+    return rest if rest and _FENCE.fullmatch(first) else text
+
+
+def _last(pattern: re.Pattern[str], text: str) -> int | None:
+    """Where the last match ends."""
+    at = None
+    for match in pattern.finditer(text):
+        at = match.end()
+    return at
+
+
+def _last_start(pattern: re.Pattern[str], text: str) -> int | None:
+    at = None
+    for match in pattern.finditer(text):
+        at = match.start()
+    return at
