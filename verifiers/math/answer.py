@@ -36,7 +36,7 @@ class AnswerVerifier(Verifier):
     """
 
     id: ClassVar[str] = "math/answer"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     defaults: ClassVar[Mapping[str, JSON]] = {
         "extract": "auto",
         "units": "optional",
