@@ -4,8 +4,8 @@ A cell goes in with its length in front (Python) or up to a NUL, which it cannot
 text of a cell is ever taken for framing. Its output comes back unframed on standard output and
 standard error, child processes included, until the end mark on each: a byte 0x1E and a random nonce
 that came with the cell. The cell shares its process with the driver and can read the nonce, so it
-can forge an end. That is harmless: it changes only how its own session's output is cut up, and
-every wait here has a deadline. Output of background threads belongs to the cell it arrives in.
+can forge an end. That is harmless: it changes only how its own session's output is cut up, every
+wait here has a deadline, and what comes after an end is bounded as what comes before it. Output of background threads belongs to the cell it arrives in.
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def nonce() -> str:
 
 
 class Stream:
-    """One output stream of one cell: keeps at most `limit` bytes of what stands before the end."""
+    """One output stream of one cell: keeps at most `limit` bytes of what stands before the end, and as
+    many of what comes after it. `over` says that one of the two had more."""
 
     def __init__(self, name: str, limit: int) -> None:
         self._mark = _MARK + name.encode()
@@ -94,6 +95,9 @@ class Stream:
 
     def feed(self, data: bytes) -> None:
         """Take what came."""
+        if self.end is not None:
+            self._keep_left(data)
+            return
         self._rest += data
         if not self._marked:
             at = self._rest.find(self._mark)
@@ -106,7 +110,9 @@ class Stream:
             line, newline, rest = self._rest[:_LONGEST_END].partition(b"\n")
             if newline or len(self._rest) >= _LONGEST_END:
                 self.end = bytes(line)
-                self._rest = rest + self._rest[_LONGEST_END:]
+                left = rest + self._rest[_LONGEST_END:]
+                self._rest = bytearray()
+                self._keep_left(left)
 
     def output(self) -> bytes:
         """The cell's output so far."""
@@ -117,6 +123,12 @@ class Stream:
     def left(self) -> bytes:
         """What came after the end; it belongs to the next cell."""
         return bytes(self._rest) if self.end is not None else b""
+
+    def _keep_left(self, data: bytes) -> None:
+        # A cell that forged the end of one stream may go on writing while the other is waited for.
+        room = self._limit - len(self._rest)
+        self.over = self.over or len(data) > room
+        self._rest += data[:room]
 
     def _keep(self, size: int) -> None:
         room = self._limit - len(self._kept)

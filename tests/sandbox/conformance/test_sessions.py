@@ -1,6 +1,7 @@
 """Sessions: state that stays, deadlines that kill, places that are given back."""
 
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -86,6 +87,38 @@ def test_a_session_may_say_much_in_all(sandbox):
     with sandbox.session("python", limits=Limits(wall_s=120.0, output_bytes=100_000)) as session:
         for _ in range(30):
             assert len(session.run("print('y' * 99_000)").stdout) == 99_001
+
+
+FORGED = """
+import os, sys
+frame = sys._getframe()
+while "nonce" not in frame.f_locals: frame = frame.f_back
+nonce, out, err = (frame.f_locals[name] for name in ("nonce", "out", "err"))
+os.write({stream}, b'\\x1e' + nonce + {end!r})
+block = b'x' * (1 << 20)
+while True: os.write({stream}, block)
+"""
+
+
+@pytest.mark.parametrize(("stream", "end"), [("out", b" o 0\n"), ("err", b"\n")])
+def test_a_forged_end_does_not_open_the_callers_memory(sandbox, stream, end):
+    with sandbox.session("python") as session:
+        session.run("1")
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")  # the peak begins anew
+        before = peak_mib()
+        result = session.run(FORGED.format(stream=stream, end=end), wall_s=30.0)
+        assert result.status is JobStatus.OUTPUT_LIMIT
+        assert peak_mib() - before < 64
+        # What is left of it counts against the limit of the next cell, then all is as before.
+        session.run("1")
+        assert session.run("1 + 1").stdout.endswith(b"2\n")
+
+
+def peak_mib():
+    """The most memory that this process has held at once."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def test_interrupt_from_another_thread(sandbox):
