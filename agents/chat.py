@@ -171,19 +171,6 @@ def continued(
     return ids if ids[: len(sampled)] == sampled else None
 
 
-def parse_action(text: str) -> str:
-    """The action in a completion: the last `<action>...</action>` outside thinking, else all of it.
-
-    Thinking is what stands before the last `</think>`, and after a `<think>` that is never closed.
-    White space at both ends is dropped. Linear in the text.
-    """
-    text = text.rpartition("</think>")[2]
-    text = text.partition("<think>")[0]
-    end = text.rfind("</action>")
-    start = text.rfind("<action>", 0, end) if end >= 0 else -1
-    return (text[start + len("<action>") : end] if start >= 0 else text).strip()
-
-
 def _legal(talk: Conversation, show: bool) -> str:
     if not show or talk.legal_actions is None:
         return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -207,8 +208,11 @@ def advance(live: Live, stepped: Stepped) -> Turn:
     return turn
 
 
-def answered(live: Live, prompt: Prompt, answer: Completion, action: str) -> None:
-    """Note what the policy said and the action read from it."""
+def answered(
+    live: Live, prompt: Prompt, answer: Completion, parse: Callable[[str], str] | None
+) -> None:
+    """Note what the policy said and the action read from it, by `parse` or as the environment reads it."""
+    action = parse(answer.text) if parse else live.resting_env.action_in(answer.text)
     live.talk.prompts.append(prompt)
     live.talk.completions.append(answer)
     live.talk.actions.append(action)

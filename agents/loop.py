@@ -34,7 +34,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from verigym.agents import live as under_way
-from verigym.agents.chat import Encoding, StepRows, parse_action
+from verigym.agents.chat import Encoding, StepRows
 from verigym.agents.envpool import EnvPool
 from verigym.agents.live import Batch, Cohort, Live, Started, Stepped, Trouble
 from verigym.agents.plan import FaultLimit, Ledger, Plan, Settings, plan_groups
@@ -59,7 +59,7 @@ def play(
     encoding: Encoding | None = None,
     settings: Settings | None = None,
     *,
-    parse: Callable[[str], str] = parse_action,
+    parse: Callable[[str], str] | None = None,
     envs: EnvPool | None = None,
     on_turn: Callable[[Episode, Turn], None] | None = None,
     on_episode: Callable[[Episode], None] | None = None,
@@ -68,6 +68,7 @@ def play(
 ) -> list[Episode]:
     """One episode a plan, in the order of the plans.
 
+    An environment reads the action in a completion itself (`Env.action_in`), unless `parse` does.
     The callbacks run in the calling thread: `on_turn` after each turn, `on_episode` when one ends,
     `on_wait` with a sentence, about once a second, while a verifier or a model server is waited for.
     `envs` keeps environments for later calls; otherwise they are closed before the return.
@@ -123,7 +124,7 @@ class _Game:
     policy: Policy
     encoding: Encoding
     settings: Settings
-    parse: Callable[[str], str]
+    parse: Callable[[str], str] | None
     pool: EnvPool
     on_turn: Callable[[Episode, Turn], None]
     on_episode: Callable[[Episode], None]
@@ -396,7 +397,7 @@ class _Game:
                 if answer is None:
                     self._finish(live, "truncated")
                 else:
-                    under_way.answered(live, prompt, answer, self.parse(answer.text))
+                    under_way.answered(live, prompt, answer, self.parse)
                     moving.append(live)
             self._submit_steps(moving)
 

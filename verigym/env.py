@@ -26,6 +26,7 @@ from gymnasium.utils import seeding
 
 from verigym.canonical import JSON, digest, to_json
 from verigym.errors import RequestError, TaskError, VerifierFault, suggestion
+from verigym.reply import action as read_action
 from verigym.seeds import checked_seed, generator_of
 from verigym.task import Task
 from verigym.verdict import Verdict
@@ -106,6 +107,9 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     """From easy to hard, at least three."""
     max_observation_chars: ClassVar[int] = 8192
     max_action_chars: ClassVar[int] = 4096
+    judges_reply: ClassVar[bool] = False
+    """If True, `transition` gets whole replies, thoughts and tags included, so that a verifier may judge
+    their form; else the action in a reply (`verigym.reply.action`)."""
     oracle_absent: ClassVar[str | None] = None
     """A reason, where there is no solver."""
     chance: ClassVar[float] = 0.05
@@ -204,7 +208,9 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
     @abstractmethod
     def transition(self, state: State, action: str) -> Transition[State]:
-        """What `action` does in `state`. Pure; any text is an action, most of it invalid."""
+        """What `action` does in `state`. Pure; any text is an action, most of it invalid.
+
+        `action` is what `action_in` reads in the reply that `step` was given: without thoughts."""
 
     @abstractmethod
     def solve(self, state: State) -> str:
@@ -358,6 +364,13 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             self._info(moved.valid, verdict),
         )
 
+    def action_in(self, reply: str) -> str:
+        """The part of a reply that `transition` gets, by `judges_reply`. A whole reply of more than
+        `max_action_chars` characters is judged without its thoughts."""
+        if self.judges_reply and len(reply) <= self.max_action_chars:
+            return reply
+        return read_action(reply)
+
     def to_judge(self, action: str) -> JSON:
         """What `step(action)` will have judged; None for nothing. Changes nothing."""
         return self._moved(action)[2]
@@ -420,6 +433,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             raise RequestError("the episode is over; call reset()")
         if not isinstance(action, str):
             raise RequestError(f"an action is text, got {type(action).__name__}")
+        action = self.action_in(action)
         if len(action) > self.max_action_chars or not (action.isascii() or _is_unicode(action)):
             moved = Transition(state=self.state, valid=False)
         else:

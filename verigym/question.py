@@ -60,7 +60,8 @@ class Question(Env[Asked]):
     first reply ends the episode.
     """
 
-    max_action_chars: ClassVar[int] = 1 << 16
+    max_action_chars: ClassVar[int] = 1 << 18
+    judges_reply: ClassVar[bool] = True
     form: ClassVar[str] = FORM
     """How to answer; stands below each question."""
 

@@ -2,6 +2,7 @@ r"""Reads the reply of a chat model: thoughts, chat tokens, tags and fences, by 
 
 Verifiers judge and environments act on what these functions return, so both follow the same rule:
 
+0. **A reply that is JSON from end to end is data**: tags in its strings are values.
 1. **Thoughts are never the answer.** Everything up to the last closing thought tag is thought, whether or
    not an opening tag was written (many prompts end in one). So is everything after an opening tag that is
    never closed. Thought tags are `<think>`, `<thinking>`, `<thought>`, `<reasoning>` and their kin in
@@ -19,6 +20,7 @@ Every function is linear in the text. Does not decide between several answers: v
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
@@ -67,6 +69,8 @@ def spoken(text: str) -> str:
     """The part of a reply that counts: without thoughts, chat tokens and what follows the turn (rules 1, 2)."""
     if "<" not in text and "[" not in text and "\u25c1" not in text:
         return text
+    if _is_json(text):
+        return text
     channel = _last(_FINAL_CHANNEL, text)
     if channel is not None:
         text = text[channel:]
@@ -101,6 +105,8 @@ def last_answer(text: str) -> str | None:
 def action(reply: str) -> str:
     """The action in a reply: the inside of its last `<action>` tag, else all that is spoken, stripped."""
     text = spoken(reply)
+    if "<" not in text:
+        return text.strip()
     end = _last_start(_CLOSE_ACTION, text)
     if end is None:
         return text.strip()
@@ -108,21 +114,25 @@ def action(reply: str) -> str:
     return (text if opened is None else text[opened:end]).strip()
 
 
+def scope(reply: str) -> str:
+    """The part of a reply that holds its answer: the inside of the last answer tag outside of fences, else
+    all that is spoken."""
+    text = spoken(reply)
+    tagged = _tagged(text, [(block.start, block.end) for block in fenced(text)])
+    if not tagged:
+        return text
+    return tagged[-1] if fenced(tagged[-1]) else _without_open_fence(tagged[-1])
+
+
 def program(reply: str, tags: tuple[str, ...] = ()) -> str:
     """The program, query or document in a reply.
 
-    Inside the last answer tag outside of fences, or in all that is spoken if there is none: the last
-    fenced block tagged with one of `tags`, else the last block, else the text itself. A tag, a fence or
+    In its `scope`: the last fenced block tagged with one of `tags`, else the last block, else the text
+    itself. A tag, a fence or
     marks of inline code that enclose the whole of it are taken off.
     """
-    text = spoken(reply)
+    text = scope(reply)
     blocks = fenced(text)
-    tagged = _tagged(text, [(block.start, block.end) for block in blocks])
-    if tagged:
-        text = tagged[-1]
-        blocks = fenced(text)
-        if not blocks:
-            text = _without_open_fence(text)
     fitting = [block for block in blocks if block.tag in tags] or blocks
     if fitting:
         text = fitting[-1].body
@@ -227,6 +237,18 @@ def _without_open_fence(text: str) -> str:
     bare = text.strip()
     first, _, rest = bare.partition("\n")
     return rest if rest and _FENCE.fullmatch(first) else text
+
+
+def _is_json(text: str) -> bool:
+    """Whether the whole of `text` is an object, a list or a text of JSON."""
+    bare = text.strip()
+    if (bare[:1], bare[-1:]) not in (("{", "}"), ("[", "]"), ('"', '"')):
+        return False
+    try:
+        json.loads(bare)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int | None:

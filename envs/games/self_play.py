@@ -123,7 +123,7 @@ class Duel(ReplayedGame):
         if (
             isinstance(action, str)
             and isinstance(self.state.board, Sides)
-            and (len(action) > self.max_action_chars or not _encodable(action))
+            and (len(self.action_in(action)) > self.max_action_chars or not _encodable(action))
         ):
             action = ""
         return super().step(action)

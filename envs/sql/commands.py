@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from verigym.env import CHARSET
-from verigym.verifiers.text.reply import without_thoughts
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -61,7 +60,7 @@ class Command:
 
 def read_command(action: str) -> Command | None:
     """The one command of a reply, or None."""
-    found = _COMMAND.findall(without_thoughts(action))
+    found = _COMMAND.findall(action)
     if len(found) != 1:
         return None
     name, text, bare = found[0]

@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 from verigym.env import CHARSET
 from verigym.envs.web.pages import MAX_TYPED, Control, Page, started
-from verigym.verifiers.text.reply import without_thoughts
 
 FORM = """\
 The page is shown as text, its controls with numbers. Reply with one action, alone on the last line:
@@ -68,7 +67,7 @@ _ACTION = re.compile(r"(click|type|select)\s+\[?(\d{1,3})\]?(?:\s+(.*))?", re.IG
 
 def read_action(reply: str) -> Action | None:
     """The action on the last line of a reply, or None."""
-    lines = without_thoughts(reply).strip().splitlines()
+    lines = reply.strip().splitlines()
     last = lines[-1].strip() if lines else ""
     if last.lower() == "done":
         return Action("done")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from verigym.agents.chat import Conversation, StepRows, Transcript, continued, parse_action
+from verigym.agents.chat import Conversation, StepRows, Transcript, continued
 from verigym.agents.loop import Settings, plan_groups, play
 from verigym.agents.policy import Completion
 from verigym.agents.rows import token_rows
@@ -293,36 +293,3 @@ def test_nothing_is_continued_without_ids(parrot):
 
     policy = parrot("kept")
     assert continued(Prompt(messages=[]), Completion(text="up"), "up", policy) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "action"),
-    [
-        ("up", "up"),
-        ("  up \n", "up"),
-        ("<action>up</action>", "up"),
-        ("I go.<action> a </action> no <action>\nb </action> end", "b"),
-        ("<think>maybe <action>a</action></think> b", "b"),
-        ("<think>x</think><action>a</action>", "a"),
-        ("thinking that the template opened</think>up", "up"),
-        ("<think>never closed <action>a</action>", ""),
-        ("up <think>afterthought", "up"),
-        ("<action>a", "<action>a"),
-        ("a</action>", "a</action>"),
-        ("</action><action>", "</action><action>"),
-        ("", ""),
-        ("<answer>1+2</answer>", "<answer>1+2</answer>"),
-    ],
-)
-def test_parse_action(text, action):
-    assert parse_action(text) == action
-
-
-@given(st.text(max_size=40).filter(lambda s: "<" not in s))
-def test_parse_action_finds_what_was_tagged(text):
-    assert parse_action(f"<think>{text}</think>{text}<action>{text}</action>{text}") == text.strip()
-
-
-def test_parse_action_is_linear_on_hostile_text():
-    assert parse_action("<action>" * 200_000 + "</action>") == ""
-    assert parse_action("<think>" * 200_000) == ""

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from verigym.reply import program
 from verigym.verifiers.code.languages import names_of
-from verigym.verifiers.text.reply import fenced_blocks
 
 
 def extract_program(text: str, language: str) -> str:
-    """The program in `text`: the last complete fenced block that is tagged with `language`, else the
-    last complete one of any tag, else the whole text.
+    """The program in a reply: in the last answer tag, else in all that is spoken (`verigym.reply`), the last
+    complete fenced block that is tagged with `language`, else the last of any tag, else the text itself.
 
-    Fences are Markdown's: three or more backticks or tildes at the start of a line, closed by as
-    many of the same kind. A fence that is never closed (an answer cut short) is no block. Pure.
+    Thoughts are never the program. Pure.
     """
-    blocks = fenced_blocks(text)
-    tags = names_of(language)
-    tagged = [body for tag, body in blocks if tag in tags]
-    if tagged:
-        return tagged[-1]
-    return blocks[-1][1] if blocks else text
+    return program(text, tuple(names_of(language)))

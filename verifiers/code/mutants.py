@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.reply import program
 from verigym.sandbox.base import Sandbox
 from verigym.sandbox.job import Limits
 from verigym.sandbox.local import default_sandbox
@@ -25,7 +26,6 @@ from verigym.verdict import Verdict, scored_by_parts, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.code.counted.run import run_trusted
 from verigym.verifiers.code.inputs import breach, read_bounds
-from verigym.verifiers.text.reply import fenced_blocks
 
 _LIMITS = Limits(wall_s=30.0, cpu_s=10.0, memory_mib=512)
 
@@ -111,9 +111,8 @@ class MutantsVerifier(Verifier):
 
 def read_calls(reply: str) -> list[list[JSON]] | None:
     """The argument lists in a reply; None where there are none."""
-    blocks = fenced_blocks(reply)
     try:
-        calls = json.loads(blocks[-1][1] if blocks else reply, parse_constant=_refuse)
+        calls = json.loads(program(reply, ("json",)), parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
     if not isinstance(calls, list) or not calls or not all(isinstance(c, list) for c in calls):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from verigym.verifiers.text.reply import fenced_blocks
+from verigym.reply import fenced, scope
 
 _FILE = re.compile(r"#\s*file:\s*(\S+)\s*", re.IGNORECASE)
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@.*")
@@ -31,13 +31,14 @@ class _Hunk:
 
 def holds_patch(reply: str) -> bool:
     """Whether a reply has a block that looks like one."""
-    return any(_FILE.match(body) or "+++ " in body for _, body in fenced_blocks(reply))
+    return any(_FILE.match(block.body) or "+++ " in block.body for block in fenced(scope(reply)))
 
 
 def patched(files: Mapping[str, str], reply: str) -> dict[str, str]:
     """The files that the patch in `reply` changes or makes, whole. Raises BadPatch."""
     changed: dict[str, str] = {}
-    for _, body in fenced_blocks(reply.replace("\r\n", "\n")):
+    for block in fenced(scope(reply.replace("\r\n", "\n"))):
+        body = block.body
         first, _, rest = body.partition("\n")
         if named := _FILE.fullmatch(first.strip()):
             changed[_checked(named[1])] = rest if rest.endswith("\n") else rest + "\n"

@@ -16,10 +16,12 @@ from typing import Any, ClassVar, TypeAlias
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.reply import answers as answers_in
+from verigym.reply import spoken
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.text.reply import shown, without_thoughts
+from verigym.verifiers.text.reply import shown
 
 Value: TypeAlias = tuple[Any, ...]
 """A type's name and what stands for the value; equal for equal values alone."""
@@ -32,8 +34,6 @@ _TOKEN = re.compile(
     r"|(?P<sign>[\[\](){},:]))",
     re.ASCII,
 )
-_OPEN = re.compile(r"<answer>", re.IGNORECASE | re.ASCII)
-_CLOSE = re.compile(r"</answer>", re.IGNORECASE | re.ASCII)
 _CLOSING = {"[": "]", "(": ")", "{": "}"}
 
 
@@ -150,7 +150,7 @@ class ValueVerifier(Verifier):
         wanted = _wanted(task)
         if not isinstance(submission, str):
             return unusable("not_text", "a submission is a reply")
-        answers = _tagged(without_thoughts(submission))
+        answers = answers_in(spoken(submission))
         if not answers or not answers[-1].strip():
             return unusable("no_answer", "the reply has no value in answer tags")
         most = int(str(self.params["max_chars"]))
@@ -165,12 +165,6 @@ class ValueVerifier(Verifier):
         if value == wanted:
             return scored(1.0, "correct", "the value is right")
         return scored(0.0, "wrong_value", f"{shown(answers[-1].strip())} is another value")
-
-
-def _tagged(text: str) -> list[str]:
-    """What stands in answer tags, in order; the last may be cut short."""
-    pieces = _OPEN.split(text)[1:]
-    return [_CLOSE.split(piece, maxsplit=1)[0] for piece in pieces]
 
 
 def _bare(answer: str) -> str:

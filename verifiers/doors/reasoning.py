@@ -28,11 +28,12 @@ from typing import Any, ClassVar
 
 from verigym.canonical import JSON
 from verigym.errors import RequestError, SandboxError, TaskError
+from verigym.reply import last_answer, spoken
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.doors.reasoning_items import NotMade, item
-from verigym.verifiers.text.reply import last_answer, shown, without_thoughts
+from verigym.verifiers.text.reply import shown
 from verigym.verifiers.text.strict_json import NotJson, read_json
 
 _MOST_CHARS = 1 << 16
@@ -155,7 +156,7 @@ class ReasoningVerifier(Verifier):
             raise TaskError('the reference must be {"task": name, "judge": kind, ...}')
         if not isinstance(submission, str):
             return unusable("no_answer", "a reply is text")
-        answer = last_answer(without_thoughts(submission))
+        answer = last_answer(spoken(submission))
         if answer is None or not answer.strip():
             return unusable("no_answer", "there is nothing in <answer> tags")
         if len(answer) > _MOST_CHARS:

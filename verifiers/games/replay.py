@@ -23,12 +23,13 @@ from typing import Any, ClassVar, Protocol
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.reply import fenced, last_answer, spoken
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.games.contests import CONTESTS, SELF, Contest, judged
 from verigym.verifiers.games.rules import rules_of
-from verigym.verifiers.text.reply import fenced_blocks, last_answer, shown, without_thoughts
+from verigym.verifiers.text.reply import shown
 from verigym.verifiers.text.strict_json import NotJson, read_json
 
 MAX_CHARS = 1 << 20
@@ -174,15 +175,15 @@ def _moves(submission: JSON, rules: Reading) -> Sequence[JSON] | Verdict:
         return unusable("not_moves", "the submission must be a list of moves, or text")
     if len(submission) > MAX_CHARS:
         return unusable("too_long", f"{len(submission)} characters, {MAX_CHARS} are read")
-    text = without_thoughts(submission)
+    text = spoken(submission)
     answer = last_answer(text)
     if answer is not None:
         text = answer
-    blocks = fenced_blocks(text)
+    blocks = fenced(text)
     if len(blocks) > 1:
         return unusable("not_moves", f"{len(blocks)} fenced blocks; give the moves once")
     if blocks:
-        text = blocks[0][1]
+        text = blocks[0].body
     text = text.strip()
     if text.startswith(("[[", '["')) or (text.startswith("[") and not _BRACKETS.match(text)):
         return _from_json(text)

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 
 from verigym.canonical import digest
+from verigym.reply import program
 
 PROMPT_VERSION = 1
 
@@ -76,11 +77,7 @@ class NotAVerdict(ValueError):
 
 def read(reply: str, ask: Ask, allowed: tuple[str, ...]) -> str:
     """The verdict in a reply. Raises NotAVerdict for anything but the one object asked for."""
-    bare = reply.strip()
-    _, closed, rest = bare.rpartition("</think>")
-    bare = (rest if closed else bare).strip()
-    if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
-        bare = bare.partition("\n")[2].removesuffix("```").strip()
+    bare = program(reply, ("json",)).strip()
     try:
         value = json.loads(bare)
     except (ValueError, RecursionError) as error:

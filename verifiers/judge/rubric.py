@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 
 from verigym.canonical import JSON
 from verigym.errors import RequestError, TaskError
+from verigym.reply import spoken
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault, scored, unusable
 from verigym.verifier import Verifier
@@ -100,6 +101,7 @@ class RubricVerifier(Verifier):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
         if len(submission) > MAX_CHARS:
             return unusable("too_long", f"an answer has at most {MAX_CHARS} characters")
+        submission = spoken(submission)
         trouble = refused(submission, question)
         if trouble is not None:
             return unusable(*trouble)

@@ -32,6 +32,7 @@ from typing import ClassVar, TypeGuard
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.reply import last_answer, spoken
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
@@ -41,8 +42,6 @@ MAX_ANSWER_CHARS = 1024
 MAX_DIGITS = 9
 
 _ASCII = str.maketrans("×·⋅∗÷∕−\u00a0\u2009\u202f", "****//-   ")
-_OPEN = re.compile(r"<answer>", re.IGNORECASE | re.ASCII)
-_CLOSE = re.compile(r"</answer>", re.IGNORECASE | re.ASCII)
 _BARE_LINE = re.compile(r"[0-9+\-*/()= \t]+", re.ASCII)
 _SEVERAL = re.compile(r"[\n\r,;]|\b(?:or|and)\b", re.IGNORECASE | re.ASCII)
 _CLAIM = re.compile(r"[ \t]*-?[0-9]{1,9}", re.ASCII)
@@ -100,13 +99,11 @@ def read(reply: str) -> Answer | Verdict:
 
 def _last_answer(reply: str) -> str:
     """The text of the last tag, else the last line that is an expression, else nothing."""
-    opened = None
-    for match in _OPEN.finditer(reply):
-        opened = match.end()
-    if opened is not None:
-        closed = _CLOSE.search(reply, opened)
-        return _undressed(reply[opened : closed.start() if closed else len(reply)])
-    for line in reversed(reply.splitlines()):
+    text = spoken(reply)
+    answer = last_answer(text)
+    if answer is not None:
+        return _undressed(answer)
+    for line in reversed(text.splitlines()):
         text = _undressed(line.rpartition(":")[2])
         if _BARE_LINE.fullmatch(text) and any(map(str.isdigit, text)):
             return text

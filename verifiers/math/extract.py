@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from verigym.reply import spoken
 from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
 
 _LONG_WORK = 300
@@ -45,8 +46,6 @@ _MAYBE = re.compile(
     r"\b(?:not sure|no idea|don't know|cannot (?:be )?determine|unknown|can't tell|unsure)\b",
     re.IGNORECASE,
 )
-_THINK_END = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
-_THINK = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
 _MATHS = re.compile(r"\$\$(.+?)\$\$|\$([^$]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _VERB = re.compile(
     r"\b(?:is|are|(?<!or )equals?|get|gives?|have|obtain|be|was|=|:)\s+(?!not\b)", re.IGNORECASE
@@ -68,14 +67,11 @@ def extract(reply: str, how: str = "auto") -> Found:
     text = reply.strip()
     if how == "bare":
         return Found(text, (), "" if text else "the reply is empty")
-    ended = [match.end() for match in _THINK_END.finditer(text)]
-    if ended:
-        text = text[ended[-1] :].strip()
-    elif _THINK.search(text) and how == "auto":
-        return Found("", (), "the reasoning is not closed")
-    text = re.sub(r"<\|[a-z_]+\|>\s*$", "", text).strip()
     if not text:
         return Found("", (), "the reply is empty")
+    text = spoken(text).strip()
+    if not text:
+        return Found("", (), "the reply holds thoughts alone")
     firm = strong(text, how)
     if firm:
         return _settle(text, firm, boxes=True)

@@ -13,8 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Set as AbstractSet
 
+from verigym.reply import last_answer, spoken
 from verigym.verifiers.qa.normalise import tokens
-from verigym.verifiers.text.reply import last_answer, without_thoughts
 
 _LABEL = re.compile(
     r"^[\s>*_#-]{0,8}(?:my\s+|the\s+)?(?:final\s+|short\s+|correct\s+)?answer(?:\s+is)?"
@@ -45,7 +45,7 @@ _FRAME = frozenset(_FRAME_WORDS.split())
 
 def final_answer(reply: str) -> str:
     """The text of the one answer of a reply, without quotes, emphasis and a full stop; maybe empty."""
-    text = without_thoughts(reply)
+    text = spoken(reply)
     answer = last_answer(text)
     if answer is None:
         answer = text

@@ -16,10 +16,10 @@ from typing import ClassVar
 
 from verigym.canonical import JSON, to_json
 from verigym.errors import TaskError, suggestion
+from verigym.reply import fenced, last_answer, spoken
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.text.reply import fenced_blocks, last_answer, without_thoughts
 from verigym.verifiers.text.schema_grammar import read_grammar
 from verigym.verifiers.text.schema_json import compile_schema, first_error, full_match
 from verigym.verifiers.text.schema_xml import NotValid, check_rules, check_xml
@@ -125,15 +125,15 @@ class SchemaVerifier(Verifier):
             return unusable("too_long", f"{len(submission)} characters, {self._max_chars} are read")
         if self.params["bare"]:
             return submission
-        text = without_thoughts(submission)
+        text = spoken(submission)
         answer = last_answer(text)
         if answer is not None:
             text = answer
-        blocks = fenced_blocks(text)
+        blocks = fenced(text)
         if len(blocks) > 1:
             return unusable("several_answers", f"{len(blocks)} fenced blocks; give one document")
         if blocks:
-            text = blocks[0][1]
+            text = blocks[0].body
         text = text.strip()
         return text or unusable("no_answer", "the reply holds no document")
 

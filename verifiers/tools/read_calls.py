@@ -2,10 +2,10 @@
 
 - An assistant message of the OpenAI chat API (`{"role", "content", "tool_calls": [...]}`), its list of
   `tool_calls`, or one call; `arguments` an object or JSON text.
-- Text: every `<tool_call>...</tool_call>` (the last may be cut short at its closing tag), each with one
-  call or a list; else every fenced block, tagged `json`, `tool_call`, `tool_calls` or not at all, that
-  holds JSON; else the whole text, where it begins with `{` or `[`. Thoughts before `</think>` do not
-  count.
+- Text, without thoughts (`verigym.reply`): every `<tool_call>...</tool_call>` (the last may be cut short at
+  its closing tag), each with one call or a list; else every fenced block, tagged `json`, `tool_call`,
+  `tool_calls` or not at all, that holds JSON; else the whole text, where it begins with `{` or `[`. Where the
+  last answer tag holds calls in one of these forms, those outside of it do not count.
 - A call: `{"name", "arguments"}`, also with `parameters` or `input` in place of `arguments`, or
   `{"type": "function", "function": {...}}`. No arguments, null and "" mean `{}`.
 
@@ -21,16 +21,17 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from verigym.canonical import JSON, to_json
+from verigym.reply import fenced, scope, spoken
 from verigym.verdict import Verdict, unusable
-from verigym.verifiers.text.reply import fenced_blocks, shown, without_thoughts
+from verigym.verifiers.text.reply import shown
 from verigym.verifiers.text.strict_json import MAX_CHARS, NotJson, check_value, read_json
 
 MAX_CALLS = 64
 
 T = TypeVar("T")
 
-_OPEN = re.compile(r"<tool_call>")
-_CLOSE = re.compile(r"</tool_call>")
+_OPEN = re.compile(r"<\s*tool_calls?\s*>", re.IGNORECASE)
+_CLOSE = re.compile(r"<\s*/\s*tool_calls?\s*>", re.IGNORECASE)
 _TAGS = ("", "json", "tool_call", "tool_calls")
 _ARGUMENTS = ("arguments", "parameters", "input")
 
@@ -94,19 +95,11 @@ def _from_data(submission: JSON) -> Reply:
 def _from_text(text: str) -> Reply:
     if len(text) > MAX_CHARS:
         raise _Unreadable("too_long", f"{len(text)} characters, {MAX_CHARS} are read")
-    text = without_thoughts(text)
-    bodies = _tagged(text)
+    text = spoken(text)
+    inside = scope(text)
+    bodies = _bodies(inside) or (_bodies(text) if inside is not text else [])
     if not bodies:
-        bodies = [
-            body
-            for tag, body in fenced_blocks(text)
-            if tag in _TAGS and body.lstrip().startswith(("{", "["))
-        ]
-    if not bodies:
-        whole = text.strip()
-        if not whole.startswith(("{", "[")):
-            return Reply([], not whole)
-        bodies = [whole]
+        return Reply([], not text.strip())
     calls: list[Call] = []
     for body in bodies:
         value = read_json(body.strip())
@@ -114,6 +107,20 @@ def _from_text(text: str) -> Reply:
         if len(calls) > MAX_CALLS:
             break
     return Reply(_at_most(calls), False)
+
+
+def _bodies(text: str) -> list[str]:
+    """The JSON of the calls in `text`, unread; empty if it has no calls."""
+    bodies = _tagged(text)
+    if bodies:
+        return bodies
+    bodies = [
+        block.body
+        for block in fenced(text)
+        if block.tag in _TAGS and block.body.lstrip().startswith(("{", "["))
+    ]
+    whole = text.strip()
+    return bodies or ([whole] if whole.startswith(("{", "[")) else [])
 
 
 def _tagged(text: str) -> list[str]:

@@ -27,6 +27,7 @@ from verigym.client.socket import NoWebSocket, Socket
 from verigym.client.types import FaultInfo, Session
 from verigym.env import CHARSET
 from verigym.errors import RequestError, VerifierFault
+from verigym.reply import action as read_action
 from verigym.service import Refused, bad_answer
 from verigym.verdict import Status, Verdict, fault
 
@@ -103,8 +104,9 @@ class RemoteEnv(gymnasium.Env[str, str]):
             raise RequestError("call reset() first")
         if not isinstance(action, str):
             raise RequestError(f"an action is text, got {type(action).__name__}")
-        # Longer is invalid, and so is this.
-        sent = action[: self.about.max_action_chars + 1]
+        most = self.about.max_action_chars
+        # As `Env` reads a reply that is too long; what is longer still is invalid, and so is this.
+        sent = action if len(action) <= most else read_action(action)[: most + 1]
         step = self._of_session(calls.step(self._session, self._seq + 1, sent))
         if step.fault is not None:
             raise VerifierFault(_verdict(step.fault))

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError, suggestion
+from verigym.reply import spoken
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault, scored, unusable
 from verigym.verifier import Verifier
@@ -62,6 +63,7 @@ class ConstraintsVerifier(Verifier):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
         if len(submission) > MAX_CHARS:
             return unusable("too_long", f"a text has at most {MAX_CHARS} characters")
+        submission = spoken(submission)
         if not any(unicodedata.category(c)[0] not in "CZ" for c in submission):
             return unusable("no_answer", "the text is blank")
         texts = variants(submission) if self.params["mode"] == "loose" else [submission]

@@ -1,0 +1,184 @@
+"""The reader of replies: thoughts, chat tokens, tags and fences by one rule."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from verigym.reply import action, answers, fenced, last_answer, program, scope, spoken
+
+HARMONY = "<|channel|>analysis<|message|>maybe 7<|end|><|start|>assistant<|channel|>final<|message|>8<|return|>"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("up", "up"),
+        ("<think>a</think>b", "b"),
+        ("<THINK>a</Think>b", "b"),
+        ("< think >a</ think >b", "b"),
+        ("the template opened it</think>b", "b"),
+        ("a</think>b</think>c", "c"),
+        ("<think>a</think>b<think>c</think>d", "d"),
+        ("b<think>never closed", "b"),
+        ("<think>never closed", ""),
+        ("<thinking>a</thinking>b", "b"),
+        ("[THINK]a[/THINK]b", "b"),
+        ("\u25c1think\u25b7a\u25c1/think\u25b7b", "b"),
+        ("<|begin_of_thought|>a<|end_of_thought|><|begin_of_solution|>b<|end_of_solution|>", "b"),
+        ("<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", "b"),
+        (HARMONY, "8"),
+        ("<|channel|>analysis<|message|>never final", ""),
+        ("b<|im_end|>", "b"),
+        ("b<|im_end|>\n<|im_start|>user\nc", "b"),
+        ("b</s>", "b"),
+        ("b<|eot_id|><|start_header_id|>user<|end_header_id|>c", "b"),
+        ("b<end_of_turn>", "b"),
+        ("<|im_start|>assistant b", " b"),
+        ('{"content": "</think>7", "x": 1}', '{"content": "</think>7", "x": 1}'),
+        ("if a < b and c[0]:", "if a < b and c[0]:"),
+    ],
+)
+def test_spoken(text, said):
+    assert spoken(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a", []),
+        ("<answer>1</answer>", ["1"]),
+        ("<ANSWER>1</Answer>", ["1"]),
+        ("<answer>1", ["1"]),
+        ("<answer>1</answer> no, <answer>2</answer>", ["1", "2"]),
+        ("<answer><answer>1</answer></answer>", ["1"]),
+        ("<final_answer>1</final_answer>", ["1"]),
+        ("```\n<answer>1</answer>\n```", ["1"]),
+        ("```\nprint('<answer>')\n```\n<answer>1</answer>", ["1"]),
+    ],
+)
+def test_answers(text, found):
+    assert answers(text) == found
+    assert last_answer(text) == (found[-1] if found else None)
+
+
+SQL = "SELECT 1\nFROM t"
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{}",
+        "<answer>{}</answer>",
+        "<answer>\n{}\n</answer>",
+        "```sql\n{}\n```",
+        "<answer>```sql\n{}\n```</answer>",
+        "<answer>\n```sql\n{}\n```\n</answer>",
+        "<answer>```sql\n{}\n</answer>",
+        "```sql\n<answer>{}</answer>\n```",
+        "Here it is: ```sql\n{}\n```",
+        "```sql\n{}```",
+        "`{}`",
+        "<think>```sql\nSELECT 2\n```</think>{}",
+        "<think>SELECT 2</think>\nBelow.\n```sql\n{}\n```\nIt reads t.",
+        "```sql\nSELECT 2\n```\nBetter:\n```sql\n{}\n```",
+        "```sql\nSELECT 2\n```\n<answer>{}</answer>",
+        "```sql\n{}\n```\nIts result:\n```text\n1\n```",
+        "```sql\n{}\n```<|im_end|>",
+    ],
+)
+def test_a_program_is_read_in_every_form(form):
+    assert program(form.format(SQL), ("sql",)).strip() == SQL
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<think>```sql\nSELECT 1\n```</think>I give up.",
+        "```sql\nSELECT 1\n```\n<answer>SELECT 2</answer>",
+        "<answer>SELECT 1</answer><answer>SELECT 2</answer>",
+    ],
+)
+def test_a_draft_is_not_the_program(reply):
+    assert "SELECT 1" not in program(reply, ("sql",))
+
+
+def test_tags_inside_a_fence_are_content():
+    code = "print('</answer><answer>')"
+    assert program(f"<answer>\n```python\n{code}\n```\n</answer>", ("python",)) == code
+    assert scope(f"```python\n{code}\n```") == f"```python\n{code}\n```"
+
+
+@pytest.mark.parametrize(
+    ("text", "bodies"),
+    [
+        ("```\na\n```", ["a"]),
+        ("~~~py\na\n```\nb\n~~~", ["a\n```\nb"]),
+        ("````\n```\na\n```\n````", ["```\na\n```"]),
+        ("```a```", ["a"]),
+        ("``` is a mark\nand no fence", []),
+        ("see ``` there\nand here", []),
+        ("```py\nnever closed", []),
+        ("```\n\n```", [""]),
+    ],
+)
+def test_fences(text, bodies):
+    assert [block.body for block in fenced(text)] == bodies
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("up", "up"),
+        ("  up \n", "up"),
+        ("<action>up</action>", "up"),
+        ("<ACTION>up</ACTION>", "up"),
+        ("I go.<action> a </action> no <action>\nb </action> end", "b"),
+        ("<think>maybe <action>a</action></think> b", "b"),
+        ("<think>x</think><action>a</action>", "a"),
+        ("thinking that the template opened</think>up", "up"),
+        ("<think>never closed <action>a</action>", ""),
+        ("up <think>afterthought", "up"),
+        ("<action>a", "<action>a"),
+        ("a</action>", "a</action>"),
+        ("</action><action>", "</action><action>"),
+        ("", ""),
+        ("<answer>1+2</answer>", "<answer>1+2</answer>"),
+    ],
+)
+def test_action(text, wanted):
+    assert action(text) == wanted
+
+
+@given(st.text(max_size=40).filter(lambda s: "<" not in s and "[" not in s))
+def test_action_finds_what_was_tagged(text):
+    reply = f"<think>{text}</think>{text}<action>{text}</action>{text}"
+    assert action(reply) == text.strip()
+
+
+@given(st.text(alphabet="<>/think`~ \n[]THINKaswer|", max_size=60))
+def test_any_text_can_be_read(text):
+    said = spoken(text)
+    assert said in text
+    assert spoken(said) == said or "</" in said
+    assert all(answer in said for answer in answers(said))
+    assert action(text) == action(text).strip()
+    assert isinstance(program(text), str)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<action>" * 100_000 + "</action>",
+        "<think>" * 100_000,
+        "<answer>" * 100_000,
+        "<" + " " * 500_000,
+        "`" * 500_000,
+        "```\n<answer>\n```\n" * 30_000,
+        "``` " * 100_000,
+        "<|channel|>final" + "a" * 500_000,
+        "[" * 200_000 + "]",
+    ],
+)
+def test_reading_is_linear(text):
+    assert action(text) in text  # a quadratic reader would take hours
+    assert program(text) in text
