@@ -350,6 +350,8 @@ def _start(
         cache=cache,
         watch=watch,
         loop=loop,
+        sql_engines=settings.sql_engines,
+        keep_env=settings.worker_env,
     )
     service = _Service(settings, pool)
     for name in ids:

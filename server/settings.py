@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import ipaddress
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from verigym.errors import ConfigError, suggestion
 from verigym.registry import list_envs, list_verifiers
 from verigym.sandbox.job import Limits
+from verigym.verifiers.sql.engines import BUILT_IN, URL_SCHEMES
 
 CAPS = Limits(
     wall_s=600.0,
@@ -58,6 +59,11 @@ class Settings:
     max_sessions_per_key: int = 1024
     judge_urls: tuple[str, ...] = ()
     """Where `judge/rubric` may be sent by callers with keys; see judges.py."""
+    sql_engines: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """URLs of the PostgreSQL databases that `sql/query` may use, by the name that callers give.
+    Nobody may give a URL."""
+    worker_env: tuple[str, ...] = ()
+    """Variables that worker processes get although their names or values look like secrets."""
     timeout_s: float = 30.0
     """Judging time of one submission where the request does not say."""
     max_timeout_s: float = 300.0
@@ -81,7 +87,7 @@ class Settings:
     """Memory for verdicts that were given before; 0 for none."""
     cache_file: str | None = None
     """An SQLite file that keeps them, too, which other services on this machine may share."""
-    store: str | None = None
+    store: str | None = field(default=None, repr=False)
     """Where jobs are kept: `sqlite:///file` or `postgresql://...`; None for a file of the user's."""
     max_jobs: int = 10_000
     """Jobs that are not finished, over all services at the store; beyond it they are refused."""
@@ -125,6 +131,14 @@ class Settings:
             raise ConfigError(f"max_batch {self.max_batch} is above max_queue {self.max_queue}")
         if self.key is not None and (not self.key.isascii() or len(self.key.split()) != 1):
             raise ConfigError("the key must be ASCII text without spaces, and not empty")
+        for name, url in self.sql_engines.items():
+            if name in BUILT_IN or not name.isidentifier():
+                taken = ", ".join(BUILT_IN)
+                raise ConfigError(
+                    f"the name of an SQL engine is letters, digits and _, and none of {taken}; got {name!r}"
+                )
+            if not url.startswith(URL_SCHEMES):
+                raise ConfigError(f"the URL of SQL engine {name!r} must begin with postgresql://")
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ConfigError("TLS needs both a certificate and its key: --tls-cert and --tls-key")
         if self.key is None and self.keys is None and not is_loopback(self.host):

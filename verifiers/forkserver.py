@@ -8,6 +8,9 @@ Lives: it ends when the pool's end of the control socket closes or the pool's pr
 with it all workers and whatever they left running. A worker dies with it by the kernel's hand. A
 process whose parent was a worker and is gone is killed, so a verifier that wants a helper process
 must keep it as its child.
+
+Secrets: variables that hold keys or passwords are left out (`without_secrets.py`), and what only the
+workers are to know (`grants`) comes through a pipe, never on the command line or in the environment.
 """
 
 from __future__ import annotations
@@ -24,11 +27,12 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import FrameType
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from verigym.verifiers import lifeline
+from verigym.verifiers.without_secrets import without_secrets
 
 _BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
@@ -47,29 +51,40 @@ Work: TypeAlias = Callable[[socket.socket], None]
 class ForkServer:
     """The pool's handle on the process; safe in many threads.
 
-    `body` names the module of the workers: `load(preload)` is called once, before they are forked,
-    and `work(socket)` in each of them.
+    `body` names the module of the workers: `load(preload, grants)` is called once, before they are
+    forked, and `work(socket)` in each of them. `grants` is plain data that they alone are told, None
+    for nothing. `keep` names variables that they get although they may hold a secret.
     """
 
     def __init__(
-        self, preload: Sequence[str] = (), *, body: str = "verigym.verifiers.worker"
+        self,
+        preload: Sequence[str] = (),
+        *,
+        body: str = "verigym.verifiers.worker",
+        grants: Mapping[str, Any] | None = None,
+        keep: Collection[str] = (),
     ) -> None:
         self._lock = threading.Lock()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.settimeout(_START_S)
         # One thread each: there are as many workers as the machine should run at once.
-        env = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", **os.environ}
+        env = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        env |= without_secrets(os.environ, keep)
         with theirs:
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-c", _BOOT),
                     *(str(theirs.fileno()), json.dumps(sys.path), body, *preload),
                 ],
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 pass_fds=[theirs.fileno()],
                 env=env,
                 start_new_session=True,  # Ctrl-C in the terminal is for the pool's owner alone
             )
+        assert self._process.stdin is not None
+        # A process that died already says so at the first fork.
+        with contextlib.suppress(BrokenPipeError), self._process.stdin as pipe:
+            pipe.write(json.dumps(grants).encode())
 
     @property
     def pid(self) -> int:
@@ -124,7 +139,9 @@ def main(control_fd: int, body: str, preload: Sequence[str]) -> NoReturn:
     os.dup2(2, 1)  # what a verifier prints must not enter the pool owner's output
     lifeline.adopt_orphans()
     control = socket.socket(fileno=control_fd)
-    work = _load(body, preload)
+    grants = json.loads(sys.stdin.buffer.read())
+    _close_stdin()
+    work = _load(body, preload, grants)
     gc.freeze()  # keep the collector from touching, and so copying, the shared pages
     woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -197,9 +214,16 @@ def _reseed() -> None:
         sys.modules["numpy"].random.seed()
 
 
-def _load(body: str, preload: Sequence[str]) -> Work:
+def _close_stdin() -> None:
+    """Leave nothing to read there for what a verifier starts."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+
+
+def _load(body: str, preload: Sequence[str], grants: Mapping[str, Any] | None) -> Work:
     module = importlib.import_module(body)
-    module.load(preload)
+    module.load(preload, grants)
     work: Work = module.work
     return work
 

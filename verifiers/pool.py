@@ -24,7 +24,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, Self
@@ -75,6 +75,10 @@ class VerifierPool:
     it must be quick and not raise. Workers are served on `loop`, which must run as long as the pool;
     without one the pool runs its own in a thread, and each call pays for two changes of thread. Not
     usable in a process forked from the one that made it.
+
+    Workers get the variables of this process but those that hold keys or passwords; `keep_env` names
+    those that they get nevertheless. `sql_engines`, URLs by name, is for pools that judge for others:
+    with it, `sql/query` connects to these databases only.
     """
 
     def __init__(
@@ -88,6 +92,8 @@ class VerifierPool:
         cache: VerdictCache | None = None,
         watch: Callable[[Trip], None] | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
+        sql_engines: Mapping[str, str] | None = None,
+        keep_env: Collection[str] = (),
     ) -> None:
         workers = workers if workers is not None else os.cpu_count() or 1
         for name, value in (
@@ -113,7 +119,8 @@ class VerifierPool:
         self._waiting = 0
         self._closed = False
         self._known: dict[bytes, Ready] = {}
-        self._forks = Forks(preload)
+        grants = None if sql_engines is None else {"sql_engines": dict(sql_engines)}
+        self._forks = Forks(preload, grants, keep_env)
         # One is enough: the fork server serves one at a time.
         self._starter = ThreadPoolExecutor(1, thread_name_prefix="pool-starter")
         self._thread: threading.Thread | None = None

@@ -13,9 +13,9 @@ import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -46,9 +46,16 @@ Started: TypeAlias = tuple[ForkServer, int, socket.socket]
 class Forks:
     """The fork server, started when first needed and again if it dies. Safe in many threads."""
 
-    def __init__(self, preload: Sequence[str]) -> None:
+    def __init__(
+        self,
+        preload: Sequence[str],
+        grants: Mapping[str, Any] | None = None,
+        keep_env: Collection[str] = (),
+    ) -> None:
         self._lock = threading.Lock()
         self._preload = preload
+        self._grants = grants
+        self._keep_env = keep_env
         self._server: ForkServer | None = None
         self.closed = False
 
@@ -58,7 +65,7 @@ class Forks:
             if self.closed:
                 raise OSError("the pool is closed")
             if self._server is None:
-                self._server = ForkServer(self._preload)
+                self._server = ForkServer(self._preload, grants=self._grants, keep=self._keep_env)
             server = self._server
         try:
             pid, sock = server.fork()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -13,14 +14,20 @@ from verigym.canonical import to_json
 from verigym.errors import RequestError
 from verigym.registry import make_verifier
 from verigym.verifier import Verifier
+from verigym.verifiers.sql import engines
 from verigym.verifiers.wire import Ask, Broken, Channel, Judged, Ready, Refused
 
 _MAX_KEPT = 64
 """Verifiers with their parameters that a worker keeps; the least recently used goes first."""
 
 
-def load(names: Sequence[str]) -> None:
-    """Import the verifiers `names`, before workers are forked."""
+def load(names: Sequence[str], grants: Mapping[str, Any] | None) -> None:
+    """Import the verifiers `names`, before workers are forked.
+
+    `grants` is None in a pool whose callers are its owner, else what callers of a service may use.
+    """
+    if grants is not None:
+        engines.restrict(grants["sql_engines"])
     for name in names:
         # One that cannot be loaded is reported by the worker that is asked for it.
         with contextlib.suppress(Exception):

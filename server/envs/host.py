@@ -16,12 +16,14 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from queue import SimpleQueue
+from typing import Any
 
 from verigym.registry import make
 from verigym.server.envs.messages import Call, Drop, Frames, Order, Report, Slow, frame, read_orders
 from verigym.server.envs.stage import Stage
+from verigym.verifiers.sql import engines
 
 THREADS = 8
 """Calls that one host carries out at once."""
@@ -34,8 +36,10 @@ _FLUSH_S = 0.002
 _SWITCH_S = 0.001
 
 
-def load(names: Sequence[str]) -> None:
+def load(names: Sequence[str], grants: Mapping[str, Any] | None) -> None:
     """Import the environments `names`, before hosts are forked; one that is broken says so later."""
+    if grants is not None:
+        engines.restrict(grants["sql_engines"])
     for name in names:
         with contextlib.suppress(Exception):
             make(name).reset(seed=0)  # also what is imported late

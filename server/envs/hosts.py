@@ -15,7 +15,7 @@ import mmap
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from verigym.server.envs.host import CURRENT, THREADS
@@ -130,7 +130,7 @@ class Hosts:
     """`count` hosts with the environments `names` imported. On the event loop.
 
     They start in the background; calls wait for the first. `on_death` hears of a host when it is
-    gone, before its calls are sent again.
+    gone, before its calls are sent again. `sql_engines` and `keep_env` are those of `VerifierPool`.
     """
 
     def __init__(
@@ -140,8 +140,12 @@ class Hosts:
         *,
         timeout_s: float,
         on_death: Callable[[Host], None],
+        sql_engines: Mapping[str, str],
+        keep_env: Collection[str] = (),
     ) -> None:
         self._names = names
+        self._sql_engines = dict(sql_engines)
+        self._keep_env = keep_env
         self._timeout_s = timeout_s
         self._on_death = on_death
         self._loop = asyncio.get_running_loop()
@@ -242,7 +246,12 @@ class Hosts:
 
     async def _start(self) -> None:
         if self._forks is None:
-            self._forks = ForkServer(self._names, body="verigym.server.envs.host")
+            self._forks = ForkServer(
+                self._names,
+                body="verigym.server.envs.host",
+                grants={"sql_engines": self._sql_engines},
+                keep=self._keep_env,
+            )
         forks = self._forks
         try:
             pid, sock = await asyncio.to_thread(forks.fork)

@@ -106,6 +106,8 @@ class Table:
             settings.env_workers,
             timeout_s=settings.timeout_s,
             on_death=self._orphan,
+            sql_engines=settings.sql_engines,
+            keep_env=settings.worker_env,
         )
         self._loop = asyncio.get_running_loop()
         self._sessions: dict[str, Session] = {}

@@ -19,12 +19,13 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from verigym.canonical import JSON
-from verigym.errors import RequestError, TaskError, suggestion
+from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verdict import Verdict, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.sql.databases import Database, family
 from verigym.verifiers.sql.engine import Engine
+from verigym.verifiers.sql.engines import check_engine, url_of
 from verigym.verifiers.sql.hints import read_hints
 from verigym.verifiers.sql.pair import NotHere, Pair
 from verigym.verifiers.sql.read import Refused, dialect_of, read_query
@@ -70,7 +71,8 @@ class SqlVerifier(Verifier):
 
     param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
         "engine": {
-            "description": "auto (SQLite, else DuckDB), sqlite, duckdb, or a postgresql:// URL."
+            "description": "auto (SQLite, else DuckDB), sqlite, duckdb, or a postgresql:// URL; at a "
+            "service, in place of the URL, a name that its operator gave with --sql-engine."
         },
         "order": {
             "enum": ["auto", "both", "never", "always"],
@@ -102,14 +104,7 @@ class SqlVerifier(Verifier):
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
-        engine = str(self.params["engine"])
-        if engine not in ("auto", "sqlite", "duckdb") and not engine.startswith(
-            ("postgres://", "postgresql://")
-        ):
-            raise RequestError(
-                f"{self.id} has no engine {engine!r}; {suggestion(engine, ('auto', 'sqlite', 'duckdb'))}"
-                " or a postgresql:// URL"
-            )
+        check_engine(str(self.params["engine"]), str(self.params["show"]))
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """See the class and the module."""
@@ -171,7 +166,7 @@ class SqlVerifier(Verifier):
             return DuckEngine(pair.schema, timeout_s=timeout_s, max_rows=max_rows)
         from verigym.verifiers.sql.postgres import PostgresEngine
 
-        return PostgresEngine(name, pair.schema, timeout_s=timeout_s, max_rows=max_rows)
+        return PostgresEngine(url_of(name), pair.schema, timeout_s=timeout_s, max_rows=max_rows)
 
 
 def _named(schema: Schema, trees: Sequence[exp.Expr]) -> Schema:

@@ -62,6 +62,21 @@ def serve(
         list[str] | None,
         typer.Option(help="Where callers with keys may send judge/rubric; may be repeated."),
     ] = None,
+    sql_engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=URL",
+            help="PostgreSQL database that callers may name as sql/query's engine; URL may be "
+            "env:VARIABLE. May be repeated; by default none, and callers never give URLs.",
+        ),
+    ] = None,
+    worker_env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Environment variable that workers get although it holds a secret. May be repeated.",
+        ),
+    ] = None,
     rate_per_s: Annotated[
         float, typer.Option(help="Requests of one key in a second; 0 for no limit.")
     ] = 0.0,
@@ -88,7 +103,10 @@ def serve(
     ] = None,
     store: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Where jobs are kept: sqlite:///FILE or postgresql://..."),
+        typer.Option(
+            metavar="URL",
+            help="Where jobs are kept: sqlite:///FILE, postgresql://... or env:VARIABLE that holds it.",
+        ),
     ] = None,
     max_jobs: Annotated[
         int, typer.Option(help="Jobs that may be unfinished; more are refused with 429.")
@@ -128,7 +146,6 @@ def serve(
     """Serve verifiers, environments and jobs over HTTP until Ctrl-C or SIGTERM; see /docs there."""
     import os
 
-    from verigym.errors import ConfigError
     from verigym.sandbox.job import Limits
     from verigym.server import logs
     from verigym.server.run import run
@@ -136,9 +153,7 @@ def serve(
 
     key = None
     if key_env is not None:
-        key = os.environ.get(key_env)
-        if key is None:
-            raise ConfigError(f"the environment variable {key_env} named by --key-env is not set")
+        key = _taken_from_env("--key-env", key_env)
     settings = Settings(
         host=host,
         port=port,
@@ -147,6 +162,8 @@ def serve(
         tls_cert=tls_cert,
         tls_key=tls_key,
         judge_urls=tuple(judge_url or ()),
+        sql_engines=_engines(sql_engine or []),
+        worker_env=tuple(worker_env or ()),
         rate_per_s=rate_per_s,
         max_concurrent=max_concurrent,
         drain_s=drain_s,
@@ -163,7 +180,7 @@ def serve(
         trace=trace,
         cache_mib=cache_mib,
         cache_file=cache_file,
-        store=store,
+        store=None if store is None else _address("--store", store),
         max_jobs=max_jobs,
         job_retention_s=job_retention_s,
         sandbox=sandbox,
@@ -195,6 +212,44 @@ def serve(
         sys.stdout.flush()
 
     run(settings, say, until_stdin_closes=until_stdin_closes)
+
+
+def _engines(options: list[str]) -> dict[str, str]:
+    """URLs of SQL engines by name."""
+    from verigym.errors import ConfigError
+
+    found: dict[str, str] = {}
+    for option in options:
+        name, is_pair, url = option.partition("=")
+        if not is_pair or name in found:
+            raise ConfigError("--sql-engine takes NAME=URL, each name once")
+        found[name] = _address("--sql-engine", url)
+    return found
+
+
+def _address(option: str, value: str) -> str:
+    """`value`, or for env:VARIABLE what that variable holds: other users can read command lines."""
+    variable = value.removeprefix("env:")
+    if variable != value:
+        return _taken_from_env(option, variable)
+    user = value.partition("://")[2].partition("@")
+    if user[1] and ":" in user[0]:
+        console.complain(
+            f"every user of this machine can read the password in {option}; give env:VARIABLE instead"
+        )
+    return value
+
+
+def _taken_from_env(option: str, variable: str) -> str:
+    """The value of a variable, which is removed so that no process started here inherits it."""
+    import os
+
+    from verigym.errors import ConfigError
+
+    value = os.environ.pop(variable, None)
+    if value is None:
+        raise ConfigError(f"the environment variable {variable} named by {option} is not set")
+    return value
 
 
 def _globs(texts: list[str] | None) -> tuple[str, ...]:
