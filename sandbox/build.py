@@ -126,7 +126,7 @@ class Builder:
             argv=argv,
             files={**given, name: source},
             env={**environment(found, limits), **(env or {})},
-            limits=widen(limits, found.needs, extra_bytes=len(source)),
+            limits=widen(limits, found.needs, extra_bytes=len(source), extra_files=1),
             address_space_mib=address_space_mib(found, limits),
             python=name if found.name == "python" else None,
         )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import PurePosixPath
+from typing import TypeAlias
 
 from verigym.errors import RequestError
 
@@ -175,23 +175,46 @@ def check_env(env: Mapping[str, str]) -> None:
 
 def check_files(files: Mapping[str, bytes], limits: Limits) -> None:
     """Raise RequestError where `files` cannot be put into a job's folder."""
-    if len(files) > min(MAX_FILES, limits.inodes):
-        most = min(MAX_FILES, limits.inodes)
-        raise RequestError(f"a job may bring at most {most} files, got {len(files)}")
-    folders: set[str] = set()
+    if len(files) > MAX_FILES:
+        raise RequestError(f"a job may bring at most {MAX_FILES} files, got {len(files)}")
     for name, data in files.items():
         check_name(name)
-        folders.update(str(folder) for folder in PurePosixPath(name).parents)
         if not isinstance(data, bytes):
             raise RequestError(f"file {name!r} must be bytes, got {type(data).__name__}")
-    for name in files:
-        if str(PurePosixPath(name)) in folders:
-            raise RequestError(f"file {name!r} is also the folder of another file")
+    _check_tree(files, limits.inodes)
     size = sum(len(data) + 4096 for data in files.values())
     if size > limits.disk_mib << 20:
         raise RequestError(
             f"the job's files take {size >> 10} KiB, more than disk_mib {limits.disk_mib}"
         )
+
+
+_Folder: TypeAlias = "dict[str, _Folder | None]"
+
+
+def _check_tree(names: Iterable[str], inodes: int) -> None:
+    """Raise RequestError where `names` and their folders are more than `inodes`, or one is both."""
+    # Parts are kept, not paths: the paths of deep folders would take hundreds of megabytes.
+    top: _Folder = {}
+    count = 0
+    for name in names:
+        *parents, last = name.split("/")
+        here = top
+        for depth, part in enumerate(parents):
+            if part not in here:
+                here[part] = {}
+                count += 1
+            below = here[part]
+            if below is None:
+                path = "/".join(parents[: depth + 1])
+                raise RequestError(f"file {path!r} is also the folder of another file")
+            here = below
+        if last in here:
+            raise RequestError(f"file {name!r} is also the folder of another file")
+        here[last] = None
+        count += 1
+        if count > inodes:
+            raise RequestError(f"the job's files and their folders are more than inodes {inodes}")
 
 
 def check_name(name: str) -> None:

@@ -10,6 +10,8 @@ have left behind. A cell of a session is sent once, because it leaves its state 
 from __future__ import annotations
 
 import contextlib
+import fnmatch
+import json
 import os
 import secrets
 import threading
@@ -110,7 +112,9 @@ class RemoteSandbox(Sandbox):
                         job.limits.wall_s + self._http.timeout_s,
                         stopped=lambda: cancellation.cancelled,
                     )
-                return _result(_read(answer, wire.ResultBody))
+                result = _result(_read(answer, wire.ResultBody))
+                _check_files(answer, result, job)
+                return result
             except SandboxError as error:
                 self._card = None  # the service may come back as another one
                 return _failed(str(error))
@@ -353,6 +357,30 @@ def _read(answer: bytes, kind: type[Answer]) -> Answer:
 def _result(body: wire.ResultBody) -> Result:
     with _answering():
         return body.to_result()
+
+
+def _check_files(answer: bytes, result: Result, job: Job) -> None:
+    """Raise SandboxError where files came that `job` cannot have asked for, or two of one name.
+
+    The names are a program's, and whoever asked writes files under them.
+    """
+    if not result.files:
+        return
+    with _answering():
+        for name, data in result.files.items():
+            check_name(name)
+            if not any(fnmatch.fnmatchcase(name, wanted) or name == wanted for wanted in job.fetch):
+                raise RequestError(f"it sent file {name[:100]!r}, which nobody asked for")
+            if len(data) > job.limits.output_bytes:
+                raise RequestError(f"it sent {len(data)} bytes of file {name[:100]!r}")
+        json.loads(answer, object_pairs_hook=_without_twins)
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise RequestError("its answer has two values of one name")
+    return found
 
 
 @contextlib.contextmanager

@@ -500,12 +500,19 @@ def _wanted(patterns: list[str]) -> list[str]:
     return sorted(found)
 
 
+def _shown(name: bytes) -> str:
+    """`name` as text. One that is not UTF-8 is escaped, behind "./" so that no other file has its name."""
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        return "./" + name.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+
+
 def _send_files(patterns: list[str], limits: dict[str, int]) -> None:
     """Send the files that match; runs when every other process is dead, so nothing moves."""
     left = limits["disk_mib"] << 20
     for path in _wanted(patterns):
-        # A name that is no text can be named in no answer but like this.
-        name = os.fsencode(path).decode("utf-8", "backslashreplace")
+        name = _shown(os.fsencode(path))
         size = 0
         try:
             status = os.lstat(path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import array
 import atexit
 import builtins
+import errno
 import gc
 import marshal
 import os
@@ -102,7 +103,7 @@ def serve(settings: dict[str, Any], jobs: socket.socket, folder: str) -> NoRetur
         os.setsid()
         os.chdir(folder)
         order = _receive(jobs)
-        _put_files(order["files"])
+        _put_files(order["files"], jobs)
         warm = order["python"] is not None
         _restore_signals(warm)
         # Also a few descriptors are open still, perhaps more than the job may have.
@@ -174,7 +175,18 @@ def _stdin(data: bytes) -> int:
     return read
 
 
-def _put_files(files: list[tuple[str, bytes, int]]) -> None:
+def _put_files(files: list[tuple[str, bytes, int]], jobs: socket.socket) -> None:
+    """Write the job's files. That they do not fit is no failure of the machine: say so and end."""
+    try:
+        _write_files(files)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        jobs.send(b"N")
+        os._exit(1)
+
+
+def _write_files(files: list[tuple[str, bytes, int]]) -> None:
     os.umask(0o022)
     for name, data, mode in files:
         parent = os.path.dirname(name)

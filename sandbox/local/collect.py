@@ -49,6 +49,14 @@ def serve(settings: dict[str, Any], fd: int, folder: str) -> NoReturn:
         os._exit(0)
 
 
+def show_name(name: bytes) -> str:
+    """`name` as text. One that is not UTF-8 is escaped, behind "./" so that no other file has its name."""
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        return "./" + name.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+
+
 def find(top: int, names: list[str], most: int, total: int) -> Iterator[tuple[bytes, bytes, bytes]]:
     """Entries for all that `names` stand for below descriptor `top`: literal names or patterns."""
     count = 0
@@ -61,8 +69,7 @@ def find(top: int, names: list[str], most: int, total: int) -> Iterator[tuple[by
         if count > MAX_FILES:
             yield b"X", name, f"more than {MAX_FILES} files".encode()
             return
-        shown = name.decode("utf-8", "surrogateescape")
-        if any(0xDC80 <= ord(letter) <= 0xDCFF for letter in shown):
+        if show_name(name).encode() != name:
             yield b"X", name, b"its name is not UTF-8"
             continue
         data, trouble = _read(top, name, min(most, total))
@@ -125,15 +132,14 @@ def _read(top: int, name: bytes, most: int) -> tuple[bytes | None, str]:
             return None, "it is a link, or below one"
         return None, f"it cannot be opened: {os.strerror(error.errno or 0)}"
     try:
-        mode = os.fstat(fd).st_mode
-        if not stat.S_ISREG(mode):
-            return None, "it is a folder" if stat.S_ISDIR(mode) else "it is no plain file"
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            return None, "it is a folder" if stat.S_ISDIR(status.st_mode) else "it is no plain file"
+        if status.st_size > most:  # not read first: it may be sparse, and there may be thousands
+            return None, f"it is larger than {most} bytes"
         data = bytearray()
-        while len(data) <= most:
-            chunk = os.read(fd, min(1 << 20, most + 1 - len(data)))
-            if not chunk:
-                return bytes(data), ""
+        while chunk := os.read(fd, min(1 << 20, most + 1 - len(data))):
             data += chunk
-        return None, f"it is larger than {most} bytes"
+        return bytes(data), ""
     finally:
         os.close(fd)

@@ -6,7 +6,7 @@ import marshal
 import socket
 import struct
 
-from verigym.sandbox.local.collect import HEADER
+from verigym.sandbox.local.collect import HEADER, show_name
 from verigym.sandbox.local.server import Slot
 from verigym.sandbox.local.watch import Seen
 from verigym.sandbox.step import Step
@@ -37,7 +37,7 @@ def fetch(slot: Slot, step: Step, seen: Seen) -> None:
                     kind, name_bytes, data_bytes = HEADER.unpack(header)
                     if kind == b"Z":
                         return
-                    name = reply.read(name_bytes).decode("utf-8", "backslashreplace")
+                    name = show_name(reply.read(name_bytes))
                     content = reply.read(data_bytes)
                     if kind == b"D":
                         seen.files[name] = content

@@ -205,5 +205,7 @@ def note_start(slot: Slot, seen: Seen) -> None:
         return
     if message[:1] == b"S":
         seen.started = float(message[1:])
+    elif message[:1] == b"N":
+        seen.killed = JobStatus.DISK_LIMIT
     elif message[:1] == b"E":
         seen.error = message[1:].decode("utf-8", "replace")

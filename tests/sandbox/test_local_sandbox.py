@@ -13,14 +13,17 @@ import threading
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from verigym import RequestError, SandboxError
+from verigym.sandbox.base import Cancellation
 from verigym.sandbox.job import Job, JobStatus, Limits
 from verigym.sandbox.local import LocalSandbox, client, default_sandbox, server, tree
+from verigym.sandbox.step import Step
 
 ROOT = Path(__file__).parents[2]
 
@@ -234,6 +237,13 @@ def test_the_disk_limit_of_many_files_and_of_many_inodes(sandbox):
     assert run(sandbox, source, disk_mib=8).status is JobStatus.DISK_LIMIT
     source = "for i in range(100_000): open(str(i), 'wb').close()"
     assert run(sandbox, source).status is JobStatus.DISK_LIMIT
+
+
+def test_files_that_do_not_fit_are_no_failure_of_the_machine(sandbox):
+    step = Step(argv=("true",), files={f"d{n}/x": b"" for n in range(5)}, limits=Limits(inodes=9))
+    assert sandbox._execute(step, Cancellation()).status is JobStatus.DISK_LIMIT
+    step = replace(step, limits=Limits(inodes=10))
+    assert sandbox._execute(step, Cancellation()).status is JobStatus.OK
 
 
 def test_the_process_limit(sandbox, marker):

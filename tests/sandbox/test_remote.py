@@ -209,6 +209,27 @@ def test_bytes_that_are_neither_are_nonsense_too():
         assert "does not answer like" in failed(sandbox.run(Job(source="1")))
 
 
+@pytest.mark.parametrize(
+    "files",
+    [
+        '"../x": {"text": ""}',
+        '"/etc/x": {"text": ""}',
+        '"a\\u0000b": {"text": ""}',
+        '"d/../x": {"text": ""}',
+        '"x": {"text": "1"}, "\\u0078": {"text": "2"}',
+        '"unasked.cfg": {"text": ""}',
+        f'"x": {{"text": "{"x" * 101}"}}',
+    ],
+)
+def test_files_that_no_job_can_have_asked_for_are_nonsense_too(files):
+    body = f'{{"status": "ok", "files": {{{files}}}}}'.encode()
+    job = Job(source="1", fetch=("x", "*x", "a*"), limits=Limits(output_bytes=100))
+    with answering(200, body) as (url, _), RemoteSandbox(url, timeout_s=5.0) as sandbox:
+        result = sandbox.run(job)
+        assert "does not answer like" in failed(result)
+        assert not result.files
+
+
 def test_a_broken_service_is_asked_again_and_a_busy_one_until_the_time_is_up():
     error = b'{"error": {"code": "internal", "message": "the service failed", "where": ""}}'
     with answering(500, error) as (url, asked), RemoteSandbox(url) as sandbox:

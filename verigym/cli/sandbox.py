@@ -57,7 +57,9 @@ def run(
     fetch: Annotated[
         list[str] | None, typer.Option("--fetch", help="Bring back: a name or a pattern.")
     ] = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where fetched files go.")] = Path(),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="A new folder for the fetched files.")
+    ] = Path("fetched"),
     wall_s: Annotated[float | None, typer.Option("--wall", help="Seconds.")] = None,
     cpu_s: Annotated[float | None, typer.Option("--cpu", help="Seconds of processor.")] = None,
     memory_mib: Annotated[int | None, typer.Option("--memory", help="MiB.")] = None,
@@ -72,11 +74,14 @@ def run(
     """Run one program and print what it printed. Exits with 0 where it ended well, 4 where not."""
     from verigym.errors import RequestError
     from verigym.sandbox.job import Job
+    from verigym.sandbox.save import check_folder
 
     if (program is None) == (code is None):
         raise RequestError("give either a FILE or -c CODE")
     if program is not None and str(program) == "-" and stdin is not None and str(stdin) == "-":
         raise RequestError("standard input cannot be both the program and its input")
+    if fetch:
+        check_folder(out)
     limits = _limits(
         wall_s=wall_s,
         cpu_s=cpu_s,
@@ -252,12 +257,11 @@ def _language(program: Path | None) -> str:
 
 
 def _keep(result: Result, out: Path) -> None:
-    """Write what was fetched below `out`; its names are relative and stay inside."""
-    for name, data in result.files.items():
-        path = out / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    for name, why in result.refused.items():
+    """Write what was fetched into `out`, which this makes, and say what was left out."""
+    from verigym.sandbox.save import save_files
+
+    refused = {**result.refused, **(save_files(result.files, out) if result.files else {})}
+    for name, why in refused.items():
         console.note(f"{name!r} was not brought back: {why}")
 
 

@@ -55,6 +55,11 @@ BAD_JOBS = {
     "file-and-folder": ({"source": "1", "files": {"a": b"", "a/b": b""}}, "folder"),
     "too-much-data": ({"source": "1", "files": {"a": b"x" * (33 << 20)}}, "disk_mib"),
     "too-many-files": ({"source": "1", "files": {f"f{n}": b"" for n in range(5000)}}, "files"),
+    "too-many-folders": (
+        {"source": "1", "files": {f"{n}/{'d/' * 1400}x": b"" for n in range(1000)}},
+        "inodes",
+    ),
+    "folder-and-file": ({"source": "1", "files": {"a/b/c": b"", "a/b": b""}}, "'a/b' is also"),
     "fetch-traversal": ({"source": "1", "fetch": ("../*",)}, "relative"),
     "fetch-absolute": ({"source": "1", "fetch": ("/etc/passwd",)}, "relative"),
 }

@@ -184,6 +184,26 @@ def test_names_that_are_no_text(run):
     assert len(result.refused) == 1
 
 
+def test_a_name_that_is_no_text_is_told_from_one_that_spells_its_escape(run):
+    source = r"""
+for name in (b"out\xff.txt", rb"out\xff.txt", rb"out\\xff.txt", b"big\xff", rb"big\xff"):
+    open(name, "wb").truncate(20_001 if b"big" in name else 3)
+"""
+    result = run(source, fetch=("*t", "big*"), output_bytes=20_000)
+    assert result.files.keys() == {r"out\xff.txt", r"out\\xff.txt"}
+    assert len(result.refused) == 3
+    assert not result.files.keys() & result.refused.keys()
+    assert all(name.startswith("./") or name == r"big\xff" for name in result.refused)
+
+
+def test_thousands_of_files_just_too_large_cost_their_reader_nothing(run):
+    source = "for n in range(1900): open(f's{n:04}', 'wb').truncate((1 << 22) + 1)"
+    result = run(source, fetch=("*",), output_bytes=1 << 22)
+    assert result.status is JobStatus.OK, result.detail
+    assert result.files.keys() == {"main.py"}
+    assert len(result.refused) == 1900
+
+
 def test_a_file_that_is_large_only_in_name(run):
     result = run("open('sparse', 'wb').truncate(25 << 20)", fetch=("sparse",), output_bytes=4096)
     assert not result.files

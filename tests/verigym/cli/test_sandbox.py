@@ -52,6 +52,46 @@ def test_run_brings_files_back(tmp_path: Path) -> None:
     assert "'y' was not brought back" in done.stderr
 
 
+LEAVES_A_FILE = ("run", "-c", "open('x', 'w').write('theirs')", "--fetch", "x")
+
+
+@pytest.mark.parametrize(
+    "kind", ["file", "folder of a file", "link", "link to a folder", "nowhere"]
+)
+def test_fetched_files_go_into_a_new_folder_only(tmp_path: Path, kind: str) -> None:
+    mine, out = tmp_path / "mine", tmp_path / "out"
+    mine.write_text("mine")
+    if kind == "file":
+        out.write_text("mine")
+    elif kind == "folder of a file":
+        out.mkdir()
+        (out / "x").write_text("mine")
+    elif kind == "link":
+        out.mkdir()
+        (out / "x").symlink_to(mine)
+    else:
+        target = tmp_path / "elsewhere"
+        if kind == "link to a folder":
+            target.mkdir()
+        out.symlink_to(target)
+    before = sorted(tmp_path.rglob("*"))
+    done = run(*LEAVES_A_FILE, "--out", str(out))
+    assert done.exit_code == 2
+    assert "--out" in done.stderr
+    assert sorted(tmp_path.rglob("*")) == before
+    assert mine.read_text() == "mine"
+
+
+def test_fetched_files_go_into_a_folder_of_their_own_by_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x").write_text("mine")
+    assert run(*LEAVES_A_FILE).exit_code == 0
+    assert (tmp_path / "x").read_text() == "mine"
+    assert (tmp_path / "fetched" / "x").read_text() == "theirs"
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [
