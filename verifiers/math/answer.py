@@ -84,7 +84,7 @@ class AnswerVerifier(Verifier):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
         if len(submission) > MAX_REPLY_CHARS:
             return unusable("too_long", f"a reply has at most {MAX_REPLY_CHARS} characters")
-        found = extract(submission, self._how)
+        found = extract(submission, self._how, question)
         if not found.answer:
             several = "more than one" in found.why
             return unusable("several_answers" if several else "no_answer", found.why)

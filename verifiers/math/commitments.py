@@ -11,11 +11,16 @@ _BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*(\{)?")
 _TAG = re.compile(
     r"<(answer|final_answer|final|solution)>(.*?)(?:</\1>|$)", re.IGNORECASE | re.DOTALL
 )
+_IS = (
+    r"[\s*_]{0,4}(?:is|are|=+>|-+>|[=:\u2192\u21d2\u279c]|equals|would be|should be|must be|becomes|turns out to be|works out to(?: be)?"
+    r"|comes out (?:to be|as)|comes to)[\s*_]{0,4}(?:(?:indeed|therefore|thus|simply|exactly|clearly|just|option|choice) ){0,2}:?"
+)
 _PHRASE = re.compile(
-    r"(?:\b(?:the|my|our|final|correct|so)\s+(?:\w+\s+){0,2}?(?:answer|result|solution)s?(?:\s+to\s+(?:the|this)\s+(?:problem|question))?"
-    r"\s*(?:is|are|=|:|would be|should be|must be|becomes|comes out (?:to be|as))\s*(?:indeed |therefore |thus |simply |exactly |clearly )?:?"
-    r"|(?:^|\n|[.!*#>]\s*)\W{0,6}(?:final\s+)?(?:answer|ans)\W{0,4}?\s*[:=]\**|####|\bI(?:'ll| will)? (?:answer|choose|pick|go with)\b:?)\s*",
-    re.IGNORECASE,
+    rf"(?:\b(?:the|my|our|final|correct|so)\s+(?:\w+\s+){{0,2}}?(?:answer|result|solution)s?(?:\s+(?:to|for|of)\s+(?:\w+\s+){{0,2}}?(?:\w+|\(\w\)))?{_IS}"
+    rf"|\b(?:correct|right|best|only|valid|chosen)\s+(?:(?:answer|multiple)\s+)?(?:option|choice|letter){_IS}"
+    r"|(?:^|\n|[.!*#>]\s*)\W{0,6}(?:final\s+)?(?:answer|ans)(?:\W{0,4}?\s*(?:=+>|-+>|[:=\u2192\u21d2\u279c])\**|\.(?=\s))|####"
+    r"|\bI(?:'ll| will)? (?:answer|choose|pick|go with)\b:?|\b(?:we|I)(?:'ll| will)? (?:select|choose|pick) (?=(?:option |choice |answer )?\W{0,3}[A-J]\W{0,4}$))\s*",
+    re.IGNORECASE | re.MULTILINE,
 )
 _SENTENCE = re.compile(
     r"(?<!\d)\.(?=\s|$|\*)|(?<=\d)\.(?=\s|$|\*)|\n\s*\n|[!?](?=\s+[A-Z]|\s*$)|\.\s*</"
@@ -86,7 +91,7 @@ def phrases(text: str, start: int) -> list[Commitment]:
     for match in _PHRASE.finditer(text, max(start, len(text) - _TAIL)):
         rest = text[match.end() : match.end() + 600]
         if re.match(
-            r"\W{0,4}(?:not\b|unknown|unclear|below|above|as follows|the following|found|that\b)",
+            r"\W{0,4}(?:not\b|unknown|unclear|below|above|as follows|the following|found|that\b|incorrect|wrong\b)",
             rest,
             re.IGNORECASE,
         ):

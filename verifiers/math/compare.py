@@ -7,14 +7,17 @@ import re
 from verigym.verifiers.math.choice import letters_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.context import Context
+from verigym.verifiers.math.dates import date_of
 from verigym.verifiers.math.lists import same_reading
 from verigym.verifiers.math.reading import Reading, readings
+from verigym.verifiers.math.spelled import number_of, ordinal_of
 from verigym.verifiers.math.trees import TooBig
-from verigym.verifiers.math.words import begins_with_verdict, kind_of, number_of, same_words
+from verigym.verifiers.math.words import begins_with_verdict, kind_of, same_words
 
 _TIME = re.compile(
     r"(\d{1,2})(?::([0-5]\d))?\s*([ap])\.?\s*m\.?|(\d{1,2}):([0-5]\d)", re.IGNORECASE
 )
+_COUNT = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
 
 def equivalent(gold: str, answer: str, ctx: Context) -> str:
@@ -31,12 +34,18 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     chosen = _choice(gold, answer, ctx)
     if chosen is not None:
         return "choice" if chosen else ""
-    spoken = _spoken(gold, answer)
+    spoken = _spoken(gold, answer, ctx)
     if spoken is not None:
         return "words" if spoken else ""
     clock = _clock(gold), _clock(answer)
     if clock[0] is not None and clock[1] is not None:
         return "time" if clock[0] == clock[1] else ""
+    date = date_of(gold)
+    if date is not None and (other := date_of(answer)) is not None:
+        return "date" if date == other else ""
+    place = ordinal_of(gold)
+    if place is not None and (other_place := ordinal_of(answer)) is not None:
+        return "words" if place == other_place else ""
     lefts, rights = readings(gold), readings(answer)
     for left in lefts:
         for right in rights:
@@ -109,7 +118,7 @@ def _same_text(gold: str, answer: str, ctx: Context) -> bool:
         return False
 
 
-def _spoken(gold: str, answer: str) -> bool | None:
+def _spoken(gold: str, answer: str, ctx: Context) -> bool | None:
     """Conventional words; None where the gold is none of them."""
     wanted, found = kind_of(gold), kind_of(answer)
     if wanted in ("yes", "no"):
@@ -120,6 +129,8 @@ def _spoken(gold: str, answer: str) -> bool | None:
         return wanted == found or {wanted, found} == {"none", "undefined"}
     if wanted == "none" or found == "none":
         other = gold if found == "none" else answer
+        if other == "0" and _COUNT.search(ctx.question):
+            return True
         return other.replace(" ", "") in ("\\emptyset", "\\{\\}", "{}")
     if wanted == "reals" or found == "reals":
         other = gold if found == "reals" else answer

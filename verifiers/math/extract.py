@@ -6,7 +6,7 @@ itself between the two, or works on at length; otherwise both stand, and both mu
 a list of candidates is no answer. A remark after a box that takes it back replaces it.
 
 Covered: reasoning in <think>, boxes side by side (one list), hedges ("7 or maybe 8"), retractions,
-unclosed tags. Not covered: corrections in other languages than English.
+unclosed tags; French, German, Spanish and Chinese (`languages.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from dataclasses import dataclass
 
 from verigym.reply import spoken
 from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
+from verigym.verifiers.math.languages import to_english
+from verigym.verifiers.math.marks import unmarked, value_of_line
+from verigym.verifiers.math.parts import asked_part, sections
 
 _LONG_WORK = 300
 _LATER = re.compile(
@@ -50,6 +53,10 @@ _MATHS = re.compile(r"\$\$(.+?)\$\$|\$([^$]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", r
 _VERB = re.compile(
     r"\b(?:is|are|(?<!or )equals?|get|gives?|have|obtain|be|was|=|:)\s+(?!not\b)", re.IGNORECASE
 )
+_SPACING = re.compile(r"\\(?:q?quad|text(?:bf|rm)?|mbox|mathrm|[,;:! \[\]()])|[${}&*]")
+_NAME = re.compile(r"(?<![\w\\])[A-Za-z](?:_\{?\w\}?)?\s*=")
+_NAMED = re.compile(r"(?<![\w\\])([A-Za-z](?:_\{?\w\}?)?)\s*=\s*\$?\s*$")
+_JOINT = re.compile(r"[\s,;.:()]*(?:and|or|as well as|und|oder|et|ou|y|o|[和或与及])?[\s,;.:()]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +69,38 @@ class Found:
     why: str = ""
 
 
-def extract(reply: str, how: str = "auto") -> Found:
-    """The final answer in a reply. `how`: auto, boxed, tag or bare (the whole reply is the answer)."""
+def extract(reply: str, how: str = "auto", question: str = "") -> Found:
+    """The final answer in a reply. `how`: auto, boxed, tag or bare (the whole reply is the answer).
+
+    A `question` that asks for one part, "(b)", makes the answers to its other parts count for nothing.
+    """
     text = reply.strip()
     if how == "bare":
-        return Found(text, (), "" if text else "the reply is empty")
+        return Found(unmarked(text), (), "" if text else "the reply is empty")
     if not text:
         return Found("", (), "the reply is empty")
     text = spoken(text).strip()
     if not text:
         return Found("", (), "the reply holds thoughts alone")
+    text = to_english(text)
+    part = asked_part(question) if question else None
+    for section in reversed(sections(text, part) or () if part else ()):
+        found = _committed(section, how)
+        if found is not None:
+            return found
+    found = _committed(text, how)
+    if found is not None:
+        return found
+    return _last_line(text) if how == "auto" else Found("", (), f"no {how} in the reply")
+
+
+def _committed(text: str, how: str) -> Found | None:
+    """What boxes, tags or phrases commit to; None if there are none."""
     firm = strong(text, how)
     if firm:
         return _settle(text, firm, boxes=True)
-    if how != "auto":
-        return Found("", (), f"no {how} in the reply")
-    said = phrases(text, 0)
-    if said:
-        return _settle(text, said, boxes=False)
-    return _last_line(text)
+    said = phrases(text, 0) if how == "auto" else None
+    return _settle(text, said, boxes=False) if said else None
 
 
 def _settle(text: str, found: list[Commitment], *, boxes: bool) -> Found:
@@ -95,7 +115,7 @@ def _settle(text: str, found: list[Commitment], *, boxes: bool) -> Found:
     joined = _joined(text, found) if boxes else []
     if len(joined) > 1:
         return Found(", ".join(joined))
-    if not last.text:
+    if not unmarked(last.text):
         return Found("", (), "the final answer is empty")
     after = _after(last, tail)
     if after is not None:
@@ -126,7 +146,7 @@ def _settle(text: str, found: list[Commitment], *, boxes: bool) -> Found:
         if re.search(r"\d", one.text) and len(one.text) < 60 and "\\boxed" not in one.text
     ]
     also += [one for one in later if _key(one) != _key(last.text)]
-    return Found(last.text, tuple(dict.fromkeys(also))[:4])
+    return Found(unmarked(last.text), tuple(dict.fromkeys(also))[:4])
 
 
 def _key(text: str) -> str:
@@ -134,18 +154,25 @@ def _key(text: str) -> str:
 
 
 def _joined(text: str, found: list[Commitment]) -> list[str]:
-    """The texts of the last commitments where they stand side by side, as one list."""
+    """The texts of the last commitments if they stand side by side, as one list; with their names
+    where each has another ("x = [2], y = [6]")."""
     run = [found[-1]]
+    names = [_NAMED.search(text[max(0, found[-1].start - 20) : found[-1].start])]
     for one in reversed(found[:-1]):
         between = text[one.end : run[0].start]
-        if len(between) < 40 and re.fullmatch(
-            r"[\s$,;.&()\\]*(?:and|or|quad|qquad|text|,)?[\s$,;{}\\]*", between
-        ):
-            run.insert(0, one)
-        else:
+        if len(between) > 60 or not _JOINT.fullmatch(_SPACING.sub(" ", _NAME.sub(" ", between))):
             break
+        run.insert(0, one)
+        names.insert(0, _NAMED.search(text[max(0, one.start - 20) : one.start]))
     distinct = list(dict.fromkeys(one.text for one in run))
-    return distinct if len(distinct) > 1 else []
+    if len(distinct) < 2:
+        return []
+    letters = [name[1] for name in names if name is not None]
+    if len(set(letters)) == len(run) and not any(
+        "=" in one.text or "_" in name for one, name in zip(run, letters, strict=True)
+    ):
+        return [f"{name}={one.text}" for name, one in zip(letters, run, strict=True)]
+    return distinct
 
 
 def _after(last: Commitment, tail: str) -> Found | None:
@@ -200,17 +227,21 @@ def _last_line(text: str) -> Found:
         and not re.search(r"[a-z]{4,} [a-z]{2,} [a-z]{2,}", text)
     ):
         return Found(text)
-    lines = [line.strip() for line in text.split("\n") if line.strip(" *`$-_")]
+    lines = [
+        line.strip()
+        for line in text.split("\n")
+        if line.strip(" *`~$-_>") and not line.startswith("```")
+    ]
     if not lines:
         return Found("", (), "the reply holds no answer")
-    line = lines[-1]
+    line = unmarked(value_of_line(unmarked(lines[-1])))
     if len(lines) == 1 and len(line) <= 120 and not re.search(r"(?<=[a-z])\. [A-Z]", line):
-        return Found(_clause(line))
+        return Found(unmarked(_clause(line)))
     if len(line) > 2000:
         line = line[-2000:]
     if _MAYBE.search(line):
         return Found("", (), "the reply commits to no answer")
-    return Found(_clause(line))
+    return Found(unmarked(_clause(line)))
 
 
 def _clause(line: str) -> str:

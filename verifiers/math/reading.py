@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from verigym.verifiers.math.parser import parse
 from verigym.verifiers.math.sentences import formal
+from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.trees import MAX_ITEMS, Node, TooBig, Unreadable
 from verigym.verifiers.math.units import Unit, split_unit
-from verigym.verifiers.math.words import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ _LABEL = re.compile(
     r"^(?:(?:hence|so|thus|therefore|we (?:get|have)|and)[,:]? )?"
     r"([A-Za-z][A-Za-z' ()-]{2,60}?)\s*(?:=|:|\b(?:is|are|equals|will be|was)\b)\s*(?:equal to |approximately |about |simply )?(.+)$"
 )
+_NEGATIVE = re.compile(r"\b(?:not|never|cannot|neither)\b|n't\b", re.IGNORECASE)
 _LEAD = re.compile(
     r"^(?:for (?=all|any|every))?(?:(?:hence|so|thus|therefore|then),?|for(?= [a-z] ?[<>])|either|both|only|exactly|approximately|about|roughly|around|just|the (?:values?|numbers?|pairs?|solutions?|functions?) (?:is|are|of)?|all (?=\()|(?:all|any|every)(?: the)?(?: real| positive| non-?negative)?(?: integers?| numbers?| values?| reals?)?(?: of)?(?=\s+[a-z]\s*(?:<|>|=|!|\\in)))\s+",
     re.IGNORECASE,
@@ -178,6 +179,9 @@ def _read(text: str, thousands: bool, constant: bool) -> Reading | None:
     compound = _compound(text)
     if compound is not None:
         return Reading(((compound,),))
+    spelled = number_of(text) if " and " in text else None
+    if spelled is not None:
+        return Reading(((Item(parse(spelled), None, text),),))
     parts = split(text, thousands)
     if not parts:
         return None
@@ -230,7 +234,7 @@ def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:
     if computed:
         return item_of(computed[1].strip(), thousands, labels)
     labelled = _LABEL.match(text)
-    if labels and labelled and labelled[2] != text:
+    if labels and labelled and labelled[2] != text and not _NEGATIVE.search(labelled[0]):
         inside = item_of(labelled[2], thousands, labels - 1)
         if inside is not None and inside.node is not None:
             return replace(inside, text=text)
@@ -254,7 +258,7 @@ def _tree(text: str, thousands: bool) -> Node | None:
 
 def _labelled_tree(text: str, thousands: bool) -> Node | None:
     match = _LABEL.match(text)
-    return _tree(match[2], thousands) if match else None
+    return _tree(match[2], thousands) if match and not _NEGATIVE.search(match[0]) else None
 
 
 def _degree(text: str) -> bool:

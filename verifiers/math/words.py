@@ -1,4 +1,4 @@
-"""Answers in words: numbers spelled out, yes and no, names, "no solution", sentences of conditions."""
+"""Answers in words: yes and no, names, "no solution", "the series diverges", and sentences that say them."""
 
 from __future__ import annotations
 
@@ -7,36 +7,23 @@ import re
 from verigym.verifiers.math.grammar import FUNCTIONS
 from verigym.verifiers.math.trees import names
 
-_ONES = names(
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-)
-_NUMBERS = {word: value for value, word in enumerate(_ONES)}
-_NUMBERS |= {
-    word: value * 10
-    for value, word in enumerate(names("twenty thirty forty fifty sixty seventy eighty ninety"), 2)
-}
-_SCALES = {
-    "hundred": 100,
-    "thousand": 10**3,
-    "million": 10**6,
-    "billion": 10**9,
-    "trillion": 10**12,
-}
-_PARTS = {
-    "half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8,
-    "ninth": 9, "tenth": 10,
-}  # fmt: skip
-
 _SAME = {
     **dict.fromkeys(("yes", "true", "correct", "y", "t"), "yes"),
     **dict.fromkeys(("no", "false", "incorrect", "n", "f"), "no"),
 }
+_SOUGHT = r"(?:solutions?|roots?|values?|answers?|integers?|numbers?|functions?|pairs?|triples?|primes?|points?|x|n)"
 _NONE = re.compile(
-    r"(?:there (?:is|are|exists?) )?(?:no|none|zero)(?: such| real| integer| valid| possible| positive| other)*"
-    r"(?: (?:solutions?|roots?|values?|answers?|integers?|numbers?|functions?|pairs?|x|n))?(?: exists?| found)?"
-    r"|the empty set|empty set|null set|none|dne|(?:it |the limit |this )?does not exist|doesn't exist|"
-    r"(?:do|does) not exist|not? exists?|has no solutions?"
+    rf"(?:there (?:is|are|exists?) )?(?:no|none|zero)(?: such| real| integer| valid| possible| positive| other)*(?: {_SOUGHT})?"
+    r"(?: exists?| found)?|none of (?:them|these|the above)|"
+    r"the empty set|empty set|null set|none|dne|(?:(?!if |when |no |yes )[^ ]+ ){0,4}(?:does not exist|doesn't exist|has no limit)|"
+    rf"(?:do|does) not exist|not? exists?|(?:(?!if |when )[^ ]+ ){{0,4}}(?:has|have|admits) no(?: such| real| integer| valid| possible| positive)* {_SOUGHT}"
+)
+_INFINITE = re.compile(
+    r"(?:(?!no |not |if )[^ ]+ ){0,4}?(?:an )?(?:infinity|infinitely many|infinite(?: number(?: of)?)?|unlimited|endless(?:ly many)?)"
+    rf"(?: real| integer| positive| distinct| such)*(?: {_SOUGHT})?(?: exists?)?"
+)
+_TENDS = re.compile(
+    r"(?:(?:the|this|that|given|improper|infinite|series|sequence|integral|limit|sum|it|\$?[a-z]_n) ){0,5}(?:is )?(converg|diverg)(?:es|ent|e|ing)"
 )
 _REALS = re.compile(
     r"(?:all|any|every|the set of(?: all)?)?(?: of)?(?: the)? ?real(?: numbers?| values?| x)*s?"
@@ -49,40 +36,6 @@ _STOP = frozenset(
 )
 
 
-def number_of(text: str) -> str | None:
-    """What number words say, as digits or as a fraction of digits; None where they say none."""
-    words = re.findall(r"[a-z]+", text.lower())
-    if not words or len(words) > 14 or re.search(r"[^A-Za-z\s-]", text):
-        return None
-    negative = words[0] in ("minus", "negative")
-    words = [word for word in words[negative:] if word != "and"]
-    if not words:
-        return None
-    last = words[-1].removesuffix("s")
-    if last in _PARTS and (len(words) == 1 or words[-2] not in _SCALES):
-        if len(words) == 1:
-            above: int | None = 1 if words[0] == "half" else None
-        else:
-            above = 1 if words[:-1] == ["a"] else _value(words[:-1])
-        return None if above is None else f"{'-' * negative}{above}/{_PARTS[last]}"
-    value = _value(words)
-    return None if value is None else f"{'-' * negative}{value}"
-
-
-def _value(words: list[str]) -> int | None:
-    total = part = 0
-    for word in words:
-        if word in _NUMBERS:
-            part += _NUMBERS[word]
-        elif word == "hundred":
-            part = (part or 1) * 100
-        elif word in _SCALES:
-            total, part = total + (part or 1) * _SCALES[word], 0
-        else:
-            return None
-    return total + part
-
-
 def plain(text: str) -> str:
     """Words in lower case, without marks."""
     text = re.sub(r"\\[a-zA-Z]+|[{}$\\]", " ", text.lower())
@@ -90,8 +43,16 @@ def plain(text: str) -> str:
 
 
 def kind_of(text: str) -> str | None:
-    """The class of a conventional answer in words: yes, no, none, undefined, reals, infinite."""
-    shown = plain(text)
+    """The class of a conventional answer in words: yes, no, none, undefined, reals, infinite, convergent
+    or divergent; also at the end of a sentence that says no more."""
+    shown = _LINK.sub("", plain(text)) if len(text) <= 200 else ""
+    found = _kind(shown)
+    if found is None and (said := complement(text)) is not None:
+        found = _kind(said)
+    return found
+
+
+def _kind(shown: str) -> str | None:
     if shown in _SAME:
         return _SAME[shown]
     if shown in (
@@ -107,26 +68,93 @@ def kind_of(text: str) -> str | None:
         return "none"
     if shown and _REALS.fullmatch(shown):
         return "reals"
-    if shown in ("infinity", "infinitely many", "infinite", "infinitely many solutions"):
+    if _INFINITE.fullmatch(shown):
         return "infinite"
-    return None
+    tends = _TENDS.fullmatch(shown)
+    return f"{tends[1]}ent" if tends else None
 
 
 def same_words(gold: str, answer: str) -> bool:
     """Whether two answers in words say the same: the same words in the same order, but for articles,
-    plural endings and the like. A real word must be among them."""
-    first, second = _content(gold), _content(answer)
-    real = (len(word) > 2 and word.isalpha() and word not in FUNCTIONS for word in first)
-    return bool(first) and first == second and any(real)
+    plural endings and the like. A real word must be among them. The answer may be a short sentence
+    that ends with them, "The winner is Anna"."""
+    first = _content(gold)
+    if not any(len(word) > 2 and word.isalpha() and word not in FUNCTIONS for word in first):
+        return False
+    if answer.rstrip().endswith("?") and not gold.rstrip().endswith("?"):
+        return False
+    if first == _content(answer) or first == _content(_LINK.sub("", answer.lstrip())):
+        return True
+    said = complement(answer)
+    return said is not None and first == _content(said)
+
+
+_LINK = re.compile(
+    r"^(?:(?:so|thus|therefore|hence|then|finally|in conclusion|consequently|we conclude that|this means that|it follows that)\b[, ]*)+",
+    re.IGNORECASE,
+)
+_STATED = re.compile(
+    r"((?:[^ ]+ ){1,7}?)(?:is|are|was|were|must be|has to be|will be|should be|represents|describes|falls on|fell on|was on|is on)"
+    r"(?: (?:therefore|thus|indeed|called|exactly|always|simply))? (?:an? |the )?(.{1,80})"
+)
+_DOUBTFUL = frozenset(
+    names(
+        "not no never nobody nothing none neither nor cannot isn't wasn't aren't if whether unless when doubt unclear unknown "
+        "unsure might may could would perhaps maybe possibly probably likely either or but suppose assume say says claim claims think thinks believe "
+        "believes guess opposite converse contrary reverse false wrong incorrect loser sometimes depends who which what "
+        "that how why is are was were unlikely hardly other second"
+    )
+)
+
+
+def complement(text: str) -> str | None:
+    """Anna in "Therefore, the winner is Anna."; None for a long, doubtful or other sentence."""
+    if len(text) > 200 or text.rstrip().endswith("?"):
+        return None
+    match = _STATED.fullmatch(_LINK.sub("", plain(text)))
+    if match is None:
+        return None
+    subject, said = match[1].split(), match[2].split()
+    if len(said) > 6 or not _DOUBTFUL.isdisjoint(subject):
+        return None
+    if len(said) == 1 and said[0] in _SAME:
+        return said[0]
+    return None if not _DOUBTFUL.isdisjoint(said) else match[2]
+
+
+_TAKEN_BACK = re.compile(
+    r"\b(?:if|unless|but|sometimes|some cases|depends?|depending|partly|partially|maybe|perhaps|probably|possibly|only when|"
+    r"not always|not necessarily|in general not|otherwise|might|could be|may be|or|yet|mostly|half|when)\b"
+)
+_VERDICT = re.compile(
+    r"(?:^|\b(?:and|or|also|both|nor|then|is|are|it's|,|;|/)\s*|[,;/.]\s*)(?P<word>yes|no|true|false|correct|incorrect)\b(?=\s*(?:$|[,;./)]|\b(?:and|or|for|in|if|when)\b))"
+)
+_REASON = re.compile(r"\b(?:because|since|as|for example|for instance|e\.g|indeed)\b|:")
 
 
 def begins_with_verdict(gold: str, answer: str) -> bool | None:
-    """For a gold of yes or no: whether the answer starts with it; None where it starts with neither."""
+    """For a gold of yes or no: whether the answer starts with it and leaves it at that; None if it
+    starts with neither."""
     wanted = kind_of(gold)
-    first = plain(answer).split(" ", 1)[0]
-    if wanted in ("yes", "no") and _SAME.get(first) and len(first) > 1:
-        return _SAME[first] == wanted
-    return None
+    if wanted not in ("yes", "no"):
+        return None
+    shown = re.sub(r"\\[a-zA-Z]+|[{}$\\*_\"()]", " ", answer.lower())
+    shown = _LINK.sub("", re.sub(r"\s+", " ", shown).strip())
+    first = re.match(r"[a-z]+", shown)
+    verdict = _SAME.get(first[0]) if first and len(first[0]) > 1 else None
+    if first is None or verdict is None:
+        return None
+    rest = shown[first.end() :]
+    later = {_SAME[match["word"]] for match in _VERDICT.finditer(rest)}
+    reason = _REASON.search(rest)
+    remark = rest[: reason.start()] if reason else rest
+    if (
+        later - {verdict}
+        or re.match(r"\W*(?:yes|no|true|false)\b\W*$", rest)
+        or _TAKEN_BACK.search(remark)
+    ):
+        return False
+    return verdict == wanted
 
 
 def _content(text: str) -> list[str]:

@@ -1,0 +1,66 @@
+"""Reads dates: "July 4, 1776", "the 4th of July", "1776-07-04", "04/07/1776", "1776年7月4日"."""
+
+from __future__ import annotations
+
+import re
+from typing import TypeAlias
+
+Date: TypeAlias = tuple[int | None, int, int | None]
+"""Year, month and day; None if it is not said."""
+
+_MONTHS = (
+    "january janvier januar enero", "february février fevrier februar febrero", "march mars märz maerz marzo",
+    "april avril abril", "may mai mayo", "june juin juni junio", "july juillet juli julio",
+    "august août aout agosto", "september septembre septiembre", "october octobre oktober octubre",
+    "november novembre noviembre", "december décembre decembre dezember diciembre",
+)  # fmt: skip
+_MONTH = {name: k for k, row in enumerate(_MONTHS, 1) for name in row.split()}
+_MONTH |= {name[:3]: value for name, value in list(_MONTH.items()) if name.isascii() and value != 5}
+_MONTH["sept"] = 9
+_NAME = r"([a-zäéûü]{3,10})\.?"
+_DAY = r"(\d{1,2})(?:st|nd|rd|th|\.)?"
+_YEAR = r"(\d{3,4})"
+_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day,? ")
+_ISO = re.compile(r"(\d{4})\s*[-/.年]\s*(\d{1,2})(?:\s*[-/.月]\s*(\d{1,2})日?|月)?")
+_SLASHED = re.compile(r"(\d{1,2})\s*([/.-])\s*(\d{1,2})\s*\2\s*(\d{4})")
+_NAME_FIRST = re.compile(rf"{_NAME} (?:the )?{_DAY}(?:,? (?:of )?{_YEAR})?")
+_DAY_FIRST = re.compile(rf"(?:the )?{_DAY} (?:of |de )?{_NAME}(?:,? (?:of |de )?{_YEAR})?")
+_NO_DAY = re.compile(rf"{_NAME},? (?:of |de )?{_YEAR}")
+_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def date_of(text: str) -> Date | None:
+    """The date that all of a cleaned answer says; None if it says none."""
+    if len(text) > 60 or not any(char.isdigit() for char in text):
+        return None
+    shown = re.sub(r"\s+", " ", re.sub(r"[{}\\]", " ", text)).strip(" .,").lower()
+    shown = re.sub(r"\s*\^\s*(?=st|nd|rd|th)", "", shown)
+    shown = _WEEKDAY.sub("", shown).removeprefix("on ").replace(" ,", ",")
+    match = _ISO.fullmatch(shown)
+    if match:
+        return _date(match[1], int(match[2]), match[3])
+    match = _SLASHED.fullmatch(shown)
+    if match:
+        first, second = int(match[1]), int(match[3])
+        # Month first, as in the United States, unless only the other order is a date.
+        return _date(match[4], first, second) or _date(match[4], second, first)
+    match = _NAME_FIRST.fullmatch(shown)
+    if match and match[1] in _MONTH:
+        return _date(match[3], _MONTH[match[1]], match[2])
+    match = _DAY_FIRST.fullmatch(shown)
+    if match and match[2] in _MONTH:
+        return _date(match[3], _MONTH[match[2]], match[1])
+    match = _NO_DAY.fullmatch(shown)
+    if match and match[1] in _MONTH:
+        return _date(match[2], _MONTH[match[1]], None)
+    return None
+
+
+def _date(year: str | None, month: int, day: str | int | None) -> Date | None:
+    if not 1 <= month <= 12 or (day is not None and not 1 <= int(day) <= _DAYS[month - 1]):
+        return None
+    return (
+        None if year is None else int(year),
+        month,
+        None if day is None else int(day),
+    )

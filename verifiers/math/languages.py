@@ -1,0 +1,225 @@
+"""Turns the fixed phrases of French, German, Spanish and Chinese replies into English.
+
+Only what decides the answer is translated: "la réponse est", "keine Lösung", "o", "答案是", numbers with
+a decimal comma. Extraction and comparing then follow the same rules for every language. Formulas between
+dollar signs keep their letters.
+
+Not covered: numbers in words, names of units and free prose in these languages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+
+from verigym.verifiers.math.trees import names
+
+_WINDOW = 3000
+"""Characters at the end of a reply that are read for their language and translated."""
+_SHOWN = 400
+"""Characters at the end of these that tell the language."""
+_WORD = re.compile(r"[^\W\d_]{2,20}")
+_HAN = re.compile("[\u4e00-\u9fff]")
+_MATHS = re.compile(r"(\$\$?[^$]{1,400}\$\$?|\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\])", re.DOTALL)
+_DECIMAL = re.compile(
+    r"(?<![\d.,(\[\w])((?<!\\\{)\d{1,3}(?:[.\u00a0\u202f ]\d{3})+|(?<!\\\{)\d{1,15}),(\d{1,15})(?![\d,)\]\\]|\.\d)"
+)
+_DOTTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,8}(?![\d.,]\d)")
+
+Rule = tuple[re.Pattern[str], str]
+
+
+def _rules(*pairs: tuple[str, str]) -> tuple[Rule, ...]:
+    return tuple((re.compile(pattern, re.IGNORECASE), english) for pattern, english in pairs)
+
+
+_FRENCH_WORDS = frozenset(
+    names(
+        "réponse reponse résultat resultat donc vaut équation aucune aucun oui vrai faux fausse ainsi obtient trouve "
+        "infinité égal égale somme valeur nombre probabilité conséquent pas obtenons longueur vide"
+    )
+)
+_FRENCH = _rules(
+    (r"\b(?:n'(?:a|ont|admet|admettent|y a)|il n'y a) (?:donc )?(?:pas de|aucune?) (?:solutions?|racines?)(?: r[ée]elles?)?", "has no solution"),
+    (r"\b(?:pas de|aucune) solutions?(?: r[ée]elles?)?", "no solution"),
+    (r"\bn'existe(?:nt)? pas\b", "does not exist"),
+    (r"\b(?:une )?infinit[ée] de solutions?\b", "infinitely many solutions"),
+    (r"\bensemble vide\b", "empty set"),
+    (r"\btous les (?:nombres )?r[ée]els\b", "all real numbers"),
+    (r"\bn'est (?:donc )?pas\b", "is not"),
+    (r"\b(?:la |notre |ma |le |une )?(?:bonne )?(?:r[ée]ponse|r[ée]sultat|solution)(?: (?:finale?|correcte|exacte|cherch[ée]e|obtenue?|num[ée]rique))*(?=\s*(?:\W{0,4}[:=]|est\b|vaut\b))", "the answer"),
+    (r"\b(?:les |nos )?solutions(?= sont\b)", "the answers"),
+    (r"\b(?:est|vaut|était)(?: (?:donc|alors|ainsi|bien|exactement|[ée]gale? [àa]))*\b", "is"),
+    (r"\bsont(?: (?:donc|alors))*\b", "are"),
+    (r"\bon (?:obtient|trouve|a)(?: (?:donc|alors|finalement|ainsi))*\b", "we get"),
+    (r"\bil y a(?: donc)?\b", "there are"),
+    (r"\b(?:donc|ainsi|par cons[ée]quent|finalement|en conclusion)\b", "therefore"),
+    (r"\b(?:ou bien|soit|ou)\b", "or"),
+    (r"\bet\b", "and"),
+    (r"\b(?:en fait|non, c'est faux|c'est faux|erreur|pardon|attendez)\b", "wrong"),
+    (r"\boui\b", "yes"), (r"\bnon\b(?![\w-])", "no"), (r"\bvraie?\b", "true"), (r"\b(?:faux|fausse)\b", "false"),
+)  # fmt: skip
+_GERMAN_WORDS = frozenset(
+    names(
+        "antwort ergebnis endergebnis endantwort lautet beträgt lösung lösungen lösungsmenge loesung somit gleich ergibt keine "
+        "nein wahr falsch richtig richtige ist sind unendlich existiert reellen damit daher folglich insgesamt gibt"
+    )
+)
+_GERMAN = _rules(
+    (r"\b(?:hat|haben|besitzt|gibt(?: es)?) (?:also |somit |daher )?keine (?:reellen? )?(?:l(?:ö|oe)sung(?:en)?|nullstellen)", "has no solution"),
+    (r"\bkeine (?:reellen? )?l(?:ö|oe)sung(?:en)?", "no solution"),
+    (r"\bexistiert(?:en)? (?:also )?nicht\b", "does not exist"),
+    (r"\bunendlich viele(?: l(?:ö|oe)sungen)?", "infinitely many solutions"),
+    (r"\bleere menge\b", "empty set"),
+    (r"\balle reellen zahlen\b", "all real numbers"),
+    (r"\b(?:ist|sind|lautet) (?:also |somit )?nicht\b", "is not"),
+    (r"\b(?:die |das |unsere |meine )?(?:richtige |korrekte |endg[üu]ltige |finale |gesuchte )?(?:end)?(?:antwort|ergebnis|resultat|l(?:ö|oe)sung(?:smenge)?)(?=\s*(?:\W{0,4}[:=]|ist\b|lautet\b|betr[äa]gt\b))", "the answer"),
+    (r"\b(?:die )?l(?:ö|oe)sungen(?= (?:sind|lauten)\b)", "the answers"),
+    (r"\bbetr[äa]gt (?:der|die|das) [a-zäöüß]{2,30}\b", "is"),
+    (r"\b(?:ist|lautet|betr[äa]gt|ergibt sich|gleich|ergibt)(?: (?:also|somit|daher|dann|folglich|gleich|genau))*\b", "is"),
+    (r"\b(?:sind|lauten)\b", "are"),
+    (r"\b(?:es gibt|gibt es)\b", "there are"),
+    (r"\b(?:somit|daher|folglich|damit|also|insgesamt)\b", "therefore"),
+    (r"\boder\b", "or"), (r"\bund\b", "and"),
+    (r"\b(?:moment|das ist falsch|das stimmt nicht|korrektur|fehler|nein,)", "wrong, "),
+    (r"\bja\b", "yes"), (r"\bnein\b", "no"), (r"\b(?:wahr|richtig)\b", "true"), (r"\bfalsch\b", "false"),
+)  # fmt: skip
+_SPANISH_WORDS = frozenset(
+    names(
+        "respuesta resultado solución soluciones solucion entonces tanto igual sí verdadero falso infinitas ninguna así valor "
+        "suma vacío números reales obtenemos tiene existe"
+    )
+)
+_SPANISH = _rules(
+    (r"\bno (?:tienen?|hay|existe) (?:ninguna )?(?:soluci[óo]n(?:es)?|ra[íi]ces)(?: real(?:es)?)?", "has no solution"),
+    (r"\b(?:sin|ninguna) soluci[óo]n(?:es)?", "no solution"),
+    (r"\bno existen?\b", "does not exist"),
+    (r"\binfinitas soluciones\b", "infinitely many solutions"),
+    (r"\bconjunto vac[íi]o\b", "empty set"),
+    (r"\btodos los (?:n[úu]meros )?reales\b", "all real numbers"),
+    (r"\bno (?:es|son)\b", "is not"),
+    (r"\b(?:la |el |nuestra |mi )?(?:respuesta|resultado|soluci[óo]n)(?: (?:final|correcta|exacta))*(?=\s*(?:\W{0,4}[:=]|es\b))", "the answer"),
+    (r"\b(?:las )?soluciones(?= son\b)", "the answers"),
+    (r"\b(?:es|vale)(?: (?:entonces|igual a|exactamente|por lo tanto))*\b", "is"),
+    (r"\b(?:igual a)\b", "is"),
+    (r"\bson\b", "are"),
+    (r"\bhay\b", "there are"), (r"\bobtenemos\b", "we get"), (r"\ben total\b", "in total"),
+    (r"\b(?:por lo tanto|por tanto|entonces|as[íi] que|luego)\b", "therefore"),
+    (r"(?<=\d|\$|\}) (?:o|u) (?=\\|\d|\$)", " or "), (r"(?<=\w) o (?=no\b|s[íi])", " or "),
+    (r"(?<=\d|\$|\}) y (?=\\boxed|\d|\$)", " and "), (r"(?<=s[íi]) y (?=no\b)", " and "),
+    (r"\b(?:perd[óo]n|eso es incorrecto|es falso|correcci[óo]n)\b", "wrong"),
+    (r"\bs[íi](?!\w)", "yes"), (r"\bverdadero\b", "true"), (r"\bfalso\b", "false"),
+)  # fmt: skip
+_CHINESE_UNITS = {
+    "平方厘米": "cm^2", "平方米": "m^2", "平方千米": "km^2", "立方厘米": "cm^3", "立方米": "m^3", "厘米": "cm",
+    "毫米": "mm", "千米": "km", "公里": "km", "米": "m", "千克": "kg", "公斤": "kg", "克": "g", "小时": "hours",
+    "分钟": "minutes", "秒": "seconds", "度": "degrees", "升": "L", "毫升": "mL",
+}  # fmt: skip
+_MEASURED = re.compile(
+    rf"(?<=[\d$}}])\s*({'|'.join(sorted(_CHINESE_UNITS, key=len, reverse=True))})(?![\u4e00-\u9fff])"
+)
+_CHINESE = _rules(
+    (r"无穷多(?:个|组)?解?|无数(?:个|组)?解?|有?无限多(?:个|组)?解?", " infinitely many solutions "),
+    (r"没有(?:实数|整数)?解|无(?:实数|整数)?解", " has no solution "),
+    (r"不存在", " does not exist "),
+    (r"空集", " empty set "),
+    (r"(?:全体|所有|一切)实数", " all real numbers "),
+    (r"(?:答案|结果|解)(?:并)?不(?:是|为|等于)", " the answer is not "),
+    (r"不(?:等于|是|为)(?=\s*[\d$\\])", " is not "),
+    (r"(?:最终|最后|正确|标准)?的?(?:答案|结果|解答)\W{0,4}?(?:(?:应该|应当|应|就)?(?:是|为|等于)\s*[:：]?|[:：=])", " the answer is "),
+    (r"(?:^|(?<=[\n。]))\W{0,4}答\W{0,4}?[:：]", "\nAnswer: "),
+    (r"(?:最终|最后|正确|标准)的?(?:答案|结果)\W{0,4}(?=\n)", "\nFinal answer:\n"),
+    (r"(?:故|应|因此|所以)?选(?:择|项)?(?:是|为)?\s*[:：]?\s*(?=[(（*$]*[A-J])", " the answer is "),
+    (r"或者?", " or "), (r"以及|和|与|及", " and "), (r"、", ", "),
+    (r"不对|错了|等等|更正|其实", " wrong, "),
+    (r"不(?:一定|确定)", " maybe "),
+    (r"因此|所以|综上所述|综上|故", " therefore "),
+    (r"(?:^|(?<=[\s,，。:：(]))(?:不是|不对|否|不|错误|错|假)(?=[\s,，。)}]|$)", " no "),
+    (r"(?:^|(?<=[\s,，。:：(]))(?:是的|是|对|正确|真)(?=[\s,，。)}]|$)", " yes "),
+    (r"(?:一共|总共|共)?(?:需要|等于|得到|[有是为得])(?=\s*[\d$\\*-])", " is "),
+    (r"(?<=[\d$}])\s*[\u4e00-\u9fff]{1,6}(?=\s*(?:[。.,，)\s]|$))", ""),
+    (r"。", ". "), (r"，", ", "),
+)  # fmt: skip
+
+
+def to_english(text: str) -> str:
+    """`text` with the phrases at its end that decide the answer in English; English stays as it is."""
+    start = max(0, len(text) - _WINDOW)
+    shown = text[start:]
+    found = False
+    if not shown.isascii() and _HAN.search(shown):
+        shown = _MEASURED.sub(lambda match: f" {_CHINESE_UNITS[match[1]]}", shown)
+        shown = _outside_formulas(shown, _CHINESE)
+        found = True
+    else:
+        rules = _rules_for(shown)
+        if rules is not None:
+            shown = with_points(_outside_formulas(shown, rules))
+            found = True
+    return text[:start] + shown if found else text
+
+
+def _rules_for(text: str) -> tuple[Rule, ...] | None:
+    """The rules of the language that the end of `text` is in; None for English."""
+    words = _WORD.findall(text[-_SHOWN:].lower())
+    if len(words) <= 2 and len(text) < 60:
+        alone = {
+            "oui": _FRENCH,
+            "non": _FRENCH,
+            "ja": _GERMAN,
+            "nein": _GERMAN,
+            "sí": _SPANISH,
+            "si": _SPANISH,
+        }
+        rules = next((alone[word] for word in words if word in alone), None)
+        if rules is not None:
+            return rules
+    best, rules = 0, None
+    distinct = set(words)
+    for known, of_language in (
+        (_FRENCH_WORDS, _FRENCH),
+        (_GERMAN_WORDS, _GERMAN),
+        (_SPANISH_WORDS, _SPANISH),
+    ):
+        count = len(distinct & known)
+        if count > best:
+            best, rules = count, of_language
+    return rules
+
+
+def has_decimal_commas(text: str) -> bool:
+    """Whether `text`, a question, is in a language that writes 2,5 for 2.5."""
+    return _rules_for(text) is not None or bool(_COMMA_QUESTION.search(text))
+
+
+_COMMA_QUESTION = re.compile(
+    r"\b(?:berechne|bestimme|gib|wie viele?|angeben|schreibweise|calcule[rz]?|d[ée]terminer?|combien|trouve[rz]?"
+    r"|calcula|determina|cu[áa]nto|encuentra|halla)\b",
+    re.IGNORECASE,
+)
+
+
+def with_points(text: str) -> str:
+    """`text` with decimal commas as points: "1.234,5" is 1234.5. Pairs and longer lists stay."""
+    text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
+    return _DECIMAL.sub(_pointed, text)
+
+
+def _pointed(match: re.Match[str]) -> str:
+    whole, places = match[1], match[2]
+    if len(places) == 3 and whole.isdigit() and whole != "0":
+        return match[0]  # 1,234 is more often a grouped number, in replies of models
+    return f"{re.sub(r'[^0-9]', '', whole)}.{places}"
+
+
+def _outside_formulas(text: str, rules: tuple[Rule, ...]) -> str:
+    parts = _MATHS.split(text)
+    translate: Callable[[str], str] = partial(_translated, rules=rules)
+    return "".join(part if k % 2 else translate(part) for k, part in enumerate(parts))
+
+
+def _translated(text: str, rules: tuple[Rule, ...]) -> str:
+    for pattern, english in rules:
+        text = pattern.sub(english, text)
+    return text

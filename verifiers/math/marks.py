@@ -1,0 +1,56 @@
+"""Takes marks of Markdown, arrows, ticks and ends of proofs off an answer: "> **12**", "=> 12", "12 ∎"."""
+
+from __future__ import annotations
+
+import re
+
+_ARROW = (
+    r"(?:[=\-–—~]{1,3}>+|[→⇒⟹➜➔➡⟶∴▶►✅✔☑✓👉🎯💡⭐●▪•◦◆■🔹]\ufe0f?"
+    r"|\\(?:therefore|Rightarrow|Longrightarrow|implies|to|rightarrow|longrightarrow)(?![A-Za-z]))"
+)
+_LEAD = re.compile(rf"((?:\$\$?|\\\(|\\\[)?)\s*{_ARROW}\s*")
+_QUOTE = re.compile(r">{1,3}\s+|>{1,3}(?=[*_`$])")
+_HEADING = re.compile(r"#{1,6}\s+|[-+*]\s+(?=\*\*|\$|\\boxed)")
+_END = re.compile(
+    r"\s*(?:[∎■□✓✔✅☑🎉▢◻⬛]\ufe0f?|\$?\\(?:blacksquare|square|qed|Box|checkmark)\$?|(?<=[\s.])Q\.?E\.?D\.?)\s*\.?$"
+)
+_HTML = re.compile(r"</?(?:b|strong|i|em|p|br|span|code|div|u|center|h[1-6])(?:\s[^<>=]{1,40}=[^<>]{0,80})?\s?/?>", re.IGNORECASE)  # fmt: skip
+_ROW = re.compile(
+    r"\|[^|]*\b(?:answer|result|total|solution|value|sum)\b[^|]*\|\s*([^|]+?)\s*\|", re.IGNORECASE
+)
+_SAID = re.compile(
+    r"(?:result|solution|value|final(?: result| value)?|output|conclusion|total|therefore|thus|hence|so)\W{0,3}?[:=]\W{0,3}?(?=[\s\d$\\`(-])",
+    re.IGNORECASE,
+)
+
+
+def unmarked(text: str) -> str:
+    """`text` without the marks around it that say nothing of the answer."""
+    if "<" in text:
+        text = _HTML.sub("", text)
+    while True:
+        before = text
+        text = text.strip()
+        for pattern in (_QUOTE, _HEADING):
+            match = pattern.match(text)
+            if match:
+                text = text[match.end() :]
+        match = _LEAD.match(text)
+        if match:
+            text = match[1] + text[match.end() :]
+        match = _END.search(text[-40:])
+        if match and len(text) > len(match[0]):
+            text = text[: len(text) - len(match[0])]
+        if len(text) > 4 and text[:2] == text[-2:] in ("**", "__"):
+            text = text[2:-2]
+        if text == before:
+            return text
+
+
+def value_of_line(line: str) -> str:
+    """A last line without its label: "Result: 12", "| Answer | 12 |"."""
+    row = _ROW.fullmatch(line)
+    if row:
+        return row[1]
+    said = _SAID.match(line)
+    return line[said.end() :] if said and len(line) < 100 else line
