@@ -7,10 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-# Plain decimal only: float() also reads "nan", "infinity" and "1_000". A point before more digits, or
-# a word of a million digits and a letter would take hours.
-_NUMBER = re.compile(rb"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+# Plain decimal only: float() also reads "nan", "infinity" and "1_000".
+_NUMBER = re.compile(
+    rb"[+-]?(?=\.?\d)(?P<whole>\d*)(?:\.(?P<fraction>\d*))?(?:[eE](?P<exponent>[+-]?\d+))?"
+)
 _WHOLE = re.compile(rb"[+-]?\d+")
+_MAX_EXPONENT_DIGITS = 18
 
 
 def same_tokens(printed: bytes, wanted: bytes, tolerance: float) -> bool:
@@ -24,8 +26,12 @@ def same_bytes(printed: bytes, wanted: bytes, tolerance: float) -> bool:
 
 
 def close_floats(printed: bytes, wanted: bytes, tolerance: float) -> bool:
-    """As `same_tokens`, but numbers may differ by `tolerance`, absolute or relative to the wanted
-    one, whichever is more. Two different whole numbers are not close, nor are NaN and infinities."""
+    """Whether both hold the same words and close numbers.
+
+    A number that is wanted with a point or an exponent may differ by `tolerance`, absolute or relative
+    to it, whichever is more. One that is wanted without is whole, and must be that very number, however
+    it is written: 1000000007.0 is 1000000007, and 1000000006.6 is not. NaN and infinities are not close.
+    """
     ours, theirs = wanted.split(), printed.split()
     return len(ours) == len(theirs) and all(
         _close(their, our, tolerance) for their, our in zip(theirs, ours, strict=True)
@@ -47,20 +53,30 @@ def _close(printed: bytes, wanted: bytes, tolerance: float) -> bool:
         return True
     if not (_NUMBER.fullmatch(printed) and _NUMBER.fullmatch(wanted)):
         return False
-    if _WHOLE.fullmatch(printed) and _WHOLE.fullmatch(wanted):
-        return _same_whole(printed, wanted)
+    if _WHOLE.fullmatch(wanted):
+        return _exact(printed) == _exact(wanted)
     got, want = float(printed), float(wanted)
     if not (math.isfinite(got) and math.isfinite(want)):
         return False
     return abs(got - want) <= tolerance * max(1.0, abs(want))
 
 
-def _same_whole(printed: bytes, wanted: bytes) -> bool:
-    """Whether two texts of digits are one number: a sign and leading zeros aside, without reading
-    a million digits."""
-    ours, theirs = (text.lstrip(b"+-").lstrip(b"0") for text in (printed, wanted))
-    minus = printed.startswith(b"-") == wanted.startswith(b"-")
-    return ours == theirs and (minus or not ours)
+def _exact(number: bytes) -> tuple[bool, bytes, int] | None:
+    """Sign, digits and power of ten of a number's text, the same for equal numbers; None beyond reason.
+
+    Does not make a number of it, which would take hours for a million digits.
+    """
+    match = _NUMBER.fullmatch(number)
+    assert match is not None
+    fraction, exponent = match["fraction"] or b"", match["exponent"] or b"0"
+    digits = (match["whole"] + fraction).lstrip(b"0")
+    if not digits:
+        return False, b"", 0
+    if len(exponent) > _MAX_EXPONENT_DIGITS:
+        return None
+    short = digits.rstrip(b"0")
+    power = int(exponent) - len(fraction) + len(digits) - len(short)
+    return number.startswith(b"-"), short, power
 
 
 CHECKERS: dict[str, Callable[[bytes, bytes, float], bool]] = {

@@ -56,7 +56,7 @@ class FunctionVerifier(ProgramVerifier):
     """
 
     id: ClassVar[str] = "code/function"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "Calls one function of a program in the sandbox, a process for each call, and compares what it "
         "returns outside; the submission is the program's text, fenced or bare."

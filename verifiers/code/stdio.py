@@ -46,7 +46,7 @@ class StdioVerifier(ProgramVerifier):
     """
 
     id: ClassVar[str] = "code/stdio"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "Runs a program on the task's inputs in the sandbox and compares what it prints; "
         "the submission is the program's text, fenced or bare."

@@ -5,8 +5,8 @@ Values travel as JSON. What JSON lacks is an object with one key: `{"$tuple": [.
 `{"$float": "nan" | "inf" | "-inf"}`. References may hold the same.
 
 `normal` turns such JSON into nested tuples in which equal values are equal: a list and a tuple of the
-same items are (other languages have but one of them, and so has JSON), and 4 and 4.0 are; `true` and 1
-are not, nor is a text and a number, nor a set and a list. Leaves are texts, so that a policy cannot
+same items are (other languages have but one of them, and so has JSON), and 4 and 4.0 are, though only a
+value near to the second is close to it (`Rounded`); `true` and 1 are not, nor is a text and a number, nor a set and a list. Leaves are texts, so that a policy cannot
 choose values whose hashes collide. Objects of the policy's own classes never come here.
 """
 
@@ -26,6 +26,15 @@ Normal: TypeAlias = tuple[Any, ...]
 # The drivers' 200 and some: a level is three frames at most, and Python's stack has a thousand.
 MAX_DEPTH = 210
 _FLOATS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+class Rounded(str):
+    """The text of a whole number that was given as a float, which others may be close to.
+
+    Equal to the text of the same whole number that was given as one.
+    """
+
+    __slots__ = ()
 
 
 class BadValue(Exception):
@@ -82,7 +91,7 @@ def _float(value: float) -> Normal:
         return ("odd number", repr(value))
     # Beyond 2**53 a float stands for a neighbourhood, so it stays one, and tolerance applies.
     whole = value.is_integer() and abs(value) <= 1 << 53
-    return ("number", f"{int(value):x}" if whole else value.hex())
+    return ("number", Rounded(f"{int(value):x}") if whole else value.hex())
 
 
 def _tagged(tag: str, inner: JSON, depth: int) -> Normal:
@@ -112,9 +121,9 @@ def exact(got: Normal, want: Normal, tolerance: float) -> bool:
 
 
 def values(got: Normal, want: Normal, tolerance: float) -> bool:
-    """As `exact`, but where a number with a fraction is wanted or given, the two may differ by
-    `tolerance`, absolute or relative to the wanted one; by less than a half where that is whole.
-    Inside sets and keys numbers are exact."""
+    """As `exact`, but where a float is wanted, the number may differ by `tolerance`, absolute or relative
+    to it; by less than a half where it is whole. A whole number that is wanted as one must be that very
+    number, and so must numbers inside sets and keys."""
     if got == want:
         return True
     if got[0] != want[0]:
@@ -134,19 +143,29 @@ def values(got: Normal, want: Normal, tolerance: float) -> bool:
 
 
 def _close(got: str, want: str, tolerance: float) -> bool:
-    if "p" not in got and "p" not in want:
-        return False  # two different whole numbers
+    if "p" not in want and not isinstance(want, Rounded):
+        # Only a float beyond 2**53, which stands for a neighbourhood, may be a whole number in other digits.
+        return "p" in got and _is_nearest_float(got, want)
     try:
         ours, theirs = (
             float.fromhex(text) if "p" in text else float(int(text, 16)) for text in (got, want)
         )
     except OverflowError:
         return False
-    if "p" not in want and abs(theirs) > 1 << 53:
-        return ours == theirs  # a long whole number: the nearest float, not one near it
     # An approximation must not be paid for the next whole number, however long the wanted one is.
     nearest = "p" in want or abs(ours - theirs) < 0.5
     return nearest and abs(ours - theirs) <= tolerance * max(1.0, abs(theirs))
+
+
+def _is_nearest_float(got: str, want: str) -> bool:
+    """Whether a float is the nearest to a whole number of more than 53 bits."""
+    whole = int(want, 16)
+    if abs(whole) <= 1 << 53:
+        return False
+    try:
+        return float.fromhex(got) == float(whole)
+    except OverflowError:
+        return False
 
 
 def unordered(got: Normal, want: Normal, tolerance: float) -> bool:
