@@ -1,5 +1,6 @@
 """`code/stdio`: what is paid and what is not, with real processes."""
 
+import dataclasses
 import json
 import random
 import time
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from verigym import RequestError, Status, Task, make_verifier
 from verigym.sandbox.job import Job, JobStatus, Result
 from verigym.sandbox.local import default_sandbox
+from verigym.verifiers.code import checker
 from verigym.verifiers.code.check import CHECKERS, close_floats, same_bytes, same_tokens
 from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.code.stdio import StdioVerifier
@@ -84,7 +86,7 @@ def test_a_right_program():
     verdict = judge(RIGHT)
     assert (verdict.status, verdict.score, verdict.reason) == (Status.OK, 1.0, "correct")
     assert verdict.parts == {"passed": 1.0}
-    assert verdict.verifier == "code/stdio@1"
+    assert verdict.verifier == "code/stdio@2"
     assert len(verdict.digest) == 64
 
 
@@ -363,12 +365,42 @@ def test_a_checker_program():
     problem = task([case("10", "")], checker={"program": CHECKER})
     assert judge("print(3, 7)", problem).score == 1.0
     assert judge("print(3, 8)", problem).score == 0.0
-    # This checker trusts what it reads: its failure is a fault, not a zero and not full marks.
-    verdict = judge("print('x')", problem)
-    assert (verdict.status, verdict.score) == (Status.VERIFIER_ERROR, None)
     for code, score in ((0, 1.0), (1, 0.0), (2, 0.0), (3, None)):
         exits = {"program": f"import sys; sys.exit({code})", "verdict": "exit"}
         assert judge("print(1)", task([case("", "")], checker=exits)).score == score
+
+
+ODD = {
+    "no text": "import sys; sys.stdout.buffer.write(b'\\xff\\xfe')",
+    "no number": "print('x')",
+    "nothing": "pass",
+    "a long number": "print('9' * 5000, 1)",
+    "a flood": "print('1 ' * 200000)",
+    "a surrogate": "import sys; sys.stdout.buffer.write(b'\\xed\\xa0\\x80 1')",
+    "NUL": "print('\\0 1')",
+}
+
+
+@pytest.mark.parametrize("program", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("expected", ["3 7", ""], ids=["expected", "nothing expected"])
+def test_an_output_that_breaks_the_checker_is_wrong(program, expected):
+    problem = task([case("10", expected)], checker={"program": CHECKER})
+    verdict = judge(program, problem)
+    assert (verdict.score, verdict.reason) == (0.0, "wrong_output")
+
+
+def test_an_output_that_takes_the_checker_too_long_is_wrong(monkeypatch):
+    monkeypatch.setattr(checker, "_LIMITS", dataclasses.replace(checker._LIMITS, cpu_s=1.0))
+    slow = "import sys\na, b = (open(n).read().split() for n in sys.argv[2:])\nprint('right' if all(x in a for x in b) and not any(a.count(x) > 1 for x in a) else 'wrong')"
+    problem = task([case("", "2")], checker={"program": slow})
+    verdict = judge("print(' '.join(map(str, range(100000))))", problem)
+    assert (verdict.score, verdict.reason) == (0.0, "wrong_output")
+
+
+def test_a_checker_that_judges_nothing_is_a_fault():
+    for program in ("1 / 0", "print('maybe')"):
+        verdict = judge("print(1)", task([case("", "1")], checker={"program": program}))
+        assert (verdict.status, verdict.score) == (Status.VERIFIER_ERROR, None)
 
 
 def test_partial_credit_is_asked_for():
@@ -421,6 +453,26 @@ def test_two_whole_numbers_are_close_only_where_they_are_one():
     assert close_floats(b"+0007", b"7", 0.0)
     assert close_floats(b"-0", b"0", 0.0)
     assert close_floats(b"1000000007.0", b"1000000007", 1e-6)
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [b"1000000006.6", b"1000000000.0", b"1000000007.4999", b"1000000007.0000001", b"1e9", b"1.000000006e9",
+     b"1000000007e1", b"1000000007e-1", b"-1000000007.0", b"1e999", b"1e" + b"9" * 5000, b"1e-" + b"9" * 5000,
+     b"1000000007e" + b"0" * 5000],
+)  # fmt: skip
+def test_a_whole_number_is_wanted_exactly(printed):
+    assert not close_floats(printed, b"1000000007", 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("printed", "wanted"),
+    [(b"1.000000007e9", b"1000000007"), (b"1000000007.", b"1000000007"), (b"10000000070e-1", b"1000000007"),
+     (b"-.0", b"0"), (b"0e99999999999999999999", b"0"), (b"+12E+02", b"1200"), (b"9" * 400 + b".0", b"9" * 400),
+     (b"1000000006.6", b"1000000007.0")],
+)  # fmt: skip
+def test_a_whole_number_may_be_written_in_other_ways(printed, wanted):
+    assert close_floats(printed, wanted, 1e-6)
 
 
 @pytest.mark.parametrize("line", ["~" * 60_000 + "`", "```" + "a" * 60_000 + "`", "```" + " " * 60_000 + "`"],

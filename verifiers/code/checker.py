@@ -6,8 +6,11 @@ policy's code never holds the expected output, and the checker's job never holds
 
 With `"verdict": "printed"` it must exit with 0 and print `right` or `wrong` as its first word. With
 `"verdict": "exit"` it exits with 0 for right and 1 or 2 for wrong, as testlib's checkers do; only
-where the language exits otherwise when it crashes. All else is the checker's own fault, never a
-score: a policy is not told that it was wrong because a checker did not run.
+where the language exits otherwise when it crashes. If it does anything else, it is run again on
+outputs that the policy did not write: the expected one, and a few neutral ones, since a task with many
+right answers may expect nothing in particular. If it judges one of them, right or wrong, it works, and
+what it could not judge (bytes that are no text, words in place of numbers, a flood) is wrong. If it judges
+none, the fault is the checker's, and there is no score.
 """
 
 from __future__ import annotations
@@ -23,8 +26,10 @@ from verigym.verifiers.code.languages import canonical
 from verigym.verifiers.code.runs import ENDINGS, run_one
 
 INPUT, EXPECTED, OUTPUT = "input.txt", "expected.txt", "output.txt"
-_LIMITS: Final = Limits(wall_s=20.0, cpu_s=10.0, memory_mib=512, disk_mib=128)
+# With the control, two runs must fit into the 30 s that a service gives one verdict.
+_LIMITS: Final = Limits(wall_s=10.0, cpu_s=8.0, memory_mib=512, disk_mib=128)
 _MAX_FILE = 8 << 20
+_NEUTRAL: Final = (b"", b"0\n", b"0 0\n", b"[]\n")
 
 
 @dataclass(frozen=True)
@@ -36,9 +41,22 @@ class CheckerProgram:
     verdict: str = "printed"
 
     def accepts(self, sandbox: Sandbox, given: bytes, expected: bytes, output: bytes) -> bool:
-        """Whether `output` is a right answer. Raises TaskError where the checker itself fails."""
+        """Whether `output` is a right answer. Raises TaskError if the checker judges no control either."""
         if len(output) > _MAX_FILE:
             return False
+        found = self._judge(sandbox, given, expected, output)
+        if isinstance(found, bool):
+            return found
+        for control in (expected, *_NEUTRAL):
+            judged = self._judge(sandbox, given, expected, control)
+            if isinstance(judged, bool):
+                return False
+            if judged == ENDINGS[JobStatus.TIME_LIMIT]:
+                break  # it has no time for more
+        raise TaskError(f"the checker failed: {found}; and it judges no other output either")
+
+    def _judge(self, sandbox: Sandbox, given: bytes, expected: bytes, output: bytes) -> bool | str:
+        """Whether the checker takes `output` for right, or what went wrong with the checker."""
         job = Job(
             source=self.source,
             language=self.language,
@@ -52,18 +70,14 @@ class CheckerProgram:
                 return True
             if result.status is JobStatus.NONZERO_EXIT and result.exit_code in (1, 2):
                 return False
-            raise TaskError(f"the checker failed: {_ending(result.status)}")
+            return ENDINGS[result.status]
         if result.status is not JobStatus.OK:
-            raise TaskError(f"the checker failed: {_ending(result.status)}")
+            return ENDINGS[result.status]
         words = result.stdout.split(None, 1)
         word = words[0].lower() if words else b""
         if word not in (b"right", b"wrong"):
-            raise TaskError("the checker failed: it must print right or wrong as its first word")
+            return "it must print right or wrong as its first word"
         return word == b"right"
-
-
-def _ending(status: JobStatus) -> str:
-    return ENDINGS[status]
 
 
 def read_checker(value: JSON) -> CheckerProgram:
