@@ -21,15 +21,19 @@ FOLDER_VARIABLE = "VERIGYM_LANGUAGES"
 """Environment variable that names a folder of further TOML files."""
 
 COMPILE_LIMITS = Limits(
-    wall_s=30.0,
-    cpu_s=60.0,
+    wall_s=15.0,
+    cpu_s=10.0,
     memory_mib=1024,
     processes=64,
     open_files=256,
     disk_mib=128,
     output_bytes=32 << 20,
 )
-"""For a compiler, where its language says nothing else; `output_bytes` bounds each artefact."""
+"""For a compiler, where its language says nothing else; `output_bytes` bounds each artefact.
+
+The time is half of what a service gives a verdict, so that source made to compile for ever ends as the
+program's own `compile_error`, and not as a timeout of the verifier.
+"""
 
 _NAME = re.compile(r"[a-z][a-z0-9_+#.-]*")
 

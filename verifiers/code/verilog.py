@@ -37,7 +37,7 @@ _SYSTEM = re.compile(rf"\$(?!(?:{'|'.join(_PURE)})\b)|[`\"\\]|[^\t\n\r -~]")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*[\t\n\r -~]*?\*/")
 _BENCH = "verigym_bench"
 _MAX_VECTORS = 4096
-_LIMITS = Limits(wall_s=20.0, cpu_s=3.0, memory_mib=256)
+_LIMITS = Limits(wall_s=10.0, cpu_s=3.0, memory_mib=256)
 
 
 @dataclass(frozen=True)
