@@ -3,19 +3,24 @@
 A patch is one or more fenced blocks: unified diffs (a block that holds `--- ` and `+++ ` lines), or whole
 files (a block whose first line is `# file: PATH`). Line numbers of a hunk only decide between places
 that fit as well, since they are often wrong in what models write; the lines themselves must fit.
+
+Files are edited as texts with one character a line, so that a hunk costs a search and a copy of memory
+however often its lines occur: a reply of 200,000 characters takes seconds at the very worst.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from verigym.reply import fenced, scope
 
 _FILE = re.compile(r"#\s*file:\s*(\S+)\s*", re.IGNORECASE)
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,\d{1,9})? \+\d{1,9}(?:,\d{1,9})? @@.*")
-_PATH = re.compile(r"(?:[A-Za-z0-9_]+/){0,8}[A-Za-z0-9_]+\.[a-z]{1,8}")
+_PATH = re.compile(r"(?:[A-Za-z0-9_]{1,100}/){0,8}[A-Za-z0-9_]{1,100}\.[a-z]{1,8}")
+MAX_FILES = 200
+"""Files that one patch may change or make."""
 
 
 class BadPatch(Exception):
@@ -29,6 +34,24 @@ class _Hunk:
     new: list[str]
 
 
+class _Lines:
+    """Writes each different line as a character of its own, and back."""
+
+    def __init__(self) -> None:
+        self._signs: dict[str, str] = {}
+        self._lines: list[str] = []
+
+    def write(self, lines: Sequence[str]) -> str:
+        for line in lines:
+            if line not in self._signs:
+                self._signs[line] = chr(len(self._lines))
+                self._lines.append(line)
+        return "".join(map(self._signs.__getitem__, lines))
+
+    def read(self, signs: str) -> str:
+        return "\n".join(self._lines[ord(sign)] for sign in signs)
+
+
 def holds_patch(reply: str) -> bool:
     """Whether a reply has a block that looks like one."""
     return any(_FILE.match(block.body) or "+++ " in block.body for block in fenced(scope(reply)))
@@ -37,20 +60,25 @@ def holds_patch(reply: str) -> bool:
 def patched(files: Mapping[str, str], reply: str) -> dict[str, str]:
     """The files that the patch in `reply` changes or makes, whole. Raises BadPatch."""
     changed: dict[str, str] = {}
+    lines = _Lines()
     for block in fenced(scope(reply.replace("\r\n", "\n"))):
         body = block.body
         first, _, rest = body.partition("\n")
         if named := _FILE.fullmatch(first.strip()):
-            changed[_checked(named[1])] = rest if rest.endswith("\n") else rest + "\n"
+            whole = rest if rest.endswith("\n") else rest + "\n"
+            changed[_checked(named[1])] = lines.write(whole.split("\n"))
         elif "+++ " in body:
             for path, hunks in _read(body):
-                text = changed.get(path, files.get(path, ""))
                 if path not in files and any(hunk.old for hunk in hunks):
                     raise BadPatch(f"there is no file {path}")
-                changed[path] = _applied(path, text, hunks)
+                if path not in changed:
+                    changed[path] = lines.write(files.get(path, "").split("\n"))
+                changed[path] = _applied(path, changed[path], hunks, lines)
+        if len(changed) > MAX_FILES:
+            raise BadPatch(f"the patch changes more than {MAX_FILES} files")
     if not changed:
         raise BadPatch("the reply holds no patch")
-    return changed
+    return {path: lines.read(signs) for path, signs in changed.items()}
 
 
 def _checked(path: str) -> str:
@@ -96,19 +124,26 @@ def _read(body: str) -> list[tuple[str, list[_Hunk]]]:
     return found
 
 
-def _applied(path: str, text: str, hunks: list[_Hunk]) -> str:
-    lines = text.split("\n")
+def _applied(path: str, text: str, hunks: list[_Hunk], lines: _Lines) -> str:
     moved = 0
     for hunk in hunks:
-        places = [
-            at
-            for at in range(len(lines) - len(hunk.old) + 1)
-            if lines[at : at + len(hunk.old)] == hunk.old
-        ]
-        if not places:
+        old, new = lines.write(hunk.old), lines.write(hunk.new)
+        at = _nearest(text, old, hunk.line - 1 + moved)
+        if at is None:
             raise BadPatch(f"a hunk does not fit {path}")
-        wanted = hunk.line - 1 + moved
-        at = min(places, key=lambda place: abs(place - wanted))
-        lines[at : at + len(hunk.old)] = hunk.new
-        moved += len(hunk.new) - len(hunk.old)
-    return "\n".join(lines)
+        text = text[:at] + new + text[at + len(old) :]
+        moved += len(new) - len(old)
+    return text
+
+
+def _nearest(text: str, old: str, wanted: int) -> int | None:
+    """Where `old` stands in `text`, as near to `wanted` as it does; None if it does not."""
+    wanted = max(0, min(wanted, len(text)))
+    after = text.find(old, wanted)
+    # Backwards by a search in the reversed text: find is linear, rfind is not.
+    end = min(len(text), wanted + len(old))
+    backwards = text[:end][::-1].find(old[::-1])
+    before = end - backwards - len(old) if backwards >= 0 else -1
+    if before < 0 or (after >= 0 and after - wanted < wanted - before):
+        return after if after >= 0 else None
+    return before

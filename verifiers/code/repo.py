@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from verigym.canonical import JSON
-from verigym.errors import TaskError
+from verigym.errors import RequestError, TaskError
 from verigym.sandbox.base import Sandbox
 from verigym.sandbox.job import Job, JobStatus, Limits, Result
 from verigym.sandbox.local import default_sandbox
@@ -32,6 +32,7 @@ from verigym.verifiers.code.values import BadValue, Normal, normal, read_answer,
 
 _ENTRY = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*):([A-Za-z_]\w*)")
 _MAX_CHARS = 200_000
+_MAX_REPOSITORY = 4 * _MAX_CHARS
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class RepoVerifier(Verifier):
     """
 
     id: ClassVar[str] = "code/repo"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     about: ClassVar[str] = (
         "Applies a patch to a small Python repository, calls one of its functions in the sandbox, and "
         "compares what it returns outside; the submission is a reply with the patch."
@@ -96,18 +97,29 @@ class RepoVerifier(Verifier):
             if added and (path.rpartition("/")[0] not in folders - {""} or path[-3:] != ".py"):
                 return unusable("refused_path", f"{path} cannot be added")
         files = {**repository.files, **changed}
-        if sum(map(len, files.values())) > 4 * _MAX_CHARS:
+        if sum(map(len, files.values())) > _MAX_REPOSITORY:
             return unusable("too_long", "the patched files are too long")
-        return self._judged(repository, files)
+        try:
+            jobs = self._jobs(repository, repository.files)
+        except RequestError as error:
+            raise TaskError(f"the sandbox refuses the repository: {error}") from error
+        try:
+            jobs = self._jobs(repository, files)
+        except RequestError as error:  # and took the repository without the patch
+            return unusable("bad_patch", f"the sandbox refuses the patched files: {error}")
+        return self._judged(repository, jobs)
 
-    def _judged(self, repository: _Repository, files: Mapping[str, str]) -> Verdict:
+    def _jobs(self, repository: _Repository, files: Mapping[str, str]) -> list[Job]:
+        """A job for each call. Raises RequestError for files that the sandbox does not take."""
         texts = {path: text.encode("utf-8", "surrogatepass") for path, text in files.items()}
         texts["solution.py"] = f"from {repository.module} import {repository.function}\n".encode()
-        place = self.sandbox or default_sandbox()
-        jobs = [
+        return [
             Job(source=driver("python"), stdin=call, files=texts, limits=self._limits)
             for call in repository.calls
         ]
+
+    def _judged(self, repository: _Repository, jobs: list[Job]) -> Verdict:
+        place = self.sandbox or default_sandbox()
         passed = 0
         failure: Verdict | None = None
         results = run_in_order(place, jobs, getattr(place, "max_jobs", 1))
@@ -148,6 +160,8 @@ def _checked(reference: JSON) -> _Repository:
     for path, text in files.items():
         if not isinstance(text, str):
             raise TaskError(f"the file {path!r} must be text")
+    if sum(map(len, files.values())) > _MAX_REPOSITORY - _MAX_CHARS:
+        raise TaskError(f"files may have {_MAX_REPOSITORY - _MAX_CHARS} characters in all")
     if files.keys() & {"main.py", "solution.py"}:
         raise TaskError("main.py and solution.py at the root are the driver's; use a folder")
     entry = _ENTRY.fullmatch(str(reference.get("entry")))

@@ -1,12 +1,14 @@
 """Patches as models write them: diffs with wrong numbers, whole files, and what does not fit."""
 
+import contextlib
 import difflib
+import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verigym.verifiers.code.patch import BadPatch, holds_patch, patched
+from verigym.verifiers.code.patch import BadPatch, _nearest, holds_patch, patched
 
 FILES = {"a/x.py": "one\ntwo\nthree\ntwo\nfive\n", "README.md": "# a\n"}
 
@@ -51,6 +53,8 @@ BAD = {
     "no such file": diff("@@ -1 +1 @@", "-one", "+1", path="a/no.py"),
     "lines that are not there": diff("@@ -1 +1 @@", "-seven", "+7"),
     "a hunk without a file": "```diff\n@@ -1 +1 @@\n-one\n+1\n+++ \n```",
+    "a name of more bytes than a file system takes": f"```\n# file: a/{'x' * 300}.py\nx\n```",
+    "a thousand files": "".join(f"```\n# file: a/x{n}.py\nx\n```\n" for n in range(1000)),
     "a line without a mark": diff("@@ -1 +1 @@", "one", "+1"),
 }
 
@@ -79,3 +83,31 @@ def test_it_undoes_what_difflib_does(before, after):
         reply = "\n".join(["```diff", *made, "```"])
         files = {"f.py": "\n".join(old) + "\n"}
         assert patched(files, reply) == {"f.py": "\n".join(new) + "\n"}
+
+
+@given(st.text("ab", max_size=12), st.text("ab", max_size=4), st.integers(-3, 15))
+def test_the_nearest_place_is_found(text, old, wanted):
+    places = [at for at in range(len(text) - len(old) + 1) if text[at : at + len(old)] == old]
+    best = min(places, key=lambda at: abs(at - wanted)) if places else None
+    assert _nearest(text, old, wanted) == best
+
+
+def flood(kind):
+    whole = "```python\n# file: a/x.py\n" + "a\n" * 45_000 + "```\n"
+    if kind == "many hunks":
+        return whole + diff(*["@@ -22000 +22000 @@\n a\n-a\n+a"] * 4000)
+    if kind == "long hunks":
+        return whole + diff(*["@@ -22000 +22000 @@\n" + " a\n" * 9000 + "-a\n+b"] * 3)
+    if kind == "nearly":
+        return whole + diff(*["@@ -1 +1 @@\n" + " a\n" * 15_000 + "-b"] * 2)
+    return whole + "\n".join(
+        ["```diff", *["--- a/a/x.py\n+++ b/a/x.py\n@@ @@\n-a\n+a"] * 2400, "```"]
+    )
+
+
+@pytest.mark.parametrize("kind", ["many hunks", "long hunks", "nearly", "many headers"])
+def test_hunks_times_lines_cost_little(kind):
+    began = time.process_time()
+    with contextlib.suppress(BadPatch):
+        patched(FILES, flood(kind))
+    assert time.process_time() - began < 8
