@@ -41,7 +41,7 @@ class SchemaVerifier(Verifier):
     """
 
     id: ClassVar[str] = "text/schema"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     about: ClassVar[str] = (
         "A document must be valid by the task's JSON Schema, XML element rules or regular grammar; "
         "the submission is the document, bare, fenced or in <answer> tags."

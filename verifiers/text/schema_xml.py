@@ -4,7 +4,7 @@ A document type is refused as a whole, so no entity, no outside file and no bill
 five built-in entities and character references remain. Depth and size are bounded.
 
 Rules are plain data, `{"root": name, "elements": {name: rule}}`; names may carry a prefix (`a:b`),
-which is compared as written. Each rule may have
+which is compared as written and need not be declared. Elsewhere a prefix must be declared. Each rule may have
 
     children    a content model as in a DTD: `(head, item+, (note | sign)?)`, `EMPTY` or `ANY`;
                 left out: no child elements
@@ -138,7 +138,11 @@ def check_xml(text: str, rules: Mapping[str, Any] | None) -> None:
     parser.ExternalEntityRefHandler = refuse
     try:
         # As UTF-8 whatever the declaration says: the text is read already.
-        parser.Parse(_without_encoding(text).encode(), True)
+        data = _without_encoding(text).encode()
+        parser.Parse(data, True)
+        if ":" in text and not (rules and any(":" in name for name in rules["elements"])):
+            # Refuses prefixes that nothing declares; what else it may refuse was read above.
+            expat.ParserCreate(namespace_separator=" ").Parse(data, True)
     except expat.ExpatError as error:
         problem = expat.ErrorString(error.code)
         raise NotValid("not_well_formed", f"line {error.lineno}: {problem}") from error
