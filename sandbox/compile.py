@@ -85,7 +85,9 @@ def _messages(result: Result) -> str:
 def _passed(result: Result, limits: Limits) -> str:
     match result.status:
         case JobStatus.TIME_LIMIT:
-            return f"the compiler passed its limit of {limits.wall_s:g} s, {limits.cpu_s:g} s of CPU"
+            return (
+                f"the compiler passed its limit of {limits.wall_s:g} s, {limits.cpu_s:g} s of CPU"
+            )
         case JobStatus.MEMORY_LIMIT:
             return f"the compiler passed its limit of {limits.memory_mib} MiB"
         case JobStatus.DISK_LIMIT:
