@@ -17,22 +17,31 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.math.clean import clean
-from verigym.verifiers.math.compare import equivalent
+from verigym.verifiers.math.compare import FAULTS, RESTATED, WRONG_FORM, equivalent
 from verigym.verifiers.math.context import Context, context_of
 from verigym.verifiers.math.extract import extract
+from verigym.verifiers.math.forms import FORMS
 from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS, TooBig
 
 _EXTRACT = ("auto", "boxed", "tag", "bare")
 _UNITS = ("optional", "required")
+_FAULTS = {
+    WRONG_FORM: ("wrong_form", "the value is right, but not written in the form that is required"),
+    RESTATED: (
+        "restated",
+        "the answer repeats an expression of the question in place of its value",
+    ),
+}
 
 
 class AnswerVerifier(Verifier):
     """Score 1 for an answer that says what the reference says, else 0.
 
-    Judged with reason `correct` or `wrong_answer`; unusable with `no_answer`, `several_answers`,
+    Judged with reason `correct` or `wrong_answer`, or, where only the value is right, `wrong_form` (not
+    the form that is required) or `restated` (an expression of the question); unusable with `no_answer`, `several_answers`,
     `too_long` or `not_text`. The reference is `{"answer": text}` or `{"answers": [text, ...]}` (any of
     them is right), with the `question` where the form of the answer hangs on it (options, units,
-    percent, base, rounding).
+    percent, base, rounding), and perhaps the `form`, which goes before the parameter.
     """
 
     id: ClassVar[str] = "math/answer"
@@ -42,11 +51,13 @@ class AnswerVerifier(Verifier):
         "units": "optional",
         "tolerance": 0.0,
         "digits": 0,
+        "form": "any",
     }
     about: ClassVar[str] = (
         "A mathematical answer, bare or at the end of a reply, must be equivalent to the reference. "
         "extract: auto, boxed, tag or bare; units: optional or required; tolerance: relative; digits: "
-        "significant digits that must agree (0: exact)."
+        "significant digits that must agree (0: exact); form: any, evaluated, reduced, simplified, factored "
+        "or expanded, as far as the reference is."
     )
     evidence: ClassVar[str] = (
         "The final answer that the reply commits itself to; the work before it counts for nothing."
@@ -56,6 +67,9 @@ class AnswerVerifier(Verifier):
         "units": {"description": "Whether a unit is optional or required."},
         "tolerance": {"minimum": 0, "description": "Relative difference allowed."},
         "digits": {"minimum": 0, "description": "Significant digits that must agree; 0: exact."},
+        "form": {
+            "description": "Form of the answer: any, evaluated, reduced, simplified, factored or expanded."
+        },
     }
 
     def __init__(self, **params: JSON) -> None:
@@ -74,12 +88,16 @@ class AnswerVerifier(Verifier):
             raise RequestError(f"tolerance must be a number from 0 to below 1, got {tolerance!r}")
         if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
             raise RequestError(f"digits must be a whole number from 0 to 15, got {digits!r}")
-        self._how, self._units = str(how), str(units)
+        form = self.params["form"]
+        if form not in FORMS:
+            raise RequestError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
+        self._how, self._units, self._form = str(how), str(units), str(form)
         self._tolerance, self._digits = float(tolerance), digits
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """See the class and the module."""
         golds, question = reference_of(task)
+        form = form_of(task) or self._form
         if not isinstance(submission, str):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
         if len(submission) > MAX_REPLY_CHARS:
@@ -90,9 +108,13 @@ class AnswerVerifier(Verifier):
             return unusable("several_answers" if several else "no_answer", found.why)
         if any(len(text) > MAX_ANSWER_CHARS for text in (found.answer, *found.also)):
             return unusable("too_long", f"an answer has at most {MAX_ANSWER_CHARS} characters")
-        ctx = _context(question, self._units, self._tolerance, self._digits)
+        ctx = _context(
+            question, self._units, self._tolerance, self._digits, form, question or task.prompt
+        )
         parts = {"extracted": 1.0}
         rung = self._rung(golds, found.answer, ctx)
+        if rung in FAULTS:
+            return scored(0.0, *_FAULTS[rung], {**parts, "correct": 0.0})
         if not rung:
             return scored(
                 0.0,
@@ -100,7 +122,7 @@ class AnswerVerifier(Verifier):
                 "the final answer is not the reference",
                 {**parts, "correct": 0.0},
             )
-        if not all(self._rung(golds, other, ctx) for other in found.also):
+        if not all(self._rung(golds, other, ctx) not in ("", *FAULTS) for other in found.also):
             return unusable(
                 "several_answers", "the reply states different final answers and takes none back"
             )
@@ -112,19 +134,35 @@ class AnswerVerifier(Verifier):
         )
 
     def _rung(self, golds: tuple[str, ...], answer: str, ctx: Context) -> str:
+        fault = ""
         for gold in golds:
             try:
                 rung = equivalent(gold, clean(answer), ctx)
             except TooBig:
                 continue
-            if rung:
+            if rung and rung not in FAULTS:
                 return rung
-        return ""
+            fault = fault or rung
+        return fault
 
 
 @lru_cache(maxsize=1024)
-def _context(question: str, units: str, tolerance: float, digits: int) -> Context:
-    return context_of(question, units=units, tolerance=tolerance, digits=digits)
+def _context(
+    question: str, units: str, tolerance: float, digits: int, form: str, asked: str
+) -> Context:
+    return context_of(
+        question, units=units, tolerance=tolerance, digits=digits, form=form, asked=asked
+    )
+
+
+def form_of(task: Task) -> str:
+    """The form that the reference requires; empty if it names none. Raises TaskError for an unknown one."""
+    form = task.reference.get("form") if isinstance(task.reference, dict) else None
+    if form is None:
+        return ""
+    if form not in FORMS:
+        raise TaskError(f"task {task.id}: form must be one of {', '.join(FORMS)}, got {form!r}")
+    return str(form)
 
 
 def reference_of(task: Task) -> tuple[tuple[str, ...], str]:

@@ -8,12 +8,17 @@ from verigym.verifiers.math.choice import letters_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.dates import date_of
+from verigym.verifiers.math.forms import has_form
 from verigym.verifiers.math.lists import same_reading
 from verigym.verifiers.math.reading import Reading, readings
+from verigym.verifiers.math.restating import restates
 from verigym.verifiers.math.spelled import number_of, ordinal_of
-from verigym.verifiers.math.trees import TooBig
+from verigym.verifiers.math.trees import Node, TooBig
 from verigym.verifiers.math.words import begins_with_verdict, kind_of, same_words
 
+WRONG_FORM = "wrong form"
+RESTATED = "restated"
+FAULTS = (WRONG_FORM, RESTATED)
 _TIME = re.compile(
     r"(\d{1,2})(?::([0-5]\d))?\s*([ap])\.?\s*m\.?|(\d{1,2}):([0-5]\d)", re.IGNORECASE
 )
@@ -23,7 +28,8 @@ _COUNT = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 def equivalent(gold: str, answer: str, ctx: Context) -> str:
     """The rung of the ladder on which two cleaned answers agree; empty where they do not.
 
-    Raises TooBig where that cannot be told within the bounds.
+    `WRONG_FORM` and `RESTATED` are no rungs: the value is right, but not as it is written. Raises
+    TooBig where that cannot be told within the bounds.
     """
     if not answer:
         return ""
@@ -47,13 +53,29 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     if place is not None and (other_place := ordinal_of(answer)) is not None:
         return "words" if place == other_place else ""
     lefts, rights = readings(gold), readings(answer)
+    fault = ""
     for left in lefts:
         for right in rights:
             if same_reading(left, right, ctx):
-                return "value"
+                fault = _fault_of(left, right, ctx)
+                if not fault:
+                    return "value"
+    if fault:
+        return fault
     if all(_formal(found[0]) for found in (lefts, rights) if found):
         return ""
     return "words" if _prose(gold, answer) else ""
+
+
+def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
+    """What is wrong with how a right answer is written; empty if nothing is."""
+    wanted, found = (
+        Node("tuple", tuple(item.node for item in reading.items if item.node is not None), "()")
+        for reading in (gold, answer)
+    )
+    if not has_form(found, wanted, ctx.form):
+        return WRONG_FORM
+    return RESTATED if not ctx.options and restates(found, wanted, ctx.asked) else ""
 
 
 def _formal(reading: Reading) -> bool:

@@ -48,9 +48,20 @@ class Context:
     units: str = "optional"
     tolerance: float = 0.0
     digits: int = 0
+    form: str = "any"
+    asked: str = ""
+    """What the policy was asked, of which an answer may be no copy."""
 
 
-def context_of(question: str, *, units: str, tolerance: float, digits: int) -> Context:
+def context_of(
+    question: str,
+    *,
+    units: str,
+    tolerance: float,
+    digits: int,
+    form: str = "any",
+    asked: str = "",
+) -> Context:
     """Reads a question; an empty one leaves the defaults."""
     question = question[:20_000]
     order = _ORDER.findall(question.replace("\\left", "").replace("\\right", ""))
@@ -71,4 +82,6 @@ def context_of(question: str, *, units: str, tolerance: float, digits: int) -> C
         units=units,
         tolerance=tolerance,
         digits=digits,
+        form=form,
+        asked=asked[:20_000],
     )

@@ -156,16 +156,16 @@ class _Parser(Cursor):
         right = self.power()
         whole = previous.kind == "num" and previous.value is not None and previous.text.isdecimal()
         if whole and left.kind == "num" and right.kind == "percent" and proper(right.args[0]):
-            return Node("percent", (Node("add", (left, right.args[0])),))
+            return Node("percent", (Node("add", (left, right.args[0]), "mixed"),))
         if whole and left.kind == "num":
             if start.text == "\\frac" and proper(right):
-                return Node("add", (left, right))
+                return Node("add", (left, right), "mixed")
             if start.kind == "num":
                 if start.spaced and start.text.isdecimal() and self.take("/"):
                     below = self.power()
                     fraction = Node("div", (right, below))
                     if proper(fraction):
-                        return Node("add", (left, fraction))
+                        return Node("add", (left, fraction), "mixed")
                 raise Unreadable("two numbers stand side by side")
         if right.kind in ("num", "dec") and start.kind == "num" and previous.kind == "num":
             raise Unreadable("two numbers stand side by side")

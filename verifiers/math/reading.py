@@ -294,7 +294,7 @@ def _compound(text: str) -> Item | None:
         unit = found[0][1]
         first = first or unit
         term = Node("mul", (parse(match[1]), Node("num", value=unit.factor / first.factor)))
-        total = term if total is None else Node("add", (total, term))
+        total = term if total is None else Node("add", (total, term), "compound")
     if at != len(text) or total is None or first is None or total.kind != "add":
         return None
     return Item(total, first, text)

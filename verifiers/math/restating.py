@@ -1,0 +1,193 @@
+"""Finds answers that only repeat what the question asks: its expression as it stands, or not worked out.
+
+Covered: expressions in TeX or plain text, and operations in words ("the sum of 3 and 4"). A number that
+also stands in the question is no repetition (gcd(4, 12) = 4), and neither is an expression that the
+reference itself has. Not covered: expressions that the question gives in a story.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+
+from verigym.verifiers.math.canonical import canonical
+from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.forms import is_literal, members, worked_out
+from verigym.verifiers.math.numeric import Undefined, value_of
+from verigym.verifiers.math.parser import parse
+from verigym.verifiers.math.probing import same_value
+from verigym.verifiers.math.trees import Node, TooBig, Unreadable
+
+_MOST_CHARS = 4000
+_MOST_PIECES = 40
+_MOST_NODES = 600
+_NUMBER = r"(-?\d[\d,]*(?:\.\d+)?(?:/\d+)?)"
+_TWO = rf"{_NUMBER}(?:,? and |, ){_NUMBER}(?:,? and {_NUMBER})?"
+# Operations in words, as formulas.
+_SPOKEN = (
+    (re.compile(rf"(?:greatest common (?:divisor|factor)|highest common factor|gcd|gcf|hcf) (?:of|between) {_TWO}", re.I), "gcd"),
+    (re.compile(rf"(?:least|lowest|smallest) common (?:multiple|denominator) of {_TWO}|lcm of {_TWO}", re.I), "lcm"),
+    (re.compile(rf"sum of {_TWO}", re.I), "+"),
+    (re.compile(rf"product of {_TWO}", re.I), "*"),
+    (re.compile(rf"(?:difference (?:of|between)) {_TWO}", re.I), "-"),
+    (re.compile(rf"quotient of {_TWO}", re.I), "/"),
+)  # fmt: skip
+_OF = (
+    (re.compile(rf"{_NUMBER} (?:percent|per cent|%) of {_NUMBER}", re.I), r"$\1/100*\2$"),
+    (re.compile(rf"{_NUMBER}\\?% of {_NUMBER}", re.I), r"$\1/100*\2$"),
+    (re.compile(r"(\d+/\d+) of (\d+(?:/\d+)?)"), r"$(\1)*(\2)$"),
+    (re.compile(rf"{_NUMBER} (?:divided by|over) {_NUMBER}", re.I), r"$\1/\2$"),
+    (re.compile(rf"{_NUMBER} (?:times|multiplied by) {_NUMBER}", re.I), r"$\1*\2$"),
+    (re.compile(rf"{_NUMBER} plus {_NUMBER}", re.I), r"$\1+\2$"),
+    (re.compile(rf"{_NUMBER} minus {_NUMBER}", re.I), r"$\1-\2$"),
+    (re.compile(rf"square root of {_NUMBER}", re.I), r"$\\sqrt{\1}$"),
+    (re.compile(rf"cube root of {_NUMBER}", re.I), r"$\\sqrt[3]{\1}$"),
+    (re.compile(rf"(?:factorial of {_NUMBER}|{_NUMBER} factorial)", re.I), r"$\1\2!$"),
+    (re.compile(rf"{_NUMBER} choose {_NUMBER}", re.I), r"$\\binom{\1}{\2}$"),
+    (re.compile(rf"{_NUMBER} squared", re.I), r"$\1^2$"),
+    (re.compile(rf"{_NUMBER} cubed", re.I), r"$\1^3$"),
+    (re.compile(r"determinant of (?:the matrix )?(\[\[[^a-zA-Z]{1,200}?\]\])", re.I), r"$\\det \1$"),
+    (re.compile(r"(?:determinant of )(?:the matrix )?\$?\s*(\\begin\{([pb]matrix)\}.{1,400}?\\end\{\2\})\s*\$?", re.I | re.S), r"$\\det \1$"),
+)  # fmt: skip
+_TEX = re.compile(r"\$\$?([^$]{1,400})\$\$?|\\\((.{1,400}?)\\\)|\\\[(.{1,400}?)\\\]", re.DOTALL)
+_PLAIN = re.compile(
+    r"(?:(?<![A-Za-z])(?:sqrt|sin|cos|tan|log|ln|exp|gcd|lcm|binom|det|abs|pi|mod)(?![A-Za-z])"
+    r"|\\[A-Za-z]+|(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])|[\d\s+\-*/^=()\[\]{},.!%|_×·÷−²³√π⋅])+"
+)
+_EDGES = re.compile(r"^(?:[,.\s=*/^)\]]|[aAI]\s)+|(?:[,.\s=*/^(\[+-]|\s[aAI])+$")
+_ASKS = re.compile(
+    r"(?:what(?: is|'s)|calculate|compute|evaluate|simplify|find|convert|express|write|reduce|determine|solve)"
+    r"(?:\s+(?:the|exact|value|of|fraction|number|percentage|decimal|expression|following))*[:\s$(\\\[]*$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the expressions of a question are: all as canonical text, those that it asks for directly,
+    and the values of those without letters."""
+
+    shown: frozenset[str]
+    direct: frozenset[str]
+    values: tuple[complex, ...]
+
+
+def restates(answer: Node, gold: Node, question: str) -> bool:
+    """Whether a right answer only repeats an expression of the question, or leaves it half worked out."""
+    if not question:
+        return False
+    items = answer.args if answer.kind == "tuple" else (answer,)
+    shown = [node for node in members(answer) if not _is_atom(node)]
+    shown += [node for node in items if node.kind in ("rel", "mod")]
+    if not shown:
+        return False
+    asked = _asked(question)
+    if not asked.shown:
+        return False
+    own = {canonical(node) for node in (gold, *gold.args, *members(gold))}
+    for node in shown:
+        text = canonical(node)
+        if text in own or text not in asked.shown:
+            continue
+        if not is_literal(node) or text in asked.direct or not worked_out(node, node, lowest=True):
+            return True
+    return _is_asked(gold, asked) and not worked_out(answer, gold)
+
+
+def _is_atom(node: Node) -> bool:
+    inner = node.args[0] if node.kind == "neg" else node
+    return inner.kind in ("num", "dec", "var", "const", "named")
+
+
+def _is_asked(gold: Node, asked: Asked) -> bool:
+    """Whether a member of the reference is the value of an expression of the question."""
+    for node in members(gold):
+        if node.variables():
+            continue
+        value = _number(node)
+        if value is not None and any(same_value(value, other, 1e-9) for other in asked.values):
+            return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def _asked(question: str) -> Asked:
+    shown: set[str] = set()
+    direct: set[str] = set()
+    values: list[complex] = []
+    nodes = 0
+    for tree, is_direct in _trees(question[:_MOST_CHARS]):
+        if is_direct:
+            direct.add(canonical(tree))
+        for part in tree.walk():
+            nodes += 1
+            if nodes > _MOST_NODES:
+                break
+            if not part.args or _is_atom(part):
+                continue
+            shown.add(canonical(part))
+            if not part.variables() and not is_literal(part):
+                value = _number(part)
+                if value is not None:
+                    values.append(value)
+    return Asked(frozenset(shown), frozenset(direct), tuple(values))
+
+
+def _number(node: Node) -> complex | None:
+    try:
+        return complex(value_of(node, {}))
+    except (Undefined, TooBig, ArithmeticError, ValueError, TypeError):
+        return None
+
+
+def _trees(question: str) -> Iterator[tuple[Node, bool]]:
+    """The expressions of a question, and whether it asks for the value of each."""
+    pieces = _pieces(_in_signs(re.sub(r"\s+", " ", question)))
+    for text, is_direct in islice(pieces, _MOST_PIECES):
+        tree = _tree(text)
+        if tree is not None and (tree.args or is_direct):
+            yield tree, is_direct
+
+
+def _in_signs(question: str) -> str:
+    """Operations in words as formulas."""
+    for pattern, sign in _SPOKEN:
+        question = pattern.sub(lambda match, sign=sign: _joined(match, sign), question)  # type: ignore[misc]
+    for pattern, formula in _OF:
+        question = pattern.sub(lambda match, formula=formula: match.expand(formula), question)  # type: ignore[misc]
+    return question
+
+
+def _joined(match: re.Match[str], sign: str) -> str:
+    numbers = [group for group in match.groups() if group]
+    return f"$\\{sign}({','.join(numbers)})$" if sign.isalpha() else f"${sign.join(numbers)}$"
+
+
+def _pieces(question: str) -> Iterator[tuple[str, bool]]:
+    at = 0
+    for match in _TEX.finditer(question):
+        yield from _plain(question[at : match.start()])
+        yield (
+            match[1] or match[2] or match[3],
+            bool(_ASKS.search(question[max(0, match.start() - 60) : match.start()])),
+        )
+        at = match.end()
+    yield from _plain(question[at:])
+
+
+def _plain(text: str) -> Iterator[tuple[str, bool]]:
+    for match in _PLAIN.finditer(text):
+        piece = _EDGES.sub("", match[0].strip()).strip()
+        if re.search(r"\d|\\", piece) and len(piece) > 1:
+            before = text[max(0, match.start() - 60) : match.start() + 1]
+            yield piece, bool(_ASKS.search(before))
+
+
+def _tree(text: str) -> Node | None:
+    try:
+        return parse(clean(text))
+    except (Unreadable, TooBig):
+        return None
