@@ -6,6 +6,8 @@ with lookaround or a backreference is refused as the author's error. Formats are
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -26,18 +28,33 @@ def compile_schema(schema: JSON, where: str) -> jsonschema_rs.Validator:
         raise TaskError(f"{where}: {error}") from error
 
 
+@dataclass(frozen=True, slots=True)
+class SchemaError:
+    """Where a value fails a schema, and by which keyword. The text says nothing of what was wanted."""
+
+    path: tuple[str | int, ...]
+    keyword: str
+
+    def __str__(self) -> str:
+        place = "".join(f"/{part}" for part in self.path)
+        return f"at {ascii(place)[1:-1][:_SHOWN_PATH] or '/'}: fails {self.keyword!r}"
+
+
+def errors(validator: jsonschema_rs.Validator, value: JSON) -> Iterator[SchemaError]:
+    """Each way in which `value` fails; none if it is valid."""
+    if validator.is_valid(value):
+        return
+    for error in validator.iter_errors(value):
+        keyword = next((str(k) for k in reversed(error.schema_path) if isinstance(k, str)), "?")
+        yield SchemaError(tuple(error.instance_path), keyword)
+
+
 def first_error(validator: jsonschema_rs.Validator, value: JSON) -> str | None:
     """Where and by which keyword `value` fails; None where it is valid.
 
     Says nothing of what the schema wanted, so that a hidden `const` stays hidden.
     """
-    if validator.is_valid(value):
-        return None
-    for error in validator.iter_errors(value):
-        place = "".join(f"/{part}" for part in error.instance_path)
-        keyword = next((str(k) for k in reversed(error.schema_path) if isinstance(k, str)), "?")
-        return f"at {ascii(place)[1:-1][:_SHOWN_PATH] or '/'}: fails {keyword!r}"
-    return "invalid"  # pragma: no cover - is_valid and iter_errors agree
+    return next((str(error) for error in errors(validator, value)), None)
 
 
 @lru_cache(maxsize=1024)

@@ -12,6 +12,10 @@ wanted is `{"name", "arguments": {name: value}}` and may have
     any        [names that may have any value that the schema allows]
 
 An argument left out that has a `default` in the tool's schema counts as given with it, on both sides.
+The reference goes before the schema: a value that it gives or accepts is right, even if the schema refuses it
+(null, "N/A", a value outside of an enum), and so is the same value in the type that the schema asks for (5 for
+"5"); an argument whose null the schema refuses may be left out. Types of other languages (`dict`, `float`,
+`tuple`, `any`, `ArrayList`) are read as those of JSON Schema.
 `expected: []` wants no call but a reply in words; a blank reply is none.
 
 Score 1 where the calls are those wanted, no more and no fewer; the shares of ToolRL are `parts`
@@ -23,6 +27,7 @@ right calls in a thought, deep and large input. Does not cover: what the calls w
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -33,9 +38,11 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.text.reply import shown
-from verigym.verifiers.text.schema_json import compile_schema, first_error
-from verigym.verifiers.tools.match import Match, Wanted, match_calls
+from verigym.verifiers.text.schema_json import compile_schema, errors
+from verigym.verifiers.text.strict_json import NotJson, read_json
+from verigym.verifiers.tools.match import Match, Pair, Wanted, match_calls
 from verigym.verifiers.tools.read_calls import MAX_CALLS, Call, read_calls
+from verigym.verifiers.tools.schema_types import with_json_types
 from verigym.verifiers.tools.values import STRINGS, Sameness, number_of
 
 if TYPE_CHECKING:
@@ -50,6 +57,8 @@ _CALL_KEYS = frozenset({"name", "arguments", "accept", "optional", "any"})
 class _Tool:
     validator: jsonschema_rs.Validator
     defaults: Mapping[str, JSON]
+    arguments: frozenset[str]
+    required: frozenset[str]
 
 
 class CallVerifier(Verifier):
@@ -61,7 +70,7 @@ class CallVerifier(Verifier):
     """
 
     id: ClassVar[str] = "tools/call"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "Tool calls must be those wanted, by name and arguments; the submission is an OpenAI "
         "message, a list of calls, or text with <tool_call> tags or fenced JSON."
@@ -125,7 +134,7 @@ class CallVerifier(Verifier):
             "values": match.values,
             "match": match.total,
         }
-        trouble = _broken(calls, tools)
+        trouble = _broken(calls, wanted, match, tools)
         if trouble is None and match.full:
             return scored(1.0, "correct", "the calls are those wanted", parts)
         reason, evidence = trouble or self._difference(calls, wanted, match, order)
@@ -185,18 +194,33 @@ class CallVerifier(Verifier):
         return tools, wanted, order
 
 
-def _broken(calls: Sequence[Call], tools: Mapping[str, _Tool] | None) -> tuple[str, str] | None:
-    """The first call that its tool would refuse."""
+def _broken(
+    calls: Sequence[Call],
+    wanted: Sequence[Wanted],
+    match: Match,
+    tools: Mapping[str, _Tool] | None,
+) -> tuple[str, str] | None:
+    """The first call that its tool would refuse, but for what the reference itself wants."""
     if tools is None:
         return None
+    pairs = {column: (wanted[row], pair) for row, (column, pair) in match.pairs.items()}
     for number, call in enumerate(calls, 1):
         tool = tools.get(call.name)
         if tool is None:
             return "unknown_tool", f"call {number}: there is no tool {shown(call.name)}"
-        error = first_error(tool.validator, call.arguments)
-        if error:
+        for error in errors(tool.validator, call.arguments):
+            if number - 1 in pairs and _is_wanted(error.path, error.keyword, *pairs[number - 1]):
+                continue
             return "bad_arguments", f"call {number}, {shown(call.name)}: {error}"
     return None
+
+
+def _is_wanted(path: Sequence[str | int], keyword: str, one: Wanted, pair: Pair) -> bool:
+    """Whether the reference wants what the schema refuses."""
+    if path:
+        return path[0] not in one.free and path[0] not in pair.wrong
+    # Of all arguments together: those that must or may be there are as the reference has them.
+    return pair.full and (not one.free or keyword in ("required", "additionalProperties"))
 
 
 def _read_tools(definitions: JSON) -> dict[str, _Tool]:
@@ -209,10 +233,10 @@ def _read_tools(definitions: JSON) -> dict[str, _Tool]:
             inner = inner["function"]
         if not isinstance(inner, dict) or not isinstance(inner.get("name"), str):
             raise TaskError(f"tool {number} must have a name")
-        name = inner["name"]
+        name = inner["name"].strip()
         if name in tools:
             raise TaskError(f"tool {name!r} is defined twice")
-        schema = inner.get("parameters") or {"type": "object"}
+        schema = with_json_types(inner.get("parameters") or {"type": "object"})
         properties = schema.get("properties", {}) if isinstance(schema, dict) else {}
         if not isinstance(properties, dict):
             raise TaskError(f"tool {name!r}: properties must be an object")
@@ -221,7 +245,9 @@ def _read_tools(definitions: JSON) -> dict[str, _Tool]:
             for key, rule in properties.items()
             if isinstance(rule, dict) and "default" in rule
         }
-        tools[name] = _Tool(compile_schema(schema, f"tool {name!r}"), defaults)
+        validator = compile_schema(schema, f"tool {name!r}")
+        required = schema.get("required", []) if isinstance(schema, dict) else []
+        tools[name] = _Tool(validator, defaults, frozenset(properties), frozenset(required))
     return tools
 
 
@@ -233,6 +259,7 @@ def _read_wanted(number: int, one: JSON, tools: Mapping[str, _Tool] | None) -> W
     accept, optional, free = one.get("accept", {}), one.get("optional", []), one.get("any", [])
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise TaskError(f"{where} must have a name and an object of arguments")
+    name = name.strip()  # as in a reply
     if not isinstance(accept, dict) or not all(isinstance(v, list) for v in accept.values()):
         raise TaskError(f"{where}: accept must be an object of lists")
     for names in (optional, free):
@@ -240,17 +267,50 @@ def _read_wanted(number: int, one: JSON, tools: Mapping[str, _Tool] | None) -> W
             raise TaskError(f"{where}: optional and any must be lists of names")
     accepted = {key: [value, *accept.get(key, [])] for key, value in arguments.items()}
     accepted.update({key: values for key, values in accept.items() if key not in accepted})
-    if unknown := set(optional) - accepted.keys() - set(free):
-        raise TaskError(f"{where}: optional {sorted(unknown)} are no arguments of it")
-    defaults: Mapping[str, JSON] = {}
+    tool: _Tool | None = None
     if tools is not None:
         if name not in tools:
             raise TaskError(f"{where}: {name!r} is none of the tools")
-        error = None if free else first_error(tools[name].validator, arguments)
-        if error and not accept:
-            raise TaskError(f"{where} breaks its own tool's schema {error}")
-        defaults = tools[name].defaults
-    return Wanted(name, accepted, frozenset(free), frozenset(optional), defaults)
+        tool = tools[name]
+    known = accepted.keys() | set(free) | (tool.arguments if tool else set())
+    if unknown := set(optional) - known:
+        raise TaskError(f"{where}: optional {sorted(unknown)} are no arguments of it")
+    may_miss = frozenset(optional)
+    if tool:
+        may_miss |= _read_by_schema(accepted, tool)
+    return Wanted(name, accepted, frozenset(free), may_miss, tool.defaults if tool else {})
+
+
+def _read_by_schema(accepted: dict[str, list[JSON]], tool: _Tool) -> frozenset[str]:
+    """Add to values that the schema refuses the same values in the type that it asks for.
+
+    Returns the arguments that may be left out, since a null stands for them that the schema refuses.
+    """
+
+    def refuses(key: str, value: JSON) -> bool:
+        return any(error.path[:1] == (key,) for error in errors(tool.validator, {key: value}))
+
+    missing = set()
+    for key, values in accepted.items():
+        for value in [value for value in values if refuses(key, value)]:
+            if value is None and key not in tool.required:
+                missing.add(key)
+            values += [other for other in _other_types(value) if not refuses(key, other)]
+    return frozenset(missing)
+
+
+def _other_types(value: JSON) -> list[JSON]:
+    """The value that a text writes down, or the text of a number or constant."""
+    if isinstance(value, str):
+        try:
+            return [read_json(value)]
+        except NotJson:
+            # Python's constants; its other literals are JSON but for the kind of quotes.
+            constants: dict[str, JSON] = {"True": True, "False": False, "None": None}
+            return [constants[value]] if value in constants else []
+    if isinstance(value, bool | int | float):
+        return [json.dumps(value)]
+    return []
 
 
 def _distinct_wanted(wanted: Sequence[Wanted], sameness: Sameness) -> list[Wanted]:

@@ -88,7 +88,8 @@ def compare(call: Call, wanted: Wanted, sameness: Sameness) -> Pair | None:
     wanted_keys = set(wanted.keys)
     for key, default in wanted.defaults.items():
         if key in wanted_keys:
-            given.setdefault(key, default)
+            if key not in wanted.optional:
+                given.setdefault(key, default)
         elif key in given and sameness.same(given[key], default):
             del given[key]  # said what holds anyway
     wanted_keys -= {key for key in wanted.optional if key not in given}

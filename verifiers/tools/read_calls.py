@@ -7,7 +7,7 @@
   `tool_calls` or not at all, that holds JSON; else the whole text, where it begins with `{` or `[`. Where the
   last answer tag holds calls in one of these forms, those outside of it do not count.
 - A call: `{"name", "arguments"}`, also with `parameters` or `input` in place of `arguments`, or
-  `{"type": "function", "function": {...}}`. No arguments, null and "" mean `{}`.
+  `{"type": "function", "function": {...}}` without a name beside it. No arguments, null and "" mean `{}`.
 
 JSON is read strictly (`text.strict_json`): a key that stands twice is refused, since the server that
 runs the call may take the other one.
@@ -150,6 +150,11 @@ def _call(value: JSON) -> Call:
         raise _Unreadable("bad_call", f"a call is an object, not {shown(value)}")
     inner = value.get("function")
     fields: dict[str, JSON] = inner if isinstance(inner, dict) else value
+    if fields is inner and (
+        beside := [key for key in ("name", *_ARGUMENTS) if value.get(key) is not None]
+    ):
+        # A server may run either.
+        raise _Unreadable("bad_call", f"a call has {beside[0]!r} beside its 'function'")
     name = fields.get("name")
     if not isinstance(name, str) or not name:
         raise _Unreadable("bad_call", "a call must have a name")

@@ -221,8 +221,8 @@ TOOL = {"name": "f", "parameters": {"type": "object", "properties": {"x": {"type
         {"expected": [{"name": "f"}], "tools": [{}]},
         {"expected": [{"name": "f"}], "tools": [TOOL, TOOL]},
         {"expected": [{"name": "g"}], "tools": [TOOL]},
-        {"expected": [{"name": "f", "arguments": {"x": "1"}}], "tools": [TOOL]},
-        {"expected": [{"name": "f"}], "tools": [{"name": "f", "parameters": {"type": "int"}}]},
+        {"expected": [{"name": "f", "optional": ["y"]}], "tools": [TOOL]},
+        {"expected": [{"name": "f"}], "tools": [{"name": "f", "parameters": {"type": "whole"}}]},
         {
             "expected": [{"name": "f"}],
             "tools": [{"name": "f", "parameters": {"$ref": "http://127.0.0.1:9/x.json"}}],
@@ -242,3 +242,112 @@ def test_a_reference_that_cannot_be_used_is_a_fault_without_a_score(reference):
 def test_parameters_are_checked(params):
     with pytest.raises(verigym.RequestError):
         verigym.make_verifier("tools/call", **params)
+
+
+# References as data sets of function calls have them: the types of other languages, and ground truth
+# that the tool's own schema refuses.
+def tool(required=(), **properties):
+    parameters = {"type": "dict", "properties": properties, "required": list(required)}
+    return [{"name": "f", "description": "", "parameters": parameters}]
+
+
+ODD_TRUTH = {
+    "null": (tool(x={"type": "string"}), {"x": None}, {}),
+    "null for what must be there": (tool(["x"], x={"type": "string"}), {"x": None}, {}),
+    "N/A": (tool(x={"type": "integer"}), {"x": "N/A"}, {}),
+    "an empty text": (tool(x={"type": "integer"}), {"x": ""}, {}),
+    "a text for a number": (tool(x={"type": "integer"}), {"x": "5"}, {}),
+    "a number for a text": (tool(x={"type": "string"}), {"x": 5}, {}),
+    "a float for a whole number": (tool(x={"type": "integer"}), {"x": 5.0}, {}),
+    "a whole number for a float": (tool(x={"type": "float"}), {"x": 5}, {}),
+    "a fraction for a whole number": (tool(x={"type": "integer"}), {"x": 0.5}, {}),
+    "outside of an enum": (tool(x={"type": "string", "enum": ["a", "b"]}), {"x": "c"}, {}),
+    "a value for a list": (tool(x={"type": "array", "items": {"type": "string"}}), {"x": "a"}, {}),
+    "a list of other items": (tool(x={"type": "array", "items": {"type": "string"}}), {"x": [1]}, {}),
+    "alternatives inside": (
+        tool(x={"type": "dict", "properties": {"y": {"type": "string"}}}), {"x": {"y": ["a", "b"]}}, {}),
+    "a tuple": (tool(x={"type": "tuple", "items": {"type": "float"}}), {"x": [1, 2.5]}, {}),
+    "nested lists": (
+        tool(x={"type": "array", "items": {"type": "array", "items": {"type": "any"}}}), {"x": [[1, "a"], []]}, {}),
+    "any": (tool(x={"type": "any"}), {"x": {"y": [None, 1]}}, {}),
+    "a required argument left out": (tool(["x", "y"], x={"type": "any"}), {"x": 1}, {}),
+    "an argument that is not listed": (
+        [{"name": "f", "parameters": {"type": "object", "properties": {}, "additionalProperties": False}}],
+        {"x": 1}, {}),
+    "draft 3": (tool(x={"type": "string", "required": True}), {"x": "a"}, {}),
+    "Java": (tool(x={"type": "ArrayList", "items": {"type": "String"}}, y={"type": "long"}),
+             {"x": "[\"a\"]", "y": "5"}, {}),
+    "JavaScript": (tool(x={"type": "Boolean"}, y={"type": "float"}), {"x": "true", "y": "0.5"}, {}),
+    "optional alone": (tool(x={"type": "string"}), {}, {"optional": ["x"]}),
+    "any value of another": (tool(x={"type": "string"}, y={"type": "string"}), {"x": None}, {"any": ["y"]}),
+    "accepted beside": (tool(x={"type": "string"}), {"x": None}, {"accept": {"x": [7, "a"]}}),
+    "a name with a space": ([{"name": "f ", "parameters": {"type": "dict", "properties": {}}}], {}, {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ODD_TRUTH.values(), ids=ODD_TRUTH)
+def test_the_reference_goes_before_the_schema(case):
+    tools, arguments, more = case
+    name = tools[0]["name"]
+    expected = {"name": name, "arguments": arguments, **more}
+    given = {**arguments, **dict.fromkeys(more.get("any", ()), "z")}
+    for order in ("sequence", "bag", "set"):
+        reference = {"tools": tools, "expected": [expected], "order": order}
+        verdict = judge(reference, [{"name": name, "arguments": given}])
+        assert (verdict.score, verdict.reason) == (1.0, "correct"), verdict
+        for wrong in ("another value", {"no": 1}, [[]]):
+            for key in arguments:
+                verdict = judge(reference, [{"name": name, "arguments": {**given, key: wrong}}])
+                assert verdict.score == 0.0, (key, wrong)
+
+
+@pytest.mark.parametrize(
+    ("tools", "arguments", "given", "score"),
+    [
+        (tool(x={"type": "integer"}), {"x": "5"}, {"x": 5}, 1.0),
+        (tool(x={"type": "string"}), {"x": 5}, {"x": "5"}, 1.0),
+        (tool(x={"type": "Boolean"}), {"x": "True"}, {"x": True}, 1.0),
+        (tool(x={"type": "array"}), {"x": "[1, 2]"}, {"x": [1, 2]}, 1.0),
+        (tool(x={"type": "string"}), {"x": None}, {}, 1.0),
+        (tool(["x"], x={"type": "string"}), {"x": None}, {}, 0.0),
+        (tool(x={"type": ["string", "null"]}), {"x": None}, {}, 0.0),
+        # What fits the schema is read as it stands.
+        (tool(x={"type": "string"}), {"x": "5"}, {"x": 5}, 0.0),
+        (tool(x={"type": "integer"}), {"x": 5}, {"x": "5"}, 0.0),
+        (tool(x={"type": "any"}), {"x": 5}, {"x": "5"}, 0.0),
+        (tool(x={"type": "integer"}), {"x": "5"}, {"x": 6}, 0.0),
+        (tool(x={"type": "integer"}), {"x": "N/A"}, {"x": 0}, 0.0),
+        (tool(x={"type": "integer"}), {"x": "N/A"}, {}, 0.0),
+    ],
+)
+def test_a_value_that_the_schema_refuses_is_also_right_in_its_type(tools, arguments, given, score):
+    reference = {"tools": tools, "expected": [{"name": "f", "arguments": arguments}]}
+    assert judge(reference, [{"name": "f", "arguments": given}]).score == score
+
+
+def test_an_optional_argument_may_be_left_out_whatever_its_default():
+    tools = tool(x={"type": "string", "default": "m"})
+    one = {"name": "f", "arguments": {"x": "c"}, "optional": ["x"]}
+    reference = {"tools": tools, "expected": [one]}
+    scores = {
+        json.dumps(given): judge(reference, [{"name": "f", "arguments": given}]).score
+        for given in ({}, {"x": "c"}, {"x": "m"})
+    }
+    assert scores == {"{}": 1.0, '{"x": "c"}': 1.0, '{"x": "m"}': 0.0}
+
+
+def test_any_value_must_fit_the_schema():
+    tools = tool(x={"type": "string"}, y={"type": "integer", "minimum": 3})
+    one = {"name": "f", "arguments": {"x": None}, "any": ["y"]}
+    for y, score in ((3, 1.0), (2, 0.0), ("3", 0.0), (None, 0.0)):
+        made = [{"name": "f", "arguments": {"x": None, "y": y}}]
+        assert judge({"tools": tools, "expected": [one]}, made).score == score
+
+
+@pytest.mark.parametrize("key", ["name", "arguments", "parameters", "input"])
+@pytest.mark.parametrize("value", ["f", "g", {}])
+def test_two_calls_in_one_are_refused(key, value):
+    call = {key: value, "type": "function", "function": {"name": "f", "arguments": {}}}
+    for reply in ([call], {"role": "assistant", "tool_calls": [call]}, json.dumps(call)):
+        verdict = judge({"expected": [{"name": "f"}]}, reply)
+        assert (verdict.score, verdict.reason) == (0.0, "bad_call")
