@@ -15,6 +15,11 @@ import hypothesis
 import pytest
 
 from verigym import registry
+from verigym.signals import restore_signals
+
+# `make test &` in a script begins with SIGINT ignored, and so would all that tests start. That Verigym
+# bears it is for tests/verigym/test_signals.py to say.
+restore_signals()
 
 # Before torch is loaded, here and in processes started: threads of several workers, each as many as there are
 # cores, spend most of the processor time waiting for one another.

@@ -31,6 +31,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import FrameType
 from typing import Any, NoReturn, TypeAlias
 
+from verigym.signals import restore_signals
 from verigym.verifiers import lifeline
 from verigym.verifiers.without_secrets import without_secrets
 
@@ -132,6 +133,7 @@ class ForkServer:
 def main(control_fd: int, body: str, preload: Sequence[str]) -> NoReturn:
     """Body of the server process."""
     parent = os.getppid()
+    restore_signals()
     # Functions instead of SIG_IGN: programs that a verifier starts must not inherit the deafness.
     # The end of the socket is the only way to stop this process short of SIGKILL.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):

@@ -178,7 +178,8 @@ def _be_program(job: dict[str, Any], streams: tuple[int, int, int], said: int) -
         os.setsid()
         for number, fd in enumerate(streams):
             os.dup2(fd, number)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
         _prctl(_PR_SET_DUMPABLE, 1)  # else the next file belongs to root
         # Some sandboxed kernels have no such file.

@@ -30,8 +30,11 @@ def main(settings: dict[str, Any], control_fd: int) -> NoReturn:
     control = socket.socket(fileno=control_fd)
     control.settimeout(None)
     os.set_inheritable(control_fd, False)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_DFL)  # process 1 of its namespace gets none of them
+    # Jobs must not inherit what the client was started with: in the background of a script SIGINT and
+    # SIGQUIT are ignored. Process 1 of its namespace gets none of them itself.
+    ignored_by_python = {signal.SIGPIPE, signal.SIGXFSZ}
+    for number in signal.valid_signals() - ignored_by_python - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
     if not settings["namespaces"]:
         sys.path += dict.fromkeys(os.path.dirname(path) for path, _ in settings["packages"])
     before = set(sys.modules)

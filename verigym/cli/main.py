@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Annotated
 
 import typer
@@ -21,6 +22,7 @@ from verigym.cli.sandbox import app as sandbox
 from verigym.cli.serve import serve
 from verigym.cli.tests import app as tests
 from verigym.cli.train import train
+from verigym.signals import restore_signals
 
 # \b keeps the line breaks of the paragraph that it opens.
 _EPILOG = """\
@@ -101,4 +103,7 @@ app.add_typer(tests)
 
 def run() -> None:
     """What the `verigym` script calls."""
+    # In the background of a script they are ignored: Ctrl-C would do nothing, and the exit codes of
+    # child processes would be lost. SIGHUP stays as it is, for nohup.
+    restore_signals((signal.SIGINT, signal.SIGTERM, signal.SIGCHLD))
     app(prog_name="verigym")
