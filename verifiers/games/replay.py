@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Protocol
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
-from verigym.reply import fenced, last_answer, spoken
+from verigym.reply import fenced, program, scope
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
@@ -175,16 +175,10 @@ def _moves(submission: JSON, rules: Reading) -> Sequence[JSON] | Verdict:
         return unusable("not_moves", "the submission must be a list of moves, or text")
     if len(submission) > MAX_CHARS:
         return unusable("too_long", f"{len(submission)} characters, {MAX_CHARS} are read")
-    text = spoken(submission)
-    answer = last_answer(text)
-    if answer is not None:
-        text = answer
-    blocks = fenced(text)
-    if len(blocks) > 1:
-        return unusable("not_moves", f"{len(blocks)} fenced blocks; give the moves once")
-    if blocks:
-        text = blocks[0].body
-    text = text.strip()
+    blocks = len(fenced(scope(submission)))
+    if blocks > 1:
+        return unusable("not_moves", f"{blocks} fenced blocks; give the moves once")
+    text = program(submission).strip()
     if text.startswith(("[[", '["')) or (text.startswith("[") and not _BRACKETS.match(text)):
         return _from_json(text)
     if text.startswith("[") and text.endswith("]") and text.count("[") == 1 and '"' not in text:

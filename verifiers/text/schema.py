@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from verigym.canonical import JSON, to_json
 from verigym.errors import TaskError, suggestion
-from verigym.reply import fenced, last_answer, spoken
+from verigym.reply import fenced, program, scope
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
@@ -125,16 +125,10 @@ class SchemaVerifier(Verifier):
             return unusable("too_long", f"{len(submission)} characters, {self._max_chars} are read")
         if self.params["bare"]:
             return submission
-        text = spoken(submission)
-        answer = last_answer(text)
-        if answer is not None:
-            text = answer
-        blocks = fenced(text)
-        if len(blocks) > 1:
-            return unusable("several_answers", f"{len(blocks)} fenced blocks; give one document")
-        if blocks:
-            text = blocks[0].body
-        text = text.strip()
+        blocks = len(fenced(scope(submission)))
+        if blocks > 1:
+            return unusable("several_answers", f"{blocks} fenced blocks; give one document")
+        text = program(submission).strip()
         return text or unusable("no_answer", "the reply holds no document")
 
 
