@@ -87,6 +87,8 @@ _BLACKBOARD = re.compile(
 _DIGIT_COMMA = re.compile(
     r"(?<=\d)(?:\{,\}|,\\!|\\!,|,\{\}|\{\\,\}|\\[,:;]|'(?=\d{3}))\s*(?=\d{3}(?!\d))"
 )
+# 3{,}5, and 1.234,5 with its thousands apart.
+_DECIMAL_COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)|(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d,])")
 _PHANTOM = re.compile(r"\\(?:[hv]?phantom|[hv]space|label|tag)\*?\s*\{[^{}]*\}")
 _COMBINATIONS = re.compile(
     r"(?:\{\}|(?<![\w}^]))[\^_]\s*\{?(\w{1,9})\}?\s*(?:\\(?:mathrm|mathbf|text)\s*\{\s*C\s*\}|C)\s*_\s*\{?(\w{1,9})\}?"
@@ -129,6 +131,8 @@ def clean(text: str) -> str:
     text = _COMBINATIONS.sub(r"\\binom{\1}{\2}", _PHANTOM.sub("", text))
     text = _COLOUR.sub("", _NO_BRACKET.sub(" ", text))
     text = _DIGIT_COMMA.sub("", text)
+    if "," in text:
+        text = _DECIMAL_COMMA.sub(_pointed, text)
     text = _UNDERSCORED.sub(lambda match: match[0].replace("_", ""), text)
     text = re.sub(r"(?<!\\)\\[,;:!> ]|~", " ", text)
     text = re.sub(r"(?i)\bper ?cent(?:age points?)?\b", "%", text)
@@ -144,6 +148,10 @@ def clean(text: str) -> str:
     text = re.sub(r"%([ei])(?![a-zA-Z])", r"\1", text)
     text = re.sub(r"[ \t\r\n]+", " ", text).strip()
     return _trimmed(text)
+
+
+def _pointed(match: re.Match[str]) -> str:
+    return "." if match[0] == "{,}" else match[0].replace(".", "").replace(",", ".")
 
 
 def _trimmed(text: str) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from functools import partial
 
 from verigym.verifiers.math.choice import letters_of
 from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.conditions import allows
 from verigym.verifiers.math.context import Context
-from verigym.verifiers.math.dates import date_of
+from verigym.verifiers.math.dates import date_of, is_stamp
 from verigym.verifiers.math.forms import has_form
 from verigym.verifiers.math.lists import same_reading
-from verigym.verifiers.math.reading import Reading, readings
+from verigym.verifiers.math.reading import Reading, readings, split
 from verigym.verifiers.math.restating import restates
 from verigym.verifiers.math.spelled import number_of, ordinal_of
 from verigym.verifiers.math.trees import Node, TooBig
@@ -21,6 +24,9 @@ RESTATED = "restated"
 FAULTS = (WRONG_FORM, RESTATED)
 _TIME = re.compile(
     r"(\d{1,2})(?::([0-5]\d))?\s*([ap])\.?\s*m\.?|(\d{1,2}):([0-5]\d)", re.IGNORECASE
+)
+_AGAIN = re.compile(
+    r"\s*,?\s*(?:\bor equivalently\b|\bor\b|\bi\.e\.|\bthat is\b|\bequivalently\b|\bwhich (?:is|equals)\b)\s*,?\s*"
 )
 _COUNT = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
@@ -49,6 +55,8 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     date = date_of(gold)
     if date is not None and (other := date_of(answer)) is not None:
         return "date" if date == other else ""
+    if is_stamp(answer) or (date is not None and re.match(r"[A-Za-z]", gold)):
+        return "words" if date is not None and same_words(gold, answer) else ""
     place = ordinal_of(gold)
     if place is not None and (other_place := ordinal_of(answer)) is not None:
         return "words" if place == other_place else ""
@@ -56,12 +64,16 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     fault = ""
     for left in lefts:
         for right in rights:
-            if same_reading(left, right, ctx):
+            if same_reading(left, right, ctx) and allows(
+                left, right, ctx, partial(_says, gold, ctx)
+            ):
                 fault = _fault_of(left, right, ctx)
                 if not fault:
                     return "value"
     if fault:
         return fault
+    if _said_again(gold, answer, ctx):
+        return "value"
     if all(_formal(found[0]) for found in (lefts, rights) if found):
         return ""
     return "words" if _prose(gold, answer) else ""
@@ -76,6 +88,22 @@ def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
     if not has_form(found, wanted, ctx.form):
         return WRONG_FORM
     return RESTATED if not ctx.options and restates(found, wanted, ctx.asked) else ""
+
+
+def _says(gold: str, ctx: Context, text: str, rounded: bool) -> bool:
+    """Whether `text` has the value of the reference, rounded perhaps."""
+    ctx = replace(ctx, rounded=True) if rounded else ctx
+    said = [right for right in readings(clean(text)) if not right.tail]
+    return any(same_reading(left, right, ctx) for left in readings(gold) for right in said)
+
+
+def _said_again(gold: str, answer: str, ctx: Context) -> bool:
+    """Whether an answer says the reference's value more than once: "3/4 or 0.75"."""
+    parts = _AGAIN.split(answer)
+    if not 2 <= len(parts) <= 3 or _AGAIN.search(gold) or len(split(gold, True)) > 1:
+        return False
+    rungs = [equivalent(gold, part, ctx) for part in parts]
+    return rungs[0] not in FAULTS and all(rungs)
 
 
 def _formal(reading: Reading) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
+from verigym.verifiers.math.spelled import ordinal_of
+
 Date: TypeAlias = tuple[int | None, int, int | None]
 """Year, month and day; None if it is not said."""
 
@@ -26,15 +28,20 @@ _SLASHED = re.compile(r"(\d{1,2})\s*([/.-])\s*(\d{1,2})\s*\2\s*(\d{4})")
 _NAME_FIRST = re.compile(rf"{_NAME} (?:the )?{_DAY}(?:,? (?:of )?{_YEAR})?")
 _DAY_FIRST = re.compile(rf"(?:the )?{_DAY} (?:of |de )?{_NAME}(?:,? (?:of |de )?{_YEAR})?")
 _NO_DAY = re.compile(rf"{_NAME},? (?:of |de )?{_YEAR}")
+_STAMP = re.compile(r"\d{4}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])")
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+_SPELLED_DAY = re.compile(r"\b(?:twenty[- ]|thirty[- ])?[a-z]{3,8}(?:st|nd|rd|th)\b")
 
 
 def date_of(text: str) -> Date | None:
     """The date that all of a cleaned answer says; None if it says none."""
-    if len(text) > 60 or not any(char.isdigit() for char in text):
+    if len(text) > 60 or not (any(char.isdigit() for char in text) or _SPELLED_DAY.search(text)):
         return None
     shown = re.sub(r"\s+", " ", re.sub(r"[{}\\]", " ", text)).strip(" .,").lower()
     shown = re.sub(r"\s*\^\s*(?=st|nd|rd|th)", "", shown)
+    shown = _SPELLED_DAY.sub(lambda match: str(ordinal_of(match[0]) or match[0]), shown)
     shown = _WEEKDAY.sub("", shown).removeprefix("on ").replace(" ,", ",")
     match = _ISO.fullmatch(shown)
     if match:
@@ -64,3 +71,8 @@ def _date(year: str | None, month: int, day: str | int | None) -> Date | None:
         month,
         None if day is None else int(day),
     )
+
+
+def is_stamp(text: str) -> bool:
+    """Whether `text` is a date as computers write it, and no difference of numbers: 1776-07-04."""
+    return bool(_STAMP.fullmatch(text.strip()))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from verigym.reply import spoken
 from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
+from verigym.verifiers.math.dates import date_of
 from verigym.verifiers.math.languages import to_english
 from verigym.verifiers.math.marks import unmarked, value_of_line
 from verigym.verifiers.math.parts import asked_part, sections
@@ -40,6 +41,7 @@ _HEDGES = re.compile(
     r"|\b(?:alternatively|otherwise|another (?:possible )?answer)\b[^.]{0,40}?(?:\\boxed|-?\d)",
     re.IGNORECASE,
 )
+_UNDONE = re.compile(r"[\s.,;*$}]{0,8}(?:yes|no|true|false|(?:or|and) not)\b\W*$", re.IGNORECASE)
 _NEGATED = re.compile(r"^\W{0,8}(?:is|was|are)?\s*(?:not\b|wrong|incorrect|false\b)", re.IGNORECASE)
 _BEFORE_NEGATED = re.compile(
     r"\b(?:not|isn't|cannot be|can't be|wrong answer is|never)\s*(?:equal(?: to)?\s*)?\W{0,4}$",
@@ -69,6 +71,15 @@ class Found:
     why: str = ""
 
 
+_ASKS_VERDICT = re.compile(
+    r"(?:^|[.!?]\s|\n)\W*(?:is|are|was|were|does|do|did|can|could|will|has|have|must|should)\b[^.!?]{1,600}\?|\btrue or false\b|\byes or no\b|\bwhether\b",
+    re.IGNORECASE,
+)
+_VERDICT = re.compile(
+    r"\W*(?:(?:so|thus|therefore|hence)\b,? )?(?:yes|no|true|false)\b(?=[.,:;!* ]|$)", re.IGNORECASE
+)
+
+
 def extract(reply: str, how: str = "auto", question: str = "") -> Found:
     """The final answer in a reply. `how`: auto, boxed, tag or bare (the whole reply is the answer).
 
@@ -91,7 +102,19 @@ def extract(reply: str, how: str = "auto", question: str = "") -> Found:
     found = _committed(text, how)
     if found is not None:
         return found
-    return _last_line(text) if how == "auto" else Found("", (), f"no {how} in the reply")
+    if how != "auto":
+        return Found("", (), f"no {how} in the reply")
+    verdict = _verdict(text) if question and _ASKS_VERDICT.search(question[-2000:]) else ""
+    return Found(verdict) if verdict else _last_line(text)
+
+
+def _verdict(text: str) -> str:
+    """The last paragraph, or a short reply, that starts with yes or no; empty if there is none."""
+    paragraphs = re.split(r"\n\s*\n", text[-4000:])
+    for said in (paragraphs[-1], text):
+        if len(said) <= 600 and _VERDICT.match(said):
+            return said
+    return ""
 
 
 def _committed(text: str, how: str) -> Found | None:
@@ -177,7 +200,7 @@ def _joined(text: str, found: list[Commitment]) -> list[str]:
 
 def _after(last: Commitment, tail: str) -> Found | None:
     """What a remark after the last commitment makes of it; None where it leaves it as it is."""
-    if _HEDGES.search(tail[:200]):
+    if _HEDGES.search(tail[:200]) or _UNDONE.match(tail):
         return Found("", (), "the reply names more than one answer and commits to none")
     corrects = _CORRECTS.search(tail)
     if not (_NEGATED.match(tail) or corrects):
@@ -206,7 +229,7 @@ def _after(last: Commitment, tail: str) -> Found | None:
         ):
             return Found(body)
     number = re.search(
-        r"(?:instead|rather|correction|actually|sorry|no)[,:]?\s*\$?(-?\d[\d./]*)",
+        r"(?:instead|rather|correction|actually|sorry|no)[,:]?\s*(?:it's |it is )?\$?(-?\d[\d./]*|\(?[A-J]\)?(?=\W*$))",
         tail,
         re.IGNORECASE,
     )
@@ -235,6 +258,8 @@ def _last_line(text: str) -> Found:
     if not lines:
         return Found("", (), "the reply holds no answer")
     line = unmarked(value_of_line(unmarked(lines[-1])))
+    if date_of(line) is not None:
+        return Found(line)
     if len(lines) == 1 and len(line) <= 120 and not re.search(r"(?<=[a-z])\. [A-Z]", line):
         return Found(unmarked(_clause(line)))
     if len(line) > 2000:

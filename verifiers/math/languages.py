@@ -20,6 +20,7 @@ _WINDOW = 3000
 _SHOWN = 400
 """Characters at the end of these that tell the language."""
 _WORD = re.compile(r"[^\W\d_]{2,20}")
+_COMMAND_WORDS = frozenset(names("boxed text textbf mathrm answer final"))
 _HAN = re.compile("[\u4e00-\u9fff]")
 _MATHS = re.compile(r"(\$\$?[^$]{1,400}\$\$?|\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\])", re.DOTALL)
 _DECIMAL = re.compile(
@@ -162,7 +163,7 @@ def to_english(text: str) -> str:
 
 def _rules_for(text: str) -> tuple[Rule, ...] | None:
     """The rules of the language that the end of `text` is in; None for English."""
-    words = _WORD.findall(text[-_SHOWN:].lower())
+    words = [word for word in _WORD.findall(text[-_SHOWN:].lower()) if word not in _COMMAND_WORDS]
     if len(words) <= 2 and len(text) < 60:
         alone = {
             "oui": _FRENCH,

@@ -28,6 +28,8 @@ class Reading:
     groups: tuple[tuple[Item, ...], ...]
     constant: bool = False
     """Whether the text lets a letter stand for any constant."""
+    tail: str = ""
+    """What was dropped behind the answer to read it: a remark or a condition (`conditions.py`)."""
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -40,7 +42,7 @@ _MULTIPLE = re.compile(rf"(\d)\s*\b({'|'.join(_MULTIPLES)})s?\b")
 _QUALIFIER = re.compile(
     r"[,;]?\s*\(?(?:\bfor (?:all|any|every|each|some|an? |integers?|real|constants?|arbitrary|positive|non|n\b|k\b|x\b|\\?[a-z]{0,6} ?[a-z] ?(?:\\in|>|<|!=|=))|"
     r"\b(?:where|with|when|whenever|provided|such that|as required|respectively|in total|in simplest form|"
-    r"rounded|approximately|which|because|since|inclusive|units?\b$|if [a-z] ?(?:!=|>|<))).*$"
+    r"rounded|approximately|which|because|since|inclusive|units?\b$|if [a-z] ?(?:!=|>|<)|reject|discard|disregard|not (?=-?[\d\\]|[a-z] ?=)|rather than)|(?<=[,;] )[a-zA-Z] (?=an? |any |some |is an? |being an? )).*$"
 )
 _CONSTANT = re.compile(
     r"\b(?:constants?|arbitrary|any|some|every|all|each|real|integer)\b|\\in\s*\\[RZQNC]|\b[cCkK]\b"
@@ -66,7 +68,7 @@ _IMPLIES = re.compile(r"\\(?:implies|Rightarrow|Longrightarrow|therefore)(?![A-Z
 _TO = re.compile(r"^(\d+) to (\d+)(?: to (\d+))?$")
 _AND = re.compile(r"\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*")
 _ASIDE = re.compile(
-    r"\s*\((?:[^()]*\b(?:approx|about|rounded|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*)\)\s*$"
+    r"\s*\((?:[^()]*\b(?:approx|about|rounded|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*)\)\s*$"
 )
 
 
@@ -78,8 +80,8 @@ def readings(text: str) -> list[Reading]:
             text = pattern.sub(plain, text)
     text = formal(_concluded(text))
     for thousands in (True, False):
-        for body in _bodies(text):
-            reading = _read(body, thousands, bool(_CONSTANT.search(text)))
+        for body, tail in _bodies(text):
+            reading = _read(body, thousands, bool(_CONSTANT.search(text)), tail)
             if reading is not None and reading not in found:
                 found.append(reading)
                 both = _both(reading)
@@ -120,18 +122,22 @@ def _both(reading: Reading) -> Reading | None:
     joined = nodes[0]
     for node in nodes[1:]:
         joined = Node("inter", tuple(part for part in (joined, node) if part is not None))
-    return Reading(((Item(joined, None, ""),),))
+    return Reading(((Item(joined, None, ""),),), tail=reading.tail)
 
 
-def _bodies(text: str) -> list[str]:
-    """The text, and the text without what only explains it."""
+def _bodies(text: str) -> list[tuple[str, str]]:
+    """The text, and the text without what only explains it, with the tail that was dropped."""
     text = _TO.sub(lambda m: ":".join(filter(None, m.groups())), text)
-    found = [_EXCEPT.sub(r"x != \1", text)]
+    found = [(_EXCEPT.sub(r"x != \1", text), "")]
     for pattern in (_LEAD, _QUALIFIER, _ASIDE):
-        for body in list(found):
-            shorter = pattern.sub("", body, count=1).strip()
-            if shorter and shorter != body and len(found) < 6:
-                found.append(shorter)
+        for body, tail in list(found):
+            match = pattern.search(body)
+            if match is None or len(found) >= 6:
+                continue
+            shorter = (body[: match.start()] + body[match.end() :]).strip()
+            if shorter and shorter != body:
+                dropped = "" if pattern is _LEAD else f"{match[0]} {tail}"
+                found.append((shorter, dropped or tail))
     return found
 
 
@@ -175,13 +181,13 @@ def split(text: str, thousands: bool) -> list[tuple[str, str]]:
     return parts
 
 
-def _read(text: str, thousands: bool, constant: bool) -> Reading | None:
+def _read(text: str, thousands: bool, constant: bool, tail: str) -> Reading | None:
     compound = _compound(text)
     if compound is not None:
-        return Reading(((compound,),))
+        return Reading(((compound,),), tail=tail)
     spelled = number_of(text) if " and " in text else None
     if spelled is not None:
-        return Reading(((Item(parse(spelled), None, text),),))
+        return Reading(((Item(parse(spelled), None, text),),), tail=tail)
     parts = split(text, thousands)
     if not parts:
         return None
@@ -196,7 +202,7 @@ def _read(text: str, thousands: bool, constant: bool) -> Reading | None:
         if grouped and sign in ("or", ";") and groups[-1]:
             groups.append([])
         groups[-1].append(item)
-    return Reading(tuple(map(tuple, groups)), constant)
+    return Reading(tuple(map(tuple, groups)), constant, tail)
 
 
 def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:

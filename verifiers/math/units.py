@@ -152,6 +152,13 @@ COUNTING = frozenset(
         "permutations combinations functions real positive ordered items objects points units unit"
     )
 )
+# Words that bound or hedge a number, so that what follows it names no counted thing.
+_NO_NOUNS = frozenset(
+    names(
+        "and or to than not mod if for when whenever where unless most least more less fewer maybe perhaps possibly "
+        "sometimes some but except either else otherwise even odd plus minus respectively resp"
+    )
+)
 
 
 def unit_of(phrase: str) -> Unit | None:
@@ -228,7 +235,7 @@ def split_unit(text: str) -> list[tuple[str, Unit]]:
         noun = re.fullmatch(r"[A-Za-z][A-Za-z' -]{2,40}", phrase.strip())
         if noun and text[match.start() - 1] in " ":
             words = frozenset(phrase.lower().split())
-            if words & {"and", "or", "to", "than", "not", "mod", "if", "for"}:
+            if words & _NO_NOUNS:
                 continue
             found.append((body, Unit(noun=" ".join(sorted(words - COUNTING)))))
             break

@@ -100,7 +100,7 @@ _STATED = re.compile(
 _DOUBTFUL = frozenset(
     names(
         "not no never nobody nothing none neither nor cannot isn't wasn't aren't if whether unless when doubt unclear unknown "
-        "unsure might may could would perhaps maybe possibly probably likely either or but suppose assume say says claim claims think thinks believe "
+        "unsure might may could would perhaps maybe possibly probably likely either or but suppose assume say says claims think thinks believe "
         "believes guess opposite converse contrary reverse false wrong incorrect loser sometimes depends who which what "
         "that how why is are was were unlikely hardly other second"
     )
