@@ -155,7 +155,7 @@ COUNTING = frozenset(
 # Words that bound or hedge a number, so that what follows it names no counted thing.
 _NO_NOUNS = frozenset(
     names(
-        "and or to than not mod if for when whenever where unless most least more less fewer maybe perhaps possibly "
+        "and or to than not mod if for when whenever where unless most least maybe perhaps possibly "
         "sometimes some but except either else otherwise even odd plus minus respectively resp"
     )
 )
