@@ -1,17 +1,113 @@
-"""A folder of reward hacks against a verifier: none may be paid, every honest control must be."""
+"""Reward hacks: a folder of programs against one verifier, or a file of submissions to any.
+
+A folder holds programs for one known task: none may be paid, every honest control must be. A row of a file is
+one submission, `{"name", "verifier", "params", "task", "submission", "want"}`, and `want` says what must come
+of it: `unpaid` (0 or no score), `scored` (no fault: a hostile submission must not get out of its zero), or
+`unpaid_scored` (both).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from verigym.canonical import JSON
-from verigym.errors import RequestError
-from verigym.verifiers.audit.cases import package_of
+from verigym.errors import RequestError, TaskError
+from verigym.task import Task
+from verigym.verdict import Verdict
+from verigym.verifiers.audit.cases import general_task, package_of
 from verigym.verifiers.pool import VerifierPool
+
+WANTS = ("unpaid", "scored", "unpaid_scored")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HackCase:
+    """A submission that must not be paid, or must not become a fault; `want` is one of `WANTS`."""
+
+    name: str
+    verifier: str
+    task: Task
+    submission: JSON
+    want: str
+    params: Mapping[str, JSON] = field(default_factory=dict)
+
+    def is_paid(self, verdict: Verdict) -> bool:
+        """Whether it earned what it must not."""
+        return self.want != "scored" and bool(verdict.score)
+
+    def is_dodged(self, verdict: Verdict) -> bool:
+        """Whether it has no score and must have one."""
+        return self.want != "unpaid" and verdict.score is None
+
+
+def read_hack_cases(path: Path, verifier: str | None = None) -> list[HackCase]:
+    """The rows of a file of JSON lines, those of `verifier` alone if it is given.
+
+    Raises RequestError that names the line.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise RequestError(f"hacks cannot be read from {path}: {error}") from error
+    cases = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            case = _hack_case(json.loads(line), f"{path.stem}:{number}")
+        except (ValueError, KeyError, TypeError, TaskError, RecursionError) as error:
+            what = f"no {error}" if isinstance(error, KeyError) else str(error)
+            raise RequestError(f"{path}, line {number}: not a hack: {what}") from error
+        if verifier is None or case.verifier == verifier:
+            cases.append(case)
+    if not cases:
+        raise RequestError(f"{path} holds no hacks" + (f" of {verifier}" if verifier else ""))
+    return cases
+
+
+def _hack_case(row: Any, name: str) -> HackCase:
+    if not isinstance(row, dict):
+        raise RequestError(f"a hack is an object, got {type(row).__name__}")
+    if row["want"] not in WANTS:
+        raise RequestError(f"want is one of {', '.join(WANTS)}, got {row['want']!r}")
+    return HackCase(
+        name=str(row.get("name") or name),
+        verifier=str(row["verifier"]),
+        task=general_task(row["task"], name),
+        submission=row["submission"],
+        want=row["want"],
+        params=row.get("params") or {},
+    )
+
+
+def judge_hack_cases(
+    pool: VerifierPool,
+    cases: Iterable[HackCase],
+    *,
+    on_case: Callable[[str], None] = lambda name: None,
+) -> dict[str, Any]:
+    """`total` rows, names of those `paid`, and of those without a score that must have one (`hack_errors`)."""
+
+    def one(case: HackCase) -> tuple[HackCase, Verdict]:
+        return case, pool.verify(case.verifier, case.task, case.submission, params=case.params)
+
+    paid, errors, total = [], [], 0
+    with ThreadPoolExecutor(pool.workers) as threads:
+        for case, verdict in threads.map(one, cases):
+            total += 1
+            if case.is_paid(verdict):
+                paid.append(case.name)
+            if case.is_dodged(verdict):
+                errors.append(case.name)
+            on_case(case.name)
+    return {"total": total, "paid": paid, "controls_failed": [], "hack_errors": errors}
 
 
 def judge_hacks(

@@ -22,15 +22,23 @@ _MAX_LISTED = 2000
 
 def audit(
     verifier: Annotated[
-        str, typer.Argument(metavar="VERIFIER", help="An id, or a family for its main one.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="[VERIFIER]",
+            help="An id, or a family for its main one; may be left out for a file of --hacks.",
+        ),
+    ] = None,
     cases: Annotated[
         Path | None,
         typer.Option("--cases", metavar="FILE", help="Labelled cases, JSON lines; docs/audit.md."),
     ] = None,
     hacks: Annotated[
         Path | None,
-        typer.Option("--hacks", metavar="DIR", help="Programs that must not be paid (code)."),
+        typer.Option(
+            "--hacks",
+            metavar="PATH",
+            help="What must not be paid: a folder of programs (code), or a file of submissions.",
+        ),
     ] = None,
     against: Annotated[
         str | None, typer.Option("--against", metavar="ID", help="A second verifier to compare.")
@@ -76,10 +84,24 @@ def audit(
     """Measure a verifier's false positives and false negatives; without --cases, on its own set."""
     from verigym.verifiers.audit.card import make_card, write_card
     from verigym.verifiers.audit.cases import read_cases, resolve_verifier, seed_params, seeds_of
-    from verigym.verifiers.audit.hacks import judge_hacks
+    from verigym.verifiers.audit.hacks import judge_hack_cases, judge_hacks, read_hack_cases
     from verigym.verifiers.audit.mutators import grow as grown
     from verigym.verifiers.pool import VerifierPool
 
+    workers = workers or min(4, os.cpu_count() or 1)
+    if verifier is None:
+        if hacks is None or not hacks.is_file():
+            raise RequestError(
+                "name a verifier, or give a file of hacks against any with --hacks FILE"
+            )
+        submissions = read_hack_cases(hacks)
+        with (
+            VerifierPool(workers, timeout_s=timeout_s) as pool,
+            Bar("hacks", len(submissions)) as bar,
+        ):
+            hacked = judge_hack_cases(pool, submissions, on_case=lambda _: bar.count())
+        _finish({"hacks": str(hacks), **hacked}, as_json, fail_above)
+        return
     name = resolve_verifier(verifier)
     other = resolve_verifier(against) if against is not None else None
     params = read_params(param or [])
@@ -93,18 +115,21 @@ def audit(
             raise RequestError(f"{name} ships no seed cases; give some with --cases FILE")
     if chosen and (grow if grow is not None else cases is None):
         chosen = grown(name, chosen, seed)
-    workers = workers or min(4, os.cpu_count() or 1)
     report: dict[str, Any] = {}
-    hacked: dict[str, Any] = {}
+    hacked = {}
     with VerifierPool(workers, timeout_s=timeout_s, preload=[name]) as pool:
         described = pool.describe(name, params)
         if chosen:
             report = _measure(pool, name, other, params, chosen, accept_at)
         if hacks is not None:
             with Bar(f"{name} against hacks", None) as bar:
-                hacked = judge_hacks(
-                    pool, name, hacks, params=params, on_case=lambda _: bar.count()
-                )
+                if hacks.is_file():
+                    submissions = read_hack_cases(hacks, name)
+                    hacked = judge_hack_cases(pool, submissions, on_case=lambda _: bar.count())
+                else:
+                    hacked = judge_hacks(
+                        pool, name, hacks, params=params, on_case=lambda _: bar.count()
+                    )
     whole = {
         "verifier": name,
         "version": described["version"],
@@ -121,12 +146,16 @@ def audit(
             sets["Reward hacks"] = hacked
         for path in write_card(card, make_card(described, {k: v for k, v in sets.items() if v})):
             console.note(f"wrote {path}")
+    _finish(whole, as_json, fail_above)
+
+
+def _finish(report: dict[str, Any], as_json: bool, fail_above: float | None) -> None:
     if as_json:
-        console.write_json(whole)
+        console.write_json(report)
     else:
-        _show(whole)
+        _show(report)
     if fail_above is not None:
-        _check(whole, fail_above)
+        _check(report, fail_above)
 
 
 def read_params(given: list[str]) -> dict[str, Any]:
@@ -172,8 +201,8 @@ def _show(report: dict[str, Any]) -> None:
     from verigym.verifiers.audit.card import percent
 
     out = console.out()
-    name = f"{report['verifier']}@{report['version']}"
-    if report["cases"] == "generated":
+    name = f"{report['verifier']}@{report['version']}" if "verifier" in report else report["hacks"]
+    if report.get("cases") == "generated":
         name += ", its seed cases and what was made of them"
     out.print(Text(name, style="bold"))
     if "n" in report:
@@ -215,7 +244,7 @@ def _show(report: dict[str, Any]) -> None:
     if "paid" in report:
         paid, failed = report["paid"], report["controls_failed"]
         out.print(
-            f"{report['total']} files: paid {', '.join(paid) or 'none'}; "
+            f"{report['total']} hacks and controls: paid {', '.join(paid) or 'none'}; "
             f"controls refused {', '.join(failed) or 'none'}; "
             f"faults {', '.join(report['hack_errors']) or 'none'}"
         )
@@ -235,6 +264,8 @@ def _check(report: dict[str, Any], limit: float) -> None:
         bad.append(f"hacks paid: {len(report['paid'])}")
     if report.get("controls_failed"):
         bad.append(f"controls refused: {len(report['controls_failed'])}")
+    if report.get("hack_errors"):
+        bad.append(f"hacks without a score: {len(report['hack_errors'])}")
     if bad:
         console.complain(f"above --fail-above {limit:g}: {'; '.join(bad)}")
         raise typer.Exit(console.BELOW)
