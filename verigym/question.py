@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verigym.canonical import JSON
-from verigym.env import Draft, Env, Transition
+from verigym.env import Draft, Env, Transition, split_by_content
 from verigym.task import Task
 from verigym.verdict import Status, Verdict
 
@@ -42,6 +42,28 @@ class Ask:
     tags: tuple[str, ...] = ()
     essence: JSON = None
     """See `Draft`."""
+    answer_form: str = ""
+    """Form that `math/answer` requires of the answer: `evaluated`, `reduced` and others; empty for any."""
+
+    def hidden(self) -> JSON:
+        """The reference for the verifier."""
+        if self.reference is not None:
+            return self.reference
+        if self.answer_form:
+            return {"answer": self.answer, "form": self.answer_form}
+        return {"answer": self.answer}
+
+
+def split_by_question(draft: Draft) -> str:
+    """The split of a question: the form that its answer must have makes no other question of it."""
+    reference = draft.reference
+    if (
+        draft.essence is None
+        and isinstance(reference, dict)
+        and reference.keys() == {"answer", "form"}
+    ):
+        return split_by_content(replace(draft, reference={"answer": reference["answer"]}))
+    return split_by_content(draft)
 
 
 @dataclass(frozen=True)
@@ -78,10 +100,14 @@ class Question(Env[Asked]):
         ask = self.ask(rng, difficulty)
         return Draft(
             prompt=f"{ask.prompt}\n{self.form}" if self.form else ask.prompt,
-            reference={"answer": ask.answer} if ask.reference is None else ask.reference,
+            reference=ask.hidden(),
             tags=(*ask.tags, f"{_STEPS}{ask.steps}"),
             essence=ask.essence,
         )
+
+    def split_of(self, draft: Draft) -> str:
+        """See `Env`."""
+        return split_by_question(draft)
 
     def initial(self, task: Task) -> Asked:
         """See `Env`."""

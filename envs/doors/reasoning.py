@@ -101,7 +101,8 @@ class Reasoning(Question):
         answer = "" if entry["answer"] is None else str(entry["answer"])
         reference: dict[str, Any] = {"task": self.task_name, "judge": kind, "answer": answer}
         if kind == "math/answer":
-            reference = {"answer": answer}
+            form = "expanded" if self.task_name == "polynomial_multiplication" else "evaluated"
+            reference = {"answer": answer, "form": form}
         elif kind == "math/countdown":
             facts = entry["metadata"]
             numbers = sorted(map(int, facts["numbers"]))

@@ -69,6 +69,7 @@ class Arithmetic(Question):
         return Ask(
             prompt=f"What is the value of {tree.text()}?",
             answer=str(tree.value),
+            answer_form="evaluated",
             steps=count * len(str(abs(tree.value))),
         )
 

@@ -59,7 +59,7 @@ class Calculus(Question):
                 text = f"Find F(x) with F(0) = {start} and F'(x) = {slope}."
                 answer, steps = function, 2 * steps
             text += " Write exp(x) for the exponential and * for products."
-        return Ask(prompt=text, answer=answer, steps=steps, tags=(kind,))
+        return Ask(prompt=text, answer=answer, answer_form="reduced", steps=steps, tags=(kind,))
 
 
 def _slope(p: list[int], k: int, outer: str, inner: str) -> str:

@@ -22,7 +22,9 @@ def draw(rng: np.random.Generator) -> Ask:
     """A question of one of `KINDS`; the answer is a whole number."""
     kind = KINDS[int(rng.integers(len(KINDS)))]
     text, value = kind(rng)
-    return Ask(prompt=text, answer=str(value), steps=_STEPS, tags=(kind.__name__,))
+    return Ask(
+        prompt=text, answer=str(value), answer_form="evaluated", steps=_STEPS, tags=(kind.__name__,)
+    )
 
 
 def digit_sum(rng: np.random.Generator) -> tuple[str, int]:

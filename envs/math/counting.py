@@ -33,7 +33,9 @@ class Counting(Question):
         text, value = kind(rng, size)
         if isinstance(value, Fraction):
             text = f"{text} {_EXACT}"
-        return Ask(prompt=text, answer=str(value), steps=size, tags=(kind.__name__,))
+        return Ask(
+            prompt=text, answer=str(value), answer_form="reduced", steps=size, tags=(kind.__name__,)
+        )
 
 
 def arrangements(rng: np.random.Generator, size: int) -> Count:

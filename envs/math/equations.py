@@ -42,6 +42,7 @@ class Equations(Question):
                 "Give all solutions, each once, as a set such as {1, 2}."
             ),
             answer=f"{{{solutions}}}",
+            answer_form="evaluated",
             steps=3 * degree * degree,
             tags=(f"degree={degree}",),
         )

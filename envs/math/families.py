@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -39,7 +40,7 @@ def draw(rng: np.random.Generator, difficulty: str) -> Ask:
     family = FAMILIES[int(rng.integers(len(FAMILIES)))]
     ask = _instance(family).ask(rng, difficulty)
     name = family.id.rpartition("/")[2].rpartition("-v")[0]
-    return Ask(prompt=ask.prompt, answer=ask.answer, steps=ask.steps, tags=(name, *ask.tags))
+    return replace(ask, tags=(name, *ask.tags))
 
 
 @cache

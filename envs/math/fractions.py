@@ -28,7 +28,11 @@ class Fractions(Question):
         kind = kinds[int(rng.integers(len(kinds)))]
         text, value, steps = kind(rng, size)
         return Ask(
-            prompt=f"{text}\n{_EXACT}", answer=str(value), steps=steps, tags=(kind.__name__,)
+            prompt=f"{text}\n{_EXACT}",
+            answer=str(value),
+            answer_form="reduced",
+            steps=steps,
+            tags=(kind.__name__,),
         )
 
 

@@ -29,7 +29,13 @@ class Geometry(Question):
         kinds = KINDS[level : 4 + 2 * level]
         kind = kinds[int(rng.integers(len(kinds)))]
         text, answer = kind(rng, SIZES[difficulty])
-        return Ask(prompt=text, answer=answer, steps=4 + 4 * level, tags=(kind.__name__,))
+        return Ask(
+            prompt=text,
+            answer=answer,
+            answer_form="reduced",
+            steps=4 + 4 * level,
+            tags=(kind.__name__,),
+        )
 
 
 def _points(rng: np.random.Generator, size: int, count: int) -> list[Point]:

@@ -23,7 +23,7 @@ from verigym.canonical import JSON
 from verigym.env import CHARSET, Draft, Env, Transition
 from verigym.envs.math import computed, families
 from verigym.errors import SandboxError, VerifierFault
-from verigym.question import Ask
+from verigym.question import Ask, split_by_question
 from verigym.sandbox.job import JobStatus, Limits, Result
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
@@ -164,9 +164,13 @@ class Python(Env[Cells]):
         )
         return Draft(
             prompt=prompt,
-            reference={"answer": ask.answer},
+            reference=ask.hidden(),
             tags=(*ask.tags, f"{_STEPS}{ask.steps}"),
         )
+
+    def split_of(self, draft: Draft) -> str:
+        """See `Env`."""
+        return split_by_question(draft)
 
     def initial(self, task: Task) -> Cells:
         """See `Env`."""

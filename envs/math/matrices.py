@@ -29,7 +29,9 @@ class Matrices(Question):
         n, largest = LEVELS[difficulty]
         kind = KINDS[int(rng.integers(len(KINDS)))]
         text, answer = kind(rng, n, largest)
-        return Ask(prompt=text, answer=answer, steps=n**3, tags=(kind.__name__,))
+        return Ask(
+            prompt=text, answer=answer, answer_form="evaluated", steps=n**3, tags=(kind.__name__,)
+        )
 
 
 def the_determinant(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:

@@ -28,7 +28,13 @@ class NumberTheory(Question):
         kind = kinds[int(rng.integers(len(kinds)))]
         text, value = kind(rng, size)
         steps = 2 * size.bit_length() + KINDS.index(kind)
-        return Ask(prompt=text, answer=str(value), steps=steps, tags=(kind.__name__,))
+        return Ask(
+            prompt=text,
+            answer=str(value),
+            answer_form="evaluated",
+            steps=steps,
+            tags=(kind.__name__,),
+        )
 
 
 def gcd_or_lcm(rng: np.random.Generator, size: int) -> tuple[str, int]:

@@ -10,7 +10,7 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
 from verigym.envs.math.families import draw
-from verigym.question import FORM
+from verigym.question import FORM, split_by_question
 from verigym.task import Task
 from verigym.verdict import Status, Verdict
 
@@ -61,9 +61,13 @@ class Retry(Env[Tries]):
         ask = draw(rng, difficulty)
         return Draft(
             prompt=_PROMPT.format(question=ask.prompt, form=FORM, most=MOST),
-            reference={"answer": ask.answer},
+            reference=ask.hidden(),
             tags=(*ask.tags, f"{_STEPS}{ask.steps}"),
         )
+
+    def split_of(self, draft: Draft) -> str:
+        """See `Env`."""
+        return split_by_question(draft)
 
     def initial(self, task: Task) -> Tries:
         """See `Env`."""

@@ -40,6 +40,7 @@ class Sequences(Question):
         return Ask(
             prompt=f"Let {firsts} and {rule} for all later k. What is {what}?",
             answer=str(value),
+            answer_form="evaluated",
             steps=n * (order + 1),
             tags=(f"order={order}",),
         )

@@ -36,6 +36,7 @@ class Systems(Question):
         return Ask(
             prompt="Solve the system:\n" + "\n".join(lines) + f"\nGive the tuple ({names}).",
             answer=f"({', '.join(map(str, solution))})",
+            answer_form="evaluated",
             steps=n**3,
         )
 

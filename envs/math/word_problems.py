@@ -85,6 +85,7 @@ class WordProblems(Question):
         return Ask(
             prompt=" ".join([*story, text]),
             answer=str(value),
+            answer_form="evaluated",
             steps=2 * count + level.distractors,
             tags=(f"people={count}",),
         )

@@ -18,5 +18,6 @@ class VerigymSums(Question):
         return Ask(
             prompt=f"What is {a} + {b}?",
             answer=str(a + b),
+            answer_form="evaluated",  # "2 + 3" is no answer to "What is 2 + 3?"
             steps=len(str(a + b)),  # the work it takes: digits to add
         )
