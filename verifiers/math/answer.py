@@ -19,6 +19,7 @@ from verigym.verifier import Verifier
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.compare import FAULTS, RESTATED, WRONG_FORM, equivalent
 from verigym.verifiers.math.context import Context, context_of
+from verigym.verifiers.math.corruption import mended
 from verigym.verifiers.math.extract import extract
 from verigym.verifiers.math.forms import FORMS
 from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS, TooBig
@@ -194,7 +195,8 @@ def reference_of(task: Task) -> tuple[tuple[str, ...], str]:
 
 @lru_cache(maxsize=4096)
 def _gold(text: str) -> str:
-    """A reference cleaned; the final answer in it where it is a whole solution."""
+    """A reference mended and cleaned; the final answer in it if it is a whole solution."""
+    text = mended(text)
     if "\\boxed" in text or len(text) > 400 or "####" in text:
         text = extract(text).answer or text
     return clean(text[:MAX_ANSWER_CHARS])

@@ -9,7 +9,8 @@ MAX_COMMITMENTS = 50
 _TAIL = 20_000
 _BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*(\{)?")
 _TAG = re.compile(
-    r"<(answer|action|final_answer|final|solution)>(?:\s*<\1>)*(.*?)(?:</\1>|$)", re.IGNORECASE | re.DOTALL
+    r"<(answer|action|final_answer|final|solution)>(?:\s*<\1>)*(.*?)(?:</\1>|$)",
+    re.IGNORECASE | re.DOTALL,
 )
 _IS = (
     r"[\s*_]{0,4}(?:is|are|=+>|-+>|[=:\u2192\u21d2\u279c]|equals|would be|should be|must be|becomes|turns out to be|works out to(?: be)?"

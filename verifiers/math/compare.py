@@ -11,8 +11,10 @@ from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.conditions import allows
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.dates import date_of, is_stamp
+from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.forms import has_form
 from verigym.verifiers.math.lists import same_reading
+from verigym.verifiers.math.numerals import digits_in, in_base, target_base
 from verigym.verifiers.math.reading import Reading, readings, split
 from verigym.verifiers.math.restating import restates
 from verigym.verifiers.math.spelled import number_of, ordinal_of
@@ -60,6 +62,8 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     place = ordinal_of(gold)
     if place is not None and (other_place := ordinal_of(answer)) is not None:
         return "words" if place == other_place else ""
+    if ctx.base and (same_digits := _digits(gold, answer, ctx)) is not None:
+        return "text" if same_digits else ""
     lefts, rights = readings(gold), readings(answer)
     fault = ""
     for left in lefts:
@@ -206,6 +210,21 @@ def _clock(text: str) -> tuple[int, str] | None:
     if match[3]:
         return (hour % 12 + (12 if match[3].lower() == "p" else 0)) * 60 + minute, "clock"
     return hour * 60 + minute, "clock"
+
+
+def _digits(gold: str, answer: str, ctx: Context) -> bool | None:
+    """Numbers in the base that the question wants; None if they are not written in it."""
+    base = target_base(ctx.question)
+    if base is None:
+        return None
+    if base == 10:
+        based = in_base(gold)
+        plain = answer.replace(" ", "").replace(",", "")
+        if based is None or based.value[1] == 10 or not re.fullmatch(r"-?\d{1,300}", plain):
+            return None
+        return exact(based) == int(plain)
+    wanted, found = digits_in(gold, base), digits_in(answer, base)
+    return None if wanted is None or found is None else wanted == found
 
 
 def _prose(gold: str, answer: str) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from verigym.reply import spoken
 from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
 from verigym.verifiers.math.dates import date_of
-from verigym.verifiers.math.languages import to_english
+from verigym.verifiers.math.languages import has_decimal_commas, to_english, with_points
 from verigym.verifiers.math.marks import unmarked, value_of_line
 from verigym.verifiers.math.parts import asked_part, sections
 
@@ -55,7 +55,7 @@ _MATHS = re.compile(r"\$\$(.+?)\$\$|\$([^$]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", r
 _VERB = re.compile(
     r"\b(?:is|are|(?<!or )equals?|get|gives?|have|obtain|be|was|=|:)\s+(?!not\b)", re.IGNORECASE
 )
-_SPACING = re.compile(r"\\(?:q?quad|text(?:bf|rm)?|mbox|mathrm|[,;:! \[\]()])|[${}&*]")
+_SPACING = re.compile(r"\\(?:q?quad|text(?:bf|rm)?|mbox|mathrm|[,;:! \[\]()&])|[${}&*]")
 _NAME = re.compile(r"(?<![\w\\])[A-Za-z](?:_\{?\w\}?)?\s*=")
 _NAMED = re.compile(r"(?<![\w\\])([A-Za-z](?:_\{?\w\}?)?)\s*=\s*\$?\s*$")
 _JOINT = re.compile(r"[\s,;.:()]*(?:and|or|as well as|und|oder|et|ou|y|o|[和或与及])?[\s,;.:()]*")
@@ -94,6 +94,8 @@ def extract(reply: str, how: str = "auto", question: str = "") -> Found:
     if not text:
         return Found("", (), "the reply holds thoughts alone")
     text = to_english(text)
+    if question and "," in text and has_decimal_commas(question):
+        text = with_points(text)
     part = asked_part(question) if question else None
     for section in reversed(sections(text, part) or () if part else ()):
         found = _committed(section, how)

@@ -30,6 +30,8 @@ def unmarked(text: str) -> str:
     if "<" in text:
         text = _HTML.sub("", text)
     if "*" in text:
+        heading = _HEADING.match(text)
+        text = text[heading.end() :] if heading else text
         text = _BOLD.sub(r"\2", text)
     while True:
         before = text

@@ -16,11 +16,73 @@ _PREFIXED = re.compile(r"0([xX](?=[0-9A-Fa-f])|[bB](?=[01]+$)|[oO](?=[0-7]+$))([
 _PREFIXES = {"x": 16, "b": 2, "o": 8}
 
 
+_WORDED = re.compile(
+    r"([0-9A-Fa-f]{1,300})\s*,?\s*\(?\s*(?:in\s+)?(?:base\s*-?\s*(\w{1,7})|(binary|octal|hexadecimal|decimal|ternary))\s*(?:notation|form)?\s*\)?",
+    re.IGNORECASE,
+)
+_NAMED = {
+    "binary": 2,
+    "ternary": 3,
+    "octal": 8,
+    "decimal": 10,
+    "denary": 10,
+    "hexadecimal": 16,
+    "hex": 16,
+}
+_TARGET = re.compile(
+    r"\b(?:in|to|into|as a?n?)\s+(?:its\s+)?(?:base\s*-?\s*(\w{1,7})|(binary|octal|hexadecimal|hex|decimal|denary|ternary))\b",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    r"\b(?:what is|give|find|the)\b.{0,30}\b(binary|octal|hexadecimal|decimal)\b", re.IGNORECASE
+)
+
+
+def target_base(question: str) -> int | None:
+    """The base in which a question wants its answer; None if it names none."""
+    found = [match[1] or match[2] for match in _TARGET.finditer(question)]
+    found = found or [match[1] for match in _ASKED.finditer(question)]
+    return _base(found[-1]) if found else None
+
+
+def _base(name: str) -> int | None:
+    name = name.lower()
+    if name.isdecimal() and len(name) <= 2:
+        return int(name) if 2 <= int(name) <= 36 else None
+    return BASES.get(name) or _NAMED.get(name)
+
+
+def digits_in(text: str, base: int) -> str | None:
+    """The digits of `text`, a number that is written in `base`, said or not; None if it is none."""
+    shown = text.replace(" ", "")
+    if re.fullmatch(r"[0-9A-Za-z]{1,300}", shown):
+        digits = shown.upper()
+    else:
+        node = in_base(text)
+        if node is None or node.value[1] != base:
+            return None
+        digits = node.value[0]
+    if (
+        digits[:1] == "0"
+        and len(digits) > 2
+        and digits[1:2] in "XBO"
+        and _PREFIXES[digits[1].lower()] == base
+    ):
+        digits = digits[2:]
+    if all("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ".index(char) < base for char in digits):
+        return digits.lstrip("0") or "0"
+    return None
+
+
 def in_base(text: str) -> Node | None:
     """All of `text` as digits with a base below, letters among them; None where it is nothing such."""
     prefixed = _PREFIXED.fullmatch(text)
     if prefixed:
         return Node("based", value=(prefixed[2].upper(), _PREFIXES[prefixed[1].lower()]))
+    worded = _WORDED.fullmatch(text) if text[-1:] in "ylxn)o0123456789etrvi" else None
+    if worded:
+        base = _base(worded[2] or worded[3])
+        return None if base is None else Node("based", value=(worded[1].upper(), base))
     written = _BASED.fullmatch(text)
     return None if written is None else Node("based", value=(written[1].upper(), int(written[2])))
 

@@ -245,7 +245,11 @@ def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:
         if inside is not None and inside.node is not None:
             return replace(inside, text=text)
     words = re.match(r"^(?:[A-Za-z]{2,} ){1,4}(?=[\d\\(])(.*)$", text)
-    if words and text[:3].lower() not in ("not", "mod"):
+    if (
+        words
+        and text[:3].lower() not in ("not", "mod")
+        and not _NEGATIVE.search(words[0][: -len(words[1])])
+    ):
         inner = _tree(words[1], thousands)
         if inner is not None and not re.match(
             r"(?i)(?:not|less|more|at|over|under|between|greater|fewer|no|un|minus|negative|base|mod|if|for)\b",
