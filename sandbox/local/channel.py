@@ -21,6 +21,7 @@ from verigym.sandbox.local.watch import (
     TICK_S,
     Seen,
     Stream,
+    cpu_meter,
     note_start,
     take_message,
     tick,
@@ -176,11 +177,10 @@ class LocalChannel:
                 self._ended.set()
 
     def _watch(self) -> None:
-        group = self._slot.group
-        group_cpu = group.cpu_ns() if group is not None else None
+        cpu_s = cpu_meter(self._slot)
         while not self._ended.wait(TICK_S) and self._result is None:
             with contextlib.suppress(OSError):
-                tick(self._slot, self._step.limits, self._seen, group_cpu)
+                tick(self._slot, self._step.limits, self._seen, cpu_s)
             if self._seen.killed is not None:
                 self._slot.tell(b"K%d" % self._slot.sequence)
                 return

@@ -12,6 +12,7 @@ import errno
 import gc
 import marshal
 import os
+import random
 import resource
 import signal
 import socket
@@ -36,6 +37,7 @@ _SAME_LIMITS = (
     (resource.RLIMIT_MSGQUEUE, 0),
     (resource.RLIMIT_SIGPENDING, 256),
 )
+_generators: list[random.Random] = []
 _hooks_are_due = False
 _full_collections = 0
 _closing_filter: seccomp.Prepared = (0, None)
@@ -82,7 +84,7 @@ def prepare(settings: dict[str, Any], job_rules: int) -> None:
     spaces = settings["namespaces"]
     inet = spaces or settings["network"]
     # Shared memory without a file outlives its mapping: a watch of processes does not see it.
-    shared = bool(settings["groups"]["parents"])
+    shared = settings["counted"]
     seccomp.install(seccomp.job_filter(slot=True, unix=spaces, inet=inet, shared=shared))
     for what, most in _SAME_LIMITS:
         hard = resource.getrlimit(what)[1]
@@ -232,10 +234,7 @@ def run_python(settings: dict[str, Any], folder: str, order: dict[str, Any]) -> 
             os.environ[key] = value
     _hooks_are_due = True
     threading.main_thread()._set_native_id()  # type: ignore[attr-defined]
-    # Or every fork would draw the same. It is dear, so not for programs that do not name it.
-    for module in ("random", "numpy.random"):
-        if module in sys.modules and any(b"random" in text for text in texts.values()):
-            sys.modules[module].seed()
+    _reseed()
     main = types.ModuleType("__main__")
     main.__dict__.update(
         __builtins__=builtins,
@@ -254,6 +253,26 @@ def run_python(settings: dict[str, Any], folder: str, order: dict[str, Any]) -> 
     except BaseException as error:  # noqa: BLE001
         status = _report(error)
     os._exit(_finish(main, status))
+
+
+def find_generators() -> None:
+    """Note the random generators that loaded modules share with all who import them."""
+    _generators.extend(
+        thing
+        for thing in gc.get_objects()
+        if isinstance(thing, random.Random) and not isinstance(thing, random.SystemRandom)
+    )
+
+
+def _reseed() -> None:
+    """Without this every program would draw what the one before it drew.
+
+    From few bytes, because seeding from all that a generator can take costs as much as a short program.
+    """
+    for generator in _generators:
+        generator.seed(int.from_bytes(os.urandom(16), "little"))
+    if numbers := sys.modules.get("numpy.random"):
+        numbers.seed(int.from_bytes(os.urandom(4), "little"))
 
 
 def _report(error: BaseException) -> int:

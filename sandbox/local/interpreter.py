@@ -189,6 +189,7 @@ def settings(
         "network": network,
         "namespaces": namespaces,
         "groups": groups,
+        "counted": bool(groups["parents"]),
         "hidden": list(dict.fromkeys(hidden)),
         "python": [inside],
         "boot": BOOT,

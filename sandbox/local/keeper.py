@@ -8,6 +8,7 @@ belongs to a user namespace in which nobody is root of this machine.
 from __future__ import annotations
 
 import contextlib
+import marshal
 import os
 import signal
 import sys
@@ -113,7 +114,19 @@ def _be_server(
     os.close(ask)
     os.close(answer)
     system.mount("none", "/", None, system.RECURSIVE | system.PRIVATE)
-    _start_server(settings, control, bundle)
+    _start_server(settings, control, _without_paths(bundle))
+
+
+def _without_paths(bundle: int) -> int:
+    """`bundle` again, without what the server need not know: its jobs share its memory."""
+    os.lseek(bundle, 0, os.SEEK_SET)
+    with os.fdopen(bundle, "rb") as file:
+        settings, texts = marshal.loads(file.read())
+    known = {name: value for name, value in settings.items() if name not in root.OF_THE_HOST}
+    fresh = os.memfd_create("verigym", os.MFD_CLOEXEC)
+    with os.fdopen(os.dup(fresh), "wb") as file:
+        file.write(marshal.dumps((known, texts)))
+    return fresh
 
 
 def _start_server(settings: dict[str, Any], control: int, bundle: int) -> NoReturn:

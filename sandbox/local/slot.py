@@ -69,6 +69,8 @@ def main(settings: dict[str, Any], jobs_fd: int, control_fd: int) -> NoReturn:
             rules = child.rules(settings)
         else:
             rules = plain.confine(settings, settings["folder"])
+            for name in root.OF_THE_HOST:
+                del settings[name]
         gc.freeze()
         if settings["as_root"]:
             os.setgroups([])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import select
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from verigym.sandbox.job import JobStatus, Limits
 from verigym.sandbox.local.plain import usage
 from verigym.sandbox.local.server import Slot
 from verigym.sandbox.local.slot import REPORT
-from verigym.sandbox.local.tree import tree_cpu_s, tree_memory_bytes
+from verigym.sandbox.local.tree import TreeCpu, tree_memory_bytes
 
 SETUP_S = 30.0
 """From the job's sending to its start; a machine that needs longer is broken or far too busy."""
@@ -106,7 +107,7 @@ def _follow_long(
     for fd in streams:
         poll.register(fd, select.POLLIN)
     next_tick = time.monotonic() + TICK_S
-    group_cpu = slot.group.cpu_ns() if slot.group is not None else None
+    cpu_s = cpu_meter(slot)
     while True:
         now = time.monotonic()
         wait_s = max(0.0, min(deadline, next_tick) - now)
@@ -121,7 +122,7 @@ def _follow_long(
         now = time.monotonic()
         if now >= next_tick and seen.killed is None:
             next_tick = now + TICK_S
-            tick(slot, limits, seen, group_cpu)
+            tick(slot, limits, seen, cpu_s)
             if seen.killed is not None:
                 deadline = _kill(slot, seen, seen.killed)
         if now < deadline:
@@ -147,7 +148,16 @@ def _kill(slot: Slot, seen: Seen, status: JobStatus) -> float:
     return time.monotonic() + GRACE_S
 
 
-def tick(slot: Slot, limits: Limits, seen: Seen, group_cpu: int | None) -> None:
+def cpu_meter(slot: Slot) -> Callable[[], float]:
+    """What gives the processor time, in seconds, of all in `slot` from now on, ended processes too."""
+    group = slot.group
+    before = group.cpu_ns() if group is not None else None
+    if group is None or before is None:
+        return TreeCpu(slot.pid).read
+    return lambda: ((group.cpu_ns() or 0) - before) / 1e9
+
+
+def tick(slot: Slot, limits: Limits, seen: Seen, cpu_s: Callable[[], float]) -> None:
     """Look at what no limit of a single process bounds."""
     if slot.group is not None:
         out_of_memory = slot.group.oom_kills() > 0
@@ -159,11 +169,7 @@ def tick(slot: Slot, limits: Limits, seen: Seen, group_cpu: int | None) -> None:
     if slot.folder is not None and usage(slot.folder, limits.disk_mib << 20, limits.inodes):
         seen.killed = JobStatus.DISK_LIMIT
         return
-    if group_cpu is not None and slot.group is not None:
-        cpu_s = ((slot.group.cpu_ns() or 0) - group_cpu) / 1e9
-    else:
-        cpu_s = tree_cpu_s(slot.pid)
-    if cpu_s > limits.cpu_s:
+    if cpu_s() > limits.cpu_s:
         seen.killed = JobStatus.TIME_LIMIT
 
 

@@ -44,6 +44,7 @@ def main(settings: dict[str, Any], control_fd: int) -> NoReturn:
             importlib.import_module(name)
         except ImportError:
             missing.append(name)
+    child.find_generators()
     # What modules want done after a fork waits for the forks of the programs: see child.py.
     os.register_at_fork = settings["register"]
     child.register(settings["hooks"])
@@ -101,7 +102,9 @@ def _start_plain_slot(
     pid = os.fork()
     if pid == 0:
         control.close()
-        slot.main({**settings, "folder": folder}, *fds)
+        own = {**settings, "folder": folder}
+        settings.clear()  # also what the callers of this hold: see OF_THE_HOST
+        slot.main(own, *fds)
     slots[pid] = folder
 
 

@@ -54,7 +54,7 @@ def judge(attack: Attack, seen: Seen, secrets: Mapping[bytes, str]) -> tuple[str
     against += seen.outside
     against += _results(attack, seen, secrets)
     if against:
-        return ESCAPED, "; ".join(against), False
+        return ESCAPED, "; ".join(against), _may_be_starved(attack, seen.result)
     late = [*seen.load, *_lateness(attack, seen)]
     if late:
         return ESCAPED, "; ".join(late), True
@@ -67,6 +67,12 @@ def judge(attack: Attack, seen: Seen, secrets: Mapping[bytes, str]) -> tuple[str
     if not spoke and _BROKEN.search(seen.result.stderr[-400:]):
         return UNKNOWN, f"the program is broken: {_tail(seen.result.stderr)}", False
     return CONTAINED, "; ".join(spoke)[:500] or f"ended as {_ending(seen.result)}", False
+
+
+def _may_be_starved(attack: Attack, result: Result) -> bool:
+    """Whether an attack on the processor's time may have got too little of it to reach its limit."""
+    wanted = attack.threat == "cpu" and attack.statuses == (JobStatus.TIME_LIMIT,)
+    return wanted and result.status is JobStatus.OK and result.cpu_s < attack.cpu_s
 
 
 def _said(result: Result) -> list[str]:

@@ -173,9 +173,25 @@ def test_a_module_of_the_job_is_not_hidden_by_one_that_is_loaded(sandbox):
     assert sandbox.run(job).stdout == b"9\n"
 
 
-@pytest.mark.parametrize("source", ["import random; print(random.random())"])
-def test_forks_draw_different_numbers(sandbox, source):
-    assert outcome(sandbox, source) != outcome(sandbox, source)
+# None of these names the module that draws.
+DRAWS = {
+    "random": "import sys; print(sys.modules['ran' + 'dom'].getrandbits(60))",
+    "numpy": "import numpy, sys; print(sys.modules['numpy.ran' + 'dom'].rand())",
+    "pandas": "import pandas; print(pandas.Series(range(10**6)).sample(3).tolist())",
+    "sympy": "import sympy, sys; print(sys.modules['sympy.core.ran' + 'dom'].rng.getrandbits(60))",
+    "uuid": "import uuid; print(uuid.uuid4(), uuid.uuid1().node)",
+    "tempfile": "import tempfile; print(tempfile.mktemp())",
+}
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_jobs_draw_different_numbers(sandbox, name):
+    if name in ("numpy", "pandas", "sympy"):
+        pytest.importorskip(name)
+    runs = [outcome(sandbox, DRAWS[name]) for _ in range(4)]
+    if "ModuleNotFoundError" in runs[0][4]:
+        pytest.skip(f"this user's programs have no {name}")
+    assert len({run[3] for run in runs}) == 4, runs
 
 
 def test_forks_of_a_program_draw_different_numbers(sandbox):

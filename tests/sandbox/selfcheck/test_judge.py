@@ -89,6 +89,7 @@ def test_judge(program: Attack, what: Seen, outcome: str, words: str) -> None:
         (attack(), seen(load=["the next honest job took 2.0 s"])),
         (attack(wall_s=4.0), seen(wall_s=9.0)),
         (attack(cpu_s=1.0), seen(cpu_s=9.0)),
+        (attack(threat="cpu", statuses=("time_limit",), cpu_s=2.0), seen(b"ESCAPED", cpu_s=1.9)),
         (attack(expect="CONTAINED: verdict within 250 ms after main exit"), seen(wall_s=3.9)),
     ],
 )
