@@ -21,6 +21,7 @@ from typing import Any, Final, TextIO
 import msgspec
 
 from verigym.errors import ConfigError
+from verigym.printable import escape_controls, printable
 
 LEVELS: Final = ("debug", "info", "warning", "error")
 
@@ -59,13 +60,13 @@ class JsonFormatter(logging.Formatter):
         if record.exc_info:
             line["trace"] = self.formatException(record.exc_info)
         try:
-            return msgspec.json.encode(line, enc_hook=str).decode()
+            return escape_controls(msgspec.json.encode(line, enc_hook=str).decode())
         except UnicodeEncodeError:  # half of a surrogate pair, in what a verifier raised
             line = {
-                name: _printable(value) if isinstance(value, str) else value
+                name: _sendable(value) if isinstance(value, str) else value
                 for name, value in line.items()
             }
-            return msgspec.json.encode(line, enc_hook=str).decode()
+            return escape_controls(msgspec.json.encode(line, enc_hook=str).decode())
 
 
 class TextFormatter(logging.Formatter):
@@ -78,12 +79,12 @@ class TextFormatter(logging.Formatter):
             values["request"] = request
         tail = "".join(f" {name}={value}" for name, value in values.items() if value != "")
         # One line an event: what a verifier raised must not look like lines of ours.
-        message = record.getMessage().replace("\r", "\\r").replace("\n", "\\n")
+        said = f"{record.getMessage()}{tail}".replace("\r", "\\r").replace("\n", "\\n")
         level = record.levelname.lower()
-        text = f"{clock}.{record.msecs:03.0f} {level:7} {message}{tail}"
+        text = f"{clock}.{record.msecs:03.0f} {level:7} {said}"
         if record.exc_info:
             text += "\n" + self.formatException(record.exc_info)
-        return _printable(text)
+        return printable(_sendable(text))
 
 
 class LineHandler(logging.Handler):
@@ -198,5 +199,5 @@ def forget() -> None:
     logging.getLogger("verigym").setLevel(logging.NOTSET)
 
 
-def _printable(text: str) -> str:
+def _sendable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()

@@ -14,12 +14,15 @@ Exit codes, the same for every command (docs/cli.md):
 from __future__ import annotations
 
 import sys
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, TextIO
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.text import Text
 
 from verigym.canonical import JSON, to_json
+from verigym.printable import escape_controls, printable
 
 DONE: Final = 0
 REQUEST: Final = 2
@@ -28,21 +31,42 @@ BELOW: Final = 4
 INTERRUPTED: Final = 130
 
 
+class SafeConsole(Console):
+    """A console that keeps what models and programs wrote from giving orders to the terminal."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            # Those with `control` are rich's own.
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
+
+
 def out() -> Console:
     """For what a person asked to see. A new one each time, since tests swap `sys.stdout`."""
     # Into a pipe nothing is cropped to eighty columns.
     width = None if sys.stdout.isatty() else 240
-    return Console(file=sys.stdout, highlight=False, width=width)
+    return SafeConsole(file=sys.stdout, highlight=False, width=width)
 
 
 def err() -> Console:
     """For progress, notes and errors."""
-    return Console(file=sys.stderr, highlight=False)
+    return SafeConsole(file=sys.stderr, highlight=False)
 
 
 def write_json(value: JSON) -> None:
     """One line of JSON on stdout, sorted keys."""
-    sys.stdout.write(to_json(value).decode() + "\n")
+    sys.stdout.write(escape_controls(to_json(value).decode()) + "\n")
+
+
+def write_output(stream: TextIO, data: bytes) -> None:
+    """Pass on what a program wrote: byte for byte, but on a terminal without control sequences."""
+    stream.flush()
+    if stream.isatty():
+        stream.write(printable(data.decode("utf-8", "replace")))
+    else:
+        stream.buffer.write(data)
+    stream.flush()
 
 
 def complain(message: str) -> None:

@@ -106,11 +106,8 @@ def run(
     if as_json:
         console.write_json(_as_json(result))
     else:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(result.stdout)
-        sys.stdout.buffer.flush()
-        sys.stderr.buffer.write(result.stderr)
-        sys.stderr.buffer.flush()
+        console.write_output(sys.stdout, result.stdout)
+        console.write_output(sys.stderr, result.stderr)
         console.note(_ending(job, result))
     _leave(result)
 
@@ -184,9 +181,8 @@ def session(
     ):
         for cell in _cells(prompt):
             result = live.run(cell)
-            for stream, data in ((sys.stdout, result.stdout), (sys.stderr, result.stderr)):
-                stream.buffer.write(data)
-                stream.flush()
+            console.write_output(sys.stdout, result.stdout)
+            console.write_output(sys.stderr, result.stderr)
             if not live.alive:
                 console.note(f"the session has ended: {result.status} {result.detail}")
                 return
