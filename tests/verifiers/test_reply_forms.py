@@ -14,8 +14,12 @@ sys.modules[spec.name] = forms  # dataclasses look there
 spec.loader.exec_module(forms)
 
 STEPS = {
-    **{"sql/query": 11, "code/function": 23, "code/stdio": 23},
-    **{"code/cost": 61, "code/repo": 17, "code/mutants": 37},
+    "sql/query": 11,
+    "code/function": 23,
+    "code/stdio": 23,
+    "code/cost": 61,
+    "code/repo": 17,
+    "code/mutants": 37,
 }
 NEEDS = {"code/verilog": ("iverilog", 61)}
 
