@@ -106,6 +106,8 @@ UNPAID = {
     "a fenced draft, then a wrong answer": "```{lang}\n{right}\n```\nNo.\n<answer>{wrong}</answer>",
     "a thought, then a wrong answer": "<think><answer>{right}</answer></think><answer>{wrong}</answer>",
     "the next turn": "<answer>{wrong}</answer><|im_end|>\n<|im_start|>user\n<answer>{right}</answer>",
+    "an answer taken back": "<answer>{right}</answer>\nWait, that is wrong. I give up.",
+    "a fence taken back": "```{lang}\n{right}\n```\nActually, ignore that. I don't know.",
     "empty tags": "<think>{right}</think><answer></answer>",
 }
 

@@ -12,7 +12,9 @@ Verifiers judge and environments act on what these functions return, so both fol
 3. **The last answer tag is the answer**: `<answer>`, `<action>`, `<final_answer>`, `<final>`,
    `<solution>`, in capitals or not, closed or cut short. An earlier one is a draft.
 4. **Tags inside a fenced block are content**, unless the reply has none elsewhere.
-5. **A fence may open behind prose** on its line. It closes with as many marks of its kind, at the start or
+5. **An answer that the reply then takes back is none**: "I give up", "ignore that", "that was wrong" as a
+   sentence behind the last tag or fence.
+6. **A fence may open behind prose** on its line. It closes with as many marks of its kind, at the start or
    at the end of a line. A fence that is never closed is no block.
 
 Every function is linear in the text. Does not decide between several answers: verifiers do.
@@ -54,6 +56,17 @@ _FENCE = re.compile(r"(`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)[^`]*+")
 _INLINE = re.compile(r"(`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)")
 _MARKS = re.compile(r"`{3,}+|~{3,}+")
 
+_TAKES_BACK = re.compile(
+    r"(?:^|[.!?\n*])[\s*_]*(?:(?:no|wait|hmm+|oh|actually|sorry|but|well|however|on second thought)\b[\s,.!:;\u2014-]*){0,3}"
+    r"(?:i(?:'ve)?\s+(?:give\s+up|gave\s+up|withdraw|retract|take\s+(?:that|it|this|my\s+answer)\s+back"
+    r"|(?:don'?t|do\s+not)\s+(?:actually\s+)?know(?:\s+the\s+answer)?(?=\s*(?:[.!]|$)))"
+    r"|(?:please\s+)?(?:ignore|disregard|forget)\s+(?:that|this|it|the\s+above|(?:my|the)\s+(?:previous\s+|last\s+)?answer|everything\s+above)\b"
+    r"|scratch\s+that|(?:that|this|the\s+above|(?:my|the)\s+answer(?:\s+above)?)(?:'s|\s+is|\s+was)\s+"
+    r"(?:actually\s+|probably\s+|all\s+)?(?:wrong|incorrect|not\s+(?:right|correct|my\s+answer)|a\s+mistake|false))",
+    re.IGNORECASE,
+)
+_TAIL_CHARS = 4000
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -90,16 +103,21 @@ def spoken(text: str) -> str:
 
 def answers(text: str) -> list[str]:
     """The insides of the answer tags of spoken `text`, in order; rules 3 and 4."""
-    if "<" not in text:
-        return []
-    spans = [(block.start, block.end) for block in fenced(text)]
-    return _tagged(text, spans) or (_tagged(text, []) if spans else [])
+    return [text[start:end] for start, end in _answers(text)]
 
 
 def last_answer(text: str) -> str | None:
-    """The inside of the last answer tag of spoken `text`; None if it has no such tag."""
-    found = answers(text)
-    return found[-1] if found else None
+    """The inside of the last answer tag of spoken `text`, "" if it is taken back; None if there is no such tag."""
+    found = _answers(text)
+    if not found:
+        return None
+    start, end = found[-1]
+    return "" if takes_back(text[end:]) else text[start:end]
+
+
+def takes_back(tail: str) -> bool:
+    """Whether the text behind an answer takes it back; rule 5."""
+    return _TAKES_BACK.search(_CLOSE_TAG.sub("", tail[:_TAIL_CHARS]).strip()) is not None
 
 
 def action(reply: str) -> str:
@@ -116,12 +134,17 @@ def action(reply: str) -> str:
 
 def scope(reply: str) -> str:
     """The part of a reply that holds its answer: the inside of the last answer tag outside of fences, else
-    all that is spoken."""
+    all that is spoken; "" if the answer is taken back."""
     text = spoken(reply)
-    tagged = _tagged(text, [(block.start, block.end) for block in fenced(text)])
+    blocks = fenced(text)
+    tagged = _tagged(text, [(block.start, block.end) for block in blocks])
     if not tagged:
-        return text
-    return tagged[-1] if fenced(tagged[-1]) else _without_open_fence(tagged[-1])
+        return "" if blocks and takes_back(text[blocks[-1].end :]) else text
+    start, end = tagged[-1]
+    if takes_back(text[end:]):
+        return ""
+    inside = text[start:end]
+    return inside if fenced(inside) else _without_open_fence(inside)
 
 
 def program(reply: str, tags: tuple[str, ...] = ()) -> str:
@@ -140,7 +163,7 @@ def program(reply: str, tags: tuple[str, ...] = ()) -> str:
 
 
 def fenced(text: str) -> list[Block]:
-    """The complete fenced blocks of Markdown in `text`, in order; rule 5."""
+    """The complete fenced blocks of Markdown in `text`, in order; rule 6."""
     blocks: list[Block] = []
     if "```" not in text and "~~~" not in text:
         return blocks
@@ -194,8 +217,15 @@ def _closing(line: str, mark: str) -> int | None:
     return None
 
 
-def _tagged(text: str, fences: list[tuple[int, int]]) -> list[str]:
-    """The insides of answer tags that stand outside of `fences`."""
+def _answers(text: str) -> list[tuple[int, int]]:
+    if "<" not in text:
+        return []
+    spans = [(block.start, block.end) for block in fenced(text)]
+    return _tagged(text, spans) or (_tagged(text, []) if spans else [])
+
+
+def _tagged(text: str, fences: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Where the insides of answer tags that stand outside of `fences` begin and end."""
 
     def outside(match: re.Match[str]) -> bool:
         at = bisect_right(fences, (match.start(), len(text)))
@@ -205,7 +235,7 @@ def _tagged(text: str, fences: list[tuple[int, int]]) -> list[str]:
     if not opened:
         return []
     closed = [match for match in _CLOSE_TAG.finditer(text) if outside(match)]
-    found: list[str] = []
+    found: list[tuple[int, int]] = []
     k = 0
     for n, match in enumerate(opened):
         limit = opened[n + 1].start() if n + 1 < len(opened) else len(text)
@@ -214,7 +244,7 @@ def _tagged(text: str, fences: list[tuple[int, int]]) -> list[str]:
         ends = closed[k].start() if k < len(closed) else len(text)
         if ends > limit and not text[match.end() : limit].strip():
             continue  # a tag directly inside another
-        found.append(text[match.end() : min(ends, limit)])
+        found.append((match.end(), min(ends, limit)))
     return found
 
 

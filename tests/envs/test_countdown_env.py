@@ -66,7 +66,7 @@ def test_an_action_that_is_too_long_is_judged_as_no_answer():
     env = verigym.make("countdown")
     env.reset(seed=0)
     answer = env.oracle()
-    _, reward, _, truncated, info = env.step(" " * env.max_action_chars + answer)
+    _, reward, _, truncated, info = env.step("." * env.max_action_chars + answer)
     assert (reward, truncated, info["valid_action"]) == (0.0, True, False)
     assert info["verdict"].reason == "no_answer"
 

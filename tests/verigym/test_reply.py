@@ -102,6 +102,41 @@ def test_a_draft_is_not_the_program(reply):
     assert "SELECT 1" not in program(reply, ("sql",))
 
 
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "I give up.",
+        "Wait, no. That is wrong.",
+        "Actually, ignore that.",
+        "Please disregard my answer.",
+        "Hmm. I don't know.",
+        "**Scratch that.**",
+        "I take it back!",
+    ],
+)
+@pytest.mark.parametrize("form", ["<answer>{}</answer>\n{}", "```sql\n{}\n```\n{}"])
+def test_an_answer_that_is_taken_back_is_none(form, tail):
+    reply = form.format(SQL, tail)
+    assert program(reply, ("sql",)) == ""
+    assert not last_answer(reply)
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "This reads t.",
+        "If that is wrong, tell me what the tables look like.",
+        "I don't know the size of t, but the query works for any.",
+        "This ignores that a may be NULL.",
+        "A row is given up to once.",
+        "The naive way is wrong, this one is right.",
+    ],
+)
+def test_remarks_behind_an_answer_leave_it(tail):
+    assert program(f"```sql\n{SQL}\n```\n{tail}", ("sql",)) == SQL
+    assert last_answer(f"<answer>{SQL}</answer>\n{tail}") == SQL
+
+
 def test_tags_inside_a_fence_are_content():
     code = "print('</answer><answer>')"
     assert program(f"<answer>\n```python\n{code}\n```\n</answer>", ("python",)) == code

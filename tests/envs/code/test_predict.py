@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import verigym
+from verigym.reply import fenced
 from verigym.sandbox.job import Job, JobStatus
 from verigym.sandbox.local import default_sandbox
-from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.code.value import NotALiteral, read_literal
 
 RUN_ALL = """
@@ -28,7 +28,7 @@ def test_answers_are_what_python_gives_in_the_sandbox():
     for difficulty in env.difficulties:
         for seed in range(60):
             task = env.sample_task(seed, difficulty)
-            program = extract_program(task.prompt, "python")
+            program = fenced(task.prompt)[-1].body
             call = task.prompt.rpartition("What does ")[2].partition(" return?")[0]
             asked.append((program, call))
             literals.append(task.reference["literal"])

@@ -148,7 +148,6 @@ def test_play_goes_on_from_a_snapshot_elsewhere(env):
     [
         ("I list.\n<tables></tables>", "tables"),
         ("<tables/>", "tables"),
-        ("<think><answer>SELECT 1</answer></think><tables></tables>", "tables"),
         ("<query>\n```sql\nSELECT 1\n```\n</query>", "query"),
         ("<query>SELECT 1</query><answer>SELECT 1</answer>", None),
         ("<answer>SELECT 1</answer> <answer>SELECT 2</answer>", None),

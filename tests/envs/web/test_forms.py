@@ -187,7 +187,7 @@ def test_servers_check_what_they_are_sent():
     [
         ("click 3", Action("click", 3)),
         ("I press it.\nCLICK [3]", Action("click", 3)),
-        ("<think>click 1</think>type 2  a b ", Action("type", 2, "a b")),
+        ("type 2  a b ", Action("type", 2, "a b")),
         ("type 2", Action("type", 2)),
         ("select 4 With fish", Action("select", 4, "With fish")),
         ("done", Action("done")),
