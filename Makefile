@@ -8,7 +8,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
 test test-slow: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-slow check-envs lint format bench clean openenv setup
+.PHONY: demo test test-slow check-envs cards lint format bench clean openenv setup
 
 setup: $(VENV)/.installed
 
@@ -29,6 +29,9 @@ test-slow: setup openenv  ## The slow tail
 
 check-envs: setup  ## Prove every environment sound, on 200 seeds each
 	"$(BIN)/verigym" check --all --jobs 2
+
+cards: setup  ## Audit every verifier on its seeds and write its card anew
+	"$(BIN)/python" -P benchmarks/cards.py
 
 openenv: .venv-openenv/.installed  ## The OpenEnv package, far too large for our own environment
 

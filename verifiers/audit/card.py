@@ -1,5 +1,8 @@
 """The card of a verifier: what it is and how often it errs, as JSON and as Markdown.
 
+Its reports are of seeds, on which the verifier was mended, and of files that somebody gave; its blind
+measurements (`blind.py`) are of sets that were kept aside.
+
 Cards ship beside the verifier's module, as `cards/<name>.json` and `cards/<name>.md`; the service
 shows the JSON. A card that was made of another version of the verifier says nothing about this one:
 `read_card` gives None for it.
@@ -17,13 +20,29 @@ from typing import Any
 from verigym.registry import list_verifiers
 from verigym.verifiers.audit.cases import beside
 
+SEEDS = "Seeds and what was made of them"
+"""The name of the report on the cases that ship."""
+_MENDED = (
+    "**These are the cases that the verifier was mended on.** Their rates say what it was made to do, not how "
+    "often it errs on answers of others: see the blind sets."
+)
+_NO_BLIND = (
+    "No blind set was measured: how often it errs on cases that it was not mended on is not known."
+)
+_BLIND_HEAD = (
+    "| set | n | right answers rejected | wrong answers accepted | faults | accuracy | measured |\n"
+    "|---|---|---|---|---|---|---|"
+)
 _HEAD = "| cases | n | right answers rejected | wrong answers accepted | faults |\n|---|---|---|---|---|"
 
 
 def make_card(
-    described: Mapping[str, Any], reports: Mapping[str, Mapping[str, Any]]
+    described: Mapping[str, Any],
+    reports: Mapping[str, Mapping[str, Any]],
+    blind: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """A card of what the verifier says of itself and of its reports by name of the set of cases."""
+    """A card of what the verifier says of itself, of its reports by name of the set of cases, and of its
+    blind measurements."""
     keep = ("failures", "verifier", "version", "params", "cases")
     return {
         "verifier": described["id"],
@@ -41,6 +60,8 @@ def make_card(
             name: {key: value for key, value in report.items() if key not in keep}
             for name, report in reports.items()
         },
+        "mended_on": [SEEDS] if SEEDS in reports else [],
+        "blind": list(blind),
     }
 
 
@@ -54,8 +75,11 @@ def markdown(card: Mapping[str, Any]) -> str:
         lines += [f"Parts and their weights: `{json.dumps(card['weights'], sort_keys=True)}`", ""]
     for name, report in sorted(card["reports"].items()):
         lines += [f"## {name}", ""]
+        lines += [_MENDED, ""] if name in card["mended_on"] else []
         lines += _hacks(report) if "paid" in report else []
         lines += _rates(report) if "by_category" in report else []
+    lines += ["## Blind sets", ""]
+    lines += _blind(card["blind"]) if card["blind"] else [_NO_BLIND, ""]
     machine = card["machine"]
     lines += [
         f"Measured on {machine['system']}, {machine['cores']} cores, Python {machine['python']}, "
@@ -66,9 +90,8 @@ def markdown(card: Mapping[str, Any]) -> str:
 
 def write_card(path: Path, card: Mapping[str, Any]) -> list[Path]:
     """Write JSON and Markdown; `path` names either, or both by a name without ending."""
-    stem = path.with_suffix("") if path.suffix in (".json", ".md") else path
-    stem.parent.mkdir(parents=True, exist_ok=True)
-    written = [stem.with_name(stem.name + ".json"), stem.with_name(stem.name + ".md")]
+    written = [_named(path, ".json"), _named(path, ".md")]
+    written[0].parent.mkdir(parents=True, exist_ok=True)
     written[0].write_text(json.dumps(card, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     written[1].write_text(markdown(card), encoding="utf-8")
     return written
@@ -77,13 +100,22 @@ def write_card(path: Path, card: Mapping[str, Any]) -> list[Path]:
 def read_card(verifier: str, version: int) -> dict[str, Any] | None:
     """The card that ships with a registered verifier; None where there is none of this version."""
     path = beside(verifier, "cards", "json") if verifier in list_verifiers() else None
-    if path is None:
-        return None
+    card = None if path is None else read_file(path)
+    return card if card is not None and card.get("version") == version else None
+
+
+def read_file(path: Path) -> dict[str, Any] | None:
+    """The card in a file of JSON, or of a path as `write_card` takes it; None if there is none."""
     try:
-        card: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        card = json.loads(_named(path, ".json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return card if card.get("version") == version else None
+    return card if isinstance(card, dict) else None
+
+
+def _named(path: Path, ending: str) -> Path:
+    stem = path.with_suffix("") if path.suffix in (".json", ".md") else path
+    return stem.with_name(stem.name + ending)
 
 
 def percent(rate: float | None, interval: Sequence[float] | None) -> str:
@@ -105,6 +137,27 @@ def _rates(report: Mapping[str, Any]) -> list[str]:
         agreed = percent(other["agreement"], other["agreement_interval"])
         lines += [f"Agreement with {other['verifier']}: {agreed} of {other['n']}.", ""]
     return lines
+
+
+def _blind(measurements: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The table of sets that were kept aside, and what was measured how."""
+    rows, notes = [], []
+    for one in measurements:
+        parts = [(one["name"], one)]
+        if "uncontested" in one:
+            parts.append((f"{one['name']}, uncontested labels", one["uncontested"]))
+        measured = f"{one['date']}, {one['commit'] or one['release']}"
+        for name, part in parts:
+            accuracy = percent(part["accuracy"], part["accuracy_interval"])
+            rows.append(f"{_row(name, part)} {accuracy} | {measured} |")
+        left_out = (
+            f", {one['seeds_left_out']} seeds among them left out" if one["seeds_left_out"] else ""
+        )
+        notes.append(
+            f"- {one['name']}: version {one['version']} of the verifier, `{one['file']}` (SHA-256 `{one['sha256']}`)"
+            f"{left_out}; parameters `{json.dumps(one['params'], sort_keys=True)}`"
+        )
+    return [_BLIND_HEAD, *rows, "", *notes, ""]
 
 
 def _row(name: str, part: Mapping[str, Any]) -> str:

@@ -62,6 +62,14 @@ def audit(
         Path | None,
         typer.Option("--card", metavar="PATH", help="Write the card: PATH.json and PATH.md."),
     ] = None,
+    blind: Annotated[
+        str | None,
+        typer.Option(
+            "--blind",
+            metavar="NAME",
+            help="The cases were kept aside: add their rates to the --card, as the blind set NAME.",
+        ),
+    ] = None,
     fail_above: Annotated[
         float | None,
         typer.Option(
@@ -82,7 +90,8 @@ def audit(
     ] = False,
 ) -> None:
     """Measure a verifier's false positives and false negatives; without --cases, on its own set."""
-    from verigym.verifiers.audit.card import make_card, write_card
+    from verigym.verifiers.audit.blind import add_measurement, make_measurement, without_seeds
+    from verigym.verifiers.audit.card import write_card
     from verigym.verifiers.audit.cases import read_cases, resolve_verifier, seed_params, seeds_of
     from verigym.verifiers.audit.hacks import judge_hack_cases, judge_hacks, read_hack_cases
     from verigym.verifiers.audit.mutators import grow as grown
@@ -106,8 +115,17 @@ def audit(
     other = resolve_verifier(against) if against is not None else None
     params = read_params(param or [])
     chosen: list[Case] = []
+    n_seeds = 0
+    if blind is not None and (cases is None or card is None or grow or hacks is not None):
+        raise RequestError(
+            "--blind NAME needs --cases FILE and --card PATH, without --grow and --hacks"
+        )
     if cases is not None:
         chosen = read_cases(cases, name)
+        if blind is not None:
+            n_read = len(chosen)
+            chosen = without_seeds(name, chosen)
+            n_seeds = n_read - len(chosen)
     elif hacks is None or card is not None:
         chosen = seeds_of(name)
         params = {**seed_params(name), **params}
@@ -116,9 +134,12 @@ def audit(
     if chosen and (grow if grow is not None else cases is None):
         chosen = grown(name, chosen, seed)
     report: dict[str, Any] = {}
+    earlier: dict[str, Any] = {}
     hacked = {}
     with VerifierPool(workers, timeout_s=timeout_s, preload=[name]) as pool:
         described = pool.describe(name, params)
+        if blind is not None and card is not None:
+            earlier = _card_to_add_to(card, described)
         if chosen:
             report = _measure(pool, name, other, params, chosen, accept_at)
         if hacks is not None:
@@ -138,15 +159,54 @@ def audit(
         **report,
         **hacked,
     }
-    if card is not None:
-        sets = {
-            "Labelled cases" if cases is not None else "Seeds and what was made of them": report
-        }
-        if hacked:
-            sets["Reward hacks"] = hacked
-        for path in write_card(card, make_card(described, {k: v for k, v in sets.items() if v})):
-            console.note(f"wrote {path}")
+    if blind is not None and cases is not None and card is not None:
+        new = make_measurement(blind, cases, name, described, report, n_seeds)
+        earlier["blind"] = add_measurement(earlier.get("blind", []), new)
+        for written in write_card(card, earlier):
+            console.note(f"wrote {written}")
+    elif card is not None:
+        _write_card(card, described, report, hacked, from_seeds=cases is None)
     _finish(whole, as_json, fail_above)
+
+
+def _write_card(
+    path: Path,
+    described: dict[str, Any],
+    report: dict[str, Any],
+    hacked: dict[str, Any],
+    *,
+    from_seeds: bool,
+) -> None:
+    """Write the card, with the blind measurements of this version that stand there."""
+    from verigym.verifiers.audit.card import SEEDS, make_card, read_file, write_card
+
+    sets = {SEEDS if from_seeds else "Labelled cases": report, "Reward hacks": hacked}
+    earlier = read_file(path) or {}
+    kept = []
+    if earlier.get("verifier") == described["id"]:
+        for one in earlier.get("blind", ()):
+            if one["version"] == described["version"]:
+                kept.append(one)
+            else:
+                console.note(
+                    f"left out: {one['name']}, a blind set measured on version {one['version']}"
+                )
+    card = make_card(described, {name: one for name, one in sets.items() if one}, kept)
+    for written in write_card(path, card):
+        console.note(f"wrote {written}")
+
+
+def _card_to_add_to(path: Path, described: dict[str, Any]) -> dict[str, Any]:
+    """The card at `path`. Raises RequestError if it is not of this version of the verifier."""
+    from verigym.verifiers.audit.card import read_file
+
+    card = read_file(path) or {}
+    if (card.get("verifier"), card.get("version")) != (described["id"], described["version"]):
+        raise RequestError(
+            f"{path} holds no card of {described['id']}@{described['version']}; write it first: "
+            f"verigym audit {described['id']} --card {path}"
+        )
+    return card
 
 
 def _finish(report: dict[str, Any], as_json: bool, fail_above: float | None) -> None:

@@ -1,11 +1,14 @@
 """`verigym audit` and what it prints."""
 
+import hashlib
 import json
+from datetime import UTC, datetime
 
 import pytest
 from typer.testing import CliRunner
 
 from verigym.cli.main import app
+from verigym.verifiers.audit.cases import beside
 
 RUNNER = CliRunner()
 GOOD = {
@@ -85,3 +88,64 @@ def test_hacks(tmp_path):
 def test_mistakes_are_told():
     assert "did you mean" in audit("math/countdwn").stderr
     assert audit("math/countdown", "--cases", "/nowhere/cases.jsonl").exit_code == 2
+
+
+def test_a_blind_set_is_added_to_the_card(cases, tmp_path):
+    card = tmp_path / "card.json"
+    blind = ("math/countdown", "--cases", cases, "--card", card, "--blind")
+    refused = audit(*blind, "Kept aside")
+    assert refused.exit_code == 2
+    assert "write it first: verigym audit math/countdown --card" in " ".join(refused.stderr.split())
+    assert audit("math/countdown", "--cases", cases, "--card", card).exit_code == 0
+    for name in ("Kept aside", "Older", "Kept aside"):
+        assert audit(*blind, name).exit_code == 0
+    written = json.loads(card.read_text())
+    assert [one["name"] for one in written["blind"]] == ["Kept aside", "Older"]
+    one = written["blind"][0]
+    assert one["sha256"] == hashlib.sha256(cases.read_bytes()).hexdigest()
+    assert (one["n"], one["accuracy"], one["seeds_left_out"]) == (2, 1.0, 0)
+    assert one["date"] == datetime.now(UTC).date().isoformat()
+    assert one["commit"] or one["release"].startswith("verigym ")
+    # Nobody can mend the verifier by what the card says of a blind set.
+    assert "plain" not in json.dumps(one)
+    text = (tmp_path / "card.md").read_text()
+    assert f"| Kept aside | 2 | {_NONE} | {_NONE} | 0 | 100.0 % (34.2 to 100.0) |" in text
+    # The seeds are measured again, and the blind sets stay; those of another version do not.
+    assert audit("math/countdown", "--card", card).exit_code == 0
+    again = json.loads(card.read_text())
+    assert again["blind"] == written["blind"]
+    assert again["mended_on"] == ["Seeds and what was made of them"]
+    assert "mended on" in (tmp_path / "card.md").read_text()
+    again["blind"][0]["version"] = 0
+    card.write_text(json.dumps(again))
+    done = audit("math/countdown", "--cases", cases, "--card", card)
+    assert "left out: Kept aside" in " ".join(done.stderr.split())
+    assert [one["name"] for one in json.loads(card.read_text())["blind"]] == ["Older"]
+
+
+_NONE = "0.0 % (0.0 to 79.3)"
+
+
+def test_seeds_are_not_blind(tmp_path):
+    card, path = tmp_path / "card", tmp_path / "cases.jsonl"
+    rows = [
+        {"gold": "1/2", "answer": "0.5", "label": 1, "question": f"What is {n}/{2 * n}?"}
+        for n in (7, 8)
+    ]
+    seed = json.loads((beside("math/answer", "seeds", "jsonl")).read_text().splitlines()[1])
+    path.write_text("".join(json.dumps(row) + "\n" for row in (*rows, seed)))
+    assert audit("math", "--cases", path, "--card", card).exit_code == 0
+    assert audit("math", "--cases", path, "--card", card, "--blind", "mixed").exit_code == 0
+    one = json.loads(card.with_suffix(".json").read_text())["blind"][0]
+    assert (one["n"], one["seeds_left_out"]) == (2, 1)
+    path.write_text(json.dumps(seed) + "\n")
+    done = audit("math", "--cases", path, "--card", card, "--blind", "seeds")
+    assert done.exit_code == 2
+    assert "nothing about them is blind" in " ".join(done.stderr.split())
+
+
+def test_a_blind_set_needs_a_file_and_a_card(cases, tmp_path):
+    for missing in (("--cases", cases), ("--card", tmp_path / "card"), ()):
+        done = audit("math/countdown", *missing, "--blind", "Kept aside")
+        assert done.exit_code == 2
+        assert "--blind NAME needs --cases FILE and --card PATH" in " ".join(done.stderr.split())
