@@ -11,14 +11,17 @@ The reference is
 
 The submission is text (`commit.py` says where its answer is) or `{"answer", "citations"}`.
 
-- text: equal to an alias in the form of `normalise.py`; `sentence` also takes "The capital of France
-  is Paris", where all but the answer repeats the question. `score="f1"` pays token F1 instead.
+- text: equal to an alias in the form of `normalise.py`; signs as they are where an alias has no words
+  (`+`); by value where it is a number or a whole date. `score="f1"` pays token F1 instead.
 - number: by value, within `tolerance` (relative) or `abs_tolerance`; thousands separators, exponents,
   percent, scale words and numbers in words are read.
 - date: as precise as the reference: `1969-07-20`, `July 20, 1969`, `20 July 1969`; all numbers only
   where `day_first` is set or one cannot be a month.
 - yes_no: by the first word, where nothing says the contrary.
 - list: every item (each a text or a list of its aliases), no other, in any order.
+
+With `sentence`, all kinds but yes_no also take sentences that state the answer in words of the question
+("Paris is the capital of France. It lies on a river."); `statement.py` says which.
 
 Covers: lists of candidates, alternatives, hedges, the answer inside a long text, the question repeated,
 two numbers or dates, pages cited by the dozen, invented quotes. Does not cover: right answers in words
@@ -48,15 +51,41 @@ from verigym.verifiers.qa.commit import (
     undressed,
     unframed,
 )
-from verigym.verifiers.qa.normalise import f1, tokens
+from verigym.verifiers.qa.mark import (
+    is_sign_alone,
+    mark_given,
+    mark_items,
+    mark_signs,
+    mark_texts,
+    states_unspaced,
+)
+from verigym.verifiers.qa.normalise import f1, plain, signs, tokens
 from verigym.verifiers.qa.reference import read_reference, unit_words, wanted_number
+from verigym.verifiers.qa.statement import (
+    counts_something,
+    has_words,
+    read_question,
+    repeats_question,
+    states,
+    without_marks,
+)
 from verigym.verifiers.qa.submission import asks, take
-from verigym.verifiers.qa.values import read_date, read_number, read_yes_no
+from verigym.verifiers.qa.values import (
+    Number,
+    dates_in,
+    numbers_in,
+    read_date,
+    read_number,
+    read_yes_no,
+)
 from verigym.verifiers.text.reply import shown
 
 MAX_ANSWER_CHARS = 2_000
 _CURRENCIES = frozenset("$€£¥")
 _OR = re.compile(r"\b(?:or|versus|vs)\b", re.IGNORECASE)
+_MINUS = re.compile(
+    r"((?:^|\b(?:is|was|equals)\s|[=:]\s?))(?:minus|negative)\s(?=\d)", re.IGNORECASE
+)
 _PERCENT = frozenset({"percent", "percentage", "%"})
 _ABOUT = frozenset({"about", "approximately", "around", "roughly", "circa", "ca", "~", "≈"})
 
@@ -71,7 +100,7 @@ class AnswerVerifier(Verifier):
     """
 
     id: ClassVar[str] = "qa/answer"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "A short answer must equal one of the right ones (text, number, date, yes/no, list) and cite "
         "pages that support it; the submission is text or {answer, citations}."
@@ -93,7 +122,9 @@ class AnswerVerifier(Verifier):
             "enum": ["exact", "f1"],
             "description": "1 for an exact match alone, or token F1 of texts and lists.",
         },
-        "sentence": {"description": "Take a sentence that repeats the question before the answer."},
+        "sentence": {
+            "description": "Take sentences that state the answer in the question's words."
+        },
         "max_words": {"minimum": 1, "description": "Words of an answer at most."},
         "tolerance": {"minimum": 0, "description": "Relative difference allowed of numbers."},
         "abs_tolerance": {"minimum": 0, "description": "Absolute difference allowed of numbers."},
@@ -139,8 +170,13 @@ class AnswerVerifier(Verifier):
         given = take(submission)
         if isinstance(given, Verdict):
             return given
-        answer, cited = given
-        verdict = self._judge_answer(task, reference, kind, right, answer)
+        whole, cited = given
+        answer = undressed(whole)
+        verdict = self._judge_signs(task, kind, right, whole)
+        if kind == "list" and ("..." in whole or "…" in whole):
+            verdict = unusable("several_answers", "give the items, and do not leave the list open")
+        if verdict is None:
+            verdict = self._judge_answer(task, reference, kind, right, answer)
         if verdict.score and answer.endswith("?") and not asks(right):
             verdict = unusable("hedged", "the answer is a question")
         if self.params["citations"] == "ignore" or (not support.groups and not cited):
@@ -179,50 +215,77 @@ class AnswerVerifier(Verifier):
                 "too_long", f"{len(words)} words; an answer has at most {self._max_words}"
             )
         if kind == "list":
-            return self._judge_list(right, answer)
+            return self._judge_list(task, right, answer)
         aliases = [tokens(str(one)) for one in right]
         # An alias may itself have a comma or an "or"; then the answer may, too.
         whole = kind == "text" and words in aliases
         if not whole and (hedge := hedge_in(answer)):
             return unusable("hedged", f"the answer hedges: {shown(hedge)}")
         if kind == "text":
-            return self._judge_text(task, aliases, answer, words)
+            return self._judge_text(task, right, aliases, answer, words)
         if kind == "yes_no":
-            value = read_yes_no(words)
+            asked = read_question(task.prompt)
+            value = read_yes_no(words, frozenset(filter(asked.knows, words)))
+            beside = [tokens(piece) for piece in re.split(r"[\n/|;]", answer)[1:]]
+            if any(len(piece) < 3 and not all(map(asked.knows, piece)) for piece in beside):
+                value = None
             if value is None:
                 return unusable("unreadable", "the answer must be yes or no, and not both")
             return _exact(value is right[0])
         if kind == "date":
-            dates = [read_date(part, self._day_first) for part in self._bodies(task, answer)]
-            found = next((one for one in dates if one), None)
-            if found is None:
-                return unusable("unreadable", "the answer is not one date that can be read")
             wanted = [read_date(str(one), self._day_first) for one in right]
-            return _exact(any(one is not None and found[: len(one)] == one for one in wanted))
+            return self._judge_date(task, [one for one in wanted if one], answer)
         return self._judge_number(task, reference, right, answer)
 
-    def _bodies(self, task: Task, answer: str) -> list[str]:
-        """The answer, and what follows its last copula where only the question stands before it."""
-        found = [answer]
-        for copula in (" is ", " was ", " are ", " were "):
-            before, at, after = answer.rpartition(copula)
-            if at and self.params["sentence"]:
-                frame = [*tokens(before), "is", "x"]
-                if unframed(frame, question_words(task.prompt)) == ["x"]:
-                    found.append(undressed(after))
-        return found
+    def _judge_signs(
+        self, task: Task, kind: str, right: Sequence[JSON], answer: str
+    ) -> Verdict | None:
+        """The verdict on a text where a right one has no words, as `+`; None where words decide."""
+        aliases = [str(one) for one in right if kind == "text" and not tokens(str(one))]
+        if not aliases or len(answer) > MAX_ANSWER_CHARS or not answer.strip():
+            return None
+        if is_sign_alone(answer, aliases):
+            return _exact(True)
+        masked = mark_signs(answer, aliases) if self.params["sentence"] else None
+        asked = read_question(task.prompt)
+        if masked is not None and hedge_in(answer) is None:
+            in_question = any(signs(one) in signs(task.prompt) for one in aliases)
+            if states(masked, asked, in_question):
+                return _exact(True)
+        return None if tokens(answer) else _exact(False)
+
+    def _judge_date(self, task: Task, wanted: Sequence[tuple[int, ...]], answer: str) -> Verdict:
+        found = read_date(answer, self._day_first)
+        if found is None and self.params["sentence"]:
+            text = without_marks(plain(answer))
+            mentions = dates_in(text, self._day_first, years=any(len(one) == 1 for one in wanted))
+            asked = read_question(task.prompt)
+            given = {day for _, _, day in dates_in(" ".join(asked.row), self._day_first, True)}
+            values = {day for _, _, day in mentions if day not in given} or {
+                day for _, _, day in mentions
+            }
+            if len(values) == 1:
+                masked = mark_given(text, [(s, e, day in values) for s, e, day in mentions])
+                if states(masked, asked, bool(values & given), frozenset(["ad", "ce"])):
+                    found = values.pop()
+        if found is None:
+            return unusable("unreadable", "the answer is not one date that can be read")
+        return _exact(any(found[: len(one)] == one for one in wanted))
 
     def _judge_text(
-        self, task: Task, aliases: Sequence[list[str]], answer: str, words: list[str]
+        self,
+        task: Task,
+        right: Sequence[JSON],
+        aliases: Sequence[list[str]],
+        answer: str,
+        words: list[str],
     ) -> Verdict:
         body = words
         exact = words in aliases
         if not exact and self.params["sentence"]:
-            inner = unframed(words, question_words(task.prompt))
-            if inner is not None:
-                body = inner
-                exact = inner in aliases
-        best = max(f1(body, alias) for alias in aliases)
+            body = unframed(words, question_words(task.prompt)) or words
+            exact = self._states_text(task, right, aliases, answer)
+        best = 1.0 if exact else max(f1(body, alias) for alias in aliases)
         parts = {"exact": float(exact), "f1": best}
         if exact:
             return scored(1.0, "correct", "the answer is right", parts)
@@ -236,50 +299,103 @@ class AnswerVerifier(Verifier):
             parts["f1"] = 0.0
         return scored(0.0, "wrong_answer", "the answer is not one of the right ones", parts)
 
+    def _states_text(
+        self, task: Task, right: Sequence[JSON], aliases: Sequence[list[str]], answer: str
+    ) -> bool:
+        """Whether the reply says in a sentence, or by value, what one of the texts says."""
+        asked = read_question(task.prompt)
+        if repeats_question(answer, asked):
+            return False
+        masked = mark_texts(answer, aliases)
+        in_question = any(has_words(asked, alias) for alias in aliases if alias)
+        if masked is not None and states(masked, asked, in_question):
+            return True
+        texts = [str(one) for one in right]
+        if states_unspaced(answer, texts, task.prompt):
+            return True
+        numbers = [number for number in map(read_number, texts) if number]
+        if len(numbers) == len(texts) and not any(one.around or one.percent for one in numbers):
+            said = self._number_said(task, answer, frozenset())
+            return (
+                said is not None
+                and not said.percent
+                and said.value in {number.value for number in numbers}
+            )
+        dates = [day for text in texts if (day := read_date(text, self._day_first))]
+        if len(dates) == len(texts) and all(len(day) > 1 for day in dates):
+            return self._judge_date(task, dates, answer).score == 1.0
+        return False
+
+    def _number_said(self, task: Task, answer: str, extra: frozenset[str]) -> Number | None:
+        """The one number that a sentence states; numbers of the question may stand beside it."""
+        text = _MINUS.sub(r"\1-", without_marks(plain(answer).replace("−", "-")))
+        mentions = numbers_in(text)
+        asked = read_question(task.prompt)
+        given = {one.value for _, _, one in numbers_in(" ".join(asked.row)) if one}
+        if any(number is None for _, _, number in mentions):
+            return None
+        values = {one.value for _, _, one in mentions if one} - given
+        in_question = not values
+        if in_question:
+            values = {mentions[-1][2].value} if mentions and mentions[-1][2] else set()
+            if len(mentions) > 1:
+                return None
+        if len(values) != 1:
+            return None
+        spans = [(s, e, one is not None and one.value in values) for s, e, one in mentions]
+        masked = counts_something(mark_given(text, spans), asked)
+        if not states(masked, asked, in_question, extra):
+            return None
+        return next(one for _, _, one in mentions if one and one.value in values)
+
     def _judge_number(
         self, task: Task, reference: Mapping[str, JSON], right: Sequence[JSON], answer: str
     ) -> Verdict:
         listed: Sequence[str] = reference.get("units") or []  # type: ignore[assignment]
         units = {word for unit in listed for word in unit_words(unit)}
-        question = question_words(task.prompt)
-        allowed = units | _CURRENCIES | _ABOUT | question
-        asks_percent = bool(question & _PERCENT)
-        for body in self._bodies(task, answer):
-            number = read_number(body)
-            if number is None:
-                continue
-            rest = [word for word in number.around if word not in allowed]
-            if rest:
-                continue
+        allowed = units | _CURRENCIES | _ABOUT | question_words(task.prompt)
+        number = read_number(answer)
+        if number is not None and all(word in allowed for word in number.around):
             if units and reference.get("unit_required") and not units & {*number.around}:
                 return scored(0.0, "wrong_answer", "the number has no unit", _both(0.0))
-            for one in right:
-                wanted, percent = wanted_number(one)
-                values = [number.value]
-                if number.percent and not percent:
-                    # "5%" is 0.05; where a percentage is asked for, the task may have it as 5.
-                    values = [number.value / 100, *(values if asks_percent else [])]
-                elif percent and not number.percent:
-                    values.append(number.value * 100)  # 0.05 for "5%", or 5 without the sign
-                if any(abs(value - wanted) <= self._slack(wanted) for value in values):
-                    return _exact(True)
-            return _exact(False)
+            return self._compare_number(task, right, number)
+        if self.params["sentence"]:
+            said = self._number_said(task, answer, frozenset(units | _ABOUT))
+            if said is not None:
+                words = re.findall(r"[^\W\d_]+|[^\s\w.,;:()]", answer.lower())
+                if units and reference.get("unit_required") and not units.intersection(words):
+                    return scored(0.0, "wrong_answer", "the number has no unit", _both(0.0))
+                return self._compare_number(task, right, said)
         if len(pieces(answer)) > 1 and read_number(answer) is None:
             return unusable("several_answers", "give one number, not a list of candidates")
         return unusable("unreadable", "the answer is not one number that can be read")
 
+    def _compare_number(self, task: Task, right: Sequence[JSON], number: Number) -> Verdict:
+        asks_percent = bool(question_words(task.prompt) & _PERCENT)
+        for one in right:
+            wanted, percent = wanted_number(one)
+            values = [number.value]
+            if number.percent and not percent:
+                # "5%" is 0.05; where a percentage is asked for, the task may have it as 5.
+                values = [number.value / 100, *(values if asks_percent else [])]
+            elif percent and not number.percent:
+                values.append(number.value * 100)  # 0.05 for "5%", or 5 without the sign
+            if any(abs(value - wanted) <= self._slack(wanted) for value in values):
+                return _exact(True)
+        return _exact(False)
+
     def _slack(self, wanted: Decimal) -> Decimal:
         return max(self._abs_tolerance, self._tolerance * abs(wanted))
 
-    def _judge_list(self, right: Sequence[JSON], answer: str) -> Verdict:
+    def _judge_list(self, task: Task, right: Sequence[JSON], answer: str) -> Verdict:
         items = [
-            {tuple(tokens(str(alias))) for alias in (item if isinstance(item, list) else [item])}
+            {_form(str(alias)) for alias in (item if isinstance(item, list) else [item])}
             for item in right
         ]
         alternative = _OR.search(answer)
         if alternative and not any("or" in alias for item in items for alias in item):
             return unusable("several_answers", "give the items, not alternatives")
-        given = [tuple(tokens(piece)) for piece in pieces(answer)]
+        given = [_form(undressed(piece)) for piece in pieces(answer)]
         given = [piece for piece in dict.fromkeys(given) if piece]
         hit = sum(any(piece in item for piece in given) for item in items)
         extra = sum(not any(piece in item for item in items) for piece in given)
@@ -290,9 +406,21 @@ class AnswerVerifier(Verifier):
         if hit == len(items) and not extra and len(given) == len(items):
             parts["exact"] = 1.0
             return scored(1.0, "correct", "every item is right", parts)
+        if self.params["sentence"] and hedge_in(answer) is None:
+            masked = mark_items(answer, [[list(alias) for alias in item] for item in items])
+            asked = read_question(task.prompt)
+            in_question = all(any(has_words(asked, alias) for alias in item) for item in items)
+            if masked is not None and states(masked, asked, in_question):
+                parts = {"exact": 1.0, "f1": 1.0}
+                return scored(1.0, "correct", "every item is right", parts)
         if self.params["score"] == "f1" and parts["f1"] > 0:
             return scored(parts["f1"], "partial", "the list is right in part", parts)
         return scored(0.0, "wrong_answer", "items are missing or wrong", parts)
+
+
+def _form(text: str) -> tuple[str, ...]:
+    """The tokens of a text, or its signs where it has no words."""
+    return tuple(tokens(text)) or tuple(filter(None, [signs(text)]))
 
 
 def _both(value: float) -> dict[str, float]:

@@ -2,7 +2,8 @@
 
 The answer is the inside of the last `<answer>` tag; else what follows `Answer:` (also `Final answer:`,
 `The answer is`) in the last line of the last 200 that has it; else the whole reply. Thoughts before `</think>` do not
-count. A later answer takes the place of an earlier one.
+count. A later answer takes the place of an earlier one; a line that is taken back ("No, ...") is read with
+what follows.
 
 A list of candidates, an alternative ("or", "either") and a hedge ("maybe", "I am not sure") are no
 answer, whatever they contain: otherwise naming everything would be paid.
@@ -34,6 +35,14 @@ _HEDGES = re.compile(
 _SEPARATOR = re.compile(
     r"\s*(?:[,;/|\n]|\s(?:or|and/or|and|versus|vs\.?|but|if\s+not|otherwise)\s)\s*", re.IGNORECASE
 )
+# "The answer is correct" praises an answer and gives none.
+_PRAISE = re.compile(r"\W*(?:(?:in)?correct|right|wrong|true and right)\W*", re.IGNORECASE)
+# A line or sentence that takes back what was said before.
+_TAKEN_BACK = re.compile(
+    r"(?:^|[.!?]\s)\W{0,4}(?:no|wait|not|actually|sorry|oops|hmm|correction|rather|instead|scratch\s+that"
+    r"|on\s+second\s+thought|i\s+(?:mean|meant|was\s+wrong)|my\s+mistake|(?:that|this|it)\s+(?:is|was)\s+wrong)\b",
+    re.IGNORECASE | re.MULTILINE,
+)
 _COPULAS = frozenset({"is", "was", "are", "were", "equals"})
 _FRAME_WORDS = (
     "it this that he she they we there these those of in on at to for by from with and answer final "
@@ -44,17 +53,21 @@ _FRAME = frozenset(_FRAME_WORDS.split())
 
 
 def final_answer(reply: str) -> str:
-    """The text of the one answer of a reply, without quotes, emphasis and a full stop; maybe empty."""
+    """The text of the one answer of a reply, as it stands there; maybe empty."""
     text = spoken(reply)
     answer = last_answer(text)
     if answer is None:
         answer = text
-        for line in reversed(text.splitlines()[-_LINES:]):
-            match = _LABEL.match(line[:10_000])
-            if match:
-                answer = match["rest"]
+        lines = text.splitlines()
+        for i in range(len(lines) - 1, max(len(lines) - _LINES, 0) - 1, -1):
+            match = _LABEL.match(lines[i][:10_000])
+            if match and not _PRAISE.fullmatch(match["rest"]):
+                behind = "\n".join(lines[i + 1 :])
+                answer = (
+                    f"{match['rest']}\n{behind}" if _TAKEN_BACK.search(behind) else match["rest"]
+                )
                 break
-    return undressed(answer)
+    return answer
 
 
 def undressed(text: str) -> str:

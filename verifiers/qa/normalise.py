@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 _WIDE = {0xFF01 + i: 0x21 + i for i in range(94)} | {0x3000: 0x20, 0x2212: 0x2D}
 _ACCENT = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
@@ -31,19 +31,37 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 def tokens(text: str) -> list[str]:
     """The words and numbers of `text` in the form above; linear time."""
-    plain = _ACCENT.sub("", unicodedata.normalize("NFD", text.translate(_WIDE)))
-    words = _TOKEN.findall(unicodedata.normalize("NFC", plain))
-    last = len(words) - 1
-    found: list[str] = []
-    for i, word in enumerate(words):
+    return [part for _, _, parts in words_in(plain(text)) for part in parts]
+
+
+def plain(text: str) -> str:
+    """`text` in canonical Unicode, without accents on Latin letters and without full-width forms."""
+    if text.isascii():
+        return text
+    bare = _ACCENT.sub("", unicodedata.normalize("NFD", text.translate(_WIDE)))
+    return unicodedata.normalize("NFC", bare)
+
+
+def words_in(text: str) -> Iterator[tuple[int, int, list[str]]]:
+    """Where each word of plain `text` begins and ends, and its tokens: none for an article."""
+    matches = list(_TOKEN.finditer(text))
+    last = len(matches) - 1
+    for i, match in enumerate(matches):
+        word = match[0]
         small = word.casefold()
         if small in _ARTICLES and i != last and (word != "A" or i == 0):
-            continue
-        if small[0].isdigit() or (small[0] in "+-" and len(small) > 1):
-            found.extend(_number(small))
+            parts = []
+        elif small[0].isdigit() or (small[0] in "+-" and len(small) > 1):
+            parts = _number(small)
         else:
-            found.extend(_split_word(small))
-    return found
+            parts = _split_word(small)
+        yield match.start(), match.end(), parts
+
+
+def signs(text: str) -> str:
+    """`text` without white space and the selectors of how an emoji looks; for answers without words."""
+    bare = unicodedata.normalize("NFC", text).replace("\ufe0f", "").replace("\ufe0e", "")
+    return "".join(bare.split())
 
 
 def _number(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.task import Task
-from verigym.verifiers.qa.normalise import tokens
+from verigym.verifiers.qa.normalise import signs, tokens
 from verigym.verifiers.qa.values import read_date, read_number, read_yes_no
 
 KINDS = ("text", "number", "date", "yes_no", "list")
@@ -55,10 +55,12 @@ def read_reference(task: Task) -> tuple[Mapping[str, JSON], str, list[JSON]]:
 def _check_right(kind: str, one: JSON) -> None:
     usable = False
     if kind == "text":
-        usable = isinstance(one, str) and bool(tokens(one))
+        usable = isinstance(one, str) and bool(tokens(one) or signs(one).strip("."))
     elif kind == "list":
         aliases = one if isinstance(one, list) else [one]
-        usable = bool(aliases) and all(isinstance(a, str) and tokens(a) for a in aliases)
+        usable = bool(aliases) and all(
+            isinstance(a, str) and (tokens(a) or signs(a).strip(".")) for a in aliases
+        )
     elif kind == "yes_no":
         usable = isinstance(one, bool) or (
             isinstance(one, str) and read_yes_no(tokens(one)) is not None

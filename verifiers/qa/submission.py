@@ -5,13 +5,13 @@ from __future__ import annotations
 from verigym.canonical import JSON
 from verigym.verdict import Verdict, unusable
 from verigym.verifiers.qa.citations import Citation, read_citations, take_citations
-from verigym.verifiers.qa.commit import final_answer, undressed
+from verigym.verifiers.qa.commit import final_answer
 
 MAX_REPLY_CHARS = 1 << 20
 
 
 def take(submission: JSON) -> tuple[str, list[Citation]] | Verdict:
-    """The answer and the citations of a submission."""
+    """The answer, as it stands there, and the citations of a submission."""
     if isinstance(submission, dict):
         answer, raw = submission.get("answer"), submission.get("citations", [])
         if not isinstance(answer, str | int | float | bool):
@@ -24,7 +24,7 @@ def take(submission: JSON) -> tuple[str, list[Citation]] | Verdict:
         cited = read_citations(raw)
         if isinstance(cited, str):
             return unusable("not_text", cited)
-        return undressed(text), cited
+        return text, cited
     if not isinstance(submission, str):
         return unusable(
             "not_text", f"a submission is text or an object, got {type(submission).__name__}"

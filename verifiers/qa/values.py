@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -42,6 +43,17 @@ _TENS = _TENS_WORDS.split()
 _WORDS = {word: i for i, word in enumerate(_UNITS_WORDS.split())}
 _WORDS.update({word: 10 * i for i, word in enumerate(_TENS, 2)})
 
+_WORD_SCALES = ("thousand", "million", "billion", "trillion")
+_ONE_WORD = "|".join([*_WORDS, "hundred", *_WORD_SCALES])
+_NUMBER_WORDS = re.compile(
+    rf"\b(?:{_ONE_WORD})(?:(?:\s+and)?[\s-]+(?:{_ONE_WORD}))*\b", re.IGNORECASE
+)
+_SCALE_BEHIND = re.compile(
+    r"\s?(hundred|thousand|millions?|billions?|trillion|mn|bn|tn)\b|(?:(?<=\d)([kmb])\b)",
+    re.IGNORECASE,
+)
+_PERCENT_BEHIND = re.compile(r"\s?(?:%|per\s?cent\b)", re.IGNORECASE)
+
 _MONTHS = {
     name: i
     for i, names in enumerate(
@@ -75,6 +87,17 @@ _MONTH_DAY = re.compile(
     r"([a-z]{3,9})\.?\s(?:the\s)?(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})", re.ASCII
 )
 _MONTH_YEAR = re.compile(r"([a-z]{3,9})\.?,?\s(?:of\s)?(\d{4})", re.ASCII)
+_DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b\.?,?\s+(?:the\s)?"
+_MONTH = rf"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
+_ANY_DATE = re.compile(
+    rf"(?<![\w/-])(?:{_DAY})?(?:"
+    rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{4}}"
+    rf"|\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH},?\s\d{{4}}"
+    rf"|{_MONTH}\s(?:the\s)?\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}}"
+    rf"|{_MONTH},?\s(?:of\s)?\d{{4}})(?![\w/-]|[.,]\d)",
+    re.ASCII,
+)
+_ANY_YEAR = re.compile(r"(?<![\w.,/-])\d{4}(?![\w/-]|[.,]\d)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -119,36 +142,95 @@ def read_number(text: str) -> Number | None:
 
 
 def _in_words(text: str) -> Number | None:
-    """A number below a thousand in English words."""
-    words = re.findall(r"[^\W\d_]+|[^\s\w.,;:()-]", text.lower())
-    at = next((i for i, word in enumerate(words) if word in _WORDS), None)
-    if at is None:
+    """The one number in English words in `text`."""
+    found = _worded(text.lower())
+    if len(found) != 1:
         return None
-    end = at
-    value = 0
-    while end < len(words):
-        word = words[end]
-        if word in _WORDS:
+    start, end, number = found[0]
+    if number is None:
+        return None
+    around = re.findall(r"[^\W\d_]+|[^\s\w.,;:()-]", f"{text[:start]} {text[end:]}".lower())
+    return Number(number.value, number.percent, tuple(around))
+
+
+def numbers_in(text: str) -> list[tuple[int, int, Number | None]]:
+    """Where each number in `text` begins and ends, in digits or words; None for one that cannot be read."""
+    found: list[tuple[int, int, Number | None]] = []
+    for match in _NUMBER.finditer(text):
+        sign, digits, exponent, power = match.groups()
+        value = Decimal(digits.replace(",", "")).scaleb(int(exponent or power or 0))
+        end = match.end()
+        scale = _SCALE_BEHIND.match(text, end)
+        if scale:
+            value, end = value.scaleb(_SCALES[scale[1].lower()]), scale.end()
+        percent = _PERCENT_BEHIND.match(text, end)
+        end = percent.end() if percent else end
+        found.append(
+            (
+                match.start(),
+                end,
+                Number(-value if sign in "-−" and sign else value, bool(percent), ()),
+            )
+        )
+    found += _worded(text.lower())
+    return sorted(found, key=lambda mention: mention[:2])
+
+
+def _worded(low: str) -> list[tuple[int, int, Number | None]]:
+    found: list[tuple[int, int, Number | None]] = []
+    for match in _NUMBER_WORDS.finditer(low):
+        value = words_value(re.split(r"[\s-]+", match[0]))
+        percent = _PERCENT_BEHIND.match(low, match.end())
+        number = None if value is None else Number(value, bool(percent), ())
+        found.append((match.start(), percent.end() if percent else match.end(), number))
+    return found
+
+
+def words_value(words: Sequence[str]) -> Decimal | None:
+    """The whole number that English words name; None if they name none or several."""
+    total = group = 0
+    lowest = 10**15
+    last = ""
+    for i, word in enumerate(words):
+        if word == "and":
+            if last not in ("hundred", "thousand", "million", "billion", "trillion"):
+                return None
+            continue
+        if word == "hundred":
+            if not 0 < group < 100 or last in ("hundred", ""):
+                return None
+            group *= 100
+        elif word in _WORD_SCALES:
+            size = 10 ** _SCALES[word]
+            if not group or size >= lowest:
+                return None
+            total, group, lowest = total + group * size, 0, size
+        else:
             step = _WORDS[word]
-            last = words[end - 1] if end > at else ""
-            follows = last in _TENS and step < 10
-            if end > at and not (follows or last in ("hundred", "and")):
+            unit_after_tens = last in _TENS and 0 < step < 10
+            if i and not unit_after_tens and last not in ("hundred", *_WORD_SCALES):
                 return None  # "five six": two numbers
-            value += step
-        elif word == "hundred" and 0 < value < 10:
-            value *= 100
-        elif not (word == "and" and words[end - 1] == "hundred" and words[end + 1 : end + 2]):
-            break
-        end += 1
-    scale = 0
-    if end < len(words) and words[end] in _SCALES and words[end] not in _LETTER_SCALES:
-        scale = _SCALES[words[end]]
-        end += 1
-    rest = (*words[:at], *words[end:])
-    if any(word in _WORDS for word in rest):
-        return None
-    percent = bool(words[end:]) and words[end] in ("%", "percent")
-    return Number(Decimal(value).scaleb(scale), percent, tuple(w for w in rest if w != "%"))
+            if i and step == 0:
+                return None
+            group += step
+        last = word
+    return Decimal(total + group)
+
+
+def dates_in(
+    text: str, day_first: bool | None, years: bool
+) -> list[tuple[int, int, tuple[int, ...] | None]]:
+    """Where each date in `text` begins and ends, and its value; a year alone only with `years`.
+
+    None for one that is no date or may be two.
+    """
+    low = text.lower()
+    found: list[tuple[int, int, tuple[int, ...] | None]] = []
+    for pattern in (_ANY_DATE, _ANY_YEAR) if years else (_ANY_DATE,):
+        for match in pattern.finditer(low):
+            if not any(start < match.end() and match.start() < end for start, end, _ in found):
+                found.append((match.start(), match.end(), read_date(match[0], day_first)))
+    return sorted(found, key=lambda mention: mention[:2])
 
 
 def read_date(text: str, day_first: bool | None) -> tuple[int, ...] | None:
@@ -196,16 +278,49 @@ _YES = frozenset({"yes", "yeah", "yep", "true", "correct", "y"})
 _NO = frozenset({"no", "nope", "false", "incorrect", "n"})
 _LINKS = frozenset({"is", "isnt", "was", "would", "wasnt"})
 _DENIALS = frozenset({"not", "wrong", "incorrect", "false", "right", "correct", "true", "untrue"})
+_WRONG = frozenset({"wrong", "incorrect", "false", "untrue", "mistaken"})
+_NEGATIVE = frozenset(
+    """
+    not never isnt wasnt arent werent dont doesnt didnt cant cannot wont wouldnt couldnt hasnt havent hadnt
+    aint nor neither none hardly barely
+    """.split()  # noqa: SIM905
+)
+_TURNING = frozenset(
+    ["but", "however", "unless", "except", "although", "though", "if", "otherwise", "and", "or"]
+)
+_NO_ANSWERS = frozenset({"doubt", "question", "way", "problem", "wrong", "matter", "idea", "one"})
+_SAYING = frozenset(
+    """
+    it is was are were do does did has have had can could will would he she they we i that this its thats
+    there these those indeed of course certainly definitely right correct true answer
+    """.split()  # noqa: SIM905
+)
 
 
-def read_yes_no(words: Sequence[str]) -> bool | None:
-    """True or False by the first word, where no other word says the contrary; else None.
+def read_yes_no(words: Sequence[str], question: AbstractSet[str] = frozenset()) -> bool | None:
+    """True or False by the first word, where the rest agrees with it; else None.
 
-    What denies the first word itself ("yes is wrong", "no is not right") is neither.
+    What denies the first word itself ("yes is wrong", "no is not right") is neither, nor is "yes, it is
+    not" or "no, it is": `question` has the words that a "no" may only repeat with a negation.
     """
     if not words or words[0] not in _YES | _NO:
         return None
     yes = words[0] in _YES
+    rest = words[1:]
     if len(words) > 2 and words[1] in _LINKS and _DENIALS.intersection(words[2:]):
         return None
-    return None if set(words[1:]) & (_NO if yes else _YES) else yes
+    if set(rest) & (_NO if yes else _YES - {"correct", "true"}):
+        return None
+    asked = question & (_NEGATIVE | _TURNING)
+    denied = _NEGATIVE.intersection(rest) - asked
+    if denied and words[0] in rest:
+        return None
+    if yes and (denied or _WRONG.intersection(rest) - question):
+        return None
+    # A clause behind "no" that repeats the question says yes.
+    if not yes and rest:
+        if rest[0] in _NO_ANSWERS or (_WRONG.intersection(rest) and not denied):
+            return None
+        if not denied and all(word in _SAYING or word in question for word in rest):
+            return None
+    return None if _TURNING.intersection(rest) - asked - question else yes

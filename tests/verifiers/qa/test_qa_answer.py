@@ -1,7 +1,9 @@
 """qa/answer: golden answers, laws about aliases, numbers and dates, and hostile input."""
 
 import datetime
+import json
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
@@ -13,6 +15,12 @@ from verigym.verifiers.qa.normalise import f1, tokens
 from verigym.verifiers.qa.values import read_date, read_number
 
 MEGABYTE = 1 << 20
+SENTENCES = [
+    json.loads(line)
+    for line in (Path(__file__).parents[2] / "data" / "qa_sentences.jsonl")
+    .read_text("utf-8")
+    .splitlines()
+]
 
 
 def judge(reference, reply, prompt="p", **params):
@@ -256,3 +264,52 @@ def test_a_reference_that_cannot_be_used_is_a_fault_without_a_score(reference):
     verdict = judge(reference, "x")
     assert verdict.score is None
     assert (verdict.status, verdict.reason) == (verigym.Status.VERIFIER_ERROR, "bad_task")
+
+
+@pytest.mark.parametrize("half", ["dev", "held"])
+def test_right_sentences_are_paid_and_wrong_ones_never(half):
+    """`held` was written before the reading was built, and measured at 142 of 147 before a look at it."""
+    rows = [row for row in SENTENCES if row["half"] == half]
+    paid = {0: [], 1: []}
+    for row in rows:
+        verdict = judge(row["reference"], row["reply"], row["prompt"])
+        assert verdict.score is not None, row
+        if verdict.score > 0:
+            paid[row["label"]].append(row)
+    assert not paid[0]
+    assert len(paid[1]) >= 0.97 * sum(row["label"] for row in rows)
+
+
+PAIRS = [
+    ("What is the capital of France?", "Paris", "London"),
+    ("Who wrote Hamlet?", "William Shakespeare", "Christopher Marlowe"),
+    ("Which gas do plants absorb?", "carbon dioxide", "oxygen"),
+    ("Which city is larger, Tokyo or Osaka?", "Tokyo", "Osaka"),
+    ("Which animal is larger, a mouse or an elephant?", "elephant", "mouse"),
+    ("Which country won the final between France and Brazil?", "France", "Brazil"),
+    ("Choose one: apple, pear, plum", "apple", "pear"),
+    ("Pick the odd one out.\nA) cat\nB) dog\nC) car", "car", "dog"),
+    ("Tom met Ann in Paris and Bob in London.\n\nWhere did Tom meet Ann?", "Paris", "London"),
+    ("How many legs does a spider have?", 8, 6),
+    ("What is 6 times 7?", 42, 48),
+]
+HEDGES = """{g} or {r}|{r} or {g}|{g}, {r}|{r}, {g}|{g}; {r}|{r} {g}|{g} {r}|{g} and {r}|{g} ({r})|{r} ({g})|{g}. {r}.
+|{r}. {g}.|{g}, not {r}|It is {r}, not {g}|It is {g}. It is {r}.|It is {r}. It is {g}.|The answer is {g}, {r}
+|{g} is {r}|{r} is {g}|{g}? {r}!|{g}. Actually {r}.|{g}, which is {r}|{g} as well as {r}|{g} with {r}|{g}: {r}|{r}: {g}
+|{g} - {r}|{g} = {r}|{g} & {r}|{g} {g} {r}|One is {g}, one is {r}.|This is {g}. That is {r}.|{g} it is, {r} it is
+|{g}? It is {r}.|It is {g}, the {r}|{g}. It is {r} in this case.|{g}. This is called {r} by all.|{g}. The {r} is it."""
+
+
+@pytest.mark.parametrize(("prompt", "right", "rival"), PAIRS, ids=[str(pair[1]) for pair in PAIRS])
+def test_a_rival_in_any_place_makes_a_reply_unpaid(prompt, right, rival):
+    for form in HEDGES.replace("\n", "").split("|"):
+        for change in (str, str.lower):
+            reply = change(form.format(g=right, r=rival))
+            assert judge({"answer": right}, reply, prompt).score == 0.0, reply
+
+
+@pytest.mark.parametrize("prompt", [pair[0] for pair in PAIRS])
+def test_the_question_again_is_no_answer(prompt):
+    right = next(pair[1] for pair in PAIRS if pair[0] == prompt)
+    for reply in (prompt, prompt.rstrip("?"), prompt.rstrip("?") + ".", f"The answer: {prompt}"):
+        assert judge({"answer": right}, reply, prompt).score == 0.0, reply

@@ -1,0 +1,142 @@
+"""Finds the right answer, or the one number or date, in a reply and puts a mark there; see `statement.py`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from verigym.verifiers.qa.normalise import plain, signs, words_in
+from verigym.verifiers.qa.statement import ANSWER, GIVEN, without_marks
+
+# Scripts that are written without blanks between words, and Korean, whose endings join the word.
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+_AROUND_UNSPACED = re.compile(r"[\s。．.！!，,：:、「」『』“”\"'（）()*_`]+")
+_SAID_UNSPACED = frozenset(
+    """
+    是 就是 为 為 在 位于 位於 它是 答案 答案是 答案为 的 に です でした だ は である 答えは 正解は 答え 正解
+    입니다 이다 은 는 이 가 에 있습니다 정답은 답은 정답 คือ คำตอบคือ
+    """.split()  # noqa: SIM905
+)
+_DENIED_UNSPACED = re.compile("[不没沒非无無或]|ない|ません|じゃ|か|아니|않|또는|ไม่|หรือ")
+_BETWEEN_ITEMS = re.compile(
+    rf"{ANSWER}[)\"'*_`]*(?:\s*(?:,|;|&|\band\b|\n|^\s*[-*•]|\d{{1,2}}[.)])\s*)+[(\"'*_`]*(?:the\s|a\s|an\s)?"
+    rf"(?={ANSWER})",
+    re.IGNORECASE,
+)
+_OTHER_SIGNS = re.compile(rf"[^\w\s.,:!\"'“”‘’`*(){ANSWER}]|(?<!\S)[*_`'\"]+(?!\S)")
+_ITEM_START = re.compile(r"(?m)^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+
+
+def mark_texts(answer: str, aliases: Sequence[Sequence[str]]) -> str | None:
+    """`answer` with a mark for each alias in it; None if it has none. `aliases` are lists of tokens."""
+    text = without_marks(plain(answer))
+    return _mark(text, [tuple(alias) for alias in aliases], set())
+
+
+def mark_items(answer: str, items: Sequence[Sequence[Sequence[str]]]) -> str | None:
+    """`answer` with one mark for the whole list; None if an item is missing or stands there twice."""
+    text = without_marks(plain(_ITEM_START.sub("", answer.replace("\n", " \n"))))
+    found: set[tuple[str, ...]] = set()
+    masked = _mark(text, [tuple(alias) for item in items for alias in item], found)
+    if masked is None or masked.count(ANSWER) != len(items):
+        return None
+    if not all(any(tuple(alias) in found for alias in item) for item in items):
+        return None
+    joined = _BETWEEN_ITEMS.sub("", masked)
+    return joined if joined.count(ANSWER) == 1 else None
+
+
+def _mark(text: str, aliases: Sequence[tuple[str, ...]], found: set[tuple[str, ...]]) -> str | None:
+    aliases = sorted({alias for alias in aliases if alias}, key=len, reverse=True)
+    words = list(words_in(text))
+    spans: list[tuple[int, int]] = []
+    i = 0
+    while i < len(words):
+        end = None
+        if words[i][2]:
+            for alias in aliases:
+                end = _matches(words, i, alias)
+                if end is not None:
+                    found.add(alias)
+                    break
+        if end is None:
+            i += 1
+        else:
+            spans.append((words[i][0], words[end - 1][1]))
+            i = end
+    return _masked(text, spans) if spans else None
+
+
+def _matches(
+    words: Sequence[tuple[int, int, list[str]]], i: int, alias: tuple[str, ...]
+) -> int | None:
+    """The index behind the words that make up `alias` from word `i` on; None if they do not."""
+    at = 0
+    while i < len(words) and at < len(alias):
+        parts = words[i][2]
+        if tuple(parts) != alias[at : at + len(parts)]:
+            return None
+        at += len(parts)
+        i += 1
+    return i if at == len(alias) else None
+
+
+def _masked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    parts = []
+    at = 0
+    for start, end in spans:
+        parts += [text[at:start], ANSWER]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def mark_given(text: str, spans: Sequence[tuple[int, int, bool]]) -> str:
+    """`text` with a mark for each span, in order: of the answer where its flag is set, else of a given one."""
+    parts = []
+    at = 0
+    for start, end, is_answer in spans:
+        parts += [text[at:start], ANSWER if is_answer else GIVEN]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def mark_signs(answer: str, aliases: Sequence[str]) -> str | None:
+    """`answer` with a mark for each of `aliases`, which have no words, standing alone; None if there is none."""
+    text = without_marks(answer).replace("\ufe0f", "").replace("\ufe0e", "")
+    alternatives = "|".join(
+        re.escape(one) for one in sorted(map(signs, aliases), key=len, reverse=True)
+    )
+    masked, n = re.subn(
+        rf"(?<![^\s\"'“‘`*(:])(?:{alternatives})(?=[\"'”’`*)]*[.!,]?(?:\s|$))", ANSWER, text
+    )
+    return masked if n and not _OTHER_SIGNS.search(masked) else None
+
+
+def is_sign_alone(answer: str, aliases: Sequence[str]) -> bool:
+    """Whether a reply is one of the aliases without words, perhaps in quotes, backticks or emphasis."""
+    bare = signs(answer)
+    wanted = set(map(signs, aliases))
+    while bare not in wanted:
+        ends = bare[:1] + bare[-1:]
+        if len(bare) > 2 and ends in ("``", '""', "''", "**", "__", "“”", "‘’", "()"):
+            bare = bare[1:-1]
+        elif len(bare) > 1 and bare[-1] == ".":
+            bare = bare[:-1]
+        else:
+            return False
+    return True
+
+
+def states_unspaced(answer: str, aliases: Sequence[str], prompt: str) -> bool:
+    """Whether a sentence in a script without blanks has one of `aliases`, and else parts of the question."""
+    text, prompt = plain(answer), plain(prompt[:20_000])
+    for alias in sorted(map(plain, aliases), key=len, reverse=True):
+        if not _UNSPACED.search(alias) or alias not in text:
+            continue
+        rest = [part for part in _AROUND_UNSPACED.split(text.replace(alias, "\n")) if part]
+        if alias in prompt:
+            return all(part in _SAID_UNSPACED for part in rest)
+        if any(_DENIED_UNSPACED.search(part) for part in rest):
+            return False
+        return all(part in prompt or part in _SAID_UNSPACED for part in rest)
+    return False
