@@ -35,8 +35,8 @@ def _text(node: Node) -> str:
         return f"pow({_text(args[0])},{_text(args[1])})"
     if kind == "fn" and node.value in ("gcd", "lcm", "min", "max"):
         return f"fn {node.value}({','.join(sorted(map(_text, args)))})"
-    if kind == "set":
-        return f"set({','.join(sorted(map(_text, args)))})"
+    if kind in ("set", "union", "inter"):
+        return f"{kind}({','.join(sorted(map(_text, args)))})"
     if kind == "rel" and len(args) == 2 and node.value == ("=",):
         return f"rel =({','.join(sorted(map(_text, args)))})"
     if kind == "fact" and not node.value:

@@ -11,6 +11,7 @@ from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.conditions import allows
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.dates import date_of, is_stamp
+from verigym.verifiers.math.directions import opposed
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.forms import has_form
 from verigym.verifiers.math.lists import same_reading
@@ -45,9 +46,16 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         return "text"
     if not gold:
         return ""
+    if gold.startswith("\\approx"):
+        # The reference says itself that it is rounded.
+        gold, ctx = gold.removeprefix("\\approx").strip(), replace(ctx, rounded=True)
+    if ctx.rounded:
+        answer = answer.removeprefix("\\approx").strip()
     chosen = _choice(gold, answer, ctx)
     if chosen is not None:
         return "choice" if chosen else ""
+    if opposed(gold, answer, ctx.question):
+        return ""
     spoken = _spoken(gold, answer, ctx)
     if spoken is not None:
         return "words" if spoken else ""
@@ -64,7 +72,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         return "words" if place == other_place else ""
     if ctx.base and (same_digits := _digits(gold, answer, ctx)) is not None:
         return "text" if same_digits else ""
-    lefts, rights = readings(gold), readings(answer)
+    lefts, rights = readings(gold), readings(answer, strict=True)
     fault = ""
     for left in lefts:
         for right in rights:

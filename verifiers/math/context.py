@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from verigym.verifiers.math.choice import options_of
 from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.letters import asks_measure, letters_of
 from verigym.verifiers.math.units import Unit, unit_of
 
 _PERCENT = re.compile(r"per ?cent|\\?%", re.IGNORECASE)
@@ -40,6 +41,8 @@ class Context:
     percent: bool = False
     base: bool = False
     rounded: bool = False
+    places: int | None = None
+    """Decimal places that the question asks for."""
     positive: bool = False
     point: bool = False
     general: bool = False
@@ -48,9 +51,30 @@ class Context:
     units: str = "optional"
     tolerance: float = 0.0
     digits: int = 0
+    letters: frozenset[str] = frozenset()
+    measure: bool = False
     form: str = "any"
     asked: str = ""
     """What the policy was asked, of which an answer may be no copy."""
+
+
+_PLACES = re.compile(
+    r"\b(one|two|three|four|five|six|[1-9])(?: \(\d\))? (?:decimal|d\.?p\b)|\bnearest (tenth|hundredth|thousandth|ten-thousandth)",
+    re.IGNORECASE,
+)
+_COUNTED = ("zero", "one", "two", "three", "four", "five", "six")
+_NEAREST = ("", "tenth", "hundredth", "thousandth", "ten-thousandth")
+
+
+def _places(question: str) -> int | None:
+    """The decimal places that a question asks for; None if it names none."""
+    match = _PLACES.search(question)
+    if match is None:
+        return None
+    if match[2]:
+        return _NEAREST.index(match[2].lower())
+    shown = match[1].lower()
+    return int(shown) if shown.isdecimal() else _COUNTED.index(shown)
 
 
 def context_of(
@@ -74,6 +98,7 @@ def context_of(
         percent=bool(_PERCENT.search(question)),
         base=bool(_BASE.search(question)),
         rounded=bool(_ROUND.search(question)),
+        places=_places(question),
         point=bool(_POINT.search(question)),
         general=bool(_GENERAL.search(question)),
         positive=bool(_POSITIVE.search(question)),
@@ -82,6 +107,8 @@ def context_of(
         units=units,
         tolerance=tolerance,
         digits=digits,
+        letters=letters_of(question),
+        measure=asks_measure(question),
         form=form,
         asked=asked[:20_000],
     )

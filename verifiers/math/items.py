@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from verigym.verifiers.math.context import Context
@@ -18,6 +19,10 @@ _STERLING, _POUND = unit_of("£"), unit_of("pounds")
 
 def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) -> bool:
     """Whether two items are equal, units included."""
+    if gold.formula is not None or answer.formula is not None:
+        gold, answer = _as_letters(gold, answer, ctx)
+        if _attached(gold) and answer.unit is None and not ctx.measure:
+            return False
     if gold.node is None or answer.node is None:
         if gold.node is None and answer.node is None:
             return gold.text == answer.text or same_words(gold.text, answer.text)
@@ -82,6 +87,30 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
         if unit is not None and not unit.dims and unit.factor != 1:
             return same_node(_times(bare, unit.factor), other, ctx)
     return False
+
+
+def _as_letters(gold: Item, answer: Item, ctx: Context) -> tuple[Item, Item]:
+    """Both without units that are letters: of the question, or of a formula on the other side."""
+    items = [
+        Item(item.formula, None, item.text)
+        if item.formula is not None and item.formula.variables() <= ctx.letters
+        else item
+        for item in (gold, answer)
+    ]
+    for k, other in ((0, items[1]), (1, items[0])):
+        formula = items[k].formula
+        if formula is not None and _is_formula(other):
+            items[k] = Item(formula, None, items[k].text)
+    return items[0], items[1]
+
+
+def _is_formula(item: Item) -> bool:
+    return item.unit is None and item.node is not None and bool(item.node.variables())
+
+
+def _attached(item: Item) -> bool:
+    """2g without a space: a letter rather than a unit."""
+    return item.formula is not None and re.search(r"[\d}][A-Za-z]$", item.text) is not None
 
 
 def _times(node: Node, factor: Fraction) -> Node:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+
 from verigym.verifiers.math.grammar import ANGULAR
 from verigym.verifiers.math.regions import is_region
-from verigym.verifiers.math.trees import Node, replace_kind
+from verigym.verifiers.math.trees import MAX_COMBINATIONS, Node, replace_kind
 
 _D = (Node("var", value="d"), Node("var", value="partial"))
 
@@ -87,8 +90,11 @@ def renamed(first: tuple[Node, Node], second: tuple[Node, Node] | None, body: No
     return body
 
 
-def expanded(node: Node) -> list[Node]:
-    """The values that a tree with "plus or minus" stands for."""
+def expanded(node: Node, *, apart: bool = False) -> list[Node]:
+    """The values that a tree with "plus or minus" stands for.
+
+    `apart`: each sign of a tuple is taken by itself, so that (±1, ±2) is four points and not two.
+    """
     if node.kind == "rel" and len(node.args) > 2 and set(node.value) == {"="}:
         *named, value = node.args
         letters = {name.value for name in named}
@@ -99,7 +105,11 @@ def expanded(node: Node) -> list[Node]:
         ):
             # x = y = 0 gives each of its names a value.
             return [Node("rel", (name, value), ("=",)) for name in named]
-    if node.has("pm", "mp") and node.kind not in ("set", "tuple"):
+    if apart and node.kind == "tuple":
+        choices = [expanded(arg) for arg in node.args]
+        if math.prod(map(len, choices)) <= MAX_COMBINATIONS:
+            return [Node("tuple", args, node.value) for args in itertools.product(*choices)]
+    if node.has("pm", "mp") and node.kind != "set":
         both = [_signed(node, 1), _signed(node, -1)]
         return [Node("inter", tuple(both))] if "!=" in (node.value or ()) else both
     return [node]
@@ -109,5 +119,8 @@ def _signed(node: Node, sign: int) -> Node:
     args = tuple(_signed(arg, sign) for arg in node.args)
     if node.kind in ("pm", "mp"):
         positive = (sign > 0) == (node.kind == "pm")
+        if not positive and args[0].kind == "tuple":
+            negative = tuple(Node("neg", (arg,)) for arg in args[0].args)
+            return Node("tuple", negative, args[0].value)
         return args[0] if positive else Node("neg", args)
     return Node(node.kind, args, node.value)

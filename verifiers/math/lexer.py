@@ -25,6 +25,7 @@ _REPEATING = re.compile(
 _DOTTED = re.compile(r"(\d*)\.(\d{2,})\s?\.\.\.(?!\d)")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?![\d,]*\d)(?:\.\d+)?")
 _SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?![\d])(?:\.\d+)?")
+_PREFIXED = re.compile(r"0(?:[xX][0-9A-Fa-f]+|[bB][01]+|[oO][0-7]+)(?![0-9A-Za-z.])")
 _NUMBER = re.compile(r"(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+(?![\d.]))?")
 _TOKEN = re.compile(
     r"(?P<cmd>\\[A-Za-z]+|\\\\|\\[{}])"
@@ -71,6 +72,10 @@ def _next(text: str, at: int, spaced: bool, thousands: bool) -> tuple[Token, int
 
 
 def _number(text: str, at: int, spaced: bool, thousands: bool) -> tuple[Token, int]:
+    if text[at] == "0":
+        match = _PREFIXED.match(text, at)
+        if match:
+            return Token("num", match[0], spaced, _prefixed(match[0])), match.end()
     match = _REPEATING.match(text, at)
     if match:
         return Token("num", match[0], spaced, _repeating(match)), match.end()
@@ -96,6 +101,13 @@ def _value(shown: str) -> Fraction:
     if len(mantissa) > MAX_DIGITS or len(exponent) > 5 or abs(int(exponent or 0)) > MAX_DIGITS:
         raise TooBig(f"a number has at most {MAX_DIGITS} digits")
     return Fraction(shown if not shown.endswith(".") else shown[:-1])
+
+
+def _prefixed(shown: str) -> Fraction:
+    """The value of 0x1F, 0b101 or 0o17."""
+    if len(shown) > 302:
+        raise TooBig("a number in a base has at most 300 digits")
+    return Fraction(int(shown, 0))
 
 
 def _repeating(match: re.Match[str]) -> Fraction:

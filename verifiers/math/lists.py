@@ -21,6 +21,23 @@ _RESIDUE = re.compile(r"\b(?:remainder|residue)\b", re.IGNORECASE)
 
 def same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
     """Whether two readings say the same."""
+    if _same_reading(gold, answer, ctx):
+        return True
+    left, right = (_settled(reading, apart=True) for reading in (gold, answer))
+    points = max(len(left), len(right)) > 2 and any(
+        map(_is_signed_pair, (*gold.items, *answer.items))
+    )
+    return points and _same_lists(left, right, ctx, False)
+
+
+def _is_signed_pair(item: Item) -> bool:
+    """(±1, ±2): two signs or more, which may go together or not."""
+    if item.node is None or item.node.kind != "tuple" or item.node.has("mp"):
+        return False
+    return sum(arg.has("pm") for arg in item.node.args) > 1
+
+
+def _same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
     left, right = _settled(gold), _settled(answer)
     if not left or not right:
         return False
@@ -59,12 +76,15 @@ def _nodes(reading: Reading) -> list[Node]:
     return [item.node for item in reading.items if item.node is not None]
 
 
-def _settled(reading: Reading) -> list[Item]:
+def _settled(reading: Reading, *, apart: bool = False) -> list[Item]:
     """The items with their alternatives written out: plus or minus, sets, labels of lists."""
     found: list[Item] = []
     for item in reading.items:
         found += (
-            [Item(node, item.unit, item.text) for node in expanded(item.node)]
+            [
+                (item if node is item.node else Item(node, item.unit, item.text))
+                for node in expanded(item.node, apart=apart)
+            ]
             if item.node
             else [item]
         )
@@ -145,7 +165,10 @@ def _as_group_tuples(reading: Reading, ctx: Context) -> list[Item]:
         else:
             for item in group:
                 found += (
-                    [Item(node, item.unit, item.text) for node in expanded(item.node)]
+                    [
+                        (item if node is item.node else Item(node, item.unit, item.text))
+                        for node in expanded(item.node)
+                    ]
                     if item.node
                     else [item]
                 )

@@ -7,10 +7,12 @@ from functools import partial
 from itertools import permutations
 
 from verigym.verifiers.math.bags import distinct, same_bag
+from verigym.verifiers.math.canonical import canonical
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.labels import expanded, label_of, renamed, unlabelled
 from verigym.verifiers.math.matrices import components, identity, rows_of
 from verigym.verifiers.math.numeric import Undefined, value_of
+from verigym.verifiers.math.quantities import PREFIX, agree
 from verigym.verifiers.math.relations import same_relation
 from verigym.verifiers.math.scalars import same_scalar
 from verigym.verifiers.math.trees import MAX_COMBINATIONS, Node, TooBig, replace_kind
@@ -67,7 +69,7 @@ def same_node(gold: Node, answer: Node, ctx: Context, constant: bool = False) ->
     if "set" in (gold.kind, answer.kind) or "tuple" in (gold.kind, answer.kind):
         return _same_members(gold, answer, ctx, constant)
     if gold.kind in ("named", "union", "inter", "minus", "builder"):
-        return False
+        return gold.kind == answer.kind and canonical(gold) == canonical(answer)
     return same_scalar(gold, answer, ctx)
 
 
@@ -124,6 +126,8 @@ def _same_labelled(
     constant: bool,
 ) -> bool:
     names = first[0], second[0]
+    if _named_apart(*names):
+        return False
     if names[0].kind == names[1].kind == "tuple" and names[0] != names[1]:
         order = {
             arg.value: value for arg, value in zip(names[1].args, second[1].args, strict=False)
@@ -142,10 +146,19 @@ def _same_labelled(
         return "call" not in (names[0].kind, names[1].kind) and same_relation(gold, answer, ctx)
     if first[1].variables() or second[1].variables():
         return same_relation(gold, answer, ctx)
-    quantities = all(
+    quantities = any(str(name.value).startswith(PREFIX) for name in names) or all(
         name.kind == "var" and (name.value[0].isupper() or len(name.value) > 1) for name in names
     )
     return quantities and same_node(first[1], second[1], ctx, constant)
+
+
+def _named_apart(first: Node, second: Node) -> bool:
+    """Whether two names are of different quantities: f(1) and f(2), the angles A and B."""
+    if first.kind == second.kind == "var":
+        return not agree(first.value, second.value)
+    if first.kind == second.kind == "call" and first.value == second.value:
+        return first.args != second.args and not (first.variables() and second.variables())
+    return False
 
 
 def _same_relation(gold: Node, answer: Node, ctx: Context) -> bool:

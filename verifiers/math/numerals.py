@@ -114,6 +114,10 @@ def based(reader: Cursor) -> Node:
 def numeral(token: Token) -> Node:
     """A number token: `dec` where it shows decimals, else `num`."""
     assert token.value is not None
+    if token.text[1:2].isalpha() and token.text[0] == "0":
+        base = _PREFIXES.get(token.text[1].lower())
+        if base is not None:
+            return Node("based", value=(token.text[2:].upper(), base))
     if (
         "." in token.text
         and "\\" not in token.text

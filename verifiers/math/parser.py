@@ -19,6 +19,7 @@ from verigym.verifiers.math.cursor import Cursor
 from verigym.verifiers.math.grammar import FUNCTIONS, GREEK, RELATIONS, STARTS
 from verigym.verifiers.math.lexer import tokens
 from verigym.verifiers.math.numerals import based, in_base, numeral, proper
+from verigym.verifiers.math.quantities import quantity
 from verigym.verifiers.math.ranges import total
 from verigym.verifiers.math.trees import MAX_HEIGHT, Node, TooBig, Unreadable, num
 
@@ -28,13 +29,14 @@ def parse(text: str, *, thousands: bool = True) -> Node:
     whole = in_base(text)
     if whole is not None:
         return whole
-    reader = _Parser(tokens(text, thousands=thousands))
+    named = quantity(text)
+    reader = _Parser(tokens(text if named is None else named[1], thousands=thousands))
     node = reader.item()
     if reader.here.kind != "end":
         raise Unreadable(f"{reader.here.text!r} stands where the answer should end")
     if node.height() > MAX_HEIGHT:
         raise TooBig(f"a tree is at most {MAX_HEIGHT} high")
-    return node
+    return node if named is None else Node("rel", (named[0], node), ("=",))
 
 
 class _Parser(Cursor):

@@ -19,6 +19,8 @@ class Item:
     node: Node | None
     unit: Unit | None
     text: str
+    formula: Node | None = None
+    """The text read without a unit, where its unit may be letters: 2m."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +69,17 @@ _EXCEPT = re.compile(
 _IMPLIES = re.compile(r"\\(?:implies|Rightarrow|Longrightarrow|therefore)(?![A-Za-z])")
 _TO = re.compile(r"^(\d+) to (\d+)(?: to (\d+))?$")
 _AND = re.compile(r"\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*")
+_EXPLICIT_AND = re.compile(r"\band\b|&")
 _ASIDE = re.compile(
     r"\s*\((?:[^()]*\b(?:approx|about|rounded|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*)\)\s*$"
 )
 
 
-def readings(text: str) -> list[Reading]:
-    """The ways to read a cleaned answer, the likeliest first. Raises TooBig past the bounds."""
+def readings(text: str, *, strict: bool = False) -> list[Reading]:
+    """The ways to read a cleaned answer, the likeliest first. Raises TooBig past the bounds.
+
+    `strict`: "x < 1 and x > 4" holds for no x. In a reference it may be meant for the union.
+    """
     found: list[Reading] = []
     for pattern, plain in _REVERSED:
         if "]" in text or "[" in text:
@@ -87,6 +93,8 @@ def readings(text: str) -> list[Reading]:
                 both = _both(reading)
                 if both is not None and not re.search(r"\bor\b", body):
                     found.append(both)
+                    if strict and _EXPLICIT_AND.search(body):
+                        found.remove(reading)
         if not re.search(r"\d,\d{3}|\d \d{3}", text):
             break
     return found
@@ -225,12 +233,13 @@ def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:
             node is not None
             and inner is not None
             and inner.kind == "rel"
+            and not unit.degree
             and " " not in text[len(body) :]
         ):
             continue  # n=4m: a letter, where h = 4 m is a length
         if inner is None or ((node is not None or unit.noun) and _loose(inner)):
             continue
-        return Item(inner, unit, text)
+        return Item(inner, unit, text, node if unit.dims and len(text) - len(body) < 4 else None)
     if node is not None:
         return Item(node, None, text)
     compound = _compound(text)

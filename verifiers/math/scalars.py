@@ -3,8 +3,8 @@
 A decimal is an exact number. It stands for another value only where
 - the question asks for rounding, or a tolerance or a number of digits is set for the task;
 - the answer shows ten significant digits or more, all of them right; or
-- the reference is a decimal of four digits or more and the answer a fraction or an irrational number
-  that rounds to it: the reference is then the rounded one.
+- the reference looks rounded and the answer rounds to it: an irrational number or endless fraction of
+  three digits or more, or a decimal with two places more. 12.5 and 2.75 do not look rounded, 3.14 does.
 """
 
 from __future__ import annotations
@@ -135,14 +135,40 @@ def rounded(gold: Node, answer: Node, ctx: Context) -> bool:
     if shown_gold is not None and shown is None:
         asked = ctx.rounded and shown_gold.digits >= 2
         rational = _rational(answer)
-        enough = shown_gold.digits >= 4
+        endless = rational is None or _is_endless(rational)
+        enough = shown_gold.digits >= (3 if endless else 4)
         whole = rational is not None and rational.denominator == 1
         return not whole and (asked or enough) and abs(x - y) <= _half(shown_gold)
-    if shown_gold is not None and shown is not None and ctx.rounded:
-        if shown.places > shown_gold.places:
-            return shown_gold.digits >= 2 and abs(x - y) <= _half(shown_gold)
-        return shown.digits >= 3 and abs(x - y) <= _half(shown)
+    if shown_gold is not None and shown is not None:
+        return _both_rounded(shown_gold, shown, abs(x - y), ctx)
     return False
+
+
+def _both_rounded(gold: Decimal, answer: Decimal, gap: float, ctx: Context) -> bool:
+    """Whether one of two decimals is the other one with fewer digits, where the rules allow it."""
+    if answer.places >= gold.places + 2 and gap <= _half(gold) and _looks_rounded(gold):
+        return True
+    if answer.places < gold.places and answer.places == ctx.places:
+        return gap <= _half(answer)
+    if not ctx.rounded:
+        return False
+    if answer.places > gold.places:
+        return gold.digits >= 2 and gap <= _half(gold)
+    return answer.digits >= 3 and gap <= _half(answer)
+
+
+def _is_endless(value: Fraction) -> bool:
+    """Whether the decimals of a fraction never end."""
+    below = value.denominator
+    for prime in (2, 5):
+        while below % prime == 0:
+            below //= prime
+    return below != 1
+
+
+def _looks_rounded(shown: Decimal) -> bool:
+    """Whether a decimal is likely the end of a longer one: 3.14, not 12.5, 2.75 or 0.35."""
+    return shown.digits >= 3 and shown.places >= 2 and (shown.value * 40).denominator != 1
 
 
 def _half(shown: Decimal, share: float = 0.5) -> float:

@@ -142,6 +142,7 @@ _SPELLED = (
 _QUOTIENT = re.compile(
     r"\\frac\s*\{\s*([A-Za-z]+(?:\^\{?\d\}?)?)\s*\}\s*\{\s*([A-Za-z]+\s*(?:\^\s*\{?\d\}?)?)\s*\}\s*$"
 )
+_BELOW = re.compile(r"(?<=[\d}) ])\s*/\s*([A-Za-z]{1,12})$")
 _START = re.compile(r"(?<=[\d)}.\s\]])(?=[A-Za-z€£¥\\^])")
 # Nouns that say only that something is counted: "12 ways" and "12 arrangements" are the same answer.
 COUNTING = frozenset(
@@ -222,6 +223,11 @@ def split_unit(text: str) -> list[tuple[str, Unit]]:
             inner = split_unit(body)
             body = inner[0][0] if inner and inner[0][1].dims == unit.dims else body
             found.append((body, unit))
+    below = _BELOW.search(text)
+    if below is not None and text[: below.start()].strip():
+        unit = unit_of(f"{below[1]}^-1")
+        if unit is not None and unit.dims:
+            found.append((text[: below.start()].strip(), unit))
     text = _QUOTIENT.sub(r" \1/\2", text)
     low = max(0, len(text) - 60)
     for match in _START.finditer(text, low):
