@@ -35,7 +35,8 @@ from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.code.runs import ENDINGS, run_one
 from verigym.verifiers.code.values import BadValue
 
-_LIMITS = Limits(wall_s=30.0, cpu_s=10.0, memory_mib=512)
+# Two jobs must fit into the 30 s that a service gives one verdict.
+_LIMITS = Limits(wall_s=14.0, cpu_s=10.0, memory_mib=512)
 
 
 class CostVerifier(Verifier):
@@ -51,7 +52,7 @@ class CostVerifier(Verifier):
     """
 
     id: ClassVar[str] = "code/cost"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     about: ClassVar[str] = (
         "Counts the steps that a function takes under an interpreter of a small part of Python, and "
         "pays for fewer than a slow version takes; the submission is the program's text."

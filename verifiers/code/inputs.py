@@ -36,6 +36,18 @@ def breach(value: JSON, bound: dict[str, Any]) -> str:
     return next((said for item in value if (said := breach(item, bound["of"]))), "")
 
 
+def smallest(bound: dict[str, Any]) -> JSON:
+    """The plainest value within `bound`: zero or the number next to it, the shortest text or list."""
+    if bound["kind"] == "bool":
+        return False
+    low, high = bound["low"], bound["high"]
+    if bound["kind"] == "int":
+        return int(max(low, min(high, 0)))
+    if bound["kind"] == "text":
+        return str(bound["alphabet"][:1] * low)
+    return [smallest(bound["of"]) for _ in range(low)]
+
+
 def read_bounds(bounds: JSON) -> list[dict[str, Any]]:
     """The bounds of a reference, checked. Raises TaskError."""
     if not isinstance(bounds, list | tuple):

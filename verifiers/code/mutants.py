@@ -5,7 +5,8 @@ the mutants are the task's; they run in the sandbox under the step-counting inte
 so that a mutant that never ends is seen to, the same on each machine, and all of them in one job. What
 they gave is compared here. Covers: inputs outside the bounds (a mutant must not die of nonsense),
 floods (the number of inputs is bounded, and one too many is no answer), inputs that the right program
-does not survive (the task's fault, no score). Does not cover: mutants that no input tells from the
+does not survive or that take too long: they are refused, if the programs run on the plainest input within
+the bounds, else the fault is the task's. Does not cover: mutants that no input tells from the
 right program; the author has to leave them out.
 """
 
@@ -24,10 +25,11 @@ from verigym.sandbox.local import default_sandbox
 from verigym.task import Task
 from verigym.verdict import Verdict, scored_by_parts, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.code.counted.run import run_trusted
-from verigym.verifiers.code.inputs import breach, read_bounds
+from verigym.verifiers.code.counted.run import Counted, OutOfTime, run_trusted
+from verigym.verifiers.code.inputs import breach, read_bounds, smallest
 
-_LIMITS = Limits(wall_s=30.0, cpu_s=10.0, memory_mib=512)
+# Twice, since a failure is checked on an input of the verifier's own, and a service gives 30 s.
+_LIMITS = Limits(wall_s=14.0, cpu_s=10.0, memory_mib=512)
 
 
 class MutantsVerifier(Verifier):
@@ -39,11 +41,11 @@ class MutantsVerifier(Verifier):
     The submission is a reply with a JSON list of argument lists in its last fenced block, or bare.
     A mutant is killed where it returns another value, fails, or takes more than `steps` steps.
     Reasons: `all_killed`, `some_killed`, `none_killed`; `not_text`, `too_long`, `no_inputs` (no such
-    list), `too_many`, `invalid_input`.
+    list), `too_many`, `invalid_input`, `unusable_input` (the right program fails on one).
     """
 
     id: ClassVar[str] = "code/mutants"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "Runs a right function and wrong versions of it on the inputs submitted, a JSON list of "
         "argument lists, and pays the share that they tell from the right one."
@@ -85,17 +87,17 @@ class MutantsVerifier(Verifier):
         return self._counted(reference, calls)
 
     def _counted(self, reference: dict[str, Any], calls: list[list[JSON]]) -> Verdict:
-        right, *wrong = run_trusted(
-            self.sandbox or default_sandbox(),
-            [reference["program"], *reference["mutants"]],
-            reference["function"],
-            calls,
-            int(str(self.params["steps"])),
-            _LIMITS,
-        )
-        for one in right:
+        try:
+            right, *wrong = self._run(reference, calls)
+        except (TaskError, OutOfTime) as error:
+            self._check(reference)
+            return unusable(
+                "unusable_input", f"the task's programs do not take the inputs: {error}"
+            )
+        for number, one in enumerate(right, 1):
             if one.value is None:
-                raise TaskError(f"the right program fails within the bounds: {one.failure}")
+                self._check(reference)
+                return unusable("unusable_input", f"the right program fails on input {number}")
         killed = sum(
             any(ours.value != theirs.value for ours, theirs in zip(right, mutant, strict=True))
             for mutant in wrong
@@ -107,6 +109,23 @@ class MutantsVerifier(Verifier):
             f"{reason}_killed",
             f"{killed} of {len(wrong)} wrong versions told from the right one",
         )
+
+    def _run(self, reference: dict[str, Any], calls: list[list[JSON]]) -> list[list[Counted]]:
+        return run_trusted(
+            self.sandbox or default_sandbox(),
+            [reference["program"], *reference["mutants"]],
+            reference["function"],
+            calls,
+            int(str(self.params["steps"])),
+            _LIMITS,
+        )
+
+    def _check(self, reference: dict[str, Any]) -> None:
+        """Raise TaskError or SandboxError if the task's programs do not even run on the plainest input."""
+        bounds = read_bounds(reference["args"])
+        right, *_ = self._run(reference, [[smallest(bound) for bound in bounds]])
+        if right[0].value is None:
+            raise TaskError(f"the right program fails within the bounds: {right[0].failure}")
 
 
 def read_calls(reply: str) -> list[list[JSON]] | None:

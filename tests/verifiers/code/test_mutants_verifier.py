@@ -79,3 +79,15 @@ def test_what_is_not_paid(calls, reason):
 def test_a_task_that_cannot_be_judged_is_a_fault(change):
     verdict = judge([[3, "ab"]], task(**change))
     assert (verdict.status, verdict.score) == (Status.VERIFIER_ERROR, None)
+
+
+def test_inputs_that_the_right_program_does_not_survive_earn_nothing():
+    program = "def f(n, s):\n    return s * (9 // (n - 5)) if n != 7 else [0] * 10 ** 9"
+    problem = task(program=program, mutants=[program.replace("- 5", "- 6")])
+    for n in (5, 7):
+        verdict = judge([[n, "ab"]], problem)
+        assert (verdict.score, verdict.reason) == (0.0, "unusable_input"), verdict
+    assert judge([[6, "ab"]], problem).score == 1.0
+    # Not even the plainest input: that is the task's fault.
+    verdict = judge([[5, "ab"]], task(program=program.replace("- 5", "- n")))
+    assert (verdict.status, verdict.score) == (Status.VERIFIER_ERROR, None)

@@ -17,6 +17,10 @@ from verigym.verifiers.code.runs import run_one
 from verigym.verifiers.code.values import BadValue, Normal, load, normal
 
 
+class OutOfTime(SandboxError):
+    """The task's own programs took more time than they have. Steps bound them, so the machine may be slow."""
+
+
 @dataclass(frozen=True)
 class Counted:
     """One call: the value it gave in normal form and as JSON, or None and why not; and its steps."""
@@ -101,12 +105,11 @@ def run_trusted(
     steps: int,
     limits: Limits,
 ) -> list[list[Counted]]:
-    """The calls of programs that a task brings. Raises TaskError where they cannot be run,
-    SandboxError where there was no time to."""
+    """The calls of programs that a task brings. Raises TaskError where they cannot be run, OutOfTime
+    where there was no time to."""
     result = run_one(sandbox, counted_job(programs, function, calls, steps, limits))
     if result.status is JobStatus.TIME_LIMIT:
-        # Steps bound what they do, so it is the machine that is slow.
-        raise SandboxError(f"the task's own programs took more than {limits.cpu_s:g} s of CPU")
+        raise OutOfTime(f"the task's own programs took more than {limits.cpu_s:g} s of CPU")
     try:
         answers = read_or_fail(result)
     except BadValue as error:
