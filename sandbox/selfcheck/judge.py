@@ -97,6 +97,8 @@ def _results(attack: Attack, seen: Seen, secrets: Mapping[bytes, str]) -> list[s
             wrong += [f"{of} is in {what}" for of in sorted(leaked)]
             if len(data) > LIMITS.output_bytes:
                 wrong.append(f"{what} came back with {len(data)} bytes, over {LIMITS.output_bytes}")
+        twins = result.files.keys() & result.refused.keys()
+        wrong += [f"{name!r} came back and was refused" for name in sorted(twins)]
         for name in result.files:
             parts = name.split("/")
             if name.startswith("/") or "\0" in name or any(p in ("", ".", "..") for p in parts):

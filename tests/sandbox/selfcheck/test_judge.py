@@ -56,6 +56,7 @@ def seen(stdout: bytes = b"", **changes: Any) -> Seen:
         (attack(), seen(b"a sbx-0123456789abcdef"), ESCAPED, "token is in standard output"),
         (attack(), seen(files={"out.txt": b"sbx-0123456789abcdef"}), ESCAPED, "'out.txt'"),
         (attack(), seen(files={"../up": b""}), ESCAPED, "name"),
+        (attack(), seen(files={"x": b""}, refused={"x": "no"}), ESCAPED, "'x' came back and"),
         (attack(), seen(b"x" * (1 << 21)), ESCAPED, "came back with"),
         (attack(exit_code=3), seen(), ESCAPED, "not exit code 3"),
         (attack(statuses=("time_limit",)), seen(), ESCAPED, "not time_limit"),
