@@ -168,6 +168,12 @@ def form_of(task: Task) -> str:
 
 def reference_of(task: Task) -> tuple[tuple[str, ...], str]:
     """The cleaned reference answers and the question. Raises TaskError where they cannot be used."""
+    golds, question = written_reference(task)
+    return tuple(map(_gold, golds)), question
+
+
+def written_reference(task: Task) -> tuple[tuple[str, ...], str]:
+    """The reference answers as they are written, and the question. Raises TaskError as `reference_of`."""
     reference = task.reference
     if not isinstance(reference, dict):
         raise TaskError(f'task {task.id}: the reference must be an object like {{"answer": "42"}}')
@@ -189,7 +195,7 @@ def reference_of(task: Task) -> tuple[tuple[str, ...], str]:
             )
         if len(text) > MAX_REPLY_CHARS:
             raise TaskError(f"task {task.id}: an answer has at most {MAX_REPLY_CHARS} characters")
-        golds.append(_gold(text))
+        golds.append(text)
     return tuple(golds), question or ""
 
 
