@@ -62,9 +62,13 @@ class VerifierFault(VerigymError):
         return VerifierFault, (self.verdict,)
 
 
+_LONGEST_NAME = 200
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """A sentence that offers the known names closest to `name`, or lists a few of them."""
     known = sorted(known)
+    name = name[:_LONGEST_NAME]  # comparing takes longer than linear time
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     if close:
         return f"did you mean {' or '.join(repr(c) for c in close)}?"

@@ -115,12 +115,17 @@ def resolve(name: str) -> str:
     Raises RequestError with suggestions for an unknown or ambiguous name.
     """
     if name.endswith(_DESCRIBED):
+        if "\0" in name:
+            raise RequestError(f"no such file: {name!r}")
         path = Path(name).resolve()
         if not path.is_file():
             raise RequestError(f"no such file: {path}")
         return str(path)
-    if name in _files:
-        return _files[name]
+    return _files[name] if name in _files else resolve_id(name)
+
+
+def resolve_id(name: str) -> str:
+    """The full id for `name`, as `resolve`, but never of a file: for names that others give."""
     known = list_envs()
     full = name if name.startswith("verigym/") else f"verigym/{name}"
     if full in known:
