@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 from verigym.verifiers.math.choice import letters_of
 from verigym.verifiers.math.clean import clean
@@ -72,7 +72,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         return "words" if place == other_place else ""
     if ctx.base and (same_digits := _digits(gold, answer, ctx)) is not None:
         return "text" if same_digits else ""
-    lefts, rights = readings(gold), readings(answer, strict=True)
+    lefts, rights = _gold_readings(gold), readings(answer, strict=True)
     fault = ""
     for left in lefts:
         for right in rights:
@@ -91,6 +91,12 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     return "words" if _prose(gold, answer) else ""
 
 
+@lru_cache(maxsize=512)
+def _gold_readings(gold: str) -> tuple[Reading, ...]:
+    """The readings of a reference, which many replies are compared with."""
+    return tuple(readings(gold))
+
+
 def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
     """What is wrong with how a right answer is written; empty if nothing is."""
     wanted, found = (
@@ -106,7 +112,7 @@ def _says(gold: str, ctx: Context, text: str, rounded: bool) -> bool:
     """Whether `text` has the value of the reference, rounded perhaps."""
     ctx = replace(ctx, rounded=True) if rounded else ctx
     said = [right for right in readings(clean(text)) if not right.tail]
-    return any(same_reading(left, right, ctx) for left in readings(gold) for right in said)
+    return any(same_reading(left, right, ctx) for left in _gold_readings(gold) for right in said)
 
 
 def _said_again(gold: str, answer: str, ctx: Context) -> bool:

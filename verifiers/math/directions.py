@@ -25,9 +25,12 @@ _WORDS = {
 }
 
 
+_ANY = re.compile("|".join(words for both in _AXES.values() for words in both), re.IGNORECASE)
+
+
 def opposed(gold: str, answer: str, question: str) -> bool:
     """Whether an answer goes the other way than the reference, or leaves open the way that is asked for."""
-    if not (_has_word(gold) or _has_word(answer)):
+    if not (_ANY.search(gold) or _ANY.search(answer)):
         return False
     for axis in _WORDS:
         wanted, found = _way(axis, gold), _way(axis, answer)
@@ -47,10 +50,6 @@ def opposed(gold: str, answer: str, question: str) -> bool:
             ):
                 return True
     return False
-
-
-def _has_word(text: str) -> bool:
-    return re.search(r"[A-Za-z]{2}", text) is not None
 
 
 def _way(axis: str, text: str) -> int:

@@ -23,11 +23,10 @@ def same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
     """Whether two readings say the same."""
     if _same_reading(gold, answer, ctx):
         return True
+    if not any(map(_is_signed_pair, (*gold.items, *answer.items))):
+        return False
     left, right = (_settled(reading, apart=True) for reading in (gold, answer))
-    points = max(len(left), len(right)) > 2 and any(
-        map(_is_signed_pair, (*gold.items, *answer.items))
-    )
-    return points and _same_lists(left, right, ctx, False)
+    return max(len(left), len(right)) > 2 and _same_lists(left, right, ctx, False)
 
 
 def _is_signed_pair(item: Item) -> bool:

@@ -31,7 +31,7 @@ _CALL = re.compile(
 
 def quantity(text: str) -> tuple[Node, str] | None:
     """The name in front of a value, as a node, and the value's text; None if there is none."""
-    if "=" not in text and "\\approx" not in text:
+    if ("=" not in text and "\\approx" not in text) or text[1:2] == "=":
         return None
     match = _QUANTITY.match(text)
     if match:
