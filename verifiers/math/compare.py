@@ -11,7 +11,7 @@ from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.conditions import allows
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.dates import date_of, is_stamp
-from verigym.verifiers.math.directions import opposed
+from verigym.verifiers.math.directions import opposed, unsigned
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.forms import has_form
 from verigym.verifiers.math.lists import same_reading
@@ -56,6 +56,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         return "choice" if chosen else ""
     if opposed(gold, answer, ctx.question):
         return ""
+    gold, answer = unsigned(gold, answer)
     spoken = _spoken(gold, answer, ctx)
     if spoken is not None:
         return "words" if spoken else ""

@@ -52,6 +52,15 @@ def opposed(gold: str, answer: str, question: str) -> bool:
     return False
 
 
+def unsigned(gold: str, answer: str) -> tuple[str, str]:
+    """Both without the minus of one, where the other says a loss in words: -10 % is a loss of 10 %."""
+    for k, (first, second) in enumerate(((gold, answer), (answer, gold))):
+        signed = re.fullmatch(r"-\s*([\d.,\\% {}]+)", second)
+        if signed and _way("change", first) == -1 and not re.search(r"-\s*\d", first):
+            return (first, signed[1]) if k == 0 else (signed[1], first)
+    return gold, answer
+
+
 def _way(axis: str, text: str) -> int:
     """1 or -1 for the one way that a text names; 0 if it names none or both."""
     ways = {sign for sign, words in zip((1, -1), _WORDS[axis], strict=True) if words.search(text)}

@@ -127,8 +127,20 @@ def _same_regions(left: list[Item], right: list[Item]) -> bool | None:
     names = {variable_of(node) for node in (*first, *second) if variable_of(node)}
     if any(len(node.variables()) > 1 for node in (*first, *second)):
         return None
-    if len(names) > 1 and not all(len(node.variables()) <= 1 for node in (*first, *second)):
-        return None
+    if len(names) > 1 and all(
+        len({variable_of(node) for node in side}) > 1 for side in (first, second)
+    ):
+        # a > 0, b < 0: the numbers of each letter.
+        found = [
+            same_region(
+                *(
+                    tuple(node for node in side if variable_of(node) in (name, None))
+                    for side in (first, second)
+                )
+            )
+            for name in sorted(filter(None, names))
+        ]
+        return None if None in found else all(found)
     return same_region(first, second)
 
 

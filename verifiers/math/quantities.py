@@ -21,7 +21,7 @@ _QUANTITY = re.compile(
     r"|[a-z](?: ?: ?[a-z])+|[A-Z]{2}(?: ?: ?[A-Z]{2})+|[A-Z](?: ?: ?[A-Z])+"
     rf"|\( ?[a-zA-Z] ?(?:\\circ|[-+*/]) ?[a-zA-Z] ?\) ?\({_INSIDE}\)|\( ?[a-zA-Z] ?\\circ ?[a-zA-Z] ?\)"
     rf"|[a-zA-Z] ?\( ?[a-zA-Z] ?\({_INSIDE}\) ?\)"
-    r"|\\Delta ?[A-Z]"
+    r"|\\Delta ?[A-Za-z]"
     r") ?(?:=|\\approx) ?(?=[^=])"
 )
 _CALL = re.compile(

@@ -55,9 +55,9 @@ _OF = (
 _TEX = re.compile(r"\$\$?([^$]{1,400})\$\$?|\\\((.{1,400}?)\\\)|\\\[(.{1,400}?)\\\]", re.DOTALL)
 _PLAIN = re.compile(
     r"(?:(?<![A-Za-z])(?:sqrt|sin|cos|tan|log|ln|exp|gcd|lcm|binom|det|abs|pi|mod)(?![A-Za-z])"
-    r"|\\[A-Za-z]+|(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])|[\d\s+\-*/^=()\[\]{},.!%|_×·÷−²³√π⋅])+"
+    r"|\\[A-Za-z]+|(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])|[\d\s+\-*/^=()\[\]{},.:!%|_×·÷−²³√π⋅])+"
 )
-_EDGES = re.compile(r"^(?:[,.\s=*/^)\]]|[aAI]\s)+|(?:[,.\s=*/^(\[+-]|\s[aAI])+$")
+_EDGES = re.compile(r"^(?:[,.:\s=*/^)\]]|[aAI]\s)+|(?:[,.:\s=*/^(\[+-]|\s[aAI])+$")
 _ASKS = re.compile(
     r"(?:what(?: is|'s)|calculate|compute|evaluate|simplify|find|convert|express|write|reduce|determine|solve)"
     r"(?:\s+(?:the|exact|value|of|fraction|number|percentage|decimal|expression|following))*[:\s$(\\\[]*$",
@@ -81,7 +81,7 @@ def restates(answer: Node, gold: Node, question: str) -> bool:
         return False
     items = answer.args if answer.kind == "tuple" else (answer,)
     shown = [node for node in members(answer) if not _is_atom(node)]
-    shown += [node for node in items if node.kind in ("rel", "mod")]
+    shown += [node for node in items if node.kind in ("rel", "mod", "ratio")]
     if not shown:
         return False
     asked = _asked(question)
