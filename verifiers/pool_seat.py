@@ -173,7 +173,7 @@ class Seat:
         else:
             raws = [msgspec.Raw(call.raw) for call in self._todo]
             try:
-                data = frame(SentAsk(parcel.verifier, parcel.params, raws))
+                data = frame(SentAsk(parcel.verifier, parcel.params, raws, parcel.timeout_s))
             except OSError as error:
                 settle(self._todo, fault(Status.INFRA, "too_large", str(error)))
                 self._end()

@@ -32,6 +32,8 @@ class Ask(msgspec.Struct):
     verifier: str
     params: dict[str, Any]
     items: list[Item]
+    timeout_s: float = 0.0
+    """For each item; 0 for none."""
 
 
 class SentAsk(msgspec.Struct):
@@ -40,6 +42,7 @@ class SentAsk(msgspec.Struct):
     verifier: str
     params: dict[str, Any]
     items: list[msgspec.Raw]
+    timeout_s: float = 0.0
 
 
 class Ready(msgspec.Struct, tag=True):

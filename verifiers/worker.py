@@ -14,6 +14,7 @@ from verigym.canonical import to_json
 from verigym.errors import RequestError
 from verigym.registry import make_verifier
 from verigym.verifier import Verifier
+from verigym.verifiers.deadline import deadline_in
 from verigym.verifiers.sql import engines
 from verigym.verifiers.wire import Ask, Broken, Channel, Judged, Ready, Refused
 
@@ -72,4 +73,6 @@ def _answer(channel: Channel, ask: Ask, kept: OrderedDict[bytes, Verifier]) -> N
     if fresh or not ask.items:
         channel.send(Ready(verifier.describe()))
     for item in ask.items:
-        channel.send(Judged(verifier.verify(item.task, item.submission)))
+        with deadline_in(ask.timeout_s):
+            verdict = verifier.verify(item.task, item.submission)
+        channel.send(Judged(verdict))
