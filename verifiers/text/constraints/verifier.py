@@ -4,7 +4,7 @@ The reference is `{"constraints": [{"id": ..., "args": {...}}, ...]}`, or a row 
 set with its `instruction_id_list` and `kwargs`. The submission is the text.
 
 Covers: text of a megabyte in linear time, keywords with signs of patterns, several constraints of one
-kind. Does not cover: whether the text answers the prompt, or is any good: combine with a judge.
+kind, forbidden words in lookalikes, keywords hidden in comments. Does not cover: whether the text answers the prompt, or is any good: combine with a judge.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ConstraintsVerifier(Verifier):
     """
 
     id: ClassVar[str] = "text/constraints"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "The text must follow all given constraints, such as a number of words or a language; the "
         "submission is the text."
