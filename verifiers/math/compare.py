@@ -54,9 +54,11 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     chosen = _choice(gold, answer, ctx)
     if chosen is not None:
         return "choice" if chosen else ""
-    if opposed(gold, answer, ctx.question):
+    plain = unsigned(gold, answer)
+    if plain is not None:
+        gold, answer = plain
+    elif opposed(gold, answer, ctx.question):
         return ""
-    gold, answer = unsigned(gold, answer)
     spoken = _spoken(gold, answer, ctx)
     if spoken is not None:
         return "words" if spoken else ""

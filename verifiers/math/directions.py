@@ -52,13 +52,18 @@ def opposed(gold: str, answer: str, question: str) -> bool:
     return False
 
 
-def unsigned(gold: str, answer: str) -> tuple[str, str]:
-    """Both without the minus of one, where the other says a loss in words: -10 % is a loss of 10 %."""
+def unsigned(gold: str, answer: str) -> tuple[str, str] | None:
+    """Both without the minus of one, where the other says a loss in words: -10 % is a loss of 10 %.
+
+    None where they are no such pair.
+    """
+    if "-" not in gold[:1] + answer[:1]:
+        return None
     for k, (first, second) in enumerate(((gold, answer), (answer, gold))):
         signed = re.fullmatch(r"-\s*([\d.,\\% {}]+)", second)
         if signed and _way("change", first) == -1 and not re.search(r"-\s*\d", first):
             return (first, signed[1]) if k == 0 else (signed[1], first)
-    return gold, answer
+    return None
 
 
 def _way(axis: str, text: str) -> int:
