@@ -22,6 +22,7 @@ from verigym.verifiers.math.context import Context, context_of
 from verigym.verifiers.math.corruption import mended
 from verigym.verifiers.math.extract import extract
 from verigym.verifiers.math.forms import FORMS
+from verigym.verifiers.math.languages import to_english
 from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS, TooBig
 
 _EXTRACT = ("auto", "boxed", "tag", "bare")
@@ -205,4 +206,4 @@ def _gold(text: str) -> str:
     text = mended(text)
     if "\\boxed" in text or len(text) > 400 or "####" in text:
         text = extract(text).answer or text
-    return clean(text[:MAX_ANSWER_CHARS])
+    return clean(to_english(text[:MAX_ANSWER_CHARS]))

@@ -20,7 +20,7 @@ from verigym.verifiers.math.reading import Reading, readings, split
 from verigym.verifiers.math.restating import restates
 from verigym.verifiers.math.spelled import number_of, ordinal_of
 from verigym.verifiers.math.trees import Node, TooBig
-from verigym.verifiers.math.words import begins_with_verdict, kind_of, same_words
+from verigym.verifiers.math.words import begins_with_verdict, complement, kind_of, same_words
 
 WRONG_FORM = "wrong form"
 RESTATED = "restated"
@@ -80,7 +80,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     for left in lefts:
         for right in rights:
             if same_reading(left, right, ctx) and allows(
-                left, right, ctx, partial(_says, gold, ctx)
+                gold, left, right, ctx, partial(_says, gold, ctx)
             ):
                 fault = _fault_of(left, right, ctx)
                 if not fault:
@@ -89,6 +89,8 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         return fault
     if _said_again(gold, answer, ctx):
         return "value"
+    if gold.isalpha() and len(gold) > 2 and complement(answer) == gold.lower():
+        return "words"
     if all(_formal(found[0]) for found in (lefts, rights) if found):
         return ""
     return "words" if _prose(gold, answer) else ""
