@@ -22,7 +22,7 @@ _SHOWN = 400
 _WORD = re.compile(r"[^\W\d_]{2,20}")
 _COMMAND_WORDS = frozenset(names("boxed text textbf mathrm answer final"))
 _HAN = re.compile("[\u4e00-\u9fff]")
-_HAN_RUN = re.compile("[\u4e00-\u9fff【】「」]+(?!\s*\})")
+_HAN_RUN = re.compile(r"[\u4e00-\u9fff【】「」]+(?!\s*\})")
 _TURNING = re.compile("[不非无未没否除余别勿几约近年月日]")
 _OPENING_IS = re.compile(r"^[\s,;]*(?:therefore[\s,]*)?is\s+(?=[$\\\d-])")
 _NOUN = re.compile(r"(?<=\d) [a-zA-Z]{0,20}[à-ÿ][a-zà-ÿ]{0,20}(?=\W*$)")
