@@ -53,16 +53,17 @@ def opposed(gold: str, answer: str, question: str) -> bool:
 
 
 def unsigned(gold: str, answer: str) -> tuple[str, str] | None:
-    """Both without the minus of one, where the other says a loss in words: -10 % is a loss of 10 %.
+    """Both without the sign of one, where the other says it in words: -10 % is a loss of 10 %.
 
     None where they are no such pair.
     """
-    if "-" not in gold[:1] + answer[:1]:
+    if not {"-", "+"} & {gold[:1], answer[:1]}:
         return None
     for k, (first, second) in enumerate(((gold, answer), (answer, gold))):
-        signed = re.fullmatch(r"-\s*([\d.,\\% {}]+)", second)
-        if signed and _way("change", first) == -1 and not re.search(r"-\s*\d", first):
-            return (first, signed[1]) if k == 0 else (signed[1], first)
+        signed = re.fullmatch(r"([-+])\s*([\d.,\\% {}]+)", second)
+        way = _way("change", first)
+        if signed and way == (1 if signed[1] == "+" else -1) and not re.search(r"-\s*\d", first):
+            return (first, signed[2]) if k == 0 else (signed[2], first)
     return None
 
 
