@@ -12,6 +12,7 @@ from typing import Any
 
 from verigym.doors import need_library
 from verigym.envs.check.laws import (
+    cheap,
     contract,
     cost,
     determinism,
@@ -45,6 +46,7 @@ LAWS: tuple[Law, ...] = (
     determinism.the_oracle_finds_back,
     reward.the_oracle_earns_full_marks,
     reward.tricks_earn_nothing,
+    cheap.cheap_answers_earn_no_more_than_guessing,
     reward.chance_earns_next_to_nothing,
     reward.difficulties_are_in_order,
     secrecy.the_answer_is_hidden,
