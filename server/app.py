@@ -24,7 +24,8 @@ from fastapi import FastAPI, Request, Response
 
 from verigym import __version__
 from verigym.canonical import to_json
-from verigym.errors import ConfigError, RequestError, suggestion
+from verigym.errors import ConfigError, MissingError, RequestError, suggestion
+from verigym.missing import REASON
 from verigym.sandbox.local import LocalSandbox
 from verigym.server import direct, judges, metrics, openapi, page, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
@@ -34,6 +35,7 @@ from verigym.server.guard import Guard, keys_of
 from verigym.server.jobs import routes as jobs_routes
 from verigym.server.jobs.opening import default_path, opener
 from verigym.server.jobs.runner import Jobs
+from verigym.server.jobs.sql import Store
 from verigym.server.jobs.store import StoreError
 from verigym.server.keys import Caller
 from verigym.server.limits import Gate, Limits, busy, deadline_of, stopping
@@ -60,8 +62,10 @@ _log = logging.getLogger(__name__)
 _verify_decoder = msgspec.json.Decoder(VerifyBody)
 _batch_decoder = msgspec.json.Decoder(BatchBody)
 
-_POOL_REASONS = frozenset({"deadline", "load_timeout", "worker_died", "pool_closed", "cancelled"})
-"""Reasons whose evidence the pool wrote; it holds nothing of a verifier or a task."""
+_OPEN_REASONS = frozenset(
+    {REASON, "deadline", "load_timeout", "worker_died", "pool_closed", "cancelled"}
+)
+"""Reasons whose evidence this package wrote; it holds nothing of a verifier or a task."""
 
 
 @dataclass
@@ -74,6 +78,8 @@ class _Service:
     """Names of keys; 0 where none is asked for."""
     cards: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By verifier id, what `Verifier.describe` gives."""
+    missing: dict[str, str] = field(default_factory=dict)
+    """By id, what verifiers lack that are installed only in part, and what installs it."""
     audits: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By verifier id, the card with its error rates, where one of this version ships."""
     held: Counter[str] = field(default_factory=Counter)
@@ -82,12 +88,12 @@ class _Service:
     """Submissions in one of them, averaged."""
 
     def check(self, ask: VerifyBody, where: str) -> None:
-        if ask.verifier not in self.cards:
+        if ask.verifier not in self.cards and ask.verifier not in self.missing:
             message = f"unknown verifier; {suggestion(ask.verifier, self.cards)}"
             raise Refusal(404, "unknown_verifier", message, f"{where}.verifier")
         for name in sorted(ids_in(ask.params)):
             # A composition must not reach what the operator does not serve.
-            if name not in self.cards:
+            if name not in self.cards and name not in self.missing:
                 message = f"unknown verifier in params; {suggestion(name, self.cards)}"
                 raise Refusal(404, "unknown_verifier", message, f"{where}.params.of")
         if ask.params:
@@ -217,6 +223,9 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     ids = settings.verifier_ids()
     settings.env_ids()
     tracing = tracing or tracing_of(settings.trace)
+    open_store = opener(
+        settings.store
+    )  # here, so that what is wrong with it is said before anything starts
     numbers = metrics.Metrics()
     keys = keys_of(settings)
 
@@ -242,7 +251,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
             for path in ("/v1/verify", "/v1/verify/batch"):
                 gate.before[path] = service.admit
             stack.push_async_callback(asyncio.to_thread, service.pool.close)
-            jobs = app.state.jobs = await _start_jobs(settings, service)
+            jobs = app.state.jobs = await _start_jobs(settings, service, open_store)
             numbers.read_from(lambda: metrics.of_jobs(jobs))
             stack.push_async_callback(app.state.jobs.close)
             if settings.sandbox:
@@ -383,16 +392,21 @@ def _start(
             audit = read_card(name, service.cards[name]["version"])
             if audit is not None:
                 service.audits[name] = audit
+        except MissingError as error:
+            _log.warning("verifier %s gives no verdicts: %s", name, error)
+            service.missing[name] = str(error)
         except RequestError as error:
             # One broken plugin must not keep the others from being served.
             _log.error("verifier %s is left out: %s", name, error)
     return service
 
 
-async def _start_jobs(settings: Settings, service: _Service) -> Jobs:
+async def _start_jobs(
+    settings: Settings, service: _Service, open_store: Callable[[], Store]
+) -> Jobs:
     """Jobs, begun at once where a store is named or has been used; else with the first request."""
     jobs = Jobs(
-        *(settings, opener(settings.store), service.pool, service.cards, _presentable),
+        *(settings, open_store, service.pool, service.cards, _presentable),
         service.n_callers,
     )
     if settings.store is None and not default_path().exists():
@@ -428,7 +442,7 @@ def _presentable(verdict: Verdict) -> Verdict:
     The evidence of a fault quotes whatever the verifier raised: paths, or the hidden reference. It
     goes to the log instead. Evidence of scored verdicts is written for callers and stays.
     """
-    if not verdict.fault or verdict.reason in _POOL_REASONS:
+    if not verdict.fault or verdict.reason in _OPEN_REASONS:
         return verdict
     _log.warning(
         "%s: %s, %s: %s (digest %s)",

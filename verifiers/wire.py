@@ -68,6 +68,7 @@ class Broken(msgspec.Struct, tag=True):
     """The verifier could not be loaded, by its own fault; ends the answer."""
 
     message: str
+    reason: str = "cannot_load"
 
 
 Answer: TypeAlias = Ready | Judged | Refused | Broken

@@ -30,6 +30,7 @@ from verigym.canonical import JSON
 from verigym.doors import DOORS
 from verigym.env import Env
 from verigym.errors import RequestError, TaskError, suggestion
+from verigym.missing import raise_explained
 from verigym.verifier import Verifier
 
 _NAME = re.compile(r"(?P<family>[\w-]+)/(?P<short>[\w-]+)-v(?P<version>\d+)")
@@ -208,6 +209,8 @@ def arguments_of(kind: type[Env[Any]]) -> dict[str, Any]:
 def _called(maker: Callable[..., Any], full: str, kwargs: dict[str, Any]) -> Any:
     try:
         return maker(**kwargs)
+    except ModuleNotFoundError as error:
+        raise_explained(error, full)
     except TypeError as error:
         known = arguments_of(maker if isinstance(maker, type) else Env)
         for name in kwargs.keys() - known.keys():
@@ -221,7 +224,10 @@ def _maker(full: str) -> Callable[..., Any]:
     # As gymnasium.make finds it, without the copies of the specification that it makes for each.
     entry_point = registration.registry[full].entry_point
     if isinstance(entry_point, str):
-        return registration.load_env_creator(entry_point)
+        try:
+            return registration.load_env_creator(entry_point)
+        except ModuleNotFoundError as error:
+            raise_explained(error, full)
     assert entry_point is not None
     return entry_point
 
@@ -241,7 +247,10 @@ def make_verifier(name: str, **params: JSON) -> Verifier:
 def _load_verifier(name: str) -> type[Verifier]:
     for point in _points("verigym.verifiers"):
         if point.name == name:
-            loaded = point.load()
+            try:
+                loaded = point.load()
+            except ModuleNotFoundError as error:
+                raise_explained(error, f"verifier {name}")
             if not (isinstance(loaded, type) and issubclass(loaded, Verifier)):
                 raise TaskError(f"verifier {name!r} ({point.value}) is not a verigym.Verifier")
             if loaded.id != name:

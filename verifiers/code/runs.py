@@ -13,6 +13,7 @@ from dataclasses import replace
 from verigym.errors import RequestError, SandboxError, TaskError, suggestion
 from verigym.sandbox.base import Cancellation, Sandbox
 from verigym.sandbox.job import Job, JobStatus, Result
+from verigym.sandbox.languages.load import load_languages, not_here
 from verigym.verifiers.deadline import deadline
 
 # What each way to end means, in words that give nothing of a hidden test away.
@@ -33,13 +34,14 @@ _SLOW_S = 0.5
 
 
 def run_one(sandbox: Sandbox, job: Job, cancellation: Cancellation | None = None) -> Result:
-    """The result of `job`. Raises SandboxError where the machine failed or lacks the language,
-    TaskError for a job that cannot be run as asked."""
+    """The result of `job`. Raises SandboxError where the machine failed, MissingError where it lacks
+    the language, TaskError for a job that cannot be run as asked."""
     if job.language not in sandbox.languages:
-        raise SandboxError(
-            f"this machine does not run {job.language!r}; "
-            f"{suggestion(job.language, sandbox.languages)}"
-        )
+        known = load_languages()
+        if job.language in known:
+            raise not_here(known[job.language])
+        hint = suggestion(job.language, sandbox.languages)
+        raise TaskError(f"there is no language {job.language!r}; {hint}")
     try:
         # Without one the call is as simple as a stand-in for a sandbox may expect.
         result = sandbox.run(job, cancellation=cancellation) if cancellation else sandbox.run(job)

@@ -17,7 +17,7 @@ from verigym.canonical import JSON
 from verigym.errors import TaskError, suggestion
 from verigym.reply import spoken
 from verigym.task import Task
-from verigym.verdict import Status, Verdict, fault, scored, unusable
+from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.text.constraints.draw import KINDS
 from verigym.verifiers.text.constraints.kind import Kind
@@ -68,12 +68,8 @@ class ConstraintsVerifier(Verifier):
             return unusable("no_answer", "the text is blank")
         texts = variants(submission) if self.params["mode"] == "loose" else [submission]
         parts: dict[str, float] = {}
-        try:
-            for kind, args in constraints:
-                parts[_name(kind.id, parts)] = float(any(kind.check(t, args) for t in texts))
-        except ModuleNotFoundError as error:
-            evidence = f"{error.name} is not installed; pip install 'verigym[text]'"
-            return fault(Status.VERIFIER_ERROR, "missing_library", evidence)
+        for kind, args in constraints:
+            parts[_name(kind.id, parts)] = float(any(kind.check(t, args) for t in texts))
         failed = [name for name, value in parts.items() if not value]
         if not failed:
             return scored(1.0, "followed", f"all {len(parts)} constraints hold", parts)
