@@ -42,7 +42,6 @@ from verigym.agents.policy import Policy, PolicyRefusal
 from verigym.agents.workers import Job, Workers
 from verigym.episode import Episode, Fault, Turn
 from verigym.errors import PolicyError, RequestError, VerifierFault
-from verigym.missing import REASON as NOT_INSTALLED
 from verigym.verdict import Status
 
 __all__ = ["EnvPool", "FaultLimit", "Ledger", "Plan", "Settings", "plan_groups", "play"]
@@ -312,8 +311,9 @@ class _Game:
         if isinstance(error, VerifierFault):
             verdict = error.verdict
             live.trouble = trouble = live.trouble or Trouble(since=job.began)
-            hopeless = verdict.status is Status.VERIFIER_ERROR and (
-                trouble.tries >= self.settings.error_retries or verdict.reason == NOT_INSTALLED
+            hopeless = (
+                verdict.status is Status.VERIFIER_ERROR
+                and trouble.tries >= self.settings.error_retries
             )
             detail = f"verifier {verdict.verifier}: {verdict.status.value}, {verdict.reason}"
             if not hopeless and self._retry(trouble, detail, again):

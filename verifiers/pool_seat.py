@@ -19,8 +19,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from verigym.errors import MissingError, RequestError
-from verigym.missing import REASON
+from verigym.errors import RequestError
 from verigym.verdict import Status, fault
 from verigym.verifiers.forkserver import ForkServer
 from verigym.verifiers.pool_parcels import Call, Parcel, closed, late, settle
@@ -174,7 +173,7 @@ class Seat:
         else:
             raws = [msgspec.Raw(call.raw) for call in self._todo]
             try:
-                data = frame(SentAsk(parcel.verifier, parcel.params, raws, parcel.timeout_s))
+                data = frame(SentAsk(parcel.verifier, parcel.params, raws))
             except OSError as error:
                 settle(self._todo, fault(Status.INFRA, "too_large", str(error)))
                 self._end()
@@ -276,10 +275,8 @@ class Seat:
             self._end(RequestError(answer.message))
         elif isinstance(answer, Broken):
             _log.error("verifier %s cannot be loaded: %s", parcel.verifier, answer.message)
-            settle(self._todo, fault(Status.VERIFIER_ERROR, answer.reason, answer.message))
-            # One that asked for a description has no verdict to learn it from.
-            lacks = answer.reason == REASON and not parcel.calls
-            self._end(MissingError(answer.message) if lacks else None)
+            settle(self._todo, fault(Status.VERIFIER_ERROR, "cannot_load", answer.message))
+            self._end()
 
     def _guarded(self, act: Callable[[], None]) -> None:
         """Do `act`; a bug in it is the caller's to see, who would else wait for ever."""

@@ -32,8 +32,6 @@ class Ask(msgspec.Struct):
     verifier: str
     params: dict[str, Any]
     items: list[Item]
-    timeout_s: float = 0.0
-    """For each item; 0 for none."""
 
 
 class SentAsk(msgspec.Struct):
@@ -42,7 +40,6 @@ class SentAsk(msgspec.Struct):
     verifier: str
     params: dict[str, Any]
     items: list[msgspec.Raw]
-    timeout_s: float = 0.0
 
 
 class Ready(msgspec.Struct, tag=True):
@@ -68,7 +65,6 @@ class Broken(msgspec.Struct, tag=True):
     """The verifier could not be loaded, by its own fault; ends the answer."""
 
     message: str
-    reason: str = "cannot_load"
 
 
 Answer: TypeAlias = Ready | Judged | Refused | Broken

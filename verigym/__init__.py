@@ -9,7 +9,6 @@ from verigym.env import SPLITS, Draft, Env, Snapshot, Transition
 from verigym.episode import Episode, Fault, Turn
 from verigym.errors import (
     ConfigError,
-    MissingError,
     PolicyError,
     RequestError,
     SandboxError,
@@ -35,7 +34,6 @@ __all__ = [
     "Env",
     "Episode",
     "Fault",
-    "MissingError",
     "PolicyError",
     "Question",
     "RequestError",

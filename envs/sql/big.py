@@ -23,7 +23,7 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.envs.sql.commands import MAX_ROWS
 from verigym.envs.sql.domains import DOMAINS, Domain
-from verigym.missing import raise_explained
+from verigym.errors import RequestError
 
 if TYPE_CHECKING:
     import duckdb
@@ -189,7 +189,9 @@ def _made() -> duckdb.DuckDBPyConnection:
 
         from verigym.verifiers.sql.duck import SETTINGS
     except ModuleNotFoundError as error:
-        raise_explained(error, "sql/scale")
+        raise RequestError(
+            f"sql/scale needs {error.name}, which is not installed; pip install 'verigym[sql]'"
+        ) from error
 
     db = duckdb.connect(":memory:", config=SETTINGS)
     columns = []

@@ -132,6 +132,9 @@ def _rates(report: Mapping[str, Any]) -> list[str]:
     times = report["latency_ms"]
     lines = [_HEAD, *rows, ""]
     lines += [f"Time: p50 {times['p50']} ms, p99 {times['p99']} ms, worst {times['worst']} ms.", ""]
+    if report.get("parts"):
+        told = ", ".join(f"{name} {value:.3f}" for name, value in report["parts"].items())
+        lines += [f"Mean of parts over accepted answers: {told}.", ""]
     if "against" in report:
         other = report["against"]
         agreed = percent(other["agreement"], other["agreement_interval"])

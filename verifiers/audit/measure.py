@@ -88,6 +88,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
             ).most_common()
         ),
         "latency_ms": _times([outcome.seconds for outcome in outcomes]),
+        "parts": _parts([outcome.verdict for outcome in outcomes if outcome.accepted]),
     }
 
 
@@ -162,6 +163,15 @@ def _rates(outcomes: Sequence[Outcome]) -> dict[str, Any]:
         "false_negative_interval": interval(rejected, len(right_answers)),
         "errors": len(outcomes) - len(judged),
     }
+
+
+def _parts(verdicts: Sequence[Verdict]) -> dict[str, float]:
+    """The mean of each named part over the verdicts that have it."""
+    values: dict[str, list[float]] = {}
+    for verdict in verdicts:
+        for name, value in verdict.parts.items():
+            values.setdefault(name, []).append(value)
+    return {name: sum(found) / len(found) for name, found in sorted(values.items())}
 
 
 def _times(seconds: Sequence[float]) -> dict[str, float | None]:

@@ -15,11 +15,10 @@ _BUSY = (408, 409, 425, 429)
 class Fault(Exception):
     """The endpoint gave nothing that can be used; `status` says whose doing it is."""
 
-    def __init__(self, status: Status, reason: str, evidence: str, code: int | None = None) -> None:
+    def __init__(self, status: Status, reason: str, evidence: str) -> None:
         super().__init__(evidence)
         self.status = status
         self.reason = reason
-        self.code = code  # of the HTTP answer, where that is the fault
 
 
 def chat(url: str, key: str | None, body: dict[str, Any], timeout_s: float) -> str:
@@ -60,7 +59,7 @@ def chat(url: str, key: str | None, body: dict[str, Any], timeout_s: float) -> s
     if code != 200:
         ours = 400 <= code < 500 and code not in _BUSY
         status = Status.VERIFIER_ERROR if ours else Status.INFRA
-        raise Fault(status, "judge_http_error", f"the endpoint answered {code}", code)
+        raise Fault(status, "judge_http_error", f"the endpoint answered {code}")
     return _content(bytes(data))
 
 

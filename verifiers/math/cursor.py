@@ -22,10 +22,7 @@ class Cursor(ABC):
     @property
     def here(self) -> Token:
         """The next token."""
-        try:
-            return self.tokens[self.at]
-        except IndexError:
-            return self.tokens[-1]
+        return self.tokens[min(self.at, len(self.tokens) - 1)]
 
     def peek(self, ahead: int = 1) -> Token:
         """The token `ahead` places on."""
@@ -33,8 +30,7 @@ class Cursor(ABC):
 
     def take(self, *texts: str) -> bool:
         """Whether the next token is one of `texts`; it is then passed."""
-        token = self.here
-        if token.text in texts and token.kind not in ("num", "end"):
+        if self.here.kind != "num" and self.here.text in texts and self.here.kind != "end":
             self.at += 1
             return True
         return False

@@ -27,8 +27,7 @@ def total(nodes: Sequence[Node]) -> Node | None:
     if found is None:
         return None
     start, step, end = found
-    # A sum of one term: its value is known, but the answer did not work it out.
-    return Node("add", (num((start + end) * ((end - start) // step + 1) // 2),))
+    return num((start + end) * ((end - start) // step + 1) // 2)
 
 
 def _progression(nodes: Sequence[Node]) -> tuple[int, int, int] | None:

@@ -1,6 +1,7 @@
 """Labelled pairs of queries as cases for the audit.
 
-A row is `{"schema", "query_a", "query_b", "equivalent", "dialect"}`; `query_a` is the reference.
+A row is `{"schema", "query_a", "query_b", "equivalent", "dialect"}`; `query_a` is the reference. Without
+a schema it is guessed from the reference.
 Public sets label queries as relations: they call two queries equal although only one of them has a
 top-level ORDER BY. So a row is compared in order where both queries order, unless it says otherwise
 (`"order": "auto"`, as tasks do).
@@ -22,12 +23,12 @@ _KEPT = ("rows", "setup", "compare", "columns")
 
 def task_of(row: Mapping[str, Any]) -> tuple[Task, str, bool]:
     """Task, submission and label of a row. Raises RequestError where a field is missing."""
-    missing = {"schema", "query_a", "query_b", "equivalent"} - set(row)
+    missing = {"query_a", "query_b", "equivalent"} - set(row)
     if missing:
         raise RequestError(f"an SQL case needs {', '.join(sorted(missing))}; it has {sorted(row)}")
     reference = {
         "query": row["query_a"],
-        "schema": _listed(row["schema"]),
+        "schema": _listed(row.get("schema") or None),
         "dialect": row.get("dialect") or "",
         "order": row.get("order") or "both",
         **{name: row[name] for name in _KEPT if row.get(name) is not None},

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -242,6 +242,21 @@ def fragile(tree: exp.Expr) -> bool:
         if isinstance(node, exp.Select) and _loose(node):
             return True
     return False
+
+
+def is_case_fragile(tree: exp.Expr) -> bool:
+    """Whether a result shows one of several texts that differ by case alone, to a dialect that folds."""
+    return tree.find(
+        exp.Group, exp.Distinct, exp.Min, exp.Max, exp.Intersect, exp.Except
+    ) is not None or any(node.args.get("distinct") for node in tree.find_all(exp.Union))
+
+
+def has_case_twins(database: Mapping[str, Sequence[tuple[Any, ...]]]) -> bool:
+    """Whether two texts of a database differ by case alone."""
+    texts = {
+        cell for rows in database.values() for row in rows for cell in row if isinstance(cell, str)
+    }
+    return len({text.casefold() for text in texts}) < len(texts)
 
 
 def _loose(select: exp.Select) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from verigym.verifiers.sql.cells import Cell, around, fitted, negative, numbered, usual
 from verigym.verifiers.sql.hints import Hints, Place
@@ -20,6 +20,7 @@ Row = tuple[Cell, ...]
 Database = Mapping[str, list[Row]]
 
 _MANY = 80
+_MAX_EDGE = 2**62
 _ROWS = (0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 8, 10, 12, 15)
 _NULLS = (0.0, 0.15, 0.4)
 _STEPS = (-9, -3, -1, 0, 1, 2, 5, 9, 20, 60)
@@ -50,12 +51,43 @@ class _Plan:
     the greatest of a group fall on different sides of its members."""
 
 
-def family(schema: Schema, hints: Hints, count: int, seed: int) -> Iterator[Database]:
+def family(
+    schema: Schema, hints: Hints, count: int, seed: int, name: str = ""
+) -> Iterator[Database]:
     """`count` databases from `seed`, small ones first; more rows where sizes are asked for."""
     maker = _Maker(schema, hints)
+    sizes = sorted(_few(hints.sizes))
     for number in range(count):
-        rng = random.Random(f"{seed}:{number}")
-        yield maker.make(_plan(rng, number, count, sorted(hints.sizes)[:4]), rng)
+        rng = random.Random(f"{seed}:{name}{number}")
+        yield maker.make(_plan(rng, number, count, sizes), rng)
+
+
+_MAX_SIZES = 4
+
+
+def _few(sizes: list[int]) -> list[int]:
+    """Four sizes of the first ones noted: the least and the greatest among them."""
+    if len(sizes) <= _MAX_SIZES:
+        return sizes
+    ordered = sorted(sizes)
+    return [*ordered[:2], *ordered[-2:]]
+
+
+class Extender:
+    """Adds the tables and columns that a submission names to databases of a reference.
+
+    What the reference reads stays as it is.
+    """
+
+    def __init__(self, known: Schema, schema: Schema, hints: Hints, seed: int) -> None:
+        self._known, self._schema, self._seed = known, schema, seed
+        self._maker = _Maker(schema, hints)
+
+    def extend(self, database: Database, number: int) -> Database:
+        """The database in the larger schema; the same for the same number."""
+        rng = random.Random(f"{self._seed}:more{number}")
+        plan = _plan(rng, rng.randint(20, 80), 90, [])
+        return self._maker.extend(database, self._known, replace(plan, lone=False), rng)
 
 
 def _plan(rng: random.Random, number: int, count: int, sizes: list[int]) -> _Plan:
@@ -153,7 +185,9 @@ class _Maker:
                 )
         listed = {slot.root for slots in self.slots.values() for slot in slots if slot.values}
         self.edges = {
-            root: [] if root in listed else [c for c in pool if type(c) is int]
+            root: []
+            if root in listed
+            else [c for c in pool if type(c) is int and abs(c) < _MAX_EDGE]
             for root, (pool, _, _) in self.pools.items()
         }
         self.fitted: dict[tuple[str, Cell], Cell] = {}
@@ -181,6 +215,63 @@ class _Maker:
         return without_orphans(
             self.schema, {table: database[table] for table in self.schema.tables}
         )
+
+    def extend(
+        self, database: Database, known: Schema, plan: _Plan, rng: random.Random
+    ) -> Database:
+        """A database of the schema `known` with the tables and columns that it lacks."""
+        active = {
+            root: self._draw(*values, self._width(root, plan, rng), plan.exact, rng)
+            for root, values in self.pools.items()
+        }
+        found: dict[str, list[Row]] = {}
+        for table in self.order:
+            if table not in known.tables:
+                found[table] = self._fill(plan, rng, active, found, table, max(1, plan.rows))
+                continue
+            places = {column.name: at for at, column in enumerate(known.tables[table])}
+            bound = {
+                name: [row[at] for row in found.get(key.parent, ())]
+                for key in self.foreign[table]
+                for name, at in zip(
+                    key.columns,
+                    (
+                        [c.name for c in self.schema.tables[key.parent]].index(n)
+                        for n in key.parent_columns
+                    ),
+                    strict=True,
+                )
+                if name not in places
+            }
+            found[table] = [
+                tuple(
+                    row[places[slot.place[1]]]
+                    if slot.place[1] in places
+                    else self._added(slot, active[slot.root], bound.get(slot.place[1]), plan, rng)
+                    for slot in self.slots[table]
+                )
+                for row in database.get(table, ())
+            ]
+        return with_parents(self.schema, self.hints.kinds, found)
+
+    def _added(
+        self,
+        slot: _Slot,
+        active: list[Cell],
+        parents: list[Cell] | None,
+        plan: _Plan,
+        rng: random.Random,
+    ) -> Cell:
+        """A cell of a column that the reference does not name."""
+        if slot.nullable and rng.random() < max(plan.nulls, 0.1):
+            return None
+        if parents:
+            return rng.choice(parents)
+        if slot.values:
+            return rng.choice(slot.values)
+        if rng.random() < 0.3:
+            return self._far(slot, rng, wide=False)
+        return self._fit(rng.choice(active), slot.kind)
 
     def _width(self, root: Place, plan: _Plan, rng: random.Random) -> int:
         """How many active values a class gets: few for what groups are made by, where those count."""
@@ -361,6 +452,49 @@ class _Maker:
             for name, value in zip(key.columns, values, strict=True):
                 cells[index[name]] = value
         return True
+
+
+def with_parents(
+    schema: Schema, kinds: Mapping[Place, str], database: Mapping[str, list[Row]]
+) -> Database:
+    """The database with a parent added for each foreign key that has none."""
+    found = {table: list(database.get(table, ())) for table in schema.tables}
+    for table in reversed(schema.parents_first()):
+        for key in (key for key in schema.foreign if key.table == table):
+            mine, theirs = (
+                [[c.name for c in schema.tables[t]].index(name) for name in names]
+                for t, names in ((key.table, key.columns), (key.parent, key.parent_columns))
+            )
+            known = {tuple(row[at] for at in theirs) for row in found[key.parent]}
+            for row in list(found[table]):
+                part = tuple(row[at] for at in mine)
+                if None not in part and part not in known:
+                    known.add(part)
+                    number = 500 + len(found[key.parent])
+                    found[key.parent].append(
+                        _parent(
+                            schema, kinds, key.parent, dict(zip(theirs, part, strict=True)), number
+                        )
+                    )
+    return without_orphans(schema, found)
+
+
+def _parent(
+    schema: Schema, kinds: Mapping[Place, str], table: str, given: Mapping[int, Cell], number: int
+) -> Row:
+    """A row with some cells given; foreign keys of its own are null where they may be."""
+    bound = {name for key in schema.foreign if key.table == table for name in key.columns}
+    cells: list[Cell] = []
+    for at, column in enumerate(schema.tables[table]):
+        if at in given:
+            cells.append(given[at])
+        elif column.nullable and column.name in bound:
+            cells.append(None)
+        elif column.values:
+            cells.append(column.values[number % len(column.values)])
+        else:
+            cells.append(numbered(number, kinds[(table, column.name)]))
+    return tuple(cells)
 
 
 def without_orphans(schema: Schema, database: Database) -> Database:

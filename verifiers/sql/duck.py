@@ -74,14 +74,16 @@ class DuckEngine:
 
     name = "duckdb"
 
-    def __init__(self, schema: Schema, *, timeout_s: float, max_rows: int) -> None:
+    def __init__(
+        self, schema: Schema, dialect: str | None, *, timeout_s: float, max_rows: int
+    ) -> None:
         import duckdb
 
         self._errors = duckdb.Error
         self._schema, self._timeout_s, self._max_rows = schema, timeout_s, max_rows
         self._db = duckdb.connect(":memory:", config=SETTINGS)
         for table, columns in schema.tables.items():
-            self._db.execute(create(table, columns))
+            self._db.execute(create(table, columns, folds=dialect == "mysql"))
         self._db.execute("SET lock_configuration = true")
         self._late, self._due = False, math.inf
         self._start = resident()
@@ -148,9 +150,13 @@ def resident() -> int:
         return 0
 
 
-def create(table: str, columns: Sequence[Any], kind: str = "TABLE") -> str:
-    """A CREATE statement without keys: the generated rows hold to them."""
-    inner = ", ".join(f'"{column.name}" {TYPES.get(column.kind, "VARCHAR")}' for column in columns)
+def create(table: str, columns: Sequence[Any], kind: str = "TABLE", *, folds: bool = False) -> str:
+    """A CREATE statement without keys: the generated rows hold to them.
+
+    `folds` makes upper and lower case one in texts.
+    """
+    text = "VARCHAR COLLATE NOCASE" if folds else "VARCHAR"
+    inner = ", ".join(f'"{column.name}" {TYPES.get(column.kind, text)}' for column in columns)
     return f'CREATE {kind} "{table}" ({inner})'
 
 

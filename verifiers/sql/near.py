@@ -22,7 +22,8 @@ def values_of(literal: exp.Literal) -> Iterator[Value]:
         yield text
         return
     try:
-        yield int(text) if re.fullmatch(r"\d{1,18}", text) else float(text)
+        whole = re.fullmatch(r"\d{1,19}", text) and int(text) < 2**63
+        yield int(text) if whole else float(text)
     except ValueError:
         return
 

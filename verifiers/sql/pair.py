@@ -1,28 +1,32 @@
-"""Reference and submission run side by side on one engine, and how their results are compared."""
+"""Reference and submission run side by side, and how their results are compared."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlglot import exp
+
 from verigym.errors import TaskError
 from verigym.verdict import Verdict, scored, unusable
-from verigym.verifiers.sql.compare import Expected, allows, cut, fragile, window_of
-from verigym.verifiers.sql.databases import Database
+from verigym.verifiers.sql.compare import Expected, allows, fragile, has_case_twins
+from verigym.verifiers.sql.databases import Database, Extender, family
 from verigym.verifiers.sql.engine import Engine, QueryFailed, Rows
+from verigym.verifiers.sql.hints import widened
 from verigym.verifiers.sql.proof import proved_equal
 from verigym.verifiers.sql.read import Query
 from verigym.verifiers.sql.schema import Schema
+from verigym.verifiers.sql.scopes import read_scene
 from verigym.verifiers.sql.shrink import shrink
 from verigym.verifiers.sql.translate import Untranslatable
+from verigym.verifiers.sql.wanted import UNCERTAIN, Wanted, named_part
+from verigym.verifiers.sql.witness import Witnesses
 
-_SHUFFLES = 4
-_LARGE = 100
-_LIMITS = ("time_limit", "too_many_rows", "memory_limit")
 _MAX_PERMUTED = 6
+_SLOW = ("duckdb", "postgres")
 
 
 @dataclass(frozen=True)
@@ -42,64 +46,35 @@ class Difference:
         )[:4000]
 
 
-class NotHere(Exception):
-    """This engine cannot run one of the queries; another may."""
-
-
 class Pair:
-    """Reference and submission with what the comparison needs to know."""
+    """A submission beside the reference, on the reference's databases and on some of their own."""
 
-    def __init__(
-        self,
-        task_id: str,
-        wanted: Query,
-        got: Query,
-        schema: Schema,
-        dialect: str | None,
-        options: Mapping[str, Any],
-    ) -> None:
-        self.task_id, self.schema, self.dialect, self.options = task_id, schema, dialect, options
-        self.wanted, self.got = wanted, got
-        order = options["order"]
-        self.ordered = order == "always" or (
-            order in ("auto", "both") and wanted.tree.args.get("order") is not None
-        )
-        if order == "both" and not got.ordered:
-            self.ordered = False
-        self.bag = options["compare"] == "bag"
-        self.window = window_of(wanted.tree)
-        self.wanted_fragile = fragile(self.window.tree if self.window else wanted.tree)
+    def __init__(self, wanted: Wanted, got: Query) -> None:
+        self.wanted, self.got, self.options = wanted, got, wanted.options
+        self.ordered = wanted.ordered and not (self.options["order"] == "both" and not got.ordered)
+        self.bag = wanted.bag
         self.got_fragile = fragile(got.tree) or (self.ordered and not got.ordered)
-        self.order_promised = got.ordered or order == "always"
+        self.order_promised = got.ordered or self.options["order"] == "always"
+        if wanted.rows is not None:
+            self.schema = wanted.schema
+        else:
+            both = named_part(wanted.whole, (wanted.query.tree, got.tree))
+            self.schema = both.with_kinds(wanted.hints.kinds)
+        self.hints, self.theirs = widened(wanted.hints, self.schema, got.tree)
+        self.schema = self.schema.with_kinds(self.hints.kinds)
+        self.same_schema = _shape(self.schema) == _shape(wanted.schema)
 
-    def judged(self, engine: Engine, databases: Iterator[Database], *, final: bool) -> Verdict:
-        """The verdict by one engine. Raises NotHere where another should be tried (unless `final`)."""
-        reference = engine.printed(self.window.tree if self.window else self.wanted.tree)
-        try:
-            submission = engine.printed(self.got.tree)
-        except Untranslatable:
-            if not final:
-                raise
-            return unusable("query_error", "the query uses what the engine does not have")
-        run = Run(self, engine, reference, submission)
+    def judged(self, run: Run, task_id: str) -> Verdict:
+        """The verdict. Raises TaskError if the reference cannot be compared with anything."""
         checked = 0
-        trouble: QueryFailed | None = None
-        for database in databases:
+        for number, database in self._databases(run):
             try:
-                expected = run.expected(database)
-            except QueryFailed as error:
-                if error.code == "query_error" and not final and not checked:
-                    raise NotHere(str(error)) from error
-                trouble = error
-                continue
+                expected = run.expected(number, database)
+            except QueryFailed:
+                continue  # The reference alone, so no submission's doing.
             try:
                 difference = run.difference(database, expected)
             except QueryFailed as error:
-                if error.code == "query_error" and not final:
-                    raise NotHere(str(error)) from error
-                if error.code in _LIMITS and max(map(len, database.values())) > _LARGE and checked:
-                    # Too much for a database of our making is not yet too much.
-                    continue
                 return unusable(error.code, f"the query failed: {error}")
             if difference is run.AMBIGUOUS:
                 continue
@@ -107,25 +82,79 @@ class Pair:
             if difference is not None:
                 return self._different(run, difference)
         if not checked:
-            if trouble is not None:
-                raise TaskError(
-                    f"task {self.task_id}: no engine runs the reference query: {trouble}"
-                )
-            raise TaskError(
-                f"task {self.task_id}: the reference gives no certain result on any database; "
-                "order what LIMIT or ROW_NUMBER cuts"
-            )
+            raise TaskError(f"task {task_id}: {UNCERTAIN}")
+        parts, weak = self._witnessed(run)
         if (
             self.options["prove"]
             and self.options["columns"] == "position"
             and proved_equal(
-                self.wanted.tree, self.got.tree, self.schema, self.dialect, ordered=self.ordered
+                self.wanted.query.tree,
+                self.got.tree,
+                self.schema,
+                self.wanted.dialect,
+                ordered=self.ordered,
             )
         ):
-            return scored(
-                1.0, "proved", f"the queries are one by rewriting; {checked} databases agree"
-            )
-        return scored(1.0, "correct", f"the results agree on {checked} databases")
+            told = f"the queries are one by rewriting; {checked} databases agree"
+            return scored(1.0, "proved", told + weak, parts)
+        return scored(1.0, "correct", f"the results agree on {checked} databases" + weak, parts)
+
+    def _witnessed(self, run: Run) -> tuple[dict[str, float], str]:
+        """The share of the reference's conditions that matter on some database, and the others."""
+        wanted = self.wanted
+        if run.engine.name != wanted.engine_name or run.engine.name == "postgres":
+            return {}, ""
+        weak = wanted.weak(run.engine, self._extender())
+        if not wanted.n_conditions:
+            return {}, ""
+        names = list(weak)
+        if self.options["show"] != "database":
+            names = [name.partition(":")[0] for name in names]
+        told = f"; no database depends on {', '.join(names)} of the reference" if names else ""
+        return {"witnessed": 1 - len(weak) / wanted.n_conditions}, told
+
+    def _databases(self, run: Run) -> Iterator[tuple[int, Database]]:
+        """The reference's databases, then those that the submission has a say in, numbered below 0."""
+        wanted = self.wanted
+        seed = int(self.options["seed"])
+        extender = self._extender()
+        slow = wanted.engine_name in _SLOW
+        for number, database in wanted.databases():
+            # Every second for an engine that the reference needs and that takes long to load one.
+            if slow and number % 2 and number > wanted.n_witnesses // 2:
+                continue
+            found = extender.extend(database, number) if extender else database
+            yield number, found
+        shared = self._shared(seed)
+        for number, database in enumerate(itertools.islice(shared, wanted.n_shared)):
+            if slow and number % 2:
+                continue
+            yield -1 - number, database
+
+    def _extender(self) -> Extender | None:
+        if self.same_schema:
+            return None
+        seed = int(self.options["seed"])
+        return Extender(self.wanted.schema, self.schema, self.hints, seed)
+
+    def _shared(self, seed: int) -> Iterator[Database]:
+        wanted = self.wanted
+        count = wanted.n_shared
+        if _signs(self.got.tree) != _signs(wanted.query.tree):
+            new = {
+                place: [v for v in values if v not in wanted.hints.values.get(place, ())]
+                for place, values in self.theirs.values.items()
+            }
+            new = {place: values for place, values in new.items() if values}
+            if wanted.maker is not None:
+                yield from wanted.maker.planted(new, self.schema, self.hints.kinds)
+            scene = read_scene(self.got.tree, self.schema)
+            maker = Witnesses(scene, self.schema, self.hints, wanted.dialect, seed + 1, new)
+            try:
+                yield from maker.make(count // 2)
+            finally:
+                maker.close()
+        yield from family(self.schema, self.hints, count, seed, "shared")
 
     def _different(self, run: Run, difference: Difference) -> Verdict:
         told = {
@@ -139,63 +168,68 @@ class Pair:
         return scored(0.0, difference.code, told)
 
 
+def _shape(schema: Schema) -> dict[str, tuple[str, ...]]:
+    return {table: tuple(c.name for c in columns) for table, columns in schema.tables.items()}
+
+
+def _signs(tree: exp.Expr) -> list[tuple[str, str]]:
+    """The conditions and constants of a query, whatever its shape."""
+    return sorted(
+        (type(node).__name__, node.name)
+        for node in tree.walk()
+        if isinstance(node, exp.Literal | exp.Predicate | exp.Join | exp.Null | exp.Case)
+    )
+
+
 class Run:
-    """Both queries on one engine."""
+    """Both queries on one engine, or the submission on another than the reference."""
 
     AMBIGUOUS = Difference("ambiguous", {}, [], [])
 
-    def __init__(self, pair: Pair, engine: Engine, reference: str, submission: str) -> None:
-        self.pair, self.engine = pair, engine
-        self.reference, self.submission = reference, submission
+    def __init__(self, pair: Pair, engine: Engine, submission: str) -> None:
+        self.pair, self.engine, self.submission = pair, engine, submission
         self.orders: list[tuple[int, ...]] | None = None
-        self.names: tuple[str, ...] = ()
+        self.before: list[tuple[int, ...]] | None = None
 
-    def expected(self, database: Database) -> Expected:
-        """What the reference allows on a database, which is loaded. Raises QueryFailed."""
+    def expected(self, number: int, database: Database) -> Expected:
+        """What the reference allows on a database. Raises QueryFailed."""
+        wanted = self.pair.wanted
+        if number >= 0:
+            return wanted.expected(self.engine, number, database)
         self.engine.load(database)
-        names, rows = self.engine.run(self.reference)
-        window = self.pair.window
-        width = len(names) - (window.extra if window else 0)
-        self.names = tuple(name.lower() for name in names[:width])
-        return cut(rows, window, width, self.pair.ordered)
+        return wanted.allowed(self.engine)
+
+    def submitted(self, database: Database, *, turned: bool) -> tuple[Sequence[str], Rows]:
+        """What the submission returns. Raises QueryFailed."""
+        self.engine.load(database, turned=turned)
+        return self.engine.run(self.submission)
 
     def difference(self, database: Database, expected: Expected) -> Difference | None:
-        """None where the submission agrees; AMBIGUOUS where nobody can say. Raises QueryFailed."""
+        """None if the submission agrees; AMBIGUOUS if nobody can say. Raises QueryFailed."""
         pair = self.pair
-        names, rows = self.engine.run(self.submission)
+        names, rows = self.submitted(database, turned=False)
         if len(names) != expected.width:
             return Difference("wrong_columns", database, _flat(expected), rows)
+        self.before = self.orders
         found = self._agrees(expected, names, rows)
         if found is None and pair.got_fragile:
-            self.engine.load(database, turned=True)
-            names, rows = self.engine.run(self.submission)
+            names, rows = self.submitted(database, turned=True)
             found = self._agrees(expected, names, rows)
         if found is None:
             return None
-        if pair.wanted_fragile and self._wavers(database, expected):
+        if self._is_uncertain(database, expected, rows):
+            self.orders = self.before
             return self.AMBIGUOUS
         return Difference(found, database, _flat(expected), rows)
 
-    def _wavers(self, database: Database, expected: Expected) -> bool:
-        """Whether the reference gives something else when rows are stored in another order."""
-        turned = dict(database)
-        for number in range(_SHUFFLES):
-            if number:
-                turned = {t: rows[number:] + rows[:number] for t, rows in database.items()}
-            try:
-                self.engine.load(turned, turned=number % 2 == 0)
-                _, rows = self.engine.run(self.reference)
-            except QueryFailed:
+    def _is_uncertain(self, database: Database, expected: Expected, rows: Rows) -> bool:
+        wanted = self.pair.wanted
+        if wanted.folds and has_case_twins(database):
+            folded = [(_folded(group), take) for group, take in expected.segments]
+            same = replace(expected, segments=tuple(folded))
+            if allows(same, _folded(rows), ordered=self.pair.ordered, bag=self.pair.bag):
                 return True
-            other = cut(rows, self.pair.window, expected.width, self.pair.ordered)
-            if [take for _, take in other.segments] != [take for _, take in expected.segments]:
-                return True
-            full = replace(other, segments=tuple((g, len(g)) for g, _ in other.segments))
-            if not allows(
-                full, [r for g, _ in expected.segments for r in g], ordered=True, bag=True
-            ):
-                return True
-        return False
+        return wanted.fragile and wanted.wavers(self.engine, database, expected)
 
     def _agrees(self, expected: Expected, names: Any, rows: Rows) -> str | None:
         """None, or what is wrong."""
@@ -203,7 +237,7 @@ class Run:
         how = pair.options["columns"]
         ordered = pair.ordered and pair.order_promised
         lower = tuple(name.lower() for name in names)
-        if how == "names" and lower != self.names:
+        if how == "names" and lower != pair.wanted.names(self.engine):
             return "wrong_columns"
         if how == "any":
             if not self._some_order(expected, rows):
@@ -225,6 +259,7 @@ class Run:
                 self.orders = [tuple(range(width))]
             else:
                 self.orders = list(itertools.permutations(range(width)))
+            self.before = self.orders
         pair = self.pair
         ordered = pair.ordered and pair.order_promised
         self.orders = [
@@ -240,12 +275,43 @@ class Run:
         return bool(self.orders)
 
     def again(self, database: Database) -> Difference | None:
-        """The difference on another database; None where there is none or it fails."""
+        """The difference on another database; None if there is none or it fails."""
+        # The orders of columns that the databases before left over, not what this search leaves.
+        before = self.orders = self.before
         try:
-            found = self.difference(database, self.expected(database))
+            self.engine.load(database)
+            found = self.difference(database, self.pair.wanted.allowed(self.engine))
         except QueryFailed:
-            return None
+            found = None
+        self.before = before
         return None if found is self.AMBIGUOUS else found
+
+
+class SplitRun(Run):
+    """The submission on an engine that the reference does not need.
+
+    The reference runs there too; if it cannot, what it returns on its own engine counts. So no database
+    is left out for what the submission uses.
+    """
+
+    def __init__(self, pair: Pair, engine: Engine, submission: str, own: Engine) -> None:
+        super().__init__(pair, engine, submission)
+        self.own = own
+
+    def expected(self, number: int, database: Database) -> Expected:
+        wanted = self.pair.wanted
+        try:
+            wanted.text(self.engine)
+            return super().expected(number, database)
+        except (QueryFailed, Untranslatable):
+            if number >= 0:
+                return wanted.expected(self.own, number, database)
+            self.own.load(database)
+            return wanted.allowed(self.own)
+
+
+def _folded(rows: Rows) -> Rows:
+    return [tuple(v.casefold() if isinstance(v, str) else v for v in row) for row in rows]
 
 
 def _flat(expected: Expected) -> Rows:

@@ -1,10 +1,12 @@
 """`sql/query`: a query, judged by what it returns on many small databases.
 
-The databases are made for the pair of queries: constants of the reference and their neighbours in
-the columns that they are compared with, nulls, duplicates, ties, empty tables and groups; keys and
-foreign keys hold. On each the submission must return what the reference could have returned: rows
-as a bag or a set, in order where the reference orders, any of the tied rows where LIMIT cuts. A
-database on which the reference itself depends on chance is passed over.
+More than half of the databases come from the reference alone: witnesses, on which its result depends on
+each of its conditions and joins, and random ones with its constants and their neighbours, nulls,
+duplicates, ties, empty tables and groups; keys and foreign keys hold. The rest also has what the
+submission names. On each the submission must return what the reference could have returned: rows as a
+bag or a set, in order if the reference orders, any of the tied rows where LIMIT cuts. A database on which
+the reference itself depends on chance is passed over. The reference is judged alone first: one that
+shows nothing on any database is a fault of the task, and whatever fails after that is the submission's.
 
 Covers: queries that agree by luck on one database; ones that hard-code a result. Does not cover:
 differences that show only in large data or in rare engines' corners; "proved" and "correct" are
@@ -13,25 +15,27 @@ told apart for that. Queries run read-only, in memory, with bounds on work, time
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from sqlglot import exp
-
-from verigym.canonical import JSON
+from verigym.canonical import JSON, to_json
 from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verdict import Verdict, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.sql.databases import Database, family
-from verigym.verifiers.sql.engine import Engine
+from verigym.verifiers.sql.engine import Engine, QueryFailed
 from verigym.verifiers.sql.engines import check_engine, url_of
-from verigym.verifiers.sql.hints import read_hints
-from verigym.verifiers.sql.pair import NotHere, Pair
+from verigym.verifiers.sql.pair import Pair, Run, SplitRun
 from verigym.verifiers.sql.read import Refused, dialect_of, read_query
 from verigym.verifiers.sql.reference import read_reference
 from verigym.verifiers.sql.schema import Schema
 from verigym.verifiers.sql.translate import Untranslatable
+from verigym.verifiers.sql.wanted import NotHere, Wanted
+
+_MAX_KNOWN = 32
+"""References that a verifier keeps what it made for."""
 
 
 class SqlVerifier(Verifier):
@@ -45,7 +49,7 @@ class SqlVerifier(Verifier):
     """
 
     id: ClassVar[str] = "sql/query"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     about: ClassVar[str] = (
         "Runs a query beside the reference on many small databases made for the two; "
         "the submission is the query's text, fenced or bare."
@@ -104,92 +108,126 @@ class SqlVerifier(Verifier):
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
+        self._known: OrderedDict[str, Wanted] = OrderedDict()
+        self._lock = threading.Lock()
         check_engine(str(self.params["engine"]), str(self.params["show"]))
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """See the class and the module."""
+        wanted = self._wanted(task)
+        engine = self._checked(wanted, task.id)
+        try:
+            if not isinstance(submission, str):
+                return unusable("not_text", "a submission is the text of a query")
+            try:
+                got = read_query(
+                    submission, wanted.dialect, wanted.whole, str(wanted.options["now"])
+                )
+            except Refused as error:
+                return unusable(error.code, str(error))
+            pair = Pair(wanted, got)
+            if engine is None or not pair.same_schema:
+                if engine is not None:
+                    engine.close()
+                engine = self._engine(wanted.engine_name, pair.schema, wanted.dialect)
+            return self._judged(pair, engine, task.id)
+        finally:
+            if engine is not None:
+                engine.close()
+
+    def _wanted(self, task: Task) -> Wanted:
+        """The reference's part, which all submissions to a task share."""
+        key = to_json(task.reference)
+        with self._lock:
+            known = self._known.get(key)
+            if known is not None:
+                self._known.move_to_end(key)
+                return known
         reference = read_reference(task)
         options = {**self.params, **reference.options}
-        now = str(options["now"])
         try:
             dialect = dialect_of(reference.dialect)
-            wanted = read_query(reference.query, dialect, reference.schema, now)
+            query = read_query(reference.query, dialect, reference.schema, str(options["now"]))
         except Refused as error:
             raise TaskError(
                 f"task {task.id}: the reference query cannot be used: {error}"
             ) from error
-        if not isinstance(submission, str):
-            return unusable("not_text", "a submission is the text of a query")
-        try:
-            got = read_query(submission, dialect, reference.schema, now)
-        except Refused as error:
-            return unusable(error.code, str(error))
-        hints = read_hints(reference.schema, (wanted.tree, got.tree))
-        schema = reference.schema.with_kinds(hints.kinds)
-        if reference.rows is None:
-            schema = _named(schema, (wanted.tree, got.tree))
-        pair = Pair(task.id, wanted, got, schema, dialect, options)
+        wanted = Wanted(reference, query, dialect, options)
+        with self._lock:
+            self._known[key] = wanted
+            while len(self._known) > _MAX_KNOWN:
+                self._known.popitem(last=False)
+        return wanted
 
-        def databases() -> Iterator[Database]:
-            if reference.rows is not None:
-                yield reference.rows
-            yield from family(schema, hints, int(options["databases"]), int(options["seed"]))
-
-        return self._on_engines(pair, databases)
-
-    def _on_engines(self, pair: Pair, databases: Callable[[], Iterator[Database]]) -> Verdict:
+    def _checked(self, wanted: Wanted, task_id: str) -> Engine | None:
+        """An engine on which the reference alone has run; None if it has before. Raises TaskError."""
+        if wanted.engine_name:
+            return None
         choice = str(self.params["engine"])
-        names = ("sqlite", "duckdb") if choice == "auto" else (choice,)
         trouble: Exception | None = None
-        for last, name in ((name == names[-1], name) for name in names):
-            engine = self._engine(name, pair)
+        for name in ("sqlite", "duckdb") if choice == "auto" else (choice,):
+            engine = self._engine(name, wanted.schema, wanted.dialect)
             try:
-                return pair.judged(engine, _share(databases(), engine), final=last)
-            except (Untranslatable, NotHere) as error:
+                wanted.check(engine, task_id)
+                return engine
+            except NotHere as error:
                 trouble = error
-            finally:
+            except BaseException:
                 engine.close()
-        raise TaskError(f"task {pair.task_id}: no engine runs the reference query: {trouble}")
+                raise
+            engine.close()
+        raise TaskError(f"task {task_id}: no engine runs the reference query: {trouble}")
 
-    def _engine(self, name: str, pair: Pair) -> Engine:
+    def _judged(self, pair: Pair, engine: Engine, task_id: str) -> Verdict:
+        try:
+            return pair.judged(Run(pair, engine, _prepared(engine, pair)), task_id)
+        except Unknown as error:
+            if str(self.params["engine"]) != "auto" or engine.name != "sqlite":
+                return unusable("query_error", f"the query failed: {error}")
+        except QueryFailed as error:
+            return unusable(error.code, f"the query failed: {error}")
+        other = self._engine("duckdb", pair.schema, pair.wanted.dialect)
+        try:
+            return pair.judged(SplitRun(pair, other, _prepared(other, pair), engine), task_id)
+        except Unknown as error:
+            return unusable("query_error", f"the query failed: {error}")
+        except QueryFailed as error:
+            return unusable(error.code, f"the query failed: {error}")
+        finally:
+            other.close()
+
+    def _engine(self, name: str, schema: Schema, dialect: str | None) -> Engine:
         options: Mapping[str, Any] = self.params
         max_rows, timeout_s = int(options["max_rows"]), float(options["timeout_s"])
         if name == "sqlite":
             from verigym.verifiers.sql.sqlite import SqliteEngine
 
-            return SqliteEngine(
-                pair.schema, pair.dialect, steps=int(options["max_steps"]), max_rows=max_rows
-            )
+            return SqliteEngine(schema, dialect, steps=int(options["max_steps"]), max_rows=max_rows)
         if name == "duckdb":
             from verigym.verifiers.sql.duck import DuckEngine
 
-            return DuckEngine(pair.schema, timeout_s=timeout_s, max_rows=max_rows)
+            return DuckEngine(schema, dialect, timeout_s=timeout_s, max_rows=max_rows)
         from verigym.verifiers.sql.postgres import PostgresEngine
 
-        return PostgresEngine(url_of(name), pair.schema, timeout_s=timeout_s, max_rows=max_rows)
+        return PostgresEngine(
+            url_of(str(options["engine"])), schema, timeout_s=timeout_s, max_rows=max_rows
+        )
 
 
-def _named(schema: Schema, trees: Sequence[exp.Expr]) -> Schema:
-    """The part of the schema that the queries name; what they do not, cannot matter."""
-    tables: set[str] = set()
-    columns: set[str] | None = set()
-    for tree in trees:
-        for node in tree.walk():
-            if isinstance(node, exp.Table):
-                tables.add(node.name)
-            elif (
-                (isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count))
-                or (isinstance(node, exp.Join) and node.args.get("method") == "NATURAL")
-                or (isinstance(node, exp.TableAlias) and node.columns)
-            ):
-                columns = None
-            elif isinstance(node, exp.Identifier) and columns is not None:
-                columns.add(node.name)
-    return schema.only(tables, columns)
+class Unknown(Exception):
+    """A submission uses what an engine does not know; another may."""
 
 
-def _share(databases: Iterator[Database], engine: Engine) -> Iterator[Database]:
-    """All databases for SQLite; every second for engines that take far longer to load one."""
-    for number, database in enumerate(databases):
-        if engine.name == "sqlite" or number % 2 == 0:
-            yield database
+def _prepared(engine: Engine, pair: Pair) -> str:
+    """The submission in the engine's words. Raises Unknown, or QueryFailed for a limit."""
+    try:
+        text = engine.printed(pair.got.tree)
+        engine.load({})
+        engine.run(text)
+    except Untranslatable as error:
+        raise Unknown(str(error)) from error
+    except QueryFailed as error:
+        if error.code == "query_error":
+            raise Unknown(str(error)) from error
+        raise
+    return text

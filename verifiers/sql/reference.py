@@ -15,6 +15,7 @@ from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verifiers.sql.databases import Database
+from verigym.verifiers.sql.guess import guessed_tables
 from verigym.verifiers.sql.read import Refused, dialect_of
 from verigym.verifiers.sql.schema import Schema, read_schema
 
@@ -124,27 +125,12 @@ def _from_script(script: str, dialect: str, task_id: str) -> tuple[dict[str, Any
 
 
 def _guessed(query: str, dialect: str, task_id: str) -> dict[str, Any]:
-    """Tables and columns as far as the reference query names them; types are inferred later."""
+    """Tables and columns as far as the reference query names them; kinds are inferred later."""
     try:
         tree = sqlglot.parse_one(query, read=dialect_of(dialect))
     except (SqlglotError, Refused) as error:
         raise TaskError(f"task {task_id}: the reference query cannot be used: {error}") from error
-    ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
-    tables: dict[str, dict[str, str]] = {}
-    owners: dict[str, str] = {}
-    for table in tree.find_all(exp.Table):
-        if table.name.lower() not in ctes:
-            tables.setdefault(table.name.lower(), {})
-            owners[table.alias_or_name.lower()] = table.name.lower()
-    aliases = {alias.alias.lower() for alias in tree.find_all(exp.Alias)}
-    for column in tree.find_all(exp.Column):
-        name, owner = column.name.lower(), owners.get(column.table.lower())
-        if owner:
-            tables[owner][name] = ""
-        elif not column.table and len(tables) == 1 and name not in aliases:
-            tables[next(iter(tables))][name] = ""
-    if not tables or not all(tables.values()):
-        raise TaskError(
-            f"task {task_id}: give a schema; the query does not tell every table's columns"
-        )
+    tables = guessed_tables(tree)
+    if not tables:
+        raise TaskError(f"task {task_id}: give a schema; the query names no table")
     return {"tables": tables}

@@ -35,6 +35,7 @@ _BANNED = {
     "edit",
 }
 _STEP = 1000
+_LARGE = 100
 _MAX_BYTES = 8 << 20
 _HEAP = 512 << 20
 
@@ -47,6 +48,7 @@ class SqliteEngine:
     def __init__(self, schema: Schema, dialect: str | None, *, steps: int, max_rows: int) -> None:
         self._schema, self._dialect = schema, dialect
         self._max_rows, self._steps, self._left = max_rows, steps, 0
+        self._larger = 1
         self._reading = False
         self._db = sqlite3.connect(
             ":memory:", isolation_level=None, cached_statements=64, check_same_thread=False
@@ -94,6 +96,8 @@ class SqliteEngine:
 
     def load(self, database: Database, *, turned: bool = False) -> None:
         self._reading = False
+        # A table of a thousand rows may take a nested loop over it; both queries get the same.
+        self._larger = 1 + max(map(len, database.values()), default=0) // _LARGE
         self._db.execute(f"PRAGMA reverse_unordered_selects={int(turned)}")
         self._db.execute("BEGIN")
         for table, insert in self._inserts.items():
@@ -101,11 +105,11 @@ class SqliteEngine:
             rows = database.get(table, [])
             if turned:
                 rows = random.Random(len(rows)).sample(rows, len(rows))
-            self._db.executemany(insert, rows)
+            self._db.executemany(insert, _stored(rows))
         self._db.execute("COMMIT")
 
     def run(self, sql: str) -> tuple[Sequence[str], Rows]:
-        self._reading, self._left = True, self._steps // _STEP
+        self._reading, self._left = True, self._steps * self._larger // _STEP
         try:
             cursor = self._db.execute(sql)
             names = [column[0] for column in cursor.description or ()]
@@ -123,6 +127,19 @@ class SqliteEngine:
 
     def close(self) -> None:
         self._db.close()
+
+
+_LARGEST = 2**63 - 1
+
+
+def _stored(rows: Rows) -> Rows:
+    """Rows with whole numbers that SQLite can hold."""
+    if not any(type(cell) is int and abs(cell) > _LARGEST for row in rows for cell in row):
+        return rows
+    return [
+        tuple(max(-_LARGEST, min(_LARGEST, c)) if type(c) is int else c for c in row)
+        for row in rows
+    ]
 
 
 def bounded(fetch: Callable[[int], list[Any]], max_rows: int) -> Rows:

@@ -85,7 +85,7 @@ def test_evidence_gives_nothing_away_unless_asked():
         ({"query": "SELECT a FROM r", "schema": SCHEMA, "rows": {"r": [[1]]}}, "lists of 3"),
         ({"query": "SELECT a FROM r", "schema": SCHEMA, "order": "maybe"}, "order is one of"),
         ({"query": "SELECT a FROM r", "setup": "CREATE TABLE r (a INT"}, "setup script"),
-        ({"query": "SELECT x, y FROM r, s"}, "give a schema"),
+        ({"query": "SELECT 1"}, "give a schema"),
     ],
 )
 def test_unusable_references_are_faults_of_the_task(reference, message):

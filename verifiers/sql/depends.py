@@ -1,0 +1,44 @@
+"""The conditions of a query, each with the query without it: what a witness must tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+MAX_CONDITIONS = 24
+
+
+def conditions_of(tree: exp.Expr) -> Iterator[tuple[str, exp.Expr]]:
+    """Names of conditions, as `WHERE 2: a > 3`, with the query where each is true."""
+    places = list(_places(tree))[:MAX_CONDITIONS]
+    for number, name in places:
+        copy = tree.copy()
+        node = next(node for at, node in enumerate(copy.dfs()) if at == number)
+        node.replace(exp.EQ(this=exp.Literal.number(1), expression=exp.Literal.number(1)))
+        yield name, copy
+
+
+def _places(tree: exp.Expr) -> Iterator[tuple[int, str]]:
+    """Numbers of nodes, in the order in which a walk meets them, with names."""
+    numbers = {id(node): at for at, node in enumerate(tree.dfs())}
+    for clause, kind, argument in (
+        ("WHERE", exp.Where, "this"),
+        ("HAVING", exp.Having, "this"),
+        ("ON", exp.Join, "on"),
+    ):
+        count = 0
+        for owner in tree.find_all(kind):
+            condition = owner.args.get(argument)
+            for part in _conjuncts(condition) if condition is not None else ():
+                count += 1
+                yield numbers[id(part)], f"{clause} {count}: {part.sql()}"
+
+
+def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
+    plain = node.unnest()
+    if isinstance(plain, exp.And):
+        yield from _conjuncts(plain.this)
+        yield from _conjuncts(plain.expression)
+    else:
+        yield plain
