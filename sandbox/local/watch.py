@@ -77,6 +77,7 @@ class Seen:
     """Of wait(2)."""
     wall_s: float = 0.0
     cpu_s: float = 0.0
+    """As far as it is known: what was seen while it ran, or what the slot waited for, if that is more."""
     peak_kib: int = 0
     free_bytes: int = -1
     files: dict[str, bytes] = field(default_factory=dict)
@@ -169,7 +170,8 @@ def tick(slot: Slot, limits: Limits, seen: Seen, cpu_s: Callable[[], float]) -> 
     if slot.folder is not None and usage(slot.folder, limits.disk_mib << 20, limits.inodes):
         seen.killed = JobStatus.DISK_LIMIT
         return
-    if cpu_s() > limits.cpu_s:
+    seen.cpu_s = max(seen.cpu_s, cpu_s())
+    if seen.cpu_s > limits.cpu_s:
         seen.killed = JobStatus.TIME_LIMIT
 
 
@@ -196,7 +198,7 @@ def _take_report(message: bytes, slot: Slot, seen: Seen) -> None:
     slot.sequence += 1
     seen.status = status
     seen.wall_s = ended
-    seen.cpu_s = cpu_us / 1e6
+    seen.cpu_s = max(seen.cpu_s, cpu_us / 1e6)
     seen.peak_kib = peak_kib
     seen.free_bytes = free
 

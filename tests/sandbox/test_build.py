@@ -212,9 +212,9 @@ def test_messages_on_standard_output_are_messages_too():
         (Result(status=JobStatus.MEMORY_LIMIT), "the compiler passed its limit of 1024 MiB", True),
         (Result(status=JobStatus.DISK_LIMIT), "the compiler passed its limit of 128 MiB on disk", True),
         (Result(status=JobStatus.OUTPUT_LIMIT, stderr=b"e"), "the compiler said more than", True),
-        (Result(status=JobStatus.TIME_LIMIT, cpu_s=29.0), "the compiler passed its limit of 30 s", True),
+        (Result(status=JobStatus.TIME_LIMIT, cpu_s=29.0), "the compiler passed its limit of 15 s", True),
         # The machine was busy: perhaps not, another time.
-        (Result(status=JobStatus.TIME_LIMIT, cpu_s=1.0), "the compiler passed its limit of 30 s", False),
+        (Result(status=JobStatus.TIME_LIMIT, cpu_s=1.0), "the compiler passed its limit of 15 s", False),
         (made(), "the compiler ended well but left no main\nfrom the compiler", True),
         (made(other=b""), "the compiler ended well but left no main", True),
         (

@@ -54,6 +54,7 @@ def test_the_time_of_children_that_have_ended_counts(sandbox, before, after, chi
     result = sandbox.run(Job(source=source, limits=limits))
     assert result.status is JobStatus.TIME_LIMIT
     assert result.wall_s < 45.0
+    assert result.cpu_s > 0.6
 
 
 def test_a_program_within_its_time_is_left_alone(sandbox):
