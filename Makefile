@@ -8,7 +8,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
 test test-slow: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-slow check-envs cards lint format bench clean openenv setup
+.PHONY: demo test test-slow check-envs cards lint format bench pin-images clean openenv setup
 
 setup: $(VENV)/.installed
 
@@ -49,6 +49,9 @@ lint: setup  ## Style, format and types
 format: setup
 	"$(BIN)/ruff" check --fix .
 	"$(BIN)/ruff" format .
+
+pin-images:  ## Write the digests of the images that deploy/ names; needs Docker and a network
+	python3 deploy/pin_images.py $(if $(IMAGE),--image $(IMAGE))
 
 bench: setup  ## The quick benchmarks; each writes JSON under results/
 	"$(BIN)/python" benchmarks/credit_speed.py

@@ -1,7 +1,9 @@
 # What jobs of the docker backend run in: every toolchain of sandbox/languages/*.toml and nothing of ours.
 # Not built yet: no engine was at hand (docs/sandbox-docker.md).
 #   docker build -f deploy/sandbox.Dockerfile -t verigym-sandbox deploy
-FROM debian:12-slim
+# DEBIAN is a tag; `make pin-images` adds its digest.
+ARG DEBIAN=12-slim
+FROM debian:${DEBIAN}
 
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \

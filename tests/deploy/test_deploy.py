@@ -1,5 +1,6 @@
 """What `deploy/` holds, by the schemas of others, by our own parser, and with a real nginx."""
 
+import hashlib
 import json
 import os
 import re
@@ -7,6 +8,7 @@ import shlex
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -277,3 +279,69 @@ def test_the_proxy_sends_each_family_to_its_service(proxy):
         assert http.get("/nothing/v1/verify").status_code == 404
         assert http.get("/math/v1/verifiers", headers={"Authorization": ""}).status_code == 401
     assert sid not in (folder / "access").read_text()
+
+
+def test_replicas_share_one_store_of_jobs():
+    (deployment,) = (d for d in manifests() if d["kind"] == "Deployment")
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    (store,) = (one for one in container["env"] if one["name"] == "VERIGYM_STORE")
+    secret = store["valueFrom"]["secretKeyRef"]
+    assert not secret.get("optional"), "without it each replica would have a store of its own"
+    folders = [path.parent for path in KUBERNETES.glob("*/kustomization.yaml")]
+    patches = [
+        yaml.safe_load(patch["patch"])[0]["value"]
+        for folder in folders
+        for patch in yaml.safe_load((folder / "kustomization.yaml").read_text()).get("patches", ())
+    ]
+    assert len(patches) == 3
+    for args in [container["args"], *patches]:
+        assert served(args)["store"] == "env:VERIGYM_STORE"
+    (policy,) = (d for d in manifests() if d["kind"] == "NetworkPolicy")
+    ports = [port["port"] for rule in policy["spec"]["egress"] for port in rule["ports"]]
+    assert sorted(ports) == [53, 53, 5432]
+    extras = re.findall(r"^ARG EXTRAS=(\S+)$", DOCKERFILE, re.MULTILINE)[0].split(",")
+    assert "postgres" in extras
+    (ingress,) = (d for d in manifests() if d["kind"] == "Ingress")
+    hashed = ingress["metadata"]["annotations"]["nginx.ingress.kubernetes.io/upstream-hash-by"]
+    assert hashed == "$http_authorization"
+
+
+def test_images_are_pinned_by_what_the_registry_says(tmp_path):
+    copy = tmp_path / "deploy"
+    shutil.copytree(DEPLOY, copy)
+    docker = tmp_path / "bin" / "docker"
+    docker.parent.mkdir()
+    # A stand-in: no registry can be asked here.
+    docker.write_text(
+        '#!/bin/sh\n[ "$*" = "buildx imagetools inspect $4 --format {{.Manifest.Digest}}" ] || exit 1\n'
+        'printf "sha256:%s\\n" "$(printf %s "$4" | sha256sum | cut -c1-64)"\n'
+    )
+    docker.chmod(0o755)
+    env = {**os.environ, "PATH": f"{docker.parent}:{os.environ['PATH']}"}
+    image = "registry.example.org/verigym:0.1.0"
+    command = [sys.executable, str(copy / "pin_images.py"), "--image", image]
+    for _ in range(2):  # pinning again renews the digests
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+    def pinned(name):
+        return f"@sha256:{hashlib.sha256(name.encode()).hexdigest()}"
+
+    python = re.findall(r"^ARG PYTHON=([^@\s]+)(\S*)$", (copy / "Dockerfile").read_text(), re.M)
+    assert python[0][1] == pinned(f"python:{python[0][0]}")
+    debian = re.findall(
+        r"^ARG DEBIAN=([^@\s]+)(\S*)$", (copy / "sandbox.Dockerfile").read_text(), re.M
+    )
+    assert debian[0][1] == pinned(f"debian:{debian[0][0]}")
+    proxy = yaml.safe_load((copy / "compose.yaml").read_text())["services"]["proxy"]["image"]
+    assert proxy.endswith(pinned(proxy.partition("@")[0]))
+    kustomization = yaml.safe_load((copy / "kubernetes" / "kustomization.yaml").read_text())
+    (own,) = kustomization["images"]
+    assert own["newName"] == "registry.example.org/verigym"
+    assert f"@{own['digest']}" == pinned(image)
+    docker.write_text("#!/bin/sh\necho no network >&2; exit 1\n")
+    before = (copy / "Dockerfile").read_text()
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "no network" in done.stderr
+    assert (copy / "Dockerfile").read_text() == before
