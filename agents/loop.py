@@ -42,6 +42,7 @@ from verigym.agents.policy import Policy, PolicyRefusal
 from verigym.agents.workers import Job, Workers
 from verigym.episode import Episode, Fault, Turn
 from verigym.errors import PolicyError, RequestError, VerifierFault
+from verigym.missing import REASON as NOT_INSTALLED
 from verigym.verdict import Status
 
 __all__ = ["EnvPool", "FaultLimit", "Ledger", "Plan", "Settings", "plan_groups", "play"]
@@ -311,9 +312,8 @@ class _Game:
         if isinstance(error, VerifierFault):
             verdict = error.verdict
             live.trouble = trouble = live.trouble or Trouble(since=job.began)
-            hopeless = (
-                verdict.status is Status.VERIFIER_ERROR
-                and trouble.tries >= self.settings.error_retries
+            hopeless = verdict.status is Status.VERIFIER_ERROR and (
+                trouble.tries >= self.settings.error_retries or verdict.reason == NOT_INSTALLED
             )
             detail = f"verifier {verdict.verifier}: {verdict.status.value}, {verdict.reason}"
             if not hopeless and self._retry(trouble, detail, again):

@@ -19,6 +19,7 @@ from verigym.sandbox.languages.load import (
     environment,
     fill,
     load_languages,
+    not_here,
     versions,
     widen,
 )
@@ -141,12 +142,7 @@ class Builder:
             known = self._names if len(name) > 1 else self._languages
             raise RequestError(f"unknown language {name!r}; {suggestion(name, known)}")
         if canonical not in self._languages:
-            language = self._known[canonical]
-            raise RequestError(
-                f"{language.title} is known, but its toolchain is not in this sandbox "
-                f"({', '.join(language.programs)} on its PATH); on Debian: apt-get install "
-                f"{language.package}"
-            )
+            raise not_here(self._known[canonical])
         return self._languages[canonical]
 
     def _files(self, job: Job, language: Language) -> dict[str, bytes]:

@@ -124,7 +124,7 @@ class Stream:
         """What came after the end; it belongs to the next cell."""
         return bytes(self._rest) if self.end is not None else b""
 
-    def _keep_left(self, data: bytes) -> None:
+    def _keep_left(self, data: bytes | bytearray) -> None:
         # A cell that forged the end of one stream may go on writing while the other is waited for.
         room = self._limit - len(self._rest)
         self.over = self.over or len(data) > room

@@ -13,6 +13,7 @@ import asyncio
 import logging
 import math
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -23,22 +24,27 @@ from fastapi import FastAPI, Request, Response
 
 from verigym import __version__
 from verigym.canonical import to_json
-from verigym.errors import ConfigError, RequestError, suggestion
+from verigym.errors import ConfigError, MissingError, RequestError, suggestion
+from verigym.missing import REASON
 from verigym.sandbox.local import LocalSandbox
 from verigym.server import direct, judges, metrics, openapi, page, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
+from verigym.server.crowd import Crowd
 from verigym.server.envs import routes as envs
 from verigym.server.guard import Guard, keys_of
 from verigym.server.jobs import routes as jobs_routes
 from verigym.server.jobs.opening import default_path, opener
 from verigym.server.jobs.runner import Jobs
+from verigym.server.jobs.sql import Store
 from verigym.server.jobs.store import StoreError
+from verigym.server.keys import Caller
 from verigym.server.limits import Gate, Limits, busy, deadline_of, stopping
 from verigym.server.openenv import routes as openenv
 from verigym.server.presence import while_there
-from verigym.server.programs import Programs
+from verigym.server.programs import Programs, most_at_once
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
+from verigym.server.shares import fits
 from verigym.server.stream import streamed, wants_lines
 from verigym.server.tracing import tracing_of
 from verigym.server.watch import Watch
@@ -56,8 +62,10 @@ _log = logging.getLogger(__name__)
 _verify_decoder = msgspec.json.Decoder(VerifyBody)
 _batch_decoder = msgspec.json.Decoder(BatchBody)
 
-_POOL_REASONS = frozenset({"deadline", "load_timeout", "worker_died", "pool_closed", "cancelled"})
-"""Reasons whose evidence the pool wrote; it holds nothing of a verifier or a task."""
+_OPEN_REASONS = frozenset(
+    {REASON, "deadline", "load_timeout", "worker_died", "pool_closed", "cancelled"}
+)
+"""Reasons whose evidence this package wrote; it holds nothing of a verifier or a task."""
 
 
 @dataclass
@@ -66,22 +74,26 @@ class _Service:
 
     settings: Settings
     pool: VerifierPool
+    n_callers: Callable[[], int]
+    """Names of keys; 0 where none is asked for."""
     cards: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By verifier id, what `Verifier.describe` gives."""
+    missing: dict[str, str] = field(default_factory=dict)
+    """By id, what verifiers lack that are installed only in part, and what installs it."""
     audits: dict[str, dict[str, Any]] = field(default_factory=dict)
     """By verifier id, the card with its error rates, where one of this version ships."""
-    held: int = 0
-    """Requests that were admitted and are not answered."""
+    held: Counter[str] = field(default_factory=Counter)
+    """Requests that were admitted and are not answered, by caller."""
     size: float = 1.0
     """Submissions in one of them, averaged."""
 
     def check(self, ask: VerifyBody, where: str) -> None:
-        if ask.verifier not in self.cards:
+        if ask.verifier not in self.cards and ask.verifier not in self.missing:
             message = f"unknown verifier; {suggestion(ask.verifier, self.cards)}"
             raise Refusal(404, "unknown_verifier", message, f"{where}.verifier")
         for name in sorted(ids_in(ask.params)):
             # A composition must not reach what the operator does not serve.
-            if name not in self.cards:
+            if name not in self.cards and name not in self.missing:
                 message = f"unknown verifier in params; {suggestion(name, self.cards)}"
                 raise Refusal(404, "unknown_verifier", message, f"{where}.params.of")
         if ask.params:
@@ -91,7 +103,7 @@ class _Service:
             message = f"timeout_s must be above 0 and at most {limit:g}"
             raise Refusal(422, "invalid_request", message, f"{where}.timeout_s")
 
-    def admit(self, deadline: float) -> None:
+    def admit(self, caller: Caller, deadline: float) -> None:
         """Raises Refusal where there is no room, or the wait would be longer than until `deadline`.
 
         To be asked before a body is read: what is refused so costs next to nothing, and what expires
@@ -99,23 +111,30 @@ class _Service:
         """
         self.pool.look()
         # Those just admitted are not in the queue yet: as many as come at once would pass.
-        expected = max(self.pool.waiting, (self.held - self.pool.workers) * self.size)
-        if expected >= self.pool.max_queue or time.monotonic() + self.pool.delay_s > deadline:
-            raise self.full()
+        lane = caller.name
+        late = time.monotonic() + self.pool.delay_of(lane) > deadline
+        workers, size = self.pool.workers, self.size
+        own = max(self.pool.waiting_of(lane), int((self.held[lane] - workers) * size))
+        every = max(self.pool.waiting, int((self.held.total() - workers) * size))
+        if late or not fits(own, every, self.pool.max_queue, 1, self.n_callers()):
+            raise self.full(lane)
 
     @contextmanager
-    def holding(self) -> Iterator[None]:
-        """Counts as an admitted request within the block."""
-        self.held += 1
+    def holding(self, request: Request) -> Iterator[str]:
+        """Counts as an admitted request within the block; gives its lane in the pool."""
+        lane: str = request.state.caller.name
+        self.held[lane] += 1
         try:
-            yield
+            yield lane
         finally:
-            self.held -= 1
+            self.held[lane] -= 1
 
-    def full(self) -> Refusal:
+    def full(self, lane: str) -> Refusal:
         """The refusal of what finds no room in the queue; says when there may be some."""
-        message = "the queue is full, or longer than your deadline; try again later"
-        return busy("busy", message, self.pool.delay_s)
+        message = (
+            "the queue, or this key's share of it, is full or longer than your deadline; try later"
+        )
+        return busy("busy", message, self.pool.delay_of(lane))
 
     def alike(self, asks: Sequence[VerifyBody], where: str) -> list[list[int]]:
         """Places of those that differ in task and submission only. Raises Refusal."""
@@ -130,21 +149,22 @@ class _Service:
             group.append(i)
         return list(groups.values())
 
-    async def stream(self, request: Request, asks: Sequence[VerifyBody]) -> Response:
+    async def stream(self, request: Request, asks: Sequence[VerifyBody], lane: str) -> Response:
         """As `judge`, each verdict sent as soon as it is there. Raises Refusal."""
         groups = [
             (group, [asks[i] for i in group], asks[group[0]].timeout_s or self.settings.timeout_s)
             for group in self.alike(asks, "$.items[{}]")
         ]
         try:
-            return await streamed(request, self.pool, groups, _presentable, deadline_of(request))
+            deadline = deadline_of(request)
+            return await streamed(request, self.pool, groups, _presentable, deadline, lane)
         except PoolBusy as error:
-            raise self.full() from error
+            raise self.full(lane) from error
         except PoolClosed as error:
             raise stopping() from error
 
     async def judge(
-        self, asks: Sequence[VerifyBody], where: str, deadline: float = math.inf
+        self, asks: Sequence[VerifyBody], where: str, lane: str, deadline: float = math.inf
     ) -> list[Verdict]:
         """Verdicts on `asks` in order; `where` is a pattern for the place of the i-th.
 
@@ -153,12 +173,12 @@ class _Service:
         """
         groups = self.alike(asks, where)
         if len(groups) == 1:
-            return list(map(_presentable, await self._judge_alike(asks, where, 0, deadline)))
+            return list(map(_presentable, await self._judge_alike(asks, where, 0, lane, deadline)))
         try:
             async with asyncio.TaskGroup() as tasks:
                 judged = [
                     tasks.create_task(
-                        self._judge_alike([asks[i] for i in group], where, group[0], deadline)
+                        self._judge_alike([asks[i] for i in group], where, group[0], lane, deadline)
                     )
                     for group in groups
                 ]
@@ -172,7 +192,7 @@ class _Service:
         return [_presentable(by_place[i]) for i in range(len(asks))]
 
     async def _judge_alike(
-        self, asks: Sequence[VerifyBody], where: str, first: int, deadline: float
+        self, asks: Sequence[VerifyBody], where: str, first: int, lane: str, deadline: float
     ) -> list[Verdict]:
         """Verdicts on `asks`, which differ in task and submission only."""
         try:
@@ -183,9 +203,10 @@ class _Service:
                 timeout_s=asks[0].timeout_s or self.settings.timeout_s,
                 wait_s=0.0,
                 deadline=deadline,
+                lane=lane,
             )
         except PoolBusy as error:
-            raise self.full() from error
+            raise self.full(lane) from error
         except PoolClosed as error:
             raise stopping() from error
         except RequestError as error:
@@ -202,8 +223,16 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     ids = settings.verifier_ids()
     settings.env_ids()
     tracing = tracing or tracing_of(settings.trace)
+    open_store = opener(
+        settings.store
+    )  # here, so that what is wrong with it is said before anything starts
     numbers = metrics.Metrics()
-    gate = Gate(settings)
+    keys = keys_of(settings)
+
+    def n_callers() -> int:
+        return sum(len(one.names()) for one in keys)
+
+    gate = Gate(settings, n_callers)
 
     def tell(trip: Trip) -> None:
         numbers.trip(trip)
@@ -216,17 +245,17 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
             if tracing is not None:
                 stack.push_async_callback(asyncio.to_thread, tracing.close)
             loop = asyncio.get_running_loop()
-            service = await asyncio.to_thread(_start, settings, ids, tell, loop)
+            service = await asyncio.to_thread(_start, settings, ids, tell, loop, n_callers)
             numbers.read_from(lambda: metrics.of_pool(service.pool))
             app.state.service = service
             for path in ("/v1/verify", "/v1/verify/batch"):
                 gate.before[path] = service.admit
             stack.push_async_callback(asyncio.to_thread, service.pool.close)
-            jobs = app.state.jobs = await _start_jobs(settings, service)
+            jobs = app.state.jobs = await _start_jobs(settings, service, open_store)
             numbers.read_from(lambda: metrics.of_jobs(jobs))
             stack.push_async_callback(app.state.jobs.close)
             if settings.sandbox:
-                programs = app.state.programs = await _start_sandbox(settings)
+                programs = app.state.programs = await _start_sandbox(settings, n_callers)
                 numbers.read_from(lambda: metrics.of_programs(programs))
                 stack.push_async_callback(app.state.programs.close)
             if settings.envs:
@@ -244,8 +273,9 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
         openapi_url="/openapi.json",
     )
     app.state.gate = gate
+    app.state.crowd = crowd = Crowd(keyed=bool(keys), n_callers=n_callers)
     app.add_middleware(Limits, gate=gate)
-    app.add_middleware(Guard, keys=keys_of(settings))  # outside the limits, which ask who calls
+    app.add_middleware(Guard, keys=keys, crowd=crowd)  # outside the limits, which ask who calls
     app.add_middleware(Watch, metrics=numbers, tracing=tracing)  # outermost: refusals, too
     refusals.install(app)
 
@@ -253,9 +283,9 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     @direct.post(app, "/v1/verify", summary="Judge one submission", openapi_extra=openapi.VERIFY)
     async def verify(request: Request) -> Response:
         service = _service(app)
-        with service.holding():
+        with service.holding(request) as lane:
             ask = await read(request, _verify_decoder, settings)
-            judging = service.judge([ask], "$", deadline_of(request))
+            judging = service.judge([ask], "$", lane, deadline_of(request))
             (verdict,) = await while_there(request, judging)
         return _json(verdict)
 
@@ -267,15 +297,15 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     )
     async def verify_batch(request: Request) -> Response:
         service = _service(app)
-        with service.holding():
+        with service.holding(request) as lane:
             batch = await read(request, _batch_decoder, settings)
             if len(batch.items) > settings.max_batch:
                 most = settings.max_batch
                 message = f"a batch holds at most {most} items, got {len(batch.items)}"
                 raise Refusal(413, "batch_too_large", message, "$.items")
             if wants_lines(request):
-                return await service.stream(request, batch.items)
-            judging = service.judge(batch.items, "$.items[{}]", deadline_of(request))
+                return await service.stream(request, batch.items, lane)
+            judging = service.judge(batch.items, "$.items[{}]", lane, deadline_of(request))
             verdicts = await while_there(request, judging)
         return _json({"verdicts": verdicts})
 
@@ -305,7 +335,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     async def ready() -> Response:
         service = _service(app)
         if service.pool.waiting >= service.pool.max_queue:
-            raise service.full()
+            raise service.full("")
         return _json({"status": "ready"})  # a service that ends refuses further out
 
     @app.get(
@@ -338,6 +368,7 @@ def _start(
     ids: Sequence[str],
     watch: Callable[[Trip], None],
     loop: asyncio.AbstractEventLoop,
+    n_callers: Callable[[], int],
 ) -> _Service:
     cache = None
     if settings.cache_mib or settings.cache_file:
@@ -352,23 +383,32 @@ def _start(
         loop=loop,
         sql_engines=settings.sql_engines,
         keep_env=settings.worker_env,
+        has_room=lambda own, waiting, limit, n: fits(own, waiting, limit, n, n_callers()),
     )
-    service = _Service(settings, pool)
+    service = _Service(settings, pool, n_callers)
     for name in ids:
         try:
             service.cards[name] = pool.describe(name)
             audit = read_card(name, service.cards[name]["version"])
             if audit is not None:
                 service.audits[name] = audit
+        except MissingError as error:
+            _log.warning("verifier %s gives no verdicts: %s", name, error)
+            service.missing[name] = str(error)
         except RequestError as error:
             # One broken plugin must not keep the others from being served.
             _log.error("verifier %s is left out: %s", name, error)
     return service
 
 
-async def _start_jobs(settings: Settings, service: _Service) -> Jobs:
+async def _start_jobs(
+    settings: Settings, service: _Service, open_store: Callable[[], Store]
+) -> Jobs:
     """Jobs, begun at once where a store is named or has been used; else with the first request."""
-    jobs = Jobs(settings, opener(settings.store), service.pool, service.cards, _presentable)
+    jobs = Jobs(
+        *(settings, open_store, service.pool, service.cards, _presentable),
+        service.n_callers,
+    )
     if settings.store is None and not default_path().exists():
         return jobs
     try:
@@ -381,9 +421,10 @@ async def _start_jobs(settings: Settings, service: _Service) -> Jobs:
     return jobs
 
 
-async def _start_sandbox(settings: Settings) -> Programs:
-    most = settings.sandbox_jobs + settings.sandbox_sessions
-    return Programs(settings, await asyncio.to_thread(lambda: LocalSandbox(max_jobs=most)))
+async def _start_sandbox(settings: Settings, n_callers: Callable[[], int]) -> Programs:
+    most = most_at_once(settings)
+    sandbox = await asyncio.to_thread(lambda: LocalSandbox(max_jobs=most))
+    return Programs(settings, sandbox, n_callers)
 
 
 def _service(app: FastAPI) -> _Service:
@@ -401,7 +442,7 @@ def _presentable(verdict: Verdict) -> Verdict:
     The evidence of a fault quotes whatever the verifier raised: paths, or the hidden reference. It
     goes to the log instead. Evidence of scored verdicts is written for callers and stays.
     """
-    if not verdict.fault or verdict.reason in _POOL_REASONS:
+    if not verdict.fault or verdict.reason in _OPEN_REASONS:
         return verdict
     _log.warning(
         "%s: %s, %s: %s (digest %s)",

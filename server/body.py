@@ -16,7 +16,8 @@ import msgspec
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from verigym.server.limits import deadline_of
+from verigym.server.duplicates import has_duplicates
+from verigym.server.limits import Held, deadline_of
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 from verigym.task import Task
@@ -93,7 +94,8 @@ async def receive(request: Request, settings: Settings, max_bytes: int | None = 
     try:
         left_s = deadline_of(request) - time.monotonic()
         async with asyncio.timeout(min(settings.body_timeout_s, left_s)):
-            return await _collect(request, max_bytes or settings.max_body_bytes)
+            held = request.scope["state"].get("held")
+            return await _collect(request, max_bytes or settings.max_body_bytes, held)
     except TimeoutError:
         message = (
             f"the body did not arrive in {settings.body_timeout_s:g} s, or before the deadline"
@@ -109,7 +111,9 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[Body], max_depth: int) -> 
         message = f"arrays and objects may be nested {max_depth} deep"
         raise Refusal(422, "too_deep", message, "$")
     try:
-        return decoder.decode(data)
+        body = decoder.decode(data)
+        check_keys(data)
+        return body
     except msgspec.ValidationError as error:
         match = _WHERE.match(str(error))
         assert match is not None  # the pattern matches any text
@@ -117,9 +121,17 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[Body], max_depth: int) -> 
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         lax = _with_half_pairs(data, decoder)
         if lax is not None:
+            check_keys(data)
             return lax
         what = str(error) if isinstance(error, msgspec.DecodeError) else "the text is not UTF-8"
         raise Refusal(400, "malformed_json", f"not JSON: {what}", "$") from None
+
+
+def check_keys(data: bytes) -> None:
+    """Raises Refusal for JSON in which an object has a key twice."""
+    if has_duplicates(data):
+        message = "an object has a key twice; which one counts would be anybody's guess"
+        raise Refusal(400, "duplicate_key", message, "$")
 
 
 def _with_half_pairs(data: bytes, decoder: msgspec.json.Decoder[Body]) -> Body | None:
@@ -170,7 +182,7 @@ def deeper_than(data: bytes, limit: int) -> bool:
     return False
 
 
-async def _collect(request: Request, limit: int) -> bytes:
+async def _collect(request: Request, limit: int, held: Held | None) -> bytes:
     length = request.headers.get("content-length", "")
     drain = limit * _DRAIN_FACTOR if not length.isdecimal() else int(length)
     chunks: list[bytes] = []
@@ -178,6 +190,8 @@ async def _collect(request: Request, limit: int) -> bytes:
     async for chunk in request.stream():
         size += len(chunk)
         if size <= limit:
+            if held is not None:
+                held.take(len(chunk))
             chunks.append(chunk)
         else:
             chunks.clear()

@@ -1,7 +1,7 @@
 """One HTTP connection as the service wants it: what uvicorn's own leaves open to slow clients.
 
-Covers: more connections than there may be; a head (request line and headers) that is too large or
-does not come in time; what is left of a body after its answer; an answer that the client does not
+Covers: more connections than there may be, and those that show no key (crowd.py); a head (request
+line and headers) that is too large, also where it comes in one piece, or does not come in time; what is left of a body after its answer; an answer that the client does not
 read; malformed HTTP, which gets our envelope. The time of a body is bounded where it is read
 (body.py), silence between requests by uvicorn.
 Does not cover: TLS handshakes, which asyncio ends after 60 s.
@@ -12,19 +12,19 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from verigym.server.refusals import Refusal
-
-MAX_CONNECTIONS: Final = 4096
-"""Those beyond are told so; a few more beyond these are dropped."""
+from verigym.server.crowd import MAX_CONNECTIONS, NOBODY, Crowd
+from verigym.server.refusals import NOSNIFF, Refusal
 
 MAX_HEAD_BYTES: Final = 64 << 10
 HEAD_TIMEOUT_S: Final = 10.0
 """For the request line and the headers, and for what is left of a body after its answer."""
+UNKEYED_TIMEOUT_S: Final = 5.0
+"""The same, and for silence between requests, where keys are asked for and none was shown."""
 UNREAD_TIMEOUT_S: Final = 30.0
 """How long a client may read nothing of an answer."""
 
@@ -35,20 +35,47 @@ _IDLE, _HEAD, _BODY, _OVER = range(4)
 
 
 class Connection(HttpToolsProtocol):
-    """A connection that `sweep` can look after."""
+    """A connection that `sweep` can look after. A subclass says of which `crowd` it is."""
+
+    crowd: ClassVar[Crowd]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.owner = NOBODY
         self._state = _HEAD
         self._since = time.monotonic()
         self._head_bytes = 0
+        """Received since the head began, where it came in several pieces."""
+        self._parsed_bytes = 0
+        """Of the head, as far as it was parsed."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no request is under way, nor an answer."""
+        answered = self.cycle is None or self.cycle.response_complete
+        return self._state in (_IDLE, _HEAD, _OVER) and answered
+
+    def hang_up(self) -> None:
+        """Close it without a word."""
+        self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.crowd.join(self)
+        if self.crowd.keyed:  # which has limits of its own
+            return
         if len(self.connections) > MAX_CONNECTIONS + _SPARE_CONNECTIONS:
             transport.abort()
         elif len(self.connections) > MAX_CONNECTIONS:
             self.app = _full
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.crowd.leave(self)
+        super().connection_lost(exc)
+
+    def handle_websocket_upgrade(self) -> None:
+        self.crowd.leave(self)
+        super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:
         if self._state == _OVER:
@@ -59,8 +86,7 @@ class Connection(HttpToolsProtocol):
             self._head_bytes += len(data)
             super().data_received(data)
             if self._state == _HEAD and self._head_bytes > MAX_HEAD_BYTES:
-                message = f"request line and headers may have {MAX_HEAD_BYTES} bytes"
-                self._end(Refusal(431, "head_too_large", message))
+                self._end(_head_too_large())
         else:
             super().data_received(data)
 
@@ -68,6 +94,16 @@ class Connection(HttpToolsProtocol):
         if self._state != _HEAD:  # pipelined behind another
             self._enter(_HEAD)
         super().on_message_begin()
+        self._parsed_bytes = 0
+        self.scope["state"]["connection"] = self  # for the guard
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count(len(name) + len(value) + 4)  # colon, space and the end of the line
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._enter(_BODY)
@@ -82,20 +118,33 @@ class Connection(HttpToolsProtocol):
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        self._end(Refusal(400, "malformed_http", "this is not HTTP as the service reads it"))
+        if self._parsed_bytes > MAX_HEAD_BYTES:
+            self._end(_head_too_large())
+        else:
+            self._end(Refusal(400, "malformed_http", "this is not HTTP as the service reads it"))
 
     def cut_if_late(self, now: float) -> None:
         """End the connection where the client was given its time."""
-        if self._state == _OVER and now - self._since > _LINGER_S:
-            self.transport.abort()
-        if now - self._since < HEAD_TIMEOUT_S or self.transport.is_closing():
-            return
         answered = self.cycle is None or self.cycle.response_complete
+        if self._state == _OVER and answered and now - self._since > _LINGER_S:
+            self.transport.abort()
+        is_stranger = self.crowd.keyed and self.owner == NOBODY
+        limit_s = min(HEAD_TIMEOUT_S, UNKEYED_TIMEOUT_S) if is_stranger else HEAD_TIMEOUT_S
+        if now - self._since < limit_s or self.transport.is_closing():
+            return
         if self._state == _HEAD:
-            message = f"the headers did not arrive in {HEAD_TIMEOUT_S:g} s"
+            message = f"the headers did not arrive in {limit_s:g} s"
             self._end(Refusal(408, "slow_headers", message))
         elif self._state == _BODY and answered:
             self.transport.abort()
+        elif self._state == _IDLE and is_stranger and answered:
+            self.transport.close()
+
+    def _count(self, n: int) -> None:
+        """One read may bring a head as a whole, and more than there may be of it."""
+        self._parsed_bytes += n
+        if self._parsed_bytes > MAX_HEAD_BYTES:
+            raise ValueError("the head is too large")
 
     def _enter(self, state: int) -> None:
         self._state = state
@@ -111,14 +160,24 @@ class Connection(HttpToolsProtocol):
         if cycle is None or cycle.response_complete or (broken and not cycle.response_started):
             response = refusal.response()
             response.headers["connection"] = "close"
-            head = b"".join(b"%s: %s\r\n" % pair for pair in response.raw_headers)
+            pairs = [*self.server_state.default_headers, NOSNIFF, *response.raw_headers]
+            head = b"".join(b"%s: %s\r\n" % pair for pair in pairs)
             line = STATUS_LINE[refusal.status]
             self.transport.write(line + head + b"\r\n" + bytes(response.body))
+        elif not broken:  # an earlier request's answer is under way, and is the last
+            cycle.keep_alive = False
+            self._enter(_OVER)
+            return
         self._enter(_OVER)
         if self.transport.can_write_eof():
             self.transport.write_eof()
         else:
             self.transport.close()
+
+
+def _head_too_large() -> Refusal:
+    message = f"request line and headers may have {MAX_HEAD_BYTES} bytes"
+    return Refusal(431, "head_too_large", message)
 
 
 class _Together:
@@ -181,6 +240,6 @@ class Sweeper:
 
 async def _full(scope: Scope, receive: Receive, send: Send) -> None:
     message = "the service has as many connections as it may; try again later"
-    headers = {"Connection": "close", "Retry-After": "1"}
+    headers = {"Connection": "close", "Retry-After": "1", "X-Content-Type-Options": "nosniff"}
     refusal = Refusal(503, "too_many_connections", message, headers=headers)
     await refusal.response()(scope, receive, send)

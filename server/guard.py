@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from verigym.server.crowd import Crowd
 from verigym.server.keys import LOCAL, Caller, KeyFile, OneKey
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings, is_loopback
@@ -41,7 +42,8 @@ def keys_of(settings: Settings) -> list[KeyFile | OneKey]:
     if settings.key is not None:
         keys.append(OneKey(settings.key))
     if settings.keys is not None:
-        keys.append(KeyFile(settings.keys))
+        reserved = () if settings.key is None else (OneKey.NAME,)
+        keys.append(KeyFile(settings.keys, reserved))
     return keys
 
 
@@ -51,14 +53,16 @@ _CLOSE = {"Connection": "close"}
 class Guard:
     """ASGI layer that lets a request through or refuses it. Without keys, only this machine asks."""
 
-    def __init__(self, app: ASGIApp, keys: Sequence[KeyFile | OneKey]) -> None:
+    def __init__(self, app: ASGIApp, keys: Sequence[KeyFile | OneKey], crowd: Crowd) -> None:
         self.app = app
         self._keys = keys
+        self._crowd = crowd
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
             try:
                 caller = self._admit(scope)
+                self._claim(scope, caller)
             except Refusal as refusal:
                 await refusal.response()(scope, receive, send)
                 return
@@ -90,6 +94,18 @@ class Guard:
             message = f"this key lacks the scope {needed!r}, which this path needs"
             raise Refusal(403, "forbidden_scope", message, "Authorization")
         return caller
+
+    def _claim(self, scope: Scope, caller: Caller) -> None:
+        """Note whose the connection is. Raises Refusal where the caller has too many."""
+        connection = scope.get("state", {}).get("connection")
+        if connection is None or not self._keys or not caller.scopes:
+            return
+        if connection.owner != caller.name:
+            try:
+                self._crowd.claim(connection, caller.name)
+            except Refusal as refusal:
+                refusal.headers = {**(refusal.headers or {}), **_CLOSE}
+                raise
 
     def _caller(self, authorization: bytes) -> Caller | None:
         scheme, _, given = authorization.partition(b" ")

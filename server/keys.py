@@ -19,11 +19,11 @@ import secrets
 import stat
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -88,13 +88,15 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 class KeyFile:
     """The keys of a file, read again within a second of a change; a broken change is not taken.
 
-    Raises ConfigError where it cannot be read at first, or holds no key. One thread.
+    Raises ConfigError where it cannot be read at first, holds no key, or one with a name of
+    `reserved`: keys of one name are one caller. One thread.
     """
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, reserved: Collection[str] = ()) -> None:
         self._path = Path(path)
+        self._reserved = frozenset(reserved)
         self._stamp = _stamp(self._path)
-        self._keys = {key.id: key for key in read(self._path)}
+        self._take(read(self._path))
         if not self._keys:
             raise ConfigError(f"{self._path} holds no key; make one: verigym keys add {self._path}")
         self._checked = time.monotonic()
@@ -110,6 +112,10 @@ class KeyFile:
             return None
         return Caller(key.name, frozenset(key.scopes))
 
+    def names(self) -> set[str]:
+        """The names of all keys, which may ask."""
+        return self._names
+
     def _refresh(self) -> None:
         now = time.monotonic()
         if now - self._checked < _CHECK_S:
@@ -120,19 +126,34 @@ class KeyFile:
             return
         self._stamp = stamp  # also of a broken file: it is complained of once
         try:
-            self._keys = {key.id: key for key in read(self._path)}
+            self._take(read(self._path))
         except ConfigError as error:
             _log.error("the former keys stay in force: %s", error)
         else:
             _log.warning("read %d keys from %s", len(self._keys), self._path)
 
+    def _take(self, keys: list[Key]) -> None:
+        clash = sorted({key.name for key in keys} & self._reserved)
+        if clash:
+            raise ConfigError(
+                f"{self._path} has a key named {clash[0]!r}, as the one of --key-env is; rename it"
+            )
+        self._keys = {key.id: key for key in keys}
+        self._names = {key.name for key in keys}
+
 
 class OneKey:
     """The one key of `--key-env`, in any form; it grants all but `admin`."""
 
+    NAME: ClassVar[str] = "key"
+
     def __init__(self, text: str) -> None:
         self._wanted = hashlib.sha256(text.encode()).digest()
-        self._caller = Caller("key", SCOPES - {"admin"})
+        self._caller = Caller(self.NAME, SCOPES - {"admin"})
+
+    def names(self) -> set[str]:
+        """Its name."""
+        return {self.NAME}
 
     def caller(self, text: bytes) -> Caller | None:
         """Who holds the key `text`; None where nobody does."""

@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from verigym.server.keys import Caller
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
+from verigym.server.shares import Share
 
 DEADLINE_HEADER: Final = "Verigym-Deadline-S"
 """Seconds that the caller will wait, from when the service gets the request."""
@@ -41,16 +42,45 @@ class _Use:
     running: int = 0
 
 
+class Held:
+    """Bytes that one request keeps in memory until it is answered."""
+
+    __slots__ = ("_caller", "_n", "_share")
+
+    def __init__(self, share: Share, caller: str) -> None:
+        self._share = share
+        self._caller = caller
+        self._n = 0
+
+    def take(self, n: int) -> None:
+        """Count `n` more. Raises Refusal where the caller has its share already."""
+        if not self._share.has_room(self._caller, n):
+            message = "requests under way hold as many bytes as they may; try again later"
+            raise busy("too_many_bytes", message)
+        self._share.take(self._caller, n)
+        self._n += n
+
+    def close(self) -> None:
+        """Give all back."""
+        if self._n:
+            self._share.give_back(self._caller, self._n)
+            self._n = 0
+
+
 class Gate:
     """Counts what is under way, and refuses what is too much. On the event loop."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, n_callers: Callable[[], int] = lambda: 1) -> None:
         self.draining = False
         """Whether the service is to end: what is under way is finished, nothing else begun."""
         self.running = 0
         """Requests under way."""
-        self.before: dict[str, Callable[[float], None]] = {}
-        """By path, what may refuse a request before it is looked at, given its deadline."""
+        self.before: dict[str, Callable[[Caller, float], None]] = {}
+        """By path, what may refuse a request before it is looked at, given caller and deadline."""
+        self.bytes = Share(settings.max_inflight_bytes, n_callers)
+        """Of bodies and frames that were received and are not answered."""
+        self.sockets = Share(settings.max_sockets, n_callers)
+        """WebSockets that are open."""
         self._rate = settings.rate_per_s
         self._burst = max(1.0, settings.rate_per_s)
         self._most = settings.max_concurrent
@@ -86,6 +116,27 @@ class Gate:
             use.running -= 1
             self.running -= 1
 
+    @contextmanager
+    def connected(self, caller: Caller) -> Iterator[None]:
+        """Counts as an open WebSocket within the block. Raises Refusal."""
+        if not self.sockets.has_room(caller.name):
+            message = "this key has its share of the WebSockets that may be open; close some"
+            raise busy("too_many_connections", message)
+        self.sockets.take(caller.name)
+        try:
+            yield
+        finally:
+            self.sockets.give_back(caller.name)
+
+    @contextmanager
+    def holding(self, caller: Caller) -> Iterator[Held]:
+        """Gives what counts the bytes of a request, which are given back after the block."""
+        held = Held(self.bytes, caller.name)
+        try:
+            yield held
+        finally:
+            held.close()
+
     def _use(self, caller: Caller) -> _Use:
         # Bounded by the names of keys, of which the operator writes down each.
         use = self._uses.get(caller.name)
@@ -119,12 +170,14 @@ class Limits:
             if scope["type"] == "websocket":
                 if self._gate.draining:
                     raise stopping()
-                await self.app(scope, receive, send)
+                with self._gate.connected(caller):
+                    await self.app(scope, receive, send)
                 return
             before = self._gate.before.get(scope["path"])
             if before is not None:
-                before(scope["state"]["deadline"])
-            with self._gate.working(caller):
+                before(caller, scope["state"]["deadline"])
+            with self._gate.working(caller), self._gate.holding(caller) as held:
+                scope["state"]["held"] = held
                 try:
                     await self.app(scope, receive, sent)
                 except asyncio.CancelledError:

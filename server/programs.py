@@ -3,6 +3,9 @@
 A program runs in the sandbox of this machine, in a thread that waits for it, never on the event
 loop. A request that is dropped or cancelled kills its program. Sessions are leased: one that is not
 used for `sandbox_lease_s` is closed, and so are all of them when the service stops.
+
+Programs and sessions belong to the caller who began them: to another, their ids are unknown. Callers
+take turns where programs wait (turns.py), and share the places for sessions (shares.py).
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +28,8 @@ from verigym.sandbox.job import Job, JobStatus, Limits, Result
 from verigym.sandbox.session import NotStarted, Session
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
+from verigym.server.shares import Share
+from verigym.server.turns import Turns
 
 Done = TypeVar("Done")
 
@@ -42,9 +47,10 @@ class _Running:
 
 @dataclass
 class _Lease:
-    """A session, and when it ends if nobody uses it."""
+    """A session, whose it is, and when it ends if nobody uses it."""
 
     session: Session
+    owner: str
     users: int = 0
     expiry: asyncio.TimerHandle | None = None
 
@@ -52,25 +58,31 @@ class _Lease:
 class Programs:
     """What the routes share while the application runs. All but `close` on the event loop."""
 
-    def __init__(self, settings: Settings, sandbox: Sandbox) -> None:
+    def __init__(
+        self, settings: Settings, sandbox: Sandbox, n_callers: Callable[[], int] = lambda: 1
+    ) -> None:
         self.settings = settings
         self.sandbox = sandbox
-        self.waiting = 0
         self.ended: Counter[str] = Counter()
         """Programs that ran, by the status of their results."""
-        self._turns = asyncio.Semaphore(settings.sandbox_jobs)
-        self._threads = ThreadPoolExecutor(
-            settings.sandbox_jobs + settings.sandbox_sessions, "verigym-programs"
-        )
-        self._running: dict[str, _Running] = {}
+        self._turns = Turns(settings.sandbox_jobs)
+        self._queue = Share(settings.max_queue, n_callers)
+        self._threads = ThreadPoolExecutor(most_at_once(settings), "verigym-programs")
+        self._running: dict[tuple[str, str], _Running] = {}
+        """By caller and the id that the caller made up."""
         self._leases: dict[str, _Lease] = {}
-        self._starting = 0
+        self._places = Share(settings.sandbox_sessions, n_callers)
         self._closing: set[asyncio.Future[None]] = set()
 
     @property
     def open_sessions(self) -> int:
         """Interpreters that are open or starting."""
-        return len(self._leases) + self._starting
+        return self._places.taken
+
+    @property
+    def waiting(self) -> int:
+        """Programs that wait for their turn."""
+        return self._queue.taken
 
     def card(self) -> wire.SandboxCard:
         """What is run here."""
@@ -84,54 +96,65 @@ class Programs:
             about=self.sandbox.describe(),
         )
 
-    async def run(self, job: Job, id: str, gone: asyncio.Future[None]) -> bytes:
+    async def run(self, owner: str, job: Job, id: str, gone: asyncio.Future[None]) -> bytes:
         """The result of `job`, encoded. It is killed when `gone` is done. Raises Refusal."""
-        if self._turns.locked() and self.waiting >= self.settings.max_queue:
-            message = "the queue is full; try again later"
+        if not self._turns.may_start(owner) and not self._queue.has_room(owner):
+            message = "the queue is full, or this key's share of it; try again later"
             raise Refusal(429, "busy", message, headers={"Retry-After": "1"})
         running = _Running(Cancellation(), asyncio.get_running_loop().create_future())
-        if id and self._running.setdefault(id, running) is not running:
+        if id and self._running.setdefault((owner, id), running) is not running:
             # The same job sent again, while the end of its first connection is not noticed yet.
             message = "a job of this id is under way; try again later"
             raise Refusal(429, "busy", message, "$.id", {"Retry-After": "1"})
+        turn = self._turns.enter(owner)
         try:
-            self.waiting += 1
+            self._queue.take(owner)
             try:
-                if not await _before(self._turns.acquire(), gone, running.asked):
-                    return _encoded(_CANCELLED)
+                await _first(turn.ready, gone, running.asked)
             finally:
-                self.waiting -= 1
-            try:
-                with refusing():
-                    status, data = await self._until(
-                        gone,
-                        lambda: _run(self.sandbox, job, running.cancellation),
-                        running.cancellation.cancel,
-                    )
-                self.ended[status] += 1
-                return data
-            finally:
-                self._turns.release()
+                self._queue.give_back(owner)
+            if gone.done():
+                raise Refusal(400, "disconnected", "the client left")
+            if not turn.ready.done():
+                return _encoded(_CANCELLED)
+            with refusing():
+                status, data = await self._until(
+                    gone,
+                    lambda: _run(self.sandbox, job, running.cancellation),
+                    running.cancellation.cancel,
+                )
+            self.ended[status] += 1
+            return data
         finally:
-            self._running.pop(id, None)
+            self._turns.leave(turn)
+            self._running.pop((owner, id), None)
 
-    async def cancel(self, id: str) -> None:
-        """Kill a program, also one that waits for its turn. Raises Refusal where there is none."""
-        running = self._running.get(id)
+    async def cancel(self, owner: str, id: str) -> None:
+        """Kill a program, also one that waits for its turn. Raises Refusal where `owner` has none."""
+        running = self._running.get((owner, id))
         if running is None:
             raise Refusal(404, "unknown_job", "no job of this id is under way")
+        await self._kill(running)
+
+    async def _kill(self, running: _Running) -> None:
         if not running.asked.done():
             running.asked.set_result(None)
         await asyncio.to_thread(running.cancellation.cancel)
 
-    async def start(self, ask: wire.SessionBody, gone: asyncio.Future[None]) -> wire.SessionCard:
+    async def start(
+        self, owner: str, ask: wire.SessionBody, gone: asyncio.Future[None]
+    ) -> wire.SessionCard:
         """Start a session. Raises Refusal."""
         limits = self._session_limits(ask)
-        if self.open_sessions >= self.settings.sandbox_sessions:
+        if not self._places.has_room(owner):
             most = self.settings.sandbox_sessions
-            message = f"all {most} sessions are open; close one or try again later"
+            message = (
+                f"all {most} sessions, or this key's share of them, are open; "
+                "close one or try again later"
+            )
             raise Refusal(429, "busy", message, headers={"Retry-After": "1"})
-        self._starting += 1
+        self._places.take(owner)
+        started = False
         try:
             with refusing():
                 session = await self._until(
@@ -145,14 +168,16 @@ class Programs:
                     lambda: None,
                     undo=lambda session: session.close(),
                 )
+            started = True
         except NotStarted as error:
             raise Refusal(422, "not_started", str(error)) from error
         except SandboxError as error:
             raise Refusal(503, "sandbox_error", str(error)) from error
         finally:
-            self._starting -= 1
+            if not started:
+                self._places.give_back(owner)
         id = secrets.token_urlsafe(16)
-        self._leases[id] = _Lease(session)
+        self._leases[id] = _Lease(session, owner)
         self._renew(id)
         return wire.SessionCard(
             id=id,
@@ -174,13 +199,14 @@ class Programs:
 
     async def use(
         self,
+        owner: str,
         id: str,
         gone: asyncio.Future[None],
         call: Callable[[Session], Done],
         stop: Callable[[Session], None] = lambda session: None,
     ) -> Done:
         """What `call` gives of a session, whose lease is renewed. Raises Refusal."""
-        lease = self._lease(id)
+        lease = self._lease(owner, id)
         lease.users += 1
         try:
             return await self._until(gone, lambda: call(lease.session), lambda: stop(lease.session))
@@ -194,14 +220,15 @@ class Programs:
             lease.users -= 1
             self._renew(id)
 
-    async def interrupt(self, id: str) -> None:
-        """Stop the cell that a session runs. Raises Refusal where there is no such session."""
-        await asyncio.to_thread(self._lease(id).session.interrupt)
+    async def interrupt(self, owner: str, id: str) -> None:
+        """Stop the cell that a session runs. Raises Refusal where `owner` has no such session."""
+        await asyncio.to_thread(self._lease(owner, id).session.interrupt)
 
-    def drop(self, id: str) -> asyncio.Future[None]:
-        """Begin to close a session; done when it is. Raises Refusal where there is none of this id."""
-        lease = self._lease(id)
+    def drop(self, owner: str, id: str) -> asyncio.Future[None]:
+        """Begin to close a session; done when it is. Raises Refusal where `owner` has none of this id."""
+        lease = self._lease(owner, id)
         del self._leases[id]
+        self._places.give_back(owner)
         if lease.expiry is not None:
             lease.expiry.cancel()
         # Not in `_threads`, which may all be waiting for cells.
@@ -212,20 +239,21 @@ class Programs:
 
     async def close(self) -> None:
         """Kill what runs and close the sandbox."""
-        for id in list(self._running):
-            await self.cancel(id)
-        for id in list(self._leases):
-            self.drop(id)
+        for running in list(self._running.values()):
+            await self._kill(running)
+        for id, lease in list(self._leases.items()):
+            self.drop(lease.owner, id)
         await asyncio.gather(*self._closing)
         await asyncio.to_thread(self._threads.shutdown)
         await asyncio.to_thread(self.sandbox.close)
 
-    def _lease(self, id: str) -> _Lease:
-        if id not in self._leases:
+    def _lease(self, owner: str, id: str) -> _Lease:
+        lease = self._leases.get(id)
+        if lease is None or lease.owner != owner:
             most = self.settings.sandbox_lease_s
             message = f"no such session; one that is not used for {most:g} s is closed"
             raise Refusal(404, "unknown_session", message)
-        return self._leases[id]
+        return lease
 
     def _session_limits(self, ask: wire.SessionBody) -> Limits:
         """Those asked for, or else as much of the default as may be."""
@@ -243,7 +271,9 @@ class Programs:
             lease.expiry = None
         if not lease.users:
             loop = asyncio.get_running_loop()
-            lease.expiry = loop.call_later(self.settings.sandbox_lease_s, self.drop, id)
+            lease.expiry = loop.call_later(
+                self.settings.sandbox_lease_s, self.drop, lease.owner, id
+            )
 
     async def _until(
         self,
@@ -274,21 +304,9 @@ class Programs:
             await asyncio.to_thread(undo, work.result())
 
 
-async def _before(
-    getting: Coroutine[Any, Any, bool], gone: asyncio.Future[None], asked: asyncio.Future[None]
-) -> bool:
-    """Whether `getting` was done before anybody asked for the end. Raises Refusal when `gone` is."""
-    task = asyncio.ensure_future(getting)
-    try:
-        await _first(task, gone, asked)
-    finally:
-        got = task.done()
-        task.cancel()
-    if got:
-        return True
-    if gone.done():
-        raise Refusal(400, "disconnected", "the client left")
-    return False
+def most_at_once(settings: Settings) -> int:
+    """Programs and sessions that the sandbox may have to run at once."""
+    return settings.sandbox_jobs + settings.sandbox_sessions + 1  # see turns.py
 
 
 async def _first(*futures: asyncio.Future[Any]) -> None:

@@ -13,6 +13,9 @@ from verigym.canonical import to_json
 
 _log = logging.getLogger(__name__)
 
+NOSNIFF = (b"x-content-type-options", b"nosniff")
+"""Header of every response: what the service sends is never anything else than it says."""
+
 _CODE_OF = {404: "not_found", 405: "method_not_allowed"}
 
 

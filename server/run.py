@@ -20,7 +20,8 @@ from fastapi import FastAPI
 
 from verigym.errors import ConfigError, SandboxError
 from verigym.server.app import create_app
-from verigym.server.connections import MAX_CONNECTIONS, Connection, Sweeper
+from verigym.server.connections import Connection, Sweeper
+from verigym.server.crowd import MAX_CONNECTIONS, Crowd
 from verigym.server.limits import Gate
 from verigym.server.settings import Settings
 from verigym.server.websockets import WebSocketConnection
@@ -76,6 +77,11 @@ class Server(uvicorn.Server):
     """uvicorn for one application of ours; `on_ready` is called when it answers."""
 
     def __init__(self, app: FastAPI, settings: Settings, on_ready: Callable[[], None]) -> None:
+        crowd_: Crowd = app.state.crowd
+
+        class CrowdedConnection(Connection):
+            crowd = crowd_
+
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -84,7 +90,7 @@ class Server(uvicorn.Server):
             server_header=False,
             timeout_keep_alive=75,  # above the client's, so that it is the client who hangs up
             timeout_graceful_shutdown=_CUT_S,
-            http=Connection,
+            http=CrowdedConnection,
             ws=WebSocketConnection,
             ws_max_size=settings.max_body_bytes,
             ws_per_message_deflate=False,  # costs more than loopback and data centres give back

@@ -29,6 +29,10 @@ def install(app: FastAPI, settings: Settings) -> None:
         found: Programs = app.state.programs
         return found
 
+    def owner(request: Request) -> str:
+        name: str = request.state.caller.name
+        return name
+
     async def body(request: Request, decoder: msgspec.json.Decoder[Any]) -> Any:
         return await read(request, decoder, settings, settings.sandbox_body_bytes)
 
@@ -43,18 +47,18 @@ def install(app: FastAPI, settings: Settings) -> None:
         with refusing():
             job = ask.to_job()
         async with watched(request) as gone:
-            return _sent(await programs().run(job, ask.id, gone))
+            return _sent(await programs().run(owner(request), job, ask.id, gone))
 
     @app.delete("/v1/sandbox/jobs/{id}", summary="Kill a program", openapi_extra=openapi.CANCEL)
-    async def cancel(id: str) -> Response:
-        await programs().cancel(id)
+    async def cancel(request: Request, id: str) -> Response:
+        await programs().cancel(owner(request), id)
         return _json({})
 
     @app.post("/v1/sandbox/sessions", summary="Start a session", openapi_extra=openapi.START)
     async def start(request: Request) -> Response:
         ask: wire.SessionBody = await body(request, _session_decoder)
         async with watched(request) as gone:
-            return _json(await programs().start(ask, gone))
+            return _json(await programs().start(owner(request), ask, gone))
 
     @app.post(
         "/v1/sandbox/sessions/{id}/run",
@@ -72,7 +76,8 @@ def install(app: FastAPI, settings: Settings) -> None:
             return msgspec.json.encode(answer)
 
         async with watched(request) as gone:
-            return _sent(await programs().use(id, gone, call, lambda session: session.interrupt()))
+            using = programs().use(owner(request), id, gone, call, lambda one: one.interrupt())
+            return _sent(await using)
 
     @app.post(
         "/v1/sandbox/sessions/{id}/files",
@@ -89,20 +94,20 @@ def install(app: FastAPI, settings: Settings) -> None:
             return b'{"text":""}'
 
         async with watched(request) as gone:
-            return _sent(await programs().use(id, gone, call))
+            return _sent(await programs().use(owner(request), id, gone, call))
 
     @app.post(
         "/v1/sandbox/sessions/{id}/interrupt",
         summary="Stop the cell that a session runs",
         openapi_extra=openapi.INTERRUPT,
     )
-    async def interrupt(id: str) -> Response:
-        await programs().interrupt(id)
+    async def interrupt(request: Request, id: str) -> Response:
+        await programs().interrupt(owner(request), id)
         return _json({})
 
     @app.delete("/v1/sandbox/sessions/{id}", summary="Close a session", openapi_extra=openapi.CLOSE)
-    async def close(id: str) -> Response:
-        await asyncio.shield(programs().drop(id))
+    async def close(request: Request, id: str) -> Response:
+        await asyncio.shield(programs().drop(owner(request), id))
         return _json({})
 
 

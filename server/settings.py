@@ -71,6 +71,10 @@ class Settings:
     """Submissions that may wait for a worker; beyond it requests are refused with 429."""
     max_batch: int = 256
     max_body_bytes: int = 8 << 20
+    max_inflight_bytes: int = 512 << 20
+    """Bodies and frames that were received and are not answered; callers share it."""
+    max_sockets: int = 2048
+    """WebSockets that may be open; callers share them."""
     max_depth: int = 64
     """Nesting of arrays and objects in a request body."""
     max_concurrent: int = 1024
@@ -114,7 +118,7 @@ class Settings:
             *("max_body_bytes", "max_depth", "body_timeout_s", "drain_s", "max_concurrent"),
             *("env_workers", "session_lease_s", "max_sessions", "max_sessions_per_key"),
             *("sandbox_jobs", "sandbox_sessions", "sandbox_lease_s", "sandbox_body_bytes"),
-            *("max_jobs", "job_retention_s"),
+            *("max_jobs", "job_retention_s", "max_inflight_bytes", "max_sockets"),
         ):
             value = getattr(self, name)
             if not value > 0:

@@ -43,6 +43,7 @@ async def streamed(
     groups: Sequence[tuple[Sequence[int], Sequence[VerifyBody], float]],
     present: Callable[[Verdict], Verdict],
     deadline: float,
+    lane: str,
 ) -> Response:
     """The answer, begun with the first verdict. Raises PoolBusy or PoolClosed before that.
 
@@ -50,7 +51,9 @@ async def streamed(
     the seconds for each.
     """
     news: _News = asyncio.Queue()
-    pumps = [asyncio.create_task(_pump(news, pool, *group, present, deadline)) for group in groups]
+    pumps = [
+        asyncio.create_task(_pump(news, pool, *group, present, deadline, lane)) for group in groups
+    ]
     left = sum(len(places) for places, _, _ in groups)
     try:
         # Every group asks for its room before any has a verdict, so that a refusal comes first.
@@ -100,6 +103,7 @@ async def _pump(
     timeout_s: float,
     present: Callable[[Verdict], Verdict],
     deadline: float,
+    lane: str,
 ) -> None:
     """Put a line into `news` for each of `asks`, or what went wrong."""
     left = set(places)
@@ -111,6 +115,7 @@ async def _pump(
                 params=asks[0].params,
                 timeout_s=timeout_s,
                 deadline=deadline,
+                lane=lane,
             )
         ) as each:
             async for i, verdict in each:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from verigym.server import logs
 from verigym.server.metrics import Metrics
-from verigym.server.refusals import Refusal
+from verigym.server.refusals import NOSNIFF, Refusal
 
 if TYPE_CHECKING:
     from verigym.server.spans import Tracing
@@ -104,7 +104,7 @@ class Watch:
                 exchange.status = message.get("status", 101)
                 message.setdefault("headers", [])  # optional where a WebSocket is accepted
                 header = (b"x-request-id", exchange.id.encode("ascii"))
-                message["headers"] = [*message.get("headers", ()), header]
+                message["headers"] = [*message.get("headers", ()), header, NOSNIFF]
             elif kind in ("http.response.body", "websocket.http.response.body"):
                 exchange.sent += len(message.get("body", b""))
             elif kind == "websocket.send":

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import verigym
-from verigym.envs.check.laws import contract, cost, determinism
+from verigym.envs.check.laws import cheap, contract, cost, determinism
 from verigym.envs.check.run import LAWS, apply
 from verigym.envs.check.subject import Subject, transcript
 
@@ -18,6 +18,11 @@ SEEDS = 12
 ENVS = sorted(verigym.list_envs())
 FIRST_OF_FAMILY = {env_id.split("/")[1]: env_id for env_id in reversed(ENVS)}.values()
 A_PROCESS_PLAYS = 8
+KNOWN = {
+    ("verigym/sql/repair-v0", cheap.cheap_answers_earn_no_more_than_guessing): (
+        "sql/query takes constants from the submission too"
+    )
+}
 PLAY = """
 import sys
 from verigym.envs.check.subject import Subject, transcript
@@ -32,11 +37,19 @@ def laws():
             # Below: the law starts a process for each environment.
             if law is determinism.another_process_plays_the_same:
                 continue
-            # Two processes for each, or a budget of time.
-            long = law is cost.memory_does_not_grow or (
-                law is contract.vectors_play_the_same and env_id not in FIRST_OF_FAMILY
+            # Two processes for each, a budget of time, or a hundred programs to run.
+            long = (
+                law is cost.memory_does_not_grow
+                or (law is contract.vectors_play_the_same and env_id not in FIRST_OF_FAMILY)
+                or (
+                    law is cheap.cheap_answers_earn_no_more_than_guessing
+                    and env_id.startswith("verigym/code/")
+                    and env_id != "verigym/code/stdio-v0"
+                )
             )
             marks = [pytest.mark.slow] if long else []
+            if (env_id, law) in KNOWN:
+                marks.append(pytest.mark.xfail(reason=KNOWN[env_id, law]))
             yield pytest.param(env_id, law, marks=marks, id=f"{env_id}-{law.__name__}")
 
 

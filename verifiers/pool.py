@@ -44,6 +44,7 @@ from verigym.verifiers.pool_parcels import (
     late,
     settle,
 )
+from verigym.verifiers.pool_queue import HasRoom, PoolQueue, has_room
 from verigym.verifiers.pool_seat import Forks, Seat
 from verigym.verifiers.wire import Ready
 
@@ -78,7 +79,9 @@ class VerifierPool:
 
     Workers get the variables of this process but those that hold keys or passwords; `keep_env` names
     those that they get nevertheless. `sql_engines`, URLs by name, is for pools that judge for others:
-    with it, `sql/query` connects to these databases only.
+    with it, `sql/query` connects to these databases only. Calls name a `lane` where several callers
+    share the pool: lanes take turns (pool_queue.py), and `has_room` says how much of the queue one
+    may fill.
     """
 
     def __init__(
@@ -94,6 +97,7 @@ class VerifierPool:
         loop: asyncio.AbstractEventLoop | None = None,
         sql_engines: Mapping[str, str] | None = None,
         keep_env: Collection[str] = (),
+        has_room: HasRoom = has_room,
     ) -> None:
         workers = workers if workers is not None else os.cpu_count() or 1
         for name, value in (
@@ -115,8 +119,8 @@ class VerifierPool:
         self._room = threading.Condition(self._lock)
         self._call_s = 0.0
         """What a worker takes over one call, averaged."""
-        self._queue: deque[Parcel] = deque()
-        self._waiting = 0
+        self._queue = PoolQueue()
+        self._has_room = has_room
         self._closed = False
         self._known: dict[bytes, Ready] = {}
         grants = None if sql_engines is None else {"sql_engines": dict(sql_engines)}
@@ -131,7 +135,7 @@ class VerifierPool:
         self._loop = loop
         self._seats = [
             Seat(loop, self._forks, self._starter, self._known, load_timeout_s, self._left)
-            for _ in range(workers)
+            for _ in range(workers + 1)  # the last one to spare: see pool_queue.py
         ]
         self._idle = list(reversed(self._seats))
         self._handing = False
@@ -200,6 +204,7 @@ class VerifierPool:
         timeout_s: float | None = None,
         wait_s: float | None = None,
         deadline: float = math.inf,
+        lane: str = "",
     ) -> list[Verdict]:
         """`verify_batch` that leaves the event loop free. Cancelling it stops the work on it."""
         submit = functools.partial(
@@ -209,6 +214,7 @@ class VerifierPool:
             params=params,
             timeout_s=timeout_s,
             deadline=deadline,
+            lane=lane,
         )
         try:
             futures = submit(wait_s=0.0)
@@ -233,6 +239,7 @@ class VerifierPool:
         params: Mapping[str, JSON] | None = None,
         timeout_s: float | None = None,
         deadline: float = math.inf,
+        lane: str = "",
     ) -> AsyncGenerator[tuple[int, Verdict], None]:
         """Places in `items` and their verdicts, each as soon as it is there; never waits for room.
 
@@ -253,6 +260,7 @@ class VerifierPool:
             timeout_s=timeout_s,
             wait_s=0.0,
             deadline=deadline,
+            lane=lane,
             tell=tell,
         )
         futures = [asyncio.wrap_future(future) for future in submitted]
@@ -287,6 +295,7 @@ class VerifierPool:
         timeout_s: float | None = None,
         wait_s: float | None = None,
         deadline: float = math.inf,
+        lane: str = "",
         tell: Callable[[int, Verdict], None] | None = None,
     ) -> list[Future[list[Verdict]]]:
         """Put `items` in the queue; their verdicts, in order, are those of the futures in order.
@@ -312,7 +321,11 @@ class VerifierPool:
         if tell is not None:
             size = min(size, _STREAMED)
         parcels = [
-            Parcel(verifier, plain, key, calls[start : start + size], timeout_s, tell, deadline)
+            Parcel(
+                *(verifier, plain, key, calls[start : start + size], timeout_s, tell),
+                deadline=deadline,
+                lane=lane,
+            )
             for start in range(0, len(calls), size)
         ]
         # Where all is known already, no worker is needed; but one says what the verifier is called.
@@ -331,7 +344,6 @@ class VerifierPool:
             for parcel in [parcel for parcel in self._queue if parcel.done in wanted]:
                 if parcel.done.cancel():
                     self._queue.remove(parcel)
-                    self._waiting -= len(parcel.calls)
             self._room.notify_all()
         self._on_loop(self._take_back, wanted)
 
@@ -361,12 +373,26 @@ class VerifierPool:
     @property
     def waiting(self) -> int:
         """Calls in the queue that no worker has taken yet."""
-        return self._waiting
+        return self._queue.calls
 
     @property
     def delay_s(self) -> float:
         """About how long a call that came now would wait for a worker."""
-        return self._waiting * self._call_s / self.workers
+        return self.waiting * self._call_s / self.workers
+
+    def delay_of(self, lane: str) -> float:
+        """The same for a call of `lane`, which takes turns with the others."""
+        turns = self._queue.calls_of[lane] * max(1, self._queue.n_lanes)
+        return min(self.waiting, turns) * self._call_s / self.workers
+
+    def waiting_of(self, lane: str) -> int:
+        """Those of one lane."""
+        return self._queue.calls_of[lane]
+
+    def has_room(self, lane: str, n: int = 1) -> bool:
+        """Tell if `n` calls of `lane` could be put into the queue now."""
+        own = self._queue.calls_of[lane]
+        return self._has_room(own, self.waiting, self.max_queue, n)
 
     def worker_pids(self) -> list[int]:
         """Pids of the workers that run now; fewer than `workers` where one is not started yet."""
@@ -429,15 +455,16 @@ class VerifierPool:
         if os.getpid() != self._owner:
             raise RequestError("this pool belongs to the process before the fork; make another")
         with self._room:
-            has_room = self._room.wait_for(
-                lambda: self._closed or self._waiting + n_calls <= self.max_queue, wait_s
+            lane = parcels[0].lane if parcels else ""
+            found_room = self._room.wait_for(
+                lambda: self._closed or not n_calls or self.has_room(lane, n_calls), wait_s
             )
             if self._closed:
                 raise PoolClosed("the pool is closed")
-            if not has_room:
-                raise PoolBusy(f"{self._waiting} calls are waiting, the limit is {self.max_queue}")
-            self._queue.extend(parcels)
-            self._waiting += n_calls
+            if not found_room:
+                raise PoolBusy(f"{self.waiting} calls are waiting, the limit is {self.max_queue}")
+            for parcel in parcels:
+                self._queue.add(parcel)
         if parcels:
             self._on_loop(self._hand_out, parcels[0].deadline)
 
@@ -464,17 +491,19 @@ class VerifierPool:
         self._handing = True
         try:
             # What is left when the pool closes is settled by `_shut`.
-            while self._idle and not self._closed and (parcel := self._next()) is not None:
+            while self._idle and not self._closed:
+                parcel = self._next(spare=len(self._idle) == 1)
+                if parcel is None:
+                    break
+                self._queue.began(parcel)
                 self._idle.pop().take(parcel)
         finally:
             self._handing = False
 
-    def _next(self) -> Parcel | None:
+    def _next(self, *, spare: bool = False) -> Parcel | None:
         """The next parcel that somebody still waits for."""
         with self._lock:
-            while self._queue:
-                parcel = self._queue.popleft()
-                self._waiting -= len(parcel.calls)
+            while (parcel := self._queue.next(spare=spare)) is not None:
                 self._room.notify_all()
                 if parcel.done.set_running_or_notify_cancel():
                     return parcel
@@ -486,6 +515,7 @@ class VerifierPool:
             took_s = (time.monotonic() - parcel.taken) / len(parcel.calls)
             self._call_s += _SMOOTHING * (took_s - self._call_s)
         self._idle.append(seat)
+        self._queue.ended(parcel)
         if error is not None:
             parcel.done.set_exception(error)
         else:
@@ -524,7 +554,6 @@ class VerifierPool:
             past = [parcel for parcel in self._queue if parcel.deadline <= now]
             for parcel in past:
                 self._queue.remove(parcel)
-                self._waiting -= len(parcel.calls)
             soonest = min((parcel.deadline for parcel in self._queue), default=math.inf)
             self._room.notify_all()
         if soonest < math.inf:

@@ -50,6 +50,8 @@ class Parcel:
     """Gets each verdict with its place as soon as it is there, in the thread that has it."""
     deadline: float = math.inf
     """Of `time.monotonic`: when the caller stops waiting."""
+    lane: str = ""
+    """Whose it is, where several callers share the pool."""
     cancelled: bool = False
     done: Future[list[Verdict]] = field(default_factory=Future)
     context: contextvars.Context = field(default_factory=contextvars.copy_context)

@@ -19,7 +19,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from verigym.errors import RequestError
+from verigym.errors import MissingError, RequestError
+from verigym.missing import REASON
 from verigym.verdict import Status, fault
 from verigym.verifiers.forkserver import ForkServer
 from verigym.verifiers.pool_parcels import Call, Parcel, closed, late, settle
@@ -173,7 +174,7 @@ class Seat:
         else:
             raws = [msgspec.Raw(call.raw) for call in self._todo]
             try:
-                data = frame(SentAsk(parcel.verifier, parcel.params, raws))
+                data = frame(SentAsk(parcel.verifier, parcel.params, raws, parcel.timeout_s))
             except OSError as error:
                 settle(self._todo, fault(Status.INFRA, "too_large", str(error)))
                 self._end()
@@ -275,8 +276,10 @@ class Seat:
             self._end(RequestError(answer.message))
         elif isinstance(answer, Broken):
             _log.error("verifier %s cannot be loaded: %s", parcel.verifier, answer.message)
-            settle(self._todo, fault(Status.VERIFIER_ERROR, "cannot_load", answer.message))
-            self._end()
+            settle(self._todo, fault(Status.VERIFIER_ERROR, answer.reason, answer.message))
+            # One that asked for a description has no verdict to learn it from.
+            lacks = answer.reason == REASON and not parcel.calls
+            self._end(MissingError(answer.message) if lacks else None)
 
     def _guarded(self, act: Callable[[], None]) -> None:
         """Do `act`; a bug in it is the caller's to see, who would else wait for ever."""

@@ -32,6 +32,8 @@ class Ask(msgspec.Struct):
     verifier: str
     params: dict[str, Any]
     items: list[Item]
+    timeout_s: float = 0.0
+    """For each item; 0 for none."""
 
 
 class SentAsk(msgspec.Struct):
@@ -40,6 +42,7 @@ class SentAsk(msgspec.Struct):
     verifier: str
     params: dict[str, Any]
     items: list[msgspec.Raw]
+    timeout_s: float = 0.0
 
 
 class Ready(msgspec.Struct, tag=True):
@@ -65,6 +68,7 @@ class Broken(msgspec.Struct, tag=True):
     """The verifier could not be loaded, by its own fault; ends the answer."""
 
     message: str
+    reason: str = "cannot_load"
 
 
 Answer: TypeAlias = Ready | Judged | Refused | Broken

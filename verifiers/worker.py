@@ -11,9 +11,11 @@ from typing import Any
 import msgspec
 
 from verigym.canonical import to_json
-from verigym.errors import RequestError
+from verigym.errors import MissingError, RequestError
+from verigym.missing import REASON, explain
 from verigym.registry import make_verifier
 from verigym.verifier import Verifier
+from verigym.verifiers.deadline import deadline_in
 from verigym.verifiers.sql import engines
 from verigym.verifiers.wire import Ask, Broken, Channel, Judged, Ready, Refused
 
@@ -57,13 +59,20 @@ def _answer(channel: Channel, ask: Ask, kept: OrderedDict[bytes, Verifier]) -> N
     if verifier is None:
         try:
             verifier = make_verifier(ask.verifier, **ask.params)
+        except MissingError as error:
+            channel.send(Broken(str(error), REASON))
+            return
         except RequestError as error:
             channel.send(Refused(str(error)))
             return
         except Exception as error:  # noqa: BLE001
             # A verifier that cannot be imported or made is its author's fault, and becomes the
             # status verifier_error in the pool; the worker goes on serving the others.
-            channel.send(Broken(f"{type(error).__name__}: {error}"))
+            known = explain(error, ask.verifier) if isinstance(error, ImportError) else None
+            if known is not None:
+                channel.send(Broken(str(known), REASON))
+            else:
+                channel.send(Broken(f"{type(error).__name__}: {error}"))
             return
         kept[key] = verifier
         if len(kept) > _MAX_KEPT:
@@ -72,4 +81,6 @@ def _answer(channel: Channel, ask: Ask, kept: OrderedDict[bytes, Verifier]) -> N
     if fresh or not ask.items:
         channel.send(Ready(verifier.describe()))
     for item in ask.items:
-        channel.send(Judged(verifier.verify(item.task, item.submission)))
+        with deadline_in(ask.timeout_s):
+            verdict = verifier.verify(item.task, item.submission)
+        channel.send(Judged(verdict))

@@ -9,6 +9,7 @@ from verigym.env import SPLITS, Draft, Env, Snapshot, Transition
 from verigym.episode import Episode, Fault, Turn
 from verigym.errors import (
     ConfigError,
+    MissingError,
     PolicyError,
     RequestError,
     SandboxError,
@@ -34,6 +35,7 @@ __all__ = [
     "Env",
     "Episode",
     "Fault",
+    "MissingError",
     "PolicyError",
     "Question",
     "RequestError",

@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from verigym.errors import RequestError
+from verigym.errors import MissingError
+from verigym.missing import command
 
 _REASONING_GYM = """
 ab acre advanced_geometry aiw arc_1d arc_agi base_conversion basic_arithmetic bf binary_alternation
@@ -85,7 +86,6 @@ def need_library(env_id: str) -> None:
     family, _, name = env_id.removeprefix("verigym/").partition("/")
     for door in DOORS:
         if door.name == family and name.removesuffix("-v0") in door.games and not door.installed:
-            raise RequestError(
-                f"{env_id} is played by {door.library}, which is not installed; "
-                f"pip install 'verigym[{door.extra}]'"
+            raise MissingError(
+                f"{env_id} is played by {door.library}, which is not installed; {command(door.extra)}"
             )

@@ -2,7 +2,8 @@
 
     VerigymError
     ├── RequestError     the caller's: a bad argument, an unknown id, a malformed body
-    │   └── ConfigError  a configuration file that cannot be used
+    │   ├── ConfigError  a configuration file that cannot be used
+    │   └── MissingError a package, program or device that is not on this machine
     ├── TaskError        the task author's: a task that breaks the contract
     ├── SandboxError     the machine's: the sandbox could not run or judge a program
     ├── PolicyError      the model server's: no completion could be had
@@ -31,6 +32,10 @@ class RequestError(VerigymError, ValueError):
 
 class ConfigError(RequestError):
     """A configuration file has an unknown key, a wrong type or an impossible value."""
+
+
+class MissingError(RequestError):
+    """Something that this needs is not on this machine; the message says what installs it."""
 
 
 class TaskError(VerigymError):
@@ -62,9 +67,13 @@ class VerifierFault(VerigymError):
         return VerifierFault, (self.verdict,)
 
 
+_LONGEST_NAME = 200
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """A sentence that offers the known names closest to `name`, or lists a few of them."""
     known = sorted(known)
+    name = name[:_LONGEST_NAME]  # comparing takes longer than linear time
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
     if close:
         return f"did you mean {' or '.join(repr(c) for c in close)}?"

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from verigym import params as parameters
 from verigym.canonical import JSON
-from verigym.errors import RequestError, SandboxError, TaskError, suggestion
+from verigym.errors import MissingError, RequestError, SandboxError, TaskError, suggestion
+from verigym.missing import REASON, explain
 from verigym.submission import identity, identity_of, refusal
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
@@ -89,6 +90,13 @@ class Verifier(ABC):
             return self.judge(task, submission)
         except SandboxError as error:
             return fault(Status.INFRA, "sandbox_error", str(error))
+        except MissingError as error:
+            return fault(Status.VERIFIER_ERROR, REASON, str(error))
+        except ModuleNotFoundError as error:
+            known = explain(error, self.id)
+            if known is None:
+                return fault(Status.VERIFIER_ERROR, "crashed", f"{type(error).__name__}: {error}")
+            return fault(Status.VERIFIER_ERROR, REASON, str(known))
         except TaskError as error:
             return fault(Status.VERIFIER_ERROR, "bad_task", str(error))
         except Exception as error:  # noqa: BLE001

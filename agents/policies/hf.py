@@ -24,7 +24,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from verigym.agents.policy import Completion, Message, PolicyRefusal, Request
 from verigym.agents.sampling import uniforms
-from verigym.errors import RequestError
+from verigym.errors import MissingError, RequestError
 
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
 # A bucket takes prompts up to this much longer than its shortest: padding costs arithmetic, one more
@@ -70,7 +70,7 @@ class HFPolicy:
         ):
             if not fits:
                 raise RequestError(f"{label} is out of range: {value}")
-        self.model = model if device is None else model.to(device)
+        self.model = model if device is None else model.to(_usable(device))
         self.tokenizer = tokenizer
         self.max_new_tokens = max_new_tokens
         self.temperature = temperature
@@ -352,6 +352,31 @@ def _end_ids(model: Any, tokenizer: Any) -> Iterator[int]:
             yield found
         elif found is not None:
             yield from found
+
+
+def _usable(device: str | torch.device) -> torch.device:
+    """`device`, if torch can compute there. Raises MissingError, or RequestError for no device."""
+    try:
+        found = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise RequestError(
+            f"device must be cpu, cuda, cuda:0 or the like, got {device!r}"
+        ) from error
+    if found.type == "cuda":
+        count = torch.cuda.device_count()
+        if not torch.cuda.is_available() or (found.index or 0) >= count:
+            raise MissingError(
+                f"device {str(found)!r} is not here: torch {torch.__version__} sees {count} CUDA devices. "
+                "Use device = 'cpu', or install a driver and a CUDA build: pip install torch "
+                "--index-url https://download.pytorch.org/whl/cu126"
+            )
+    try:
+        torch.empty(0, device=found)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise MissingError(
+            f"device {str(found)!r} cannot be used by torch {torch.__version__} here; use device = 'cpu'"
+        ) from error
+    return found
 
 
 def _check_folder(folder: Path) -> None:

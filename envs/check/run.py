@@ -12,6 +12,7 @@ from typing import Any
 
 from verigym.doors import need_library
 from verigym.envs.check.laws import (
+    cheap,
     contract,
     cost,
     determinism,
@@ -22,7 +23,8 @@ from verigym.envs.check.laws import (
     splits,
 )
 from verigym.envs.check.subject import Broken, Subject
-from verigym.errors import RequestError, SandboxError, VerifierFault
+from verigym.errors import MissingError, RequestError, SandboxError, VerifierFault
+from verigym.missing import REASON, explain
 from verigym.registry import resolve
 from verigym.verdict import Status
 
@@ -45,6 +47,7 @@ LAWS: tuple[Law, ...] = (
     determinism.the_oracle_finds_back,
     reward.the_oracle_earns_full_marks,
     reward.tricks_earn_nothing,
+    cheap.cheap_answers_earn_no_more_than_guessing,
     reward.chance_earns_next_to_nothing,
     reward.difficulties_are_in_order,
     secrecy.the_answer_is_hidden,
@@ -112,12 +115,38 @@ def check(
     full = resolve(env_id)
     need_library(full)
     subject = Subject(full, seeds)
+    if missing := _what_is_missing(subject):
+        raise MissingError(missing)
     outcomes = []
     for law in laws:
         outcomes.append(apply(law, subject))
         if progress is not None:
             progress(outcomes[-1])
     return Report(env_id=subject.id, seeds=seeds, outcomes=tuple(outcomes))
+
+
+def _what_is_missing(subject: Subject) -> str:
+    """What the environment or its verifier lacks here, and what installs it; "" for nothing.
+
+    It would break most laws, and says nothing of the environment.
+    """
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            env = subject.make()
+            try:
+                env.reset(seed=0)
+                env.step("" if env.oracle_absent else env.oracle())
+            finally:
+                env.close()
+    except MissingError as error:
+        return str(error)
+    except ModuleNotFoundError as error:
+        return str(explain(error, subject.id) or "")
+    except VerifierFault as error:
+        return error.verdict.evidence if error.verdict.reason == REASON else ""
+    except Exception:  # noqa: BLE001
+        return ""  # the laws say more
+    return ""
 
 
 def apply(law: Law, subject: Subject) -> Outcome:

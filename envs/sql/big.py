@@ -23,7 +23,7 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.envs.sql.commands import MAX_ROWS
 from verigym.envs.sql.domains import DOMAINS, Domain
-from verigym.errors import RequestError
+from verigym.missing import raise_explained
 
 if TYPE_CHECKING:
     import duckdb
@@ -189,9 +189,7 @@ def _made() -> duckdb.DuckDBPyConnection:
 
         from verigym.verifiers.sql.duck import SETTINGS
     except ModuleNotFoundError as error:
-        raise RequestError(
-            f"sql/scale needs {error.name}, which is not installed; pip install 'verigym[sql]'"
-        ) from error
+        raise_explained(error, "sql/scale")
 
     db = duckdb.connect(":memory:", config=SETTINGS)
     columns = []

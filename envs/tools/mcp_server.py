@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import verigym
 from verigym.errors import RequestError, VerifierFault
+from verigym.missing import raise_explained
 
 if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext
@@ -45,7 +46,7 @@ def serve(env: verigym.Env[Any]) -> Server[Any]:
         from mcp import types
         from mcp.server import Server
     except ImportError as error:
-        raise RequestError("the package mcp is missing; pip install 'verigym[mcp]'") from error
+        raise_explained(error, "an MCP server")
     if not isinstance(env, HasTools):
         raise RequestError(f"{env.id} has no tools; take one of the family tools")
     turn = anyio.Lock()

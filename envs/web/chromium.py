@@ -17,7 +17,8 @@ from urllib.parse import parse_qs
 
 from verigym.envs.web.browsing import Action, Place, Session, Site, target
 from verigym.envs.web.pages import Control, Page, as_html, as_text, started
-from verigym.errors import RequestError, VerifierFault
+from verigym.errors import MissingError, VerifierFault
+from verigym.missing import raise_explained
 from verigym.verdict import Status, fault
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -42,12 +43,13 @@ class Chromium:
         try:
             from playwright.sync_api import Error, sync_playwright
         except ImportError as error:
-            raise RequestError(
-                "browser='chromium' needs: pip install 'verigym[browser]'"
-            ) from error
+            raise_explained(error, "browser='chromium'")
         found = next((path for name in _NAMES if (path := shutil.which(name))), None)
         if found is None:
-            raise RequestError(f"browser='chromium' needs one of {', '.join(_NAMES)} on PATH")
+            raise MissingError(
+                f"browser='chromium' needs one of {', '.join(_NAMES)} on PATH; on Debian: "
+                "apt-get install chromium"
+            )
         self._error = Error
         self._server = _Server()
         self._playwright = sync_playwright().start()

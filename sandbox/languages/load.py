@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from verigym.errors import ConfigError, RequestError, suggestion
+from verigym.errors import ConfigError, MissingError, RequestError, suggestion
 from verigym.sandbox.job import JobStatus, Limits, Result, check_name
 from verigym.sandbox.step import Step
 
@@ -155,6 +155,14 @@ def find(
         for name, language in languages.items()
         if all(has_program(program) for program in language.programs)
     }
+
+
+def not_here(language: Language) -> MissingError:
+    """The error that says which package brings the toolchain of `language`."""
+    return MissingError(
+        f"{language.title} is known, but its toolchain is not in this sandbox "
+        f"({', '.join(language.programs)} on its PATH); on Debian: apt-get install {language.package}"
+    )
 
 
 def versions(

@@ -18,7 +18,7 @@ from typing import Any, TypeAlias, assert_never
 import msgspec
 
 from verigym.errors import RequestError, suggestion
-from verigym.registry import resolve
+from verigym.registry import resolve_id
 from verigym.server.envs import messages
 from verigym.server.envs.hosts import Host, Hosts
 from verigym.server.envs.leases import Leases
@@ -129,7 +129,7 @@ class Table:
     def env_id(self, name: str, where: str = "$.env") -> str:
         """The id of a served environment, of which `name` may be short. Raises Refusal."""
         try:
-            id = resolve(name)
+            id = resolve_id(name)
         except RequestError:
             id = ""
         if id not in self.names:
@@ -234,6 +234,7 @@ class Table:
             return
         session.gone = True
         del self._sessions[session.id]
+        self._leases.forget(session)
         left = self._owned[session.owner] - 1
         if left:
             self._owned[session.owner] = left

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 from verigym.server.envs.table import Play, Reply, Restart, Table
 from verigym.server.envs.wire import CreateBody, Frame, as_action, id_of, read_frame
 from verigym.server.keys import Caller
-from verigym.server.limits import Gate
+from verigym.server.limits import Gate, Held
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 
@@ -113,14 +113,21 @@ class _Socket:
                 raise Refusal(422, "invalid_request", message, "$.id")
             id = bytes(frame.id)
             self._gate.spend(self._caller)
+            held = Held(self._gate.bytes, self._caller.name)
+            held.take(len(text))
             working = self._gate.working(self._caller)
-            working.__enter__()  # until it is answered, by whichever way
+            try:
+                working.__enter__()  # until it is answered, by whichever way
+            except Refusal:
+                held.close()
+                raise
         except Refusal as refusal:
             self._say(id, refusal, weight)
             return
 
         def reply(answer: bytes | Refusal, again: bool = False) -> None:
             working.__exit__(None, None, None)
+            held.close()
             self._say(id, answer, weight)
 
         try:

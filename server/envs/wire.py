@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from verigym.server.body import decode
+from verigym.server.body import check_keys, decode
 from verigym.server.refusals import Refusal
 
 MAX_GROUP = 256
@@ -75,6 +75,7 @@ def read_frame(text: str, max_depth: int) -> Frame:
         if refusal.code == "malformed_json" and _HALF_PAIR in data:
             lax = _with_half_pairs(data)
             if lax is not None:
+                check_keys(data)
                 return lax
         raise
 

@@ -68,7 +68,7 @@ def install(app: FastAPI, settings: Settings, check: Callable[[VerifyBody, str],
         async with _storing():
             added = await jobs().add(_owner(request), key, hashlib.sha256(data).digest(), pairs)
         if added.outcome == "full":
-            message = f"{settings.max_jobs} jobs wait already; try again later"
+            message = f"as many jobs wait as may, {settings.max_jobs} or this key's share; try again later"
             raise Refusal(429, "busy", message, headers={"Retry-After": "1"})
         if added.job is None:
             message = "a job with another body has this key; use a new key for another job"

@@ -60,6 +60,8 @@ _CHUNK = 16
 """Items that go to the pool together."""
 _FAST_S, _SLOW_S = 1.0, 4.0
 """More are claimed at once while those in hand last less, and fewer when they last longer."""
+_LANE = " jobs"
+"""In the pool: jobs take turns with the requests of each caller, whose names begin with no space."""
 _ELSEWHERE_S = 5.0
 """How long an item that this service cannot judge is left to the others."""
 
@@ -81,6 +83,7 @@ class Jobs:
         pool: VerifierPool,
         served: Collection[str],
         present: Callable[[Verdict], Verdict],
+        n_callers: Callable[[], int] = lambda: 1,
     ) -> None:
         self.counts = dict.fromkeys((JobState.QUEUED, JobState.RUNNING), 0)
         """Jobs in the store that are not finished; about a second old."""
@@ -93,7 +96,7 @@ class Jobs:
         self._reader = Desk(open_store)
         self._add: Grouped[NewJob, Added] = Grouped(
             self._writer,
-            lambda store, items: store.add(items, settings.max_jobs, MOST_BYTES),
+            lambda store, items: store.add(items, settings.max_jobs, MOST_BYTES, n_callers()),
             _GROUP,
         )
         self._hand: dict[int, Claim] = {}
@@ -287,6 +290,7 @@ class Jobs:
                         items,
                         params=first.params,
                         timeout_s=first.timeout_s or self._settings.timeout_s,
+                        lane=_LANE,
                     )
                 ) as each:
                     async for place, verdict in each:

@@ -10,11 +10,14 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from verigym.server.jobs.store import Added, Claim, Job, JobState, NewJob, Settled, StoreError
+from verigym.server.shares import fits
 
 VERSION = 1
 """Of the tables below; a store of another version is refused."""
 
 _PRUNED_AT_ONCE = 500
+_OWNERS_AT_ONCE = 16
+"""Owners whose jobs one claim looks for, and jobs of each."""
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS verigym_jobs (
@@ -36,6 +39,8 @@ CREATE INDEX IF NOT EXISTS verigym_jobs_open
     ON verigym_jobs (status, size) WHERE finished_s IS NULL;
 CREATE INDEX IF NOT EXISTS verigym_jobs_over
     ON verigym_jobs (finished_s) WHERE finished_s IS NOT NULL;
+CREATE INDEX IF NOT EXISTS verigym_jobs_shares
+    ON verigym_jobs (owner, id, size) WHERE finished_s IS NULL;
 CREATE TABLE IF NOT EXISTS verigym_items (
     seq {seq},
     job TEXT NOT NULL,
@@ -72,6 +77,8 @@ class Store(ABC):
     each by its key, so that transactions wait for each other but not in a circle.
     """
 
+    _served_last = ""
+    """The owner that a claim looked for last."""
     skip_locked = ""
     """What a SELECT ends with that passes over rows of others' transactions."""
 
@@ -103,16 +110,23 @@ class Store(ABC):
 
     # Jobs.
 
-    def add(self, jobs: Sequence[NewJob], most_jobs: int, most_bytes: int) -> list[Added]:
-        """Keep `jobs`; on the disk when this returns. `most_*` bound all that are not finished."""
+    def add(
+        self, jobs: Sequence[NewJob], most_jobs: int, most_bytes: int, n_callers: int = 1
+    ) -> list[Added]:
+        """Keep `jobs`; on the disk when this returns. `most_*` bound all that are not finished, which
+        owners share where there are several `n_callers` (shares.py)."""
         outcomes: list[Added] = []
         fresh: list[NewJob] = []
         by_key: dict[tuple[str, str], tuple[Job, bytes]] = {}
         with self.transaction(accept=True):
             now = self.now()
-            ((count, size),) = self.run(
-                "SELECT count(*), coalesce(sum(size), 0) FROM verigym_jobs WHERE finished_s IS NULL"
-            )
+            counts: Counter[str] = Counter()
+            sizes: Counter[str] = Counter()
+            for owner, count, size in self.run(
+                "SELECT owner, count(*), sum(size) FROM verigym_jobs WHERE finished_s IS NULL "
+                "GROUP BY owner"
+            ):
+                counts[owner], sizes[owner] = int(count), int(size)
             for new in jobs:
                 key = (new.owner, new.idempotency or "")
                 known = by_key.get(key) if new.idempotency else None
@@ -123,11 +137,14 @@ class Store(ABC):
                     same = known[1] == new.digest
                     outcomes.append(Added("same", known[0]) if same else Added("other"))
                     continue
-                count, size = count + 1, size + new.size
-                if count > most_jobs or size > most_bytes:
-                    count, size = count - 1, size - new.size
+                if not all(
+                    fits(had[new.owner], had.total(), most, more, n_callers)
+                    for had, most, more in ((counts, most_jobs, 1), (sizes, most_bytes, new.size))
+                ):
                     outcomes.append(Added("full"))
                     continue
+                counts[new.owner] += 1
+                sizes[new.owner] += new.size
                 n = len(new.asks)
                 job = Job(
                     id=new.id,
@@ -213,20 +230,25 @@ class Store(ABC):
     # Items.
 
     def claim(self, node: str, verifiers: Sequence[str], n: int, lease_s: float) -> list[Claim]:
-        """At most `n` items for `verifiers`, the oldest first, that nobody else gets meanwhile."""
+        """At most `n` items for `verifiers` that nobody else gets meanwhile.
+
+        As many of each owner, of that owner's oldest jobs first; then the oldest of whomever.
+        """
         if not verifiers:
             return []
         now = self.now()
-        marks = ", ".join("?" * len(verifiers))
+        rows: list[tuple[Any, ...]] = []
         with self.transaction():
-            rows = self.run(
-                "WITH picked AS MATERIALIZED (SELECT seq FROM verigym_items WHERE state = 0 "
-                f"AND ready_s <= ? AND verifier IN ({marks}) ORDER BY ready_s, seq LIMIT ? "
-                f"{self.skip_locked}) "
-                "UPDATE verigym_items SET state = 1, node = ?, lease_s = ?, fence = fence + 1 "
-                "WHERE seq IN (SELECT seq FROM picked) RETURNING seq, job, fence, faults, lost, ask",
-                (now, *verifiers, n, node, now + lease_s),
-            )
+            owners = self._next_owners()
+            for jobs in (self._waiting_jobs(owner, now) for owner in owners):
+                share = min(-(-n // len(owners)), n - len(rows))
+                # The plus signs keep the database from a walk over all items that wait.
+                own = f"+state = 0 AND job IN ({_marks(jobs)})"
+                if jobs and share:
+                    rows += self._pick(node, own, jobs, verifiers, share, now, lease_s)
+            if len(rows) < n:
+                rest = n - len(rows)
+                rows += self._pick(node, "state = 0", (), verifiers, rest, now, lease_s)
         claims = [
             Claim(seq=seq, job=job, fence=fence, faults=faults, lost=lost, ask=ask)
             for seq, job, fence, faults, lost, ask in sorted(rows)
@@ -236,6 +258,46 @@ class Store(ABC):
             sql = "UPDATE verigym_jobs SET status = 'running', started_s = ? WHERE id = ? AND status = 'queued'"
             self.each(sql, [(now, id) for id in sorted({claim.job for claim in claims})])
         return claims
+
+    def _pick(
+        self,
+        node: str,
+        which: str,
+        values: Sequence[str],
+        verifiers: Sequence[str],
+        n: int,
+        now: float,
+        lease_s: float,
+    ) -> list[tuple[Any, ...]]:
+        """Claim at most `n` items of those that `which` chooses, the oldest first."""
+        return self.run(
+            f"WITH picked AS MATERIALIZED (SELECT seq FROM verigym_items WHERE {which} "
+            f"AND ready_s <= ? AND verifier IN ({_marks(verifiers)}) ORDER BY ready_s, seq LIMIT ? "
+            f"{self.skip_locked}) "
+            "UPDATE verigym_items SET state = 1, node = ?, lease_s = ?, fence = fence + 1 "
+            "WHERE seq IN (SELECT seq FROM picked) RETURNING seq, job, fence, faults, lost, ask",
+            (*values, now, *verifiers, n, node, now + lease_s),
+        )
+
+    def _next_owners(self) -> list[str]:
+        """Owners of unfinished jobs, a few, others each time; none where there is only one."""
+        sql = "SELECT DISTINCT owner FROM verigym_jobs WHERE finished_s IS NULL"
+        owners = sorted(owner for (owner,) in self.run(sql))
+        if len(owners) < 2:
+            return []
+        behind = [owner for owner in owners if owner > self._served_last]
+        chosen = [*behind, *owners][: min(len(owners), _OWNERS_AT_ONCE)]
+        self._served_last = chosen[-1] if len(owners) > _OWNERS_AT_ONCE else ""
+        return chosen
+
+    def _waiting_jobs(self, owner: str, now: float) -> list[str]:
+        """Ids of the owner's oldest jobs of which an item waits."""
+        sql = (
+            "SELECT id FROM verigym_jobs WHERE owner = ? AND finished_s IS NULL AND EXISTS ("
+            "SELECT 1 FROM verigym_items WHERE job = verigym_jobs.id AND +state = 0 AND ready_s <= ?"
+            ") ORDER BY id LIMIT ?"
+        )
+        return [id for (id,) in self.run(sql, (owner, now, _OWNERS_AT_ONCE))]
 
     def settle(self, settled: Sequence[Settled]) -> list[str]:
         """Keep verdicts, each only if its claim still holds; the jobs that are done by it."""
@@ -329,6 +391,10 @@ class Store(ABC):
                 f"the store has tables of version {rows[0][0]}, this program uses {VERSION}; "
                 "use the program that made it, or another store"
             )
+
+
+def _marks(values: Sequence[str]) -> str:
+    return ", ".join("?" * len(values))
 
 
 def _job(row: tuple[Any, ...]) -> Job:

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from verigym.server.body import deeper_than
+from verigym.server.duplicates import has_duplicates
 from verigym.server.openenv.rooms import Room
 from verigym.server.openenv.seat import Seat
 from verigym.server.openenv.types import CallTool, Object, RpcRequest, errors_of
@@ -68,7 +69,10 @@ def load(text: str | bytes, max_depth: int) -> Any:
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     if deeper_than(data, max_depth):
         raise ValueError(f"arrays and objects may be nested {max_depth} deep")
-    return json.loads(data)
+    said = json.loads(data)
+    if has_duplicates(data):
+        raise ValueError("an object has a key twice")
+    return said
 
 
 def unreadable(message: str) -> Object:

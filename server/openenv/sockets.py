@@ -98,7 +98,11 @@ async def _serve(
                     raise _Unusable("messages are text, which holds JSON")
                 try:
                     room.gate.spend(room.caller)
-                    with room.gate.working(room.caller):
+                    with (
+                        room.gate.working(room.caller),
+                        room.gate.holding(room.caller) as held,
+                    ):
+                        held.take(len(text))
                         answer = await hear(room, seat, text)
                 except Refusal as refusal:
                     answer = put_off(refusal)

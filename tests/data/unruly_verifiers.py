@@ -25,6 +25,8 @@ class Obeys(Verifier):
         if do == "hang":
             self._report(submission, os.getpid())
             time.sleep(3600)
+        elif do == "sleep":
+            time.sleep(submission["seconds"])
         elif do == "die":
             os.kill(os.getpid(), signal.SIGKILL)
         elif do == "die_once":

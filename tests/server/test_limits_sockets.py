@@ -267,3 +267,40 @@ def test_tls_by_file(unruly, tmp_path):
             return said
 
     assert asyncio.run(main())[0] == 200
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: " + b"a" * 70_000 + b"\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+        + b"".join(b"X-%d: a\r\n" % n for n in range(8000))
+        + b"\r\n",
+        b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        HEALTH + b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: " + b"a" * 70_000 + b"\r\n\r\n",
+    ],
+)
+def test_a_head_that_is_too_large_is_refused_also_in_one_piece(unruly, head):
+    async def main():
+        async with served() as (_, address):
+            reader, writer = await opened(address)
+            writer.transport.set_write_buffer_limits(1 << 20)
+            writer.write(head)  # loopback takes it as one
+            said = await answer(reader)
+            assert said[1]["x-content-type-options"] == "nosniff"
+            await assert_closed(reader)
+            writer.close()
+            return said
+
+    said = asyncio.run(main())
+    if head.startswith(HEALTH):  # the first is answered, and the connection ends
+        assert said[0] == 200
+    else:
+        assert_refusal(said, 431, "head_too_large")
+
+
+def test_a_head_of_the_size_that_is_allowed_is_read(unruly):
+    head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-A: "
+    said = one(head + b"a" * 65_000 + b"\r\n\r\n")
+    assert said[0] == 200
+    assert said[1]["x-content-type-options"] == "nosniff"

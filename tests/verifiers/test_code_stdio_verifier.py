@@ -179,11 +179,13 @@ def test_a_failure_of_the_machine_is_no_score_and_ends_the_run():
         assert len(verifier.sandbox.jobs) == len(results)
 
 
-def test_a_language_that_the_machine_lacks_is_the_machine_s_fault():
+def test_a_language_that_the_machine_lacks_is_named_with_its_package():
     verifier = StdioVerifier(language="c")
     verifier.sandbox = Fake()
     verdict = verifier.verify(ADD, RIGHT)
-    assert (verdict.status, verdict.score) == (Status.INFRA, None)
+    assert (verdict.status, verdict.score) == (Status.VERIFIER_ERROR, None)
+    assert verdict.reason == "not_installed"
+    assert "apt-get install gcc" in verdict.evidence
 
 
 @pytest.mark.parametrize(

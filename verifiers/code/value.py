@@ -134,7 +134,7 @@ class ValueVerifier(Verifier):
     """
 
     id: ClassVar[str] = "code/value"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     about: ClassVar[str] = (
         "One value as Python writes it, in <answer> tags, which must equal the wanted one in type and "
         "value; the submission is the reply."

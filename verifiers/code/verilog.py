@@ -64,7 +64,7 @@ class VerilogVerifier(Verifier):
     """
 
     id: ClassVar[str] = "code/verilog"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "Simulates a Verilog module on the task's inputs in the sandbox and compares its outputs; the "
         "submission is the module's text, fenced or bare."

@@ -13,7 +13,8 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from verigym.canonical import JSON, digest
-from verigym.errors import RequestError, TaskError, suggestion
+from verigym.errors import MissingError, TaskError, suggestion
+from verigym.missing import command
 
 STARTS = {
     "gymnasium": "verigym.verifiers.doors.described",
@@ -71,9 +72,8 @@ def library(name: str, extra: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != name.partition(".")[0]:
             raise
-        raise RequestError(
-            f"this environment is played by {name}, which is not installed; "
-            f"pip install 'verigym[{extra}]'"
+        raise MissingError(
+            f"this environment is played by {name}, which is not installed; {command(extra)}"
         ) from error
 
 

@@ -60,7 +60,7 @@ class ReplayVerifier(Verifier):
     """
 
     id: ClassVar[str] = "games/replay"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "Replays moves by the rules of a named game (2048, hanoi, sokoban and others); they must "
         "all be legal and reach the goal. The submission is a list of moves, or text."

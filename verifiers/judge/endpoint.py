@@ -15,10 +15,11 @@ _BUSY = (408, 409, 425, 429)
 class Fault(Exception):
     """The endpoint gave nothing that can be used; `status` says whose doing it is."""
 
-    def __init__(self, status: Status, reason: str, evidence: str) -> None:
+    def __init__(self, status: Status, reason: str, evidence: str, code: int | None = None) -> None:
         super().__init__(evidence)
         self.status = status
         self.reason = reason
+        self.code = code  # of the HTTP answer, where that is the fault
 
 
 def chat(url: str, key: str | None, body: dict[str, Any], timeout_s: float) -> str:
@@ -59,7 +60,7 @@ def chat(url: str, key: str | None, body: dict[str, Any], timeout_s: float) -> s
     if code != 200:
         ours = 400 <= code < 500 and code not in _BUSY
         status = Status.VERIFIER_ERROR if ours else Status.INFRA
-        raise Fault(status, "judge_http_error", f"the endpoint answered {code}")
+        raise Fault(status, "judge_http_error", f"the endpoint answered {code}", code)
     return _content(bytes(data))
 
 

@@ -4,7 +4,9 @@ Covers: blank text, punctuation and thumbs alone, reasoning openers and headings
 ("Thought process:", "Let's solve this step by step.", "Solution"), claims to be right and grades of
 one's own ("This answer meets the rubric", "Score: 10/10"), the question repeated whole or in part,
 markers of our prompt, and sentences that speak to the judge, in English and less well in six other
-languages. A long honest answer that begins with an opener is no opener.
+languages; all of them also with invisible characters inside and letters of other alphabets that look the
+same. A long honest answer that begins with an opener is no opener, and "Yes" is none where the question
+wants a yes or no.
 Does not cover: wrong answers that argue well; that is the judge's own strength.
 Source of the openers: Zhao et al. 2025, arXiv 2507.08794 ("One token to fool LLM-as-a-judge").
 """
@@ -14,7 +16,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from verigym.verifiers.judge.emptiness import repeats, says_nothing, straightened
+from verigym.verifiers.judge.emptiness import repeats, says_nothing, straightened, wants
+from verigym.verifiers.text.lookalikes import folded, visible
 
 _OPENERS = (
     r"(?:here(?: is|'s| are)? )?(?:my |the |a )?(?:full |final )?(?:thought|thinking|reasoning|solution|analysis|answer|explanation|proof|response|result|conclusion)s?(?: process| steps?)?(?: is| are| below| follows| as follows)?",
@@ -79,9 +82,12 @@ def plain(text: str) -> str:
     return " ".join(kept.split()).strip("' ")
 
 
-def refused(answer: str, question: str) -> tuple[str, str] | None:
-    """Why an answer is not worth a judge, as a reason code and a sentence; None where it is."""
-    answer = _TAGS.sub(" ", answer)
+def refused(answer: str, question: str, reference: str | None = None) -> tuple[str, str] | None:
+    """Why an answer is not worth a judge, as a reason code and a sentence; None where it is.
+
+    An answer that is the reference answer is worth one, whatever its words.
+    """
+    answer = visible(_TAGS.sub(" ", answer))
     if not answer.translate(_BLANKS).strip():
         return "no_answer", "the answer is blank"
     if not any(unicodedata.category(c)[0] in "LNS" for c in answer):
@@ -93,14 +99,19 @@ def refused(answer: str, question: str) -> tuple[str, str] | None:
         unicodedata.category(c)[0] == "S" and c not in "`^~|+=<>$" for c in answer
     ):
         return "no_answer", "the answer is signs alone"
-    if _TO_THE_JUDGE.search(unicodedata.normalize("NFKC", answer)):
+    if reference is not None and bare and bare == plain(reference):
+        return None
+    if _TO_THE_JUDGE.search(answer) or _TO_THE_JUDGE.search(folded(answer)):
         return "instructs_judge", "the answer speaks to its judge"
     asked = plain(question)
     if repeats(bare, asked):
         return "repeats_question", "the answer is the question again"
     rest = bare.replace(asked, " ").strip() if len(asked) > 12 else bare
     words = frozenset(asked.split())
-    if rest and (is_opener(straightened(rest)) or says_nothing(rest, words)):
+    if wants(bare, question):
+        return None
+    spelt = [rest, *([plain(folded(rest))] if not rest.isascii() else [])]
+    if any(one and (is_opener(straightened(one)) or says_nothing(one, words)) for one in spelt):
         return "opener", "the answer announces or praises an answer and gives none"
     return None
 

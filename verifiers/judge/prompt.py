@@ -7,7 +7,9 @@ them. The reply must be one JSON object that repeats the marker; nothing else is
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from verigym.canonical import digest
 from verigym.reply import program
@@ -52,6 +54,22 @@ def ask_one(question: str, rubric: str, reference: str | None, answer: str) -> A
     return Ask("\n\n".join(blocks), marker)
 
 
+def ask_criteria(question: str, criteria: Sequence[str], reference: str | None, answer: str) -> Ask:
+    """Which criteria does the answer meet? `{"marker", "verdicts": ["yes" | "no", ...]}`, one each."""
+    marker = marker_of(question, *criteria, reference or "", answer)
+    blocks = [_block("QUESTION", question, marker)]
+    blocks += [_block(f"CRITERION {i}", one, marker) for i, one in enumerate(criteria, 1)]
+    if reference is not None:
+        blocks.append(_block("REFERENCE", reference, marker))
+    blocks.append(_block("ANSWER", answer, marker))
+    blocks.append(
+        f"Which of CRITERION 1 to {len(criteria)} does ANSWER meet for QUESTION? Judge each by itself. Reply with "
+        f'{{"marker": "{marker}", "verdicts": [V, ...]}}, a list of {len(criteria)} verdicts in the order of the '
+        'criteria, each "yes" or "no".'
+    )
+    return Ask("\n\n".join(blocks), marker)
+
+
 def ask_pair(question: str, rubric: str, reference: str, answer: str, swapped: bool) -> Ask:
     """Which of two answers meets the rubric better? `{"marker", "verdict": "first" | "second" | "tie"}`."""
     marker = marker_of(question, rubric, reference, answer, str(swapped))
@@ -77,6 +95,24 @@ class NotAVerdict(ValueError):
 
 def read(reply: str, ask: Ask, allowed: tuple[str, ...]) -> str:
     """The verdict in a reply. Raises NotAVerdict for anything but the one object asked for."""
+    return _checked(_object(reply, ask).get("verdict"), allowed)
+
+
+def read_criteria(reply: str, ask: Ask, count: int) -> list[bool]:
+    """Whether each criterion is met, by a reply. Raises NotAVerdict as `read` does."""
+    verdicts = _object(reply, ask).get("verdicts")
+    if not isinstance(verdicts, list) or len(verdicts) != count:
+        raise NotAVerdict(f"verdicts must be a list of {count}, got {str(verdicts)[:80]!r}")
+    return [_checked(verdict, ("yes", "no")) == "yes" for verdict in verdicts]
+
+
+def _checked(verdict: Any, allowed: tuple[str, ...]) -> str:
+    if not isinstance(verdict, str) or verdict.lower() not in allowed:
+        raise NotAVerdict(f"a verdict is one of {', '.join(allowed)}, got {str(verdict)[:40]!r}")
+    return verdict.lower()
+
+
+def _object(reply: str, ask: Ask) -> dict[str, Any]:
     bare = program(reply, ("json",)).strip()
     try:
         value = json.loads(bare)
@@ -84,7 +120,4 @@ def read(reply: str, ask: Ask, allowed: tuple[str, ...]) -> str:
         raise NotAVerdict(f"the judge's reply is no JSON: {bare[:80]!r}") from error
     if not isinstance(value, dict) or value.get("marker") != ask.marker:
         raise NotAVerdict(f"the judge's reply does not repeat its marker: {bare[:80]!r}")
-    verdict = value.get("verdict")
-    if not isinstance(verdict, str) or verdict.lower() not in allowed:
-        raise NotAVerdict(f"a verdict is one of {', '.join(allowed)}, got {str(verdict)[:40]!r}")
-    return verdict.lower()
+    return value

@@ -22,6 +22,7 @@ from verigym.verifiers.math.context import Context, context_of
 from verigym.verifiers.math.corruption import mended
 from verigym.verifiers.math.extract import extract
 from verigym.verifiers.math.forms import FORMS
+from verigym.verifiers.math.languages import to_english
 from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS, TooBig
 
 _EXTRACT = ("auto", "boxed", "tag", "bare")
@@ -168,6 +169,12 @@ def form_of(task: Task) -> str:
 
 def reference_of(task: Task) -> tuple[tuple[str, ...], str]:
     """The cleaned reference answers and the question. Raises TaskError where they cannot be used."""
+    golds, question = written_reference(task)
+    return tuple(map(_gold, golds)), question
+
+
+def written_reference(task: Task) -> tuple[tuple[str, ...], str]:
+    """The reference answers as they are written, and the question. Raises TaskError as `reference_of`."""
     reference = task.reference
     if not isinstance(reference, dict):
         raise TaskError(f'task {task.id}: the reference must be an object like {{"answer": "42"}}')
@@ -189,7 +196,7 @@ def reference_of(task: Task) -> tuple[tuple[str, ...], str]:
             )
         if len(text) > MAX_REPLY_CHARS:
             raise TaskError(f"task {task.id}: an answer has at most {MAX_REPLY_CHARS} characters")
-        golds.append(_gold(text))
+        golds.append(text)
     return tuple(golds), question or ""
 
 
@@ -199,4 +206,4 @@ def _gold(text: str) -> str:
     text = mended(text)
     if "\\boxed" in text or len(text) > 400 or "####" in text:
         text = extract(text).answer or text
-    return clean(text[:MAX_ANSWER_CHARS])
+    return clean(to_english(text[:MAX_ANSWER_CHARS]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.words import complement
 
 _OPTION = re.compile(
     r"(?:(?<=\s)|^|(?<=\$)|(?<=\\)|(?<=\{))(?:\\?(?:textbf|text|mathrm|textrm|rm|bf)\s*\{?\s*)?"
@@ -20,14 +21,15 @@ _WITH_TEXT = re.compile(
 )
 _LINK = r"(?:(?:so|thus|hence|therefore|then|only|it is|it's|it must be|that is|by elimination|we choose|we select|i choose)\b[, ]*){0,3}"
 _THING = r"(?:option|choice|answer|statement|letter|alternative)"
-_IS_RIGHT = rf"(?:is|works|holds|fits|must be|has to be)\b(?: (?:the )?(?:only )?(?:one )?(?:correct|right|true|best|valid)?(?: {_THING}| one)?)?"
+_IS_RIGHT = rf"(?:is|works|holds|fits|must be|has to be)\b(?: the)?(?: only)?(?: one)?(?: (?:correct|right|true|best|valid))?(?: {_THING}| one)?"
 _REASON = r"(?:,? (?:because|since|as|which)\b.{0,300})?"
 _SENTENCE = re.compile(
-    rf"(?i:{_LINK}(?:the )?(?:correct |right |best )?(?:{_THING} )?(?:is |must be )?)[(\[]?([A-J])[)\]]?(?i:(?: {_IS_RIGHT})?{_REASON})"
+    rf"(?i:{_LINK}(?:the )?(?:correct |right |best )?(?:answer )?(?:{_THING} )?(?:is |must be )?)[(\[]?([A-J])[)\]]?(?i:(?: {_IS_RIGHT})?{_REASON})"
 )
 _SENTENCE_WITH_TEXT = re.compile(
     rf"(?i:{_LINK}(?:{_THING} ))[(\[]?([A-J])[)\].:]{{0,2}} *(\S.{{0,80}}?)(?i: is (?:the )?(?:only )?(?:correct|right|true|best)(?: {_THING}| one)?)"
 )
+_NOT_OTHER = re.compile(rf",? (?:and )?not (?:{_THING} )?\(?[A-J]\)?$")
 _ANOTHER = re.compile(
     rf"\b(?:or|so|but|not|no|nor|and)\b[, ]+(?:{_THING} |it's |it is )?\(?[A-J]\b"
 )
@@ -64,6 +66,7 @@ def letters_of(answer: str, several: bool) -> tuple[str, str] | None:
     )
     if match:
         return match[1].upper(), ""
+    text = _NOT_OTHER.sub("", text)
     if len(text) < 400 and not _ANOTHER.search(text):
         match = _SENTENCE.fullmatch(text)
         if match:
@@ -71,6 +74,9 @@ def letters_of(answer: str, several: bool) -> tuple[str, str] | None:
         match = _SENTENCE_WITH_TEXT.fullmatch(text)
         if match:
             return match[1], match[2]
+        said = complement(text)
+        if said is not None and re.fullmatch(r"[a-j]", said):
+            return said.upper(), ""
     if several and _MANY.fullmatch(text):
         shown = re.sub(r"\b(?:and)\b", " ", text)
         return "".join(sorted(set(re.findall(r"[A-J]", shown.upper())))), ""

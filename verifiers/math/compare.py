@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 
 from verigym.verifiers.math.choice import letters_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.conditions import allows
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.dates import date_of, is_stamp
-from verigym.verifiers.math.directions import opposed
+from verigym.verifiers.math.directions import opposed, unsigned
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.forms import has_form
 from verigym.verifiers.math.lists import same_reading
@@ -20,7 +20,7 @@ from verigym.verifiers.math.reading import Reading, readings, split
 from verigym.verifiers.math.restating import restates
 from verigym.verifiers.math.spelled import number_of, ordinal_of
 from verigym.verifiers.math.trees import Node, TooBig
-from verigym.verifiers.math.words import begins_with_verdict, kind_of, same_words
+from verigym.verifiers.math.words import begins_with_verdict, complement, kind_of, same_words
 
 WRONG_FORM = "wrong form"
 RESTATED = "restated"
@@ -54,7 +54,10 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     chosen = _choice(gold, answer, ctx)
     if chosen is not None:
         return "choice" if chosen else ""
-    if opposed(gold, answer, ctx.question):
+    plain = unsigned(gold, answer)
+    if plain is not None:
+        gold, answer = plain
+    elif opposed(gold, answer, ctx.question):
         return ""
     spoken = _spoken(gold, answer, ctx)
     if spoken is not None:
@@ -72,12 +75,12 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         return "words" if place == other_place else ""
     if ctx.base and (same_digits := _digits(gold, answer, ctx)) is not None:
         return "text" if same_digits else ""
-    lefts, rights = readings(gold), readings(answer, strict=True)
+    lefts, rights = _gold_readings(gold), readings(answer, strict=True)
     fault = ""
     for left in lefts:
         for right in rights:
             if same_reading(left, right, ctx) and allows(
-                left, right, ctx, partial(_says, gold, ctx)
+                gold, left, right, ctx, partial(_says, gold, ctx)
             ):
                 fault = _fault_of(left, right, ctx)
                 if not fault:
@@ -86,9 +89,17 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         return fault
     if _said_again(gold, answer, ctx):
         return "value"
+    if gold.isalpha() and len(gold) > 2 and complement(answer) == gold.lower():
+        return "words"
     if all(_formal(found[0]) for found in (lefts, rights) if found):
         return ""
     return "words" if _prose(gold, answer) else ""
+
+
+@lru_cache(maxsize=512)
+def _gold_readings(gold: str) -> tuple[Reading, ...]:
+    """The readings of a reference, which many replies are compared with."""
+    return tuple(readings(gold))
 
 
 def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
@@ -106,7 +117,7 @@ def _says(gold: str, ctx: Context, text: str, rounded: bool) -> bool:
     """Whether `text` has the value of the reference, rounded perhaps."""
     ctx = replace(ctx, rounded=True) if rounded else ctx
     said = [right for right in readings(clean(text)) if not right.tail]
-    return any(same_reading(left, right, ctx) for left in readings(gold) for right in said)
+    return any(same_reading(left, right, ctx) for left in _gold_readings(gold) for right in said)
 
 
 def _said_again(gold: str, answer: str, ctx: Context) -> bool:

@@ -32,7 +32,9 @@ _AGAIN = re.compile(
     r"(?:also |about |approximately |approx\.? |roughly |\\approx |equivalently |equal to |i\.e\. |as a (?:decimal|fraction|percentage|mixed number):? |simply |= )*"
 )
 _APPROXIMATE = re.compile(r"approx|about|roughly|rounded|decimal")
-_CONDITION = re.compile(r"(?:for|where|with|when|whenever|provided(?: that)?|such that|if|at)\b\s*")
+_CONDITION = re.compile(
+    r"(?:(?:attained|achieved|reached|occurring) )?(?:for|where|with|when|whenever|provided(?: that)?|such that|if|at)\b\s*"
+)
 _EXTREMUM = re.compile(
     r"\b(?:minim|maxim|largest|smallest|greatest|least|most|optim|highest|lowest|best|extrem)\w*",
     re.IGNORECASE,
@@ -55,8 +57,10 @@ _STRONG = {
 _RELATION = re.compile(r"!=|<=|>=|[<>=]|\\equiv|\\in\b|\\notin|\\mid")
 
 
-def allows(gold: Reading, answer: Reading, ctx: Context, same: Callable[[str, bool], bool]) -> bool:
-    """Whether the tail that `answer` was read without leaves it an answer for `gold`.
+def allows(
+    wanted: str, gold: Reading, answer: Reading, ctx: Context, same: Callable[[str, bool], bool]
+) -> bool:
+    """Whether the tail that `answer` was read without leaves it an answer for `gold`, the text `wanted`.
 
     `same(text, rounded)` says whether a text has the value of the reference.
     """
@@ -65,10 +69,14 @@ def allows(gold: Reading, answer: Reading, ctx: Context, same: Callable[[str, bo
         return True
     if _REMARK.match(tail):
         return not _OTHER.search(tail) and not re.search(r"\d", tail)
-    if _RULED_OUT.match(tail):
+    if _RULED_OUT.match(tail) or re.search(
+        r"\b(?:rejected|extraneous|invalid|discarded|inadmissible)$", tail
+    ):
         return not _OTHER.search(tail)
     if (counted := number_of(tail)) is not None:
         return same(counted, False)
+    if tail.endswith("%"):
+        return same(tail, True)
     reason = _REASON.match(tail)
     if reason:
         said = tail[reason.end() :]
@@ -81,6 +89,9 @@ def allows(gold: Reading, answer: Reading, ctx: Context, same: Callable[[str, bo
         )  # fmt: skip
     condition = _CONDITION.match(tail)
     said = tail[condition.end() :] if condition else tail
+    limits = _domains(wanted)[0]
+    if limits and not gold.tail and limits != _domains(said)[0] and _domains(said)[0]:
+        return False
     return _conditions_agree(gold, answer, said, ctx)
 
 

@@ -41,6 +41,7 @@ class Context:
     percent: bool = False
     base: bool = False
     rounded: bool = False
+    exact: bool = False
     places: int | None = None
     """Decimal places that the question asks for."""
     positive: bool = False
@@ -58,6 +59,7 @@ class Context:
     """What the policy was asked, of which an answer may be no copy."""
 
 
+_EXACT = re.compile(r"\bexact(?:ly)?\b", re.IGNORECASE)
 _PLACES = re.compile(
     r"\b(one|two|three|four|five|six|[1-9])(?: \(\d\))? (?:decimal|d\.?p\b)|\bnearest (tenth|hundredth|thousandth|ten-thousandth)",
     re.IGNORECASE,
@@ -98,6 +100,7 @@ def context_of(
         percent=bool(_PERCENT.search(question)),
         base=bool(_BASE.search(question)),
         rounded=bool(_ROUND.search(question)),
+        exact=bool(_EXACT.search(question)),
         places=_places(question),
         point=bool(_POINT.search(question)),
         general=bool(_GENERAL.search(question)),

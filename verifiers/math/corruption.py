@@ -41,6 +41,8 @@ def mended(text: str) -> str:
     text = text.strip()
     if "\\" in text:
         text = _without_doubled(text)
+        if not text.endswith("\\\\"):
+            text = text.removesuffix("\\").rstrip()
         text = _NEWLINE.sub(" ", text).strip()
     quoted = _PYTHON.fullmatch(text)
     if quoted:
@@ -57,6 +59,8 @@ def _without_doubled(text: str) -> str:
         return text.replace("\\\\", "\\")
     if "\\begin" in text:
         return text
+    if "\\\\(" in text and "\\\\)" in text:
+        text = text.replace("\\\\(", "\\(").replace("\\\\)", "\\)")
     return _DOUBLED.sub(lambda _: "\\", text)
 
 

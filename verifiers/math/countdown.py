@@ -189,7 +189,7 @@ class CountdownVerifier(Verifier):
     """
 
     id: ClassVar[str] = "math/countdown"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     defaults: ClassVar[Mapping[str, JSON]] = {"use_all": True}
     param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
         "use_all": {"description": "Whether each number must be used once, else at most once."},

@@ -22,7 +22,10 @@ class Cursor(ABC):
     @property
     def here(self) -> Token:
         """The next token."""
-        return self.tokens[min(self.at, len(self.tokens) - 1)]
+        try:
+            return self.tokens[self.at]
+        except IndexError:
+            return self.tokens[-1]
 
     def peek(self, ahead: int = 1) -> Token:
         """The token `ahead` places on."""
@@ -30,7 +33,8 @@ class Cursor(ABC):
 
     def take(self, *texts: str) -> bool:
         """Whether the next token is one of `texts`; it is then passed."""
-        if self.here.kind != "num" and self.here.text in texts and self.here.kind != "end":
+        token = self.here
+        if token.text in texts and token.kind not in ("num", "end"):
             self.at += 1
             return True
         return False

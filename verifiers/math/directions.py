@@ -25,9 +25,12 @@ _WORDS = {
 }
 
 
+_ANY = re.compile("|".join(words for both in _AXES.values() for words in both), re.IGNORECASE)
+
+
 def opposed(gold: str, answer: str, question: str) -> bool:
     """Whether an answer goes the other way than the reference, or leaves open the way that is asked for."""
-    if not (_has_word(gold) or _has_word(answer)):
+    if not (_ANY.search(gold) or _ANY.search(answer)):
         return False
     for axis in _WORDS:
         wanted, found = _way(axis, gold), _way(axis, answer)
@@ -49,8 +52,19 @@ def opposed(gold: str, answer: str, question: str) -> bool:
     return False
 
 
-def _has_word(text: str) -> bool:
-    return re.search(r"[A-Za-z]{2}", text) is not None
+def unsigned(gold: str, answer: str) -> tuple[str, str] | None:
+    """Both without the sign of one, where the other says it in words: -10 % is a loss of 10 %.
+
+    None where they are no such pair.
+    """
+    if not {"-", "+"} & {gold[:1], answer[:1]}:
+        return None
+    for k, (first, second) in enumerate(((gold, answer), (answer, gold))):
+        signed = re.fullmatch(r"([-+])\s*([\d.,\\% {}]+)", second)
+        way = _way("change", first)
+        if signed and way == (1 if signed[1] == "+" else -1) and not re.search(r"-\s*\d", first):
+            return (first, signed[2]) if k == 0 else (signed[2], first)
+    return None
 
 
 def _way(axis: str, text: str) -> int:

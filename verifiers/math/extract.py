@@ -20,6 +20,7 @@ from verigym.verifiers.math.dates import date_of
 from verigym.verifiers.math.languages import has_decimal_commas, to_english, with_points
 from verigym.verifiers.math.marks import unmarked, value_of_line
 from verigym.verifiers.math.parts import asked_part, sections
+from verigym.verifiers.math.spelled import number_of
 
 _LONG_WORK = 300
 _LATER = re.compile(
@@ -38,11 +39,16 @@ _CONCLUDES = re.compile(
 _HEDGES = re.compile(
     r"^\W{0,12}(?:or|and)\b(?:\s+(?:maybe|perhaps|possibly|it|the|also|even|else|could|might|be|is|answer|\\text\{))*\s*[\W]*(?:\\boxed|\\fbox|-?\d|\$)"
     r"|\b(?:could|might|may)\s+(?:also|be|equally|just as well|well|possibly|instead)\b[^.]{0,30}?(?:\\boxed|-?\d)"
+    r"|\b(?:though|although|however|but|while|whereas)\b[^.\n]{0,30}?\d[^.\n]{0,40}?\b(?:also|possible|valid|could|might|may|works?|acceptable|too)\b"
+    r"|^\W{0,6}(?:for|if|when|in case)\b[^.\n]{1,60}?\b(?:and|but|or|while|whereas)\b\W{0,6}(?:\\boxed|-?\d)[^.\n]{0,40}?\b(?:for|if|when|in case|otherwise)\b"
     r"|\b(?:alternatively|otherwise|another (?:possible )?answer)\b[^.]{0,40}?(?:\\boxed|-?\d)",
     re.IGNORECASE,
 )
 _UNDONE = re.compile(r"[\s.,;*$}]{0,8}(?:yes|no|true|false|(?:or|and) not)\b\W*$", re.IGNORECASE)
-_NEGATED = re.compile(r"^\W{0,8}(?:is|was|are)?\s*(?:not\b|wrong|incorrect|false\b)", re.IGNORECASE)
+_NEGATED = re.compile(
+    r"^\W{0,8}(?:is|was|are)?\s*(?:not\b(?!\W{0,6}(?:\\boxed|\\fbox|-?\d))|wrong|incorrect|false\b)",
+    re.IGNORECASE,
+)
 _BEFORE_NEGATED = re.compile(
     r"\b(?:not|isn't|cannot be|can't be|wrong answer is|never)\s*(?:equal(?: to)?\s*)?\W{0,4}$",
     re.IGNORECASE,
@@ -52,6 +58,14 @@ _MAYBE = re.compile(
     re.IGNORECASE,
 )
 _MATHS = re.compile(r"\$\$(.+?)\$\$|\$([^$]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
+_DENIES = re.compile(
+    r"\b(?:not|never|cannot|neither|nor|wrong|incorrect|(?:less|greater|more|fewer|smaller|larger|bigger) than|at (?:least|most)|between|exceeds?"
+    r"|instead of|unless|maybe|perhaps|possibly)\b|n't\b",
+    re.IGNORECASE,
+)
+_ADVERB = re.compile(
+    r"(?:exactly|precisely|only|just|a total of|in total|therefore|thus|then)\s+", re.IGNORECASE
+)
 _VERB = re.compile(
     r"\b(?:is|are|(?<!or )equals?|get|gives?|have|obtain|be|was|=|:)\s+(?!not\b)", re.IGNORECASE
 )
@@ -97,7 +111,8 @@ def extract(reply: str, how: str = "auto", question: str = "") -> Found:
     if question and "," in text and has_decimal_commas(question):
         text = with_points(text)
     part = asked_part(question) if question else None
-    for section in reversed(sections(text, part) or () if part else ()):
+    stretches = (sections(text, part) or []) if part else []
+    for section in reversed(stretches):
         found = _committed(section, how)
         if found is not None:
             return found
@@ -106,6 +121,8 @@ def extract(reply: str, how: str = "auto", question: str = "") -> Found:
         return found
     if how != "auto":
         return Found("", (), f"no {how} in the reply")
+    if stretches and stretches[-1].strip(" :.-*\n"):
+        return _last_line(stretches[-1].strip(" :*\n"))
     verdict = _verdict(text) if question and _ASKS_VERDICT.search(question[-2000:]) else ""
     return Found(verdict) if verdict else _last_line(text)
 
@@ -272,19 +289,40 @@ def _last_line(text: str) -> Found:
 
 
 def _clause(line: str) -> str:
-    """What the last clause of a sentence says that something is; the line itself where it says nothing."""
-    line = re.split(r"(?<=[a-z\d$)])\. (?=[A-Z])", line.strip("*` "))[-1]
-    if len(re.findall(r"[A-Za-z]{2,}", re.sub(r"\\[A-Za-z]+|\$[^$]*\$", "", line))) < 4:
+    """What the last clause of a sentence says that something is; the line itself if it says nothing."""
+    line = re.split(r"(?<=[a-z\d$)])\. (?=[A-Z])", line.strip("* `"))[-1]
+    prose = _MATHS.sub(" ", line)
+    shown = [next(filter(None, match.groups())) for match in _MATHS.finditer(line)]
+    if (
+        len(shown) == 1
+        and re.search("[A-Za-z]{2}", prose)
+        and "=" in shown[0]
+        and not _DENIES.search(prose)
+    ):
+        return str(shown[0])
+    if len(re.findall(r"[A-Za-z]{2,}", re.sub(r"\\[A-Za-z]+", "", prose))) < 4:
         return line
-    sentence = re.split(r"(?<=[a-z\d$)])\. (?=[A-Z])", line)[-1]
-    shown = [next(filter(None, match.groups())) for match in _MATHS.finditer(sentence)]
-    if len(shown) == 1:
+    if _DENIES.search(prose):
+        return line
+    verbs = list(_VERB.finditer(line))
+    body = _ADVERB.sub("", line[verbs[-1].end() :].strip()) if verbs else ""
+    if len(shown) == 1 and not (re.search(r"\d", body) and "$" not in body and "\\" not in body):
         return str(shown[0])
     if len(shown) > 1 and all("=" in one for one in shown):
         return ", ".join(map(str, shown))
-    verbs = list(_VERB.finditer(sentence))
-    if verbs:
-        body = sentence[verbs[-1].end() :].strip()
-        if re.search(r"\d|\\|\$", body):
-            return body
-    return sentence
+    if re.search(r"\d|\\|\$", body):
+        return body
+    return _counted(body) or line
+
+
+def _counted(body: str) -> str:
+    """The number in words that `body` starts with: "twelve of them"."""
+    words = body.rstrip(".!").split()[:8]
+    for k in range(len(words), 0, -1):
+        if number_of(" ".join(words[:k])) is not None:
+            return (
+                ""
+                if words[k : k + 1] and words[k] in ("or", "to", "and", "point")
+                else " ".join(words[:k])
+            )
+    return ""

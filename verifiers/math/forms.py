@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from verigym.verifiers.math.canonical import factors_of, terms_of
 from verigym.verifiers.math.exact import exact
+from verigym.verifiers.math.labels import label_of
 from verigym.verifiers.math.trees import Node, TooBig
 
 FORMS = ("any", "evaluated", "reduced", "simplified", "factored", "expanded")
@@ -42,6 +43,8 @@ def worked_out(answer: Node, gold: Node, *, lowest: bool = False) -> bool:
 
     `lowest`: and every fraction is in lowest terms, where the reference's are.
     """
+    if not is_solved(answer) and is_solved(gold):
+        return False
     wanted = list(members(gold))
     strict = all(map(is_literal, wanted))
     lowest = lowest and all(map(_is_lowest, wanted))
@@ -53,6 +56,20 @@ def worked_out(answer: Node, gold: Node, *, lowest: bool = False) -> bool:
         if not is_literal(node) and (strict or _is_undone(node)):
             return False
         if lowest and not _is_lowest(node):
+            return False
+    return True
+
+
+def is_solved(node: Node) -> bool:
+    """Whether every relation in a tree gives the value or the bounds of a name: x = 2, -1 < x < 1."""
+    for part in node.walk():
+        if part.kind != "rel" or part.value == ("in",):
+            continue
+        named = label_of(part)
+        if named is not None:
+            if named[1].variables():
+                return False
+        elif any(arg.kind not in ("var", "call") and arg.variables() for arg in part.args):
             return False
     return True
 

@@ -93,7 +93,9 @@ def _as_letters(gold: Item, answer: Item, ctx: Context) -> tuple[Item, Item]:
     """Both without units that are letters: of the question, or of a formula on the other side."""
     items = [
         Item(item.formula, None, item.text)
-        if item.formula is not None and item.formula.variables() <= ctx.letters
+        if item.formula is not None
+        and item.formula.variables() <= ctx.letters
+        and (not ctx.measure or re.search(r"[\d}][A-Za-z]{1,3}$", item.text))
         else item
         for item in (gold, answer)
     ]

@@ -22,6 +22,10 @@ _SHOWN = 400
 _WORD = re.compile(r"[^\W\d_]{2,20}")
 _COMMAND_WORDS = frozenset(names("boxed text textbf mathrm answer final"))
 _HAN = re.compile("[\u4e00-\u9fff]")
+_HAN_RUN = re.compile(r"[\u4e00-\u9fff【】「」]+(?!\s*\})")
+_TURNING = re.compile("[不非无未没否除余别勿几约近年月日]")
+_OPENING_IS = re.compile(r"^[\s,;]*(?:therefore[\s,]*)?is\s+(?=[$\\\d-])")
+_NOUN = re.compile(r"(?<=\d) [a-zA-Z]{0,20}[à-ÿ][a-zà-ÿ]{0,20}(?=\W*$)")
 _MATHS = re.compile(r"(\$\$?[^$]{1,400}\$\$?|\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\])", re.DOTALL)
 _DECIMAL = re.compile(
     r"(?<![\d.,(\[\w])((?<!\\\{)\d{1,3}(?:[.\u00a0\u202f ]\d{3})+|(?<!\\\{)\d{1,15}),(\d{1,15})(?![\d,)\]\\]|\.\d)"
@@ -38,7 +42,7 @@ def _rules(*pairs: tuple[str, str]) -> tuple[Rule, ...]:
 _FRENCH_WORDS = frozenset(
     names(
         "réponse reponse résultat resultat donc vaut équation aucune aucun oui vrai faux fausse ainsi obtient trouve "
-        "infinité égal égale somme valeur nombre probabilité conséquent pas obtenons longueur vide"
+        "infinité égal égale somme valeur nombre probabilité conséquent pas obtenons longueur vide finalement réels tous"
     )
 )
 _FRENCH = _rules(
@@ -55,16 +59,19 @@ _FRENCH = _rules(
     (r"\bsont(?: (?:donc|alors))*\b", "are"),
     (r"\bon (?:obtient|trouve|a)(?: (?:donc|alors|finalement|ainsi))*\b", "we get"),
     (r"\bil y a(?: donc)?\b", "there are"),
+    (r"\b(?:strictement )?(?:sup[ée]rieure?|plus grande?) (?:[àa]|que|ou [ée]gale?)", "greater than"),
+    (r"\b(?:strictement )?(?:inf[ée]rieure?|plus petite?) (?:[àa]|que|ou [ée]gale?)", "less than"),
+    (r"\bau (?:moins|plus)\b", "at least"),
     (r"\b(?:donc|ainsi|par cons[ée]quent|finalement|en conclusion)\b", "therefore"),
     (r"\b(?:ou bien|soit|ou)\b", "or"),
     (r"\bet\b", "and"),
-    (r"\b(?:en fait|non, c'est faux|c'est faux|erreur|pardon|attendez)\b", "wrong"),
+    (r"\b(?:en fait|non, c'est faux|c'est faux|erreur|pardon|attendez)\b(?=[^\n]{0,60}\d)", "wrong"),
     (r"\boui\b", "yes"), (r"\bnon\b(?![\w-])", "no"), (r"\bvraie?\b", "true"), (r"\b(?:faux|fausse)\b", "false"),
 )  # fmt: skip
 _GERMAN_WORDS = frozenset(
     names(
         "antwort ergebnis endergebnis endantwort lautet beträgt lösung lösungen lösungsmenge loesung somit gleich ergibt keine "
-        "nein wahr falsch richtig richtige ist sind unendlich existiert reellen damit daher folglich insgesamt gibt"
+        "nein wahr falsch richtig richtige ist sind unendlich existiert reellen damit daher folglich insgesamt gibt bedeutet gesuchte größer kleiner mindestens höchstens"
     )
 )
 _GERMAN = _rules(
@@ -81,15 +88,17 @@ _GERMAN = _rules(
     (r"\b(?:ist|lautet|betr[äa]gt|ergibt sich|gleich|ergibt)(?: (?:also|somit|daher|dann|folglich|gleich|genau))*\b", "is"),
     (r"\b(?:sind|lauten)\b", "are"),
     (r"\b(?:es gibt|gibt es)\b", "there are"),
-    (r"\b(?:somit|daher|folglich|damit|also|insgesamt)\b", "therefore"),
+    (r"\b(?:gr(?:ö|oe)(?:ß|ss)er|mehr) als\b", "greater than"), (r"\b(?:kleiner|weniger) als\b", "less than"),
+    (r"\b(?:mindestens|h(?:ö|oe)chstens)\b", "at least"), (r"\binsgesamt\b", ""),
+    (r"\b(?:somit|daher|folglich|damit|also|das bedeutet,? dass)\b", "therefore"),
     (r"\boder\b", "or"), (r"\bund\b", "and"),
-    (r"\b(?:moment|das ist falsch|das stimmt nicht|korrektur|fehler|nein,)", "wrong, "),
+    (r"\b(?:moment|das ist falsch|das stimmt nicht|korrektur|fehler)\b(?=[^\n]{0,60}\d)", "wrong, "),
     (r"\bja\b", "yes"), (r"\bnein\b", "no"), (r"\b(?:wahr|richtig)\b", "true"), (r"\bfalsch\b", "false"),
 )  # fmt: skip
 _SPANISH_WORDS = frozenset(
     names(
         "respuesta resultado solución soluciones solucion entonces tanto igual sí verdadero falso infinitas ninguna así valor "
-        "suma vacío números reales obtenemos tiene existe"
+        "suma vacío números reales obtenemos tiene existe consiguiente maneras formas número buscado mayor menor"
     )
 )
 _SPANISH = _rules(
@@ -106,7 +115,9 @@ _SPANISH = _rules(
     (r"\b(?:igual a)\b", "is"),
     (r"\bson\b", "are"),
     (r"\bhay\b", "there are"), (r"\bobtenemos\b", "we get"), (r"\ben total\b", "in total"),
-    (r"\b(?:por lo tanto|por tanto|entonces|as[íi] que|luego)\b", "therefore"),
+    (r"\b(?:mayor|m[áa]s) (?:o igual )?(?:que|de)\b", "greater than"), (r"\b(?:menor|menos) (?:o igual )?(?:que|de)\b", "less than"),
+    (r"\b(?:al menos|como m[áa]ximo|a lo sumo|por lo menos)\b", "at least"),
+    (r"\b(?:por lo tanto|por tanto|por consiguiente|entonces|as[íi] que|luego)\b", "therefore"),
     (r"(?<=\d|\$|\}) (?:o|u) (?=\\|\d|\$)", " or "), (r"(?<=\w) o (?=no\b|s[íi])", " or "),
     (r"(?<=\d|\$|\}) y (?=\\boxed|\d|\$)", " and "), (r"(?<=s[íi]) y (?=no\b)", " and "),
     (r"\b(?:perd[óo]n|eso es incorrecto|es falso|correcci[óo]n)\b", "wrong"),
@@ -118,7 +129,7 @@ _CHINESE_UNITS = {
     "分钟": "minutes", "秒": "seconds", "度": "degrees", "升": "L", "毫升": "mL",
 }  # fmt: skip
 _MEASURED = re.compile(
-    rf"(?<=[\d$}}])\s*({'|'.join(sorted(_CHINESE_UNITS, key=len, reverse=True))})(?![\u4e00-\u9fff])"
+    rf"(?<=[\d$}}])(\s*\\text\w*\{{)?\s*({'|'.join(sorted(_CHINESE_UNITS, key=len, reverse=True))})(?(1)\}})(?![\u4e00-\u9fff])"
 )
 _CHINESE = _rules(
     (r"无穷多(?:个|组)?解?|无数(?:个|组)?解?|有?无限多(?:个|组)?解?", " infinitely many solutions "),
@@ -128,17 +139,20 @@ _CHINESE = _rules(
     (r"(?:全体|所有|一切)实数", " all real numbers "),
     (r"(?:答案|结果|解)(?:并)?不(?:是|为|等于)", " the answer is not "),
     (r"不(?:等于|是|为)(?=\s*[\d$\\])", " is not "),
+    (r"【(?:答案|解答)】", " the answer is "),
     (r"(?:最终|最后|正确|标准)?的?(?:答案|结果|解答)\W{0,4}?(?:(?:应该|应当|应|就)?(?:是|为|等于)\s*[:：]?|[:：=])", " the answer is "),
     (r"(?:^|(?<=[\n。]))\W{0,4}答\W{0,4}?[:：]", "\nAnswer: "),
     (r"(?:最终|最后|正确|标准)的?(?:答案|结果)\W{0,4}(?=\n)", "\nFinal answer:\n"),
     (r"(?:故|应|因此|所以)?选(?:择|项)?(?:是|为)?\s*[:：]?\s*(?=[(（*$]*[A-J])", " the answer is "),
     (r"或者?", " or "), (r"以及|和|与|及", " and "), (r"、", ", "),
+    (r"不(?:可能|会|能)(?:是|为|等于)?", " is not "),
+    (r"大于|超过|多于|高于", " greater than "), (r"小于|不足|少于|低于", " less than "), (r"至少|最多|至多", " at least "),
     (r"不对|错了|等等|更正|其实", " wrong, "),
     (r"不(?:一定|确定)", " maybe "),
-    (r"因此|所以|综上所述|综上|故", " therefore "),
+    (r"(?:因此|所以|综上所述|综上|故)[，,]?", " therefore "),
     (r"(?:^|(?<=[\s,，。:：(]))(?:不是|不对|否|不|错误|错|假)(?=[\s,，。)}]|$)", " no "),
     (r"(?:^|(?<=[\s,，。:：(]))(?:是的|是|对|正确|真)(?=[\s,，。)}]|$)", " yes "),
-    (r"(?:一共|总共|共)?(?:需要|等于|得到|[有是为得])(?=\s*[\d$\\*-])", " is "),
+    (r"(?:一共|总共|共)?(?:需要|等于|得到|[有是为得])(?=\s*(?:[\d$\\*-]|$))", " is "),
     (r"(?<=[\d$}])\s*[\u4e00-\u9fff]{1,6}(?=\s*(?:[。.,，)\s]|$))", ""),
     (r"。", ". "), (r"，", ", "),
 )  # fmt: skip
@@ -150,13 +164,14 @@ def to_english(text: str) -> str:
     shown = text[start:]
     found = False
     if not shown.isascii() and _HAN.search(shown):
-        shown = _MEASURED.sub(lambda match: f" {_CHINESE_UNITS[match[1]]}", shown)
+        shown = _MEASURED.sub(lambda match: f" {_CHINESE_UNITS[match[2]]}", shown)
         shown = _outside_formulas(shown, _CHINESE)
+        shown = "\n".join(map(_without_rest, shown.split("\n")))
         found = True
     else:
         rules = _rules_for(shown)
         if rules is not None:
-            shown = with_points(_outside_formulas(shown, rules))
+            shown = _NOUN.sub("", with_points(_outside_formulas(shown, rules)))
             found = True
     return text[:start] + shown if found else text
 
@@ -171,7 +186,6 @@ def _rules_for(text: str) -> tuple[Rule, ...] | None:
             "ja": _GERMAN,
             "nein": _GERMAN,
             "sí": _SPANISH,
-            "si": _SPANISH,
         }
         rules = next((alone[word] for word in words if word in alone), None)
         if rules is not None:
@@ -212,6 +226,14 @@ def _pointed(match: re.Match[str]) -> str:
     if len(places) == 3 and whole.isdigit() and whole != "0":
         return match[0]  # 1,234 is more often a grouped number, in replies of models
     return f"{re.sub(r'[^0-9]', '', whole)}.{places}"
+
+
+def _without_rest(line: str) -> str:
+    """A line of formulas without the Chinese between them, unless that may turn its meaning around."""
+    if not re.search(r"[\d\\$]", line):
+        return line
+    line = _HAN_RUN.sub(lambda run: run[0] if _TURNING.search(run[0]) else " ", line)
+    return _OPENING_IS.sub("", line)
 
 
 def _outside_formulas(text: str, rules: tuple[Rule, ...]) -> str:

@@ -20,6 +20,7 @@ _ALONE = re.compile(
     r"(?<![A-Za-z\d.\s])\s*([A-Za-z])(?![A-Za-z])|^\s*([A-Za-z])(?![A-Za-z])|([A-Za-z])(?=\s*[=^+*/<>_-])"
 )
 _IN_SUM = re.compile(r"(?<![A-Za-z])\d*([A-Za-z])\s*[-+*=/^]\s*\d*([A-Za-z])(?![A-Za-z])")
+_TERMS = re.compile(r"\b(?:terms|function) of\b", re.IGNORECASE)
 _MEASURE = re.compile(
     r"\b(?:how (?:long|far|fast|tall|high|wide|deep|heavy|old|hot|cold|large|big|much)|lengths?|distances?|heights?|widths?|"
     r"depths?|speeds?|velocity|accelerat\w+|mass(?:es)?|weights?|weighs?|forces?|tension|energy|work|power|voltage|current|charge|"
@@ -43,4 +44,5 @@ def letters_of(question: str) -> frozenset[str]:
 
 def asks_measure(question: str) -> bool:
     """Whether a question is about something that is measured in units."""
-    return bool(_MEASURE.search(question[:_MOST_CHARS]))
+    question = question[:_MOST_CHARS]
+    return bool(_MEASURE.search(question)) and not _TERMS.search(question)

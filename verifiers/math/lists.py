@@ -23,11 +23,10 @@ def same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
     """Whether two readings say the same."""
     if _same_reading(gold, answer, ctx):
         return True
+    if not any(map(_is_signed_pair, (*gold.items, *answer.items))):
+        return False
     left, right = (_settled(reading, apart=True) for reading in (gold, answer))
-    points = max(len(left), len(right)) > 2 and any(
-        map(_is_signed_pair, (*gold.items, *answer.items))
-    )
-    return points and _same_lists(left, right, ctx, False)
+    return max(len(left), len(right)) > 2 and _same_lists(left, right, ctx, False)
 
 
 def _is_signed_pair(item: Item) -> bool:
@@ -128,8 +127,20 @@ def _same_regions(left: list[Item], right: list[Item]) -> bool | None:
     names = {variable_of(node) for node in (*first, *second) if variable_of(node)}
     if any(len(node.variables()) > 1 for node in (*first, *second)):
         return None
-    if len(names) > 1 and not all(len(node.variables()) <= 1 for node in (*first, *second)):
-        return None
+    if len(names) > 1 and all(
+        len({variable_of(node) for node in side}) > 1 for side in (first, second)
+    ):
+        # a > 0, b < 0: the numbers of each letter.
+        found = [
+            same_region(
+                *(
+                    tuple(node for node in side if variable_of(node) in (name, None))
+                    for side in (first, second)
+                )
+            )
+            for name in sorted(filter(None, names))
+        ]
+        return None if None in found else all(found)
     return same_region(first, second)
 
 

@@ -14,7 +14,7 @@ _HEADING = re.compile(r"#{1,6}\s+|[-+*]\s+(?=\*\*|\$|\\boxed)")
 _END = re.compile(
     r"\s*(?:[∎■□✓✔✅☑🎉▢◻⬛]\ufe0f?|\$?\\(?:blacksquare|square|qed|Box|checkmark)\$?|(?<=[\s.])Q\.?E\.?D\.?)\s*\.?$"
 )
-_BOLD = re.compile(r"(?<![\w)*])(\*{1,3})(?=[^\s*])([^*\n]{1,120}?)(?<=[^\s*])\1(?![\w(*])")
+_BOLD = re.compile(r"(?<![\w)*])(\*{1,3})(?=[^\s*])([^*\n]{1,120}?)(?<=[^\s*])\1!?(?![\w(*])")
 _HTML = re.compile(r"</?(?:b|strong|i|em|p|br|span|code|div|u|center|h[1-6])(?:\s[^<>=]{1,40}=[^<>]{0,80})?\s?/?>", re.IGNORECASE)  # fmt: skip
 _ROW = re.compile(
     r"\|[^|]*\b(?:answer|result|total|solution|value|sum)\b[^|]*\|\s*([^|]+?)\s*\|", re.IGNORECASE
@@ -33,6 +33,8 @@ def unmarked(text: str) -> str:
         heading = _HEADING.match(text)
         text = text[heading.end() :] if heading else text
         text = _BOLD.sub(r"\2", text)
+        if text.count("**") == 1:
+            text = re.sub(r"(?<=[^\s*])\*\*(?=[\s.,;:!)]|$)", "", text)
     while True:
         before = text
         text = text.strip()

@@ -8,6 +8,7 @@ from verigym.verifiers.math.trees import Node, num
 
 PREFIX = "quantity "
 _INSIDE = r"[^()\[\]=]{1,60}"
+_EVENT = r"[^()\[\]]{1,60}"
 _QUANTITY = re.compile(
     r"(?:(?:length|measure|area)(?: of)? )?(?:"
     r"m ?\\(?:angle|measuredangle) ?\{? ?[A-Za-z]{1,3} ?\}?(?: ?_ ?\{?\d\}?)?"
@@ -17,21 +18,21 @@ _QUANTITY = re.compile(
     r"|\\frac ?\{ ?\|?[A-Z]{2}\|? ?\} ?\{ ?\|?[A-Z]{2}\|? ?\}|[A-Z]{2} ?/ ?[A-Z]{2}"
     r"|[A-Z]{2} ?\^ ?\{?2\}?|[A-Z] ?\^ ?\{? ?-1 ?\}?"
     r"|\[ ?[A-Z]{3,6} ?\]|\\frac ?\{ ?\[[A-Z]{3,6}\] ?\} ?\{ ?\[[A-Z]{3,6}\] ?\}"
-    rf"|(?:P|Pr|\\Pr|p|E|Var|Cov|SD|\\mathbb ?\{{ ?[EP] ?\}}) ?(?:\({_INSIDE}\)|\[{_INSIDE}\])"
+    rf"|(?:P|Pr|\\Pr|p|E|Var|Cov|SD|\\mathbb ?\{{ ?[EP] ?\}}) ?(?!\( ?[a-z](?: ?, ?[a-z])* ?\))(?:\({_EVENT}\)|\[{_EVENT}\])"
     r"|[a-z](?: ?: ?[a-z])+|[A-Z]{2}(?: ?: ?[A-Z]{2})+|[A-Z](?: ?: ?[A-Z])+"
     rf"|\( ?[a-zA-Z] ?(?:\\circ|[-+*/]) ?[a-zA-Z] ?\) ?\({_INSIDE}\)|\( ?[a-zA-Z] ?\\circ ?[a-zA-Z] ?\)"
     rf"|[a-zA-Z] ?\( ?[a-zA-Z] ?\({_INSIDE}\) ?\)"
-    r"|\\Delta ?[A-Z]"
+    r"|\\(?:Delta|nabla) ?[A-Za-z]|\\?(?:det|dim|rank|tr) ?\(? ?[A-Z] ?\)?"
     r") ?(?:=|\\approx) ?(?=[^=])"
 )
 _CALL = re.compile(
-    r"([a-zA-Z](?:_\{?\w{1,3}\}?)?)\(([a-zA-Z](?: ?, ?[a-zA-Z]){0,3}|\d{1,4})\) ?= ?(?=[^=])"
+    r"([a-zA-Z](?:_\{?\w{1,3}\}?)?'{0,3})\(([a-zA-Z](?: ?, ?[a-zA-Z]){0,3}|\d{1,4})\) ?= ?(?=[^=])"
 )
 
 
 def quantity(text: str) -> tuple[Node, str] | None:
     """The name in front of a value, as a node, and the value's text; None if there is none."""
-    if "=" not in text and "\\approx" not in text:
+    if ("=" not in text and "\\approx" not in text) or text[1:2] == "=":
         return None
     match = _QUANTITY.match(text)
     if match:

@@ -27,7 +27,8 @@ def total(nodes: Sequence[Node]) -> Node | None:
     if found is None:
         return None
     start, step, end = found
-    return num((start + end) * ((end - start) // step + 1) // 2)
+    # A sum of one term: its value is known, but the answer did not work it out.
+    return Node("add", (num((start + end) * ((end - start) // step + 1) // 2),))
 
 
 def _progression(nodes: Sequence[Node]) -> tuple[int, int, int] | None:

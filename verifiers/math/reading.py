@@ -44,7 +44,7 @@ _MULTIPLE = re.compile(rf"(\d)\s*\b({'|'.join(_MULTIPLES)})s?\b")
 _QUALIFIER = re.compile(
     r"[,;]?\s*\(?(?:\bfor (?:all|any|every|each|some|an? |integers?|real|constants?|arbitrary|positive|non|n\b|k\b|x\b|\\?[a-z]{0,6} ?[a-z] ?(?:\\in|>|<|!=|=))|"
     r"\b(?:where|with|when|whenever|provided|such that|as required|respectively|in total|in simplest form|"
-    r"rounded|approximately|which|because|since|inclusive|units?\b$|if [a-z] ?(?:!=|>|<)|reject|discard|disregard|not (?=-?[\d\\]|[a-z] ?=)|rather than)|(?<=[,;] )[a-zA-Z] (?=an? |any |some |is an? |being an? )).*$"
+    r"rounded|approximately|which|because|since|inclusive|units?\b$|if [a-z] ?(?:!=|>|<)|reject|discard|disregard|not (?=-?[\d\\]|[a-z] ?=)|rather than|(?:attained|achieved|reached|occurring) (?:at|when|for)|at (?=\(?[a-z]\b.{0,3}=))|(?:[,;]\s*(?=[a-z] ?!=)|[,;]?\s*\((?=[a-z] ?(?:!=|<|>|\\in)[^()]*\)\s*$))|(?<=[,;] )[a-zA-Z] (?=an? |any |some |is an? |being an? )).*$"
 )
 _CONSTANT = re.compile(
     r"\b(?:constants?|arbitrary|any|some|every|all|each|real|integer)\b|\\in\s*\\[RZQNC]|\b[cCkK]\b"
@@ -53,7 +53,10 @@ _LABEL = re.compile(
     r"^(?:(?:hence|so|thus|therefore|we (?:get|have)|and)[,:]? )?"
     r"([A-Za-z][A-Za-z' ()-]{2,60}?)\s*(?:=|:|\b(?:is|are|equals|will be|was)\b)\s*(?:equal to |approximately |about |simply )?(.+)$"
 )
-_NEGATIVE = re.compile(r"\b(?:not|never|cannot|neither)\b|n't\b", re.IGNORECASE)
+_NEGATIVE = re.compile(
+    r"\b(?:not|never|cannot|neither|at (?:least|most)|(?:less|more|fewer|greater|larger|smaller) than|between)\b|n't\b",
+    re.IGNORECASE,
+)
 _LEAD = re.compile(
     r"^(?:for (?=all|any|every))?(?:(?:hence|so|thus|therefore|then),?|for(?= [a-z] ?[<>])|either|both|only|exactly|approximately|about|roughly|around|just|the (?:values?|numbers?|pairs?|solutions?|functions?) (?:is|are|of)?|all (?=\()|(?:all|any|every)(?: the)?(?: real| positive| non-?negative)?(?: integers?| numbers?| values?| reals?)?(?: of)?(?=\s+[a-z]\s*(?:<|>|=|!|\\in)))\s+",
     re.IGNORECASE,
@@ -71,7 +74,7 @@ _TO = re.compile(r"^(\d+) to (\d+)(?: to (\d+))?$")
 _AND = re.compile(r"\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*")
 _EXPLICIT_AND = re.compile(r"\band\b|&")
 _ASIDE = re.compile(
-    r"\s*\((?:[^()]*\b(?:approx|about|rounded|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*)\)\s*$"
+    r"\s*\((?:[^()]*\b(?:approx|about|rounded|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|[^()]*\b(?:rejected|extraneous|invalid|discarded|inadmissible)[^()]*|\s*-?\d[\d.]*\s*%\s*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*)\)\s*$"
 )
 
 

@@ -15,7 +15,7 @@ from itertools import islice
 
 from verigym.verifiers.math.canonical import canonical
 from verigym.verifiers.math.clean import clean
-from verigym.verifiers.math.forms import is_literal, members, worked_out
+from verigym.verifiers.math.forms import is_literal, is_solved, members, worked_out
 from verigym.verifiers.math.numeric import Undefined, value_of
 from verigym.verifiers.math.parser import parse
 from verigym.verifiers.math.probing import same_value
@@ -55,9 +55,9 @@ _OF = (
 _TEX = re.compile(r"\$\$?([^$]{1,400})\$\$?|\\\((.{1,400}?)\\\)|\\\[(.{1,400}?)\\\]", re.DOTALL)
 _PLAIN = re.compile(
     r"(?:(?<![A-Za-z])(?:sqrt|sin|cos|tan|log|ln|exp|gcd|lcm|binom|det|abs|pi|mod)(?![A-Za-z])"
-    r"|\\[A-Za-z]+|(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])|[\d\s+\-*/^=()\[\]{},.!%|_×·÷−²³√π⋅])+"
+    r"|\\[A-Za-z]+|(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])|[\d\s+\-*/^=()\[\]{},.:!%|_<>≤≥×·÷−²³√π⋅])+"
 )
-_EDGES = re.compile(r"^(?:[,.\s=*/^)\]]|[aAI]\s)+|(?:[,.\s=*/^(\[+-]|\s[aAI])+$")
+_EDGES = re.compile(r"^(?:[,.:\s=*/^)\]]|[aAI]\s)+|(?:[,.:\s=*/^(\[+-]|\s[aAI])+$")
 _ASKS = re.compile(
     r"(?:what(?: is|'s)|calculate|compute|evaluate|simplify|find|convert|express|write|reduce|determine|solve)"
     r"(?:\s+(?:the|exact|value|of|fraction|number|percentage|decimal|expression|following))*[:\s$(\\\[]*$",
@@ -73,6 +73,8 @@ class Asked:
     shown: frozenset[str]
     direct: frozenset[str]
     values: tuple[complex, ...]
+    unsolved: bool
+    """Whether an equation or inequality is among them that has to be solved."""
 
 
 def restates(answer: Node, gold: Node, question: str) -> bool:
@@ -81,7 +83,7 @@ def restates(answer: Node, gold: Node, question: str) -> bool:
         return False
     items = answer.args if answer.kind == "tuple" else (answer,)
     shown = [node for node in members(answer) if not _is_atom(node)]
-    shown += [node for node in items if node.kind in ("rel", "mod")]
+    shown += [node for node in items if node.kind in ("rel", "mod", "ratio", "builder")]
     if not shown:
         return False
     asked = _asked(question)
@@ -94,6 +96,8 @@ def restates(answer: Node, gold: Node, question: str) -> bool:
             continue
         if not is_literal(node) or text in asked.direct or not worked_out(node, node, lowest=True):
             return True
+    if asked.unsolved and is_solved(gold) and not is_solved(answer):
+        return True
     return _is_asked(gold, asked) and not worked_out(answer, gold)
 
 
@@ -119,7 +123,9 @@ def _asked(question: str) -> Asked:
     direct: set[str] = set()
     values: list[complex] = []
     nodes = 0
+    unsolved = False
     for tree, is_direct in _trees(question[:_MOST_CHARS]):
+        unsolved = unsolved or not is_solved(tree)
         if is_direct:
             direct.add(canonical(tree))
         for part in tree.walk():
@@ -133,7 +139,7 @@ def _asked(question: str) -> Asked:
                 value = _number(part)
                 if value is not None:
                     values.append(value)
-    return Asked(frozenset(shown), frozenset(direct), tuple(values))
+    return Asked(frozenset(shown), frozenset(direct), tuple(values), unsolved)
 
 
 def _number(node: Node) -> complex | None:

@@ -130,13 +130,14 @@ def rounded(gold: Node, answer: Node, ctx: Context) -> bool:
         return abs(x - y) <= 0.5000001 * 10.0 ** (math.floor(math.log10(abs(x))) + 1 - ctx.digits)
     if shown is not None and shown_gold is None:
         enough = shown.digits >= SURE_DIGITS or (ctx.rounded and shown.digits >= 3)
+        enough = enough or (ctx.places is not None and 0 < ctx.places <= shown.places)
         sure = 1.0 if shown.digits >= SURE_DIGITS else 0.5
         return enough and abs(x - y) <= _half(shown, sure) + 4 * math.ulp(x)
     if shown_gold is not None and shown is None:
         asked = ctx.rounded and shown_gold.digits >= 2
         rational = _rational(answer)
         endless = rational is None or _is_endless(rational)
-        enough = shown_gold.digits >= (3 if endless else 4)
+        enough = shown_gold.digits >= (3 if endless and not ctx.exact else 4)
         whole = rational is not None and rational.denominator == 1
         return not whole and (asked or enough) and abs(x - y) <= _half(shown_gold)
     if shown_gold is not None and shown is not None:
@@ -146,7 +147,12 @@ def rounded(gold: Node, answer: Node, ctx: Context) -> bool:
 
 def _both_rounded(gold: Decimal, answer: Decimal, gap: float, ctx: Context) -> bool:
     """Whether one of two decimals is the other one with fewer digits, where the rules allow it."""
-    if answer.places >= gold.places + 2 and gap <= _half(gold) and _looks_rounded(gold):
+    if (
+        answer.places >= gold.places + 2
+        and gap <= _half(gold)
+        and _looks_rounded(gold)
+        and not ctx.exact
+    ):
         return True
     if answer.places < gold.places and answer.places == ctx.places:
         return gap <= _half(answer)

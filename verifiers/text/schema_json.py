@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from verigym.canonical import JSON, to_json
-from verigym.errors import RequestError, SandboxError, TaskError
+from verigym.errors import RequestError, TaskError
 
 if TYPE_CHECKING:
     import jsonschema_rs
@@ -79,12 +79,8 @@ def _compiled(encoded: bytes) -> jsonschema_rs.Validator:
 
 
 def _build(schema: JSON, what: str) -> jsonschema_rs.Validator:
-    try:
-        import jsonschema_rs
-    except ImportError as error:
-        raise SandboxError(
-            "jsonschema-rs is not installed; pip install 'verigym[schema]'"
-        ) from error
+    import jsonschema_rs
+
     if not isinstance(schema, dict | bool):
         raise TaskError(f"{what} must be an object or a boolean, got {type(schema).__name__}")
     try:

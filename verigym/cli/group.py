@@ -11,21 +11,7 @@ from typer.core import TyperGroup
 
 from verigym.cli import console
 from verigym.errors import RequestError, TaskError, VerigymError
-
-# Which extra brings a library that a command imports when it runs.
-_EXTRA_OF = {
-    "fastapi": "server",
-    "uvicorn": "server",
-    "jinja2": "train",
-    "safetensors": "train",
-    "tensorboard": "train",
-    "tokenizers": "train",
-    "torch": "train",
-    "transformers": "train",
-    "openai": "openai",
-    "vllm": "vllm",
-    "docker": "docker",
-}
+from verigym.missing import explain
 
 
 class Group(TyperGroup):
@@ -40,11 +26,10 @@ class Group(TyperGroup):
         except VerigymError as error:
             raise _stop(str(error), console.MACHINE) from error
         except ModuleNotFoundError as error:
-            extra = _EXTRA_OF.get((error.name or "").partition(".")[0])
-            if extra is None:
+            known = explain(error, "this command")
+            if known is None:
                 raise
-            message = f"this command needs {error.name}; pip install 'verigym[{extra}]'"
-            raise _stop(message, console.REQUEST) from error
+            raise _stop(str(known), console.REQUEST) from error
         except KeyboardInterrupt as error:
             raise _stop(str(error) or "interrupted", console.INTERRUPTED) from error
         except BrokenPipeError as error:

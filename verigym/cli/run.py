@@ -13,6 +13,7 @@ from rich.text import Text
 
 from verigym.cli import console
 from verigym.errors import RequestError
+from verigym.missing import REASON
 
 if TYPE_CHECKING:
     from verigym.episode import Episode
@@ -143,7 +144,7 @@ def run(
         console.write_json(summary)
     else:
         _print_summary(summary)
-    _leave(summary, fail_below)
+    _leave(summary, fail_below, played)
 
 
 def _encoding(history: int) -> Any:
@@ -241,12 +242,15 @@ def _print_summary(summary: dict[str, Any]) -> None:
     console.out().print(table)
 
 
-def _leave(summary: dict[str, Any], fail_below: float | None) -> None:
+def _leave(summary: dict[str, Any], fail_below: float | None, played: list[Episode]) -> None:
     """Exit with a code where the figures ask for one; see console.py."""
     rate = summary["success_rate"]
     if rate is None or summary["faults"] > _FAULT_LIMIT * summary["episodes"]:
         causes = ", ".join(f"{cause} ({n})" for cause, n in summary["faults_by_cause"].items())
         console.complain(f"{summary['faults']} of {summary['episodes']} episodes faulted: {causes}")
+        faults = [one.fault.detail for one in played if one.fault is not None]
+        if told := next((detail for detail in faults if f", {REASON}: " in detail), ""):
+            console.complain(told.partition(f", {REASON}: ")[2])
         raise typer.Exit(console.MACHINE)
     if fail_below is not None and rate < fail_below:
         console.complain(f"success rate {rate:.3f} is below {fail_below:g}")

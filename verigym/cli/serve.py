@@ -83,6 +83,9 @@ def serve(
     max_concurrent: Annotated[
         int, typer.Option(help="Requests of one key that may be under way.")
     ] = 1024,
+    max_inflight_mib: Annotated[
+        int, typer.Option(help="Bodies of all requests under way, which keys share.")
+    ] = 512,
     drain_s: Annotated[
         float, typer.Option(help="Seconds that requests under way may take after SIGTERM.")
     ] = 10.0,
@@ -166,6 +169,7 @@ def serve(
         worker_env=tuple(worker_env or ()),
         rate_per_s=rate_per_s,
         max_concurrent=max_concurrent,
+        max_inflight_bytes=max_inflight_mib << 20,
         drain_s=drain_s,
         workers=workers if workers is not None else os.cpu_count() or 1,
         verifiers=_globs(verifiers),

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from verigym import Draft, Env, Transition, Verifier, scored
+from verigym import Ask, Draft, Env, Question, Transition, Verifier, scored
+from verigym.reply import last_answer
 
 LEVELS = {"easy": 2, "medium": 4, "hard": 7}
 DIGITS = "0123456789"
@@ -233,3 +234,95 @@ class Endless(Sound):
 
     def turns_allowed(self, task):
         return 0
+
+
+class Sums(Question):
+    """A sum of three numbers, of which the verifier wants the value."""
+
+    id = "verigym/broken/sums-v0"
+    verifier_id = "broken/code"
+    difficulties = tuple(LEVELS)
+
+    def __init__(self, **kwargs):
+        super().__init__(**{**kwargs, "verifier": self.Judge()})
+
+    def ask(self, rng, difficulty):
+        numbers = rng.integers(1, 10 ** LEVELS[difficulty], 3).tolist()
+        asked = " + ".join(map(str, numbers))
+        return Ask(prompt=f"What is {asked}?", answer=str(sum(numbers)), steps=LEVELS[difficulty])
+
+    class Judge(CodeVerifier):
+        def judge(self, task, submission):
+            said = (last_answer(submission) or submission).strip()
+            return scored(float(self.accepts(said, task)), "read")
+
+        def accepts(self, said, task):
+            return said == task.reference["answer"]
+
+
+class PaysRestating(Sums):
+    """Whatever has the value is right, worked out or not."""
+
+    id = "verigym/broken/pays-restating-v0"
+
+    class Judge(Sums.Judge):
+        def accepts(self, said, task):
+            parts = said.split("+")
+            return all(part.strip().isdecimal() for part in parts) and (
+                sum(map(int, parts)) == int(task.reference["answer"])
+            )
+
+
+class PaysEcho(Sums):
+    """A sentence that shares its words with the question is taken for an answer."""
+
+    id = "verigym/broken/pays-echo-v0"
+
+    class Judge(Sums.Judge):
+        def accepts(self, said, task):
+            return super().accepts(said, task) or (said.endswith("?") and said in task.prompt)
+
+
+class PaysConstant(Sums):
+    """No answer is read as 0, and 0 as no answer to complain of."""
+
+    id = "verigym/broken/pays-constant-v0"
+
+    class Judge(Sums.Judge):
+        def accepts(self, said, task):
+            return super().accepts(said, task) or said == "none"
+
+
+class PaysWrapped(Sums):
+    """What stands beside a number in parentheses is not looked at, nor the number."""
+
+    id = "verigym/broken/pays-wrapped-v0"
+
+    class Judge(Sums.Judge):
+        def accepts(self, said, task):
+            return super().accepts(said, task) or (said.startswith("(") and said.endswith(")"))
+
+
+class MostlyYes(Sums):
+    """A question of yes or no, nearly always of yes."""
+
+    id = "verigym/broken/mostly-yes-v0"
+    yes_in_ten = 9
+
+    def ask(self, rng, difficulty):
+        number = int(rng.integers(10 ** LEVELS[difficulty]))
+        yes = rng.integers(10) < self.yes_in_ten
+        asked = f"{number} {number % 10 if yes else (number + 1) % 10}"
+        answer = "yes" if yes else "no"
+        return Ask(
+            prompt=f"Is the last digit of the first the second? {asked}",
+            answer=answer,
+            steps=LEVELS[difficulty],
+        )
+
+
+class YesOrNo(MostlyYes):
+    """A question of yes or no as often, which may be guessed."""
+
+    id = "verigym/broken/yes-or-no-v0"
+    yes_in_ten = 5

@@ -37,6 +37,13 @@ EXPECTED = {
     "TwoDifficulties": {"at_least_three_difficulties"},
     "Crashes": {"episodes_are_bounded"},
     "Endless": {"episodes_are_bounded"},
+    "Sums": set(),
+    "PaysRestating": {"cheap_answers_earn_no_more_than_guessing"},
+    "PaysEcho": {"cheap_answers_earn_no_more_than_guessing"},
+    "PaysConstant": {"cheap_answers_earn_no_more_than_guessing"},
+    "PaysWrapped": {"cheap_answers_earn_no_more_than_guessing"},
+    "MostlyYes": {"cheap_answers_earn_no_more_than_guessing"},
+    "YesOrNo": set(),
 }
 
 
@@ -90,6 +97,8 @@ def test_each_broken_environment_is_found(installed):
     for name, expected in EXPECTED.items():
         assert expected <= found[name], f"{name}: {found[name]}"
     assert found["Sound"] == set()
+    for name in ("Sums", "YesOrNo"):
+        assert "cheap_answers_earn_no_more_than_guessing" not in found[name]
 
 
 def test_a_sound_environment_passes_every_law_and_gets_a_card(installed, tmp_path):

@@ -38,6 +38,9 @@ def copies(prompt):
     if "remainder of" in prompt:
         asked = re.search(r"remainder of (.+) when divided by (\d+)", prompt)
         found += [f"{asked[1]} \\bmod {asked[2]}", f"({asked[1]}) mod {asked[2]}"]
+    if "Solve for real x" in prompt:
+        equation = re.search(r"x: (.+)", prompt)[1]
+        found += [equation, f"\\{{x : {equation}\\}}", f"\\{{x \\mid {equation} + 1 - 1\\}}"]
     rows = re.findall(r"\[\[.*?\]\]", prompt)
     found += [f"det({row})" for row in rows] + [f"\\det {row}" for row in rows]
     found += [f"{a} * {b}" for a, b in pairwise(rows)]

@@ -34,7 +34,7 @@ def test_a_card_in_both_forms(tmp_path):
     assert [path.name for path in written] == ["countdown.json", "countdown.md"]
     assert json.loads(written[0].read_text()) == card
     text = written[1].read_text()
-    assert text.startswith("# math/countdown@1\n")
+    assert text.startswith("# math/countdown@2\n")
     assert "| **all** | 3 | 0.0 % (0.0 to 79.3) | 50.0 % (9.5 to 90.5) | 0 |" in text
     assert "paid: h1" in text
 

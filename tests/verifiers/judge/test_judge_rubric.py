@@ -60,7 +60,50 @@ def slow(body):
     return affirmative(body)
 
 
+def by_criterion(body):
+    """Meets a criterion that is a word of the answer."""
+    user = body["messages"][-1]["content"]
+    marker = re.search(r"\[QUESTION (M[0-9a-f]+)\]", user)[1]
+    wanted = re.findall(r"\[CRITERION \d+ M\w+\]\n(.*?)\n\[/", user)
+    answer = block(body, "ANSWER")
+    verdicts = ["yes" if one in answer else "no" for one in wanted]
+    return completion(json.dumps({"marker": marker, "verdicts": verdicts}))
+
+
+def upset(how):
+    """An honest judge that answers by `how` where the answer says so."""
+
+    def judge_upset(body):
+        return JUDGES[how](body) if "UPSET" in block(body, "ANSWER") else honest(body)
+
+    return judge_upset
+
+
+def once_down():
+    """An honest judge whose server fails on the first request."""
+    asked = []
+
+    def judge_once_down(body):
+        asked.append(body)
+        return (503, b"busy") if len(asked) == 1 else honest(body)
+
+    return judge_once_down
+
+
+UPSETS = (
+    "http_500",
+    "http_400",
+    "prose",
+    "odd_verdict",
+    "refusal",
+    "truncated",
+    "filtered",
+    "null",
+    "huge",
+)
 JUDGES = {
+    "by_criterion": by_criterion,
+    "http_400": lambda body: (400, b'{"error": "context length exceeded"}'),
     "affirmative": affirmative,
     "honest": honest,
     "better": better,
@@ -80,6 +123,9 @@ JUDGES = {
     "filtered": lambda body: completion("{}", finish="content_filter"),
     "huge": lambda body: (200, b" " * (2 << 20)),
 }
+
+
+JUDGES |= {f"upset_{how}": upset(how) for how in UPSETS}
 
 
 @contextmanager
@@ -130,7 +176,7 @@ def test_golden(row):
     with endpoint(row["judge"]) as (url, seen):
         verdict = judge(url, row["reply"], row.get("reference"), **row.get("params", {}))
     assert (verdict.score, verdict.reason) == (row["reward"], row["reason"]), verdict.evidence
-    if verdict.status is Status.POLICY_FAULT:
+    if verdict.status is Status.POLICY_FAULT and verdict.reason != "upsets_judge":
         assert not seen, "refused without asking"
 
 
@@ -302,3 +348,115 @@ def test_wrong_settings():
     verdict = verigym.make_verifier("judge/rubric").verify(task_of(), "It is Paris.")
     assert (verdict.status, verdict.reason) == (Status.VERIFIER_ERROR, "bad_task")
     assert judge("http://127.0.0.1:9/v1", "x y", pairwise=True).reason == "bad_task"
+
+
+@pytest.mark.parametrize("how", UPSETS)
+def test_an_answer_that_upsets_the_judge_earns_0_and_is_no_fault(how):
+    with endpoint(f"upset_{how}") as (url, _):
+        verdict = judge(url, "It is Paris. UPSET")
+        assert (verdict.status, verdict.score) == (Status.POLICY_FAULT, 0.0)
+        assert verdict.reason == "upsets_judge"
+        assert judge(url, "It is Paris.").score == 1.0
+
+
+def test_a_server_that_fails_once_is_asked_again():
+    JUDGES["once_down"] = once_down()
+    with endpoint("once_down") as (url, _):
+        assert judge(url, "It is Paris.").score == 1.0
+
+
+CRITERIA = [
+    {"criterion": "Paris", "weight": 3},
+    {"criterion": "Seine", "name": "river"},
+    "Polite",
+]
+
+
+def test_criteria_are_asked_about_at_once_and_weighted():
+    with endpoint("by_criterion") as (url, seen):
+        task = verigym.Task(
+            id="t",
+            env_id="verigym/tests/t-v0",
+            seed=0,
+            prompt=QUESTION,
+            difficulty="easy",
+            reference={"criteria": CRITERIA},
+        )
+        verifier = verigym.make_verifier("judge/rubric", base_url=url, model="m", canary=False)
+        verdict = verifier.verify(task, "It is Paris, on the Seine.")
+        assert verdict.score == pytest.approx(0.8)
+        assert verdict.reason == "partial"
+        parts = {
+            "criterion_1": 1.0,
+            "river": 1.0,
+            "criterion_3": 0.0,
+            "votes": pytest.approx(2 / 3),
+        }
+        assert dict(verdict.parts) == parts
+        assert len(seen) == 3
+        assert verifier.verify(task, "It is Rome.").score == 0.0
+        assert verifier.verify(task, "Polite Paris on the Seine").reason == "accepted"
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        {"criteria": []},
+        {"criteria": [{"criterion": " "}]},
+        {"criteria": [{"criterion": "a", "weight": 0}]},
+        {"criteria": [{"criterion": "a", "name": "x"}, {"criterion": "b", "name": "x"}]},
+        {"criteria": ["a"], "rubric": "b"},
+        {"rubric": " "},
+    ],
+)
+def test_criteria_that_cannot_be_used_are_a_bad_task(reference):
+    task = verigym.Task(
+        id="t",
+        env_id="verigym/tests/t-v0",
+        seed=0,
+        prompt=QUESTION,
+        difficulty="easy",
+        reference=reference,
+    )
+    verifier = verigym.make_verifier("judge/rubric", base_url="http://127.0.0.1:9/v1", model="m")
+    assert verifier.verify(task, "It is Paris.").reason == "bad_task"
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("Is the Earth round?", ["Yes", "True", "Correct.", "No.", "Yes, it is."]),
+        ("True or false: 2 + 2 = 4.", ["True", "Correct.", "False"]),
+        ("Which three letters end a proof?", ["QED", "Q.E.D."]),
+        ("Is this statement correct: cats are mammals?", ["Correct.", "Yes"]),
+        ("Ist die Erde rund?", ["Ja."]),
+        ("地球是圆的吗？", ["是的", "对"]),
+        ("La Terre est-elle ronde ?", ["Oui"]),
+        ("Земля круглая?", ["Да"]),
+        ("What does print(1 == 1) output?", ["True"]),
+    ],
+)
+def test_a_plain_verdict_is_an_answer_where_it_is_wanted(question, answers):
+    for answer in answers:
+        assert refused(answer, question) is None, answer
+    assert refused("Solution:", question) is not None
+    assert refused("Correct correct correct", question) is not None
+
+
+def test_a_reference_of_such_words_may_be_given():
+    assert refused("QED", "Say it.", "QED") is None
+    assert refused("QED", "Prove that 2 is even.") is not None
+    assert refused("Oui", QUESTION) is not None
+
+
+EMPTY = json.loads((Path(__file__).parents[2] / "data" / "empty_answers.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("answer", EMPTY["empty"])
+def test_empty_talk_in_any_language_is_no_answer(answer):
+    assert refused(answer, QUESTION) is not None
+
+
+@pytest.mark.parametrize("answer", EMPTY["honest"])
+def test_answers_in_any_language_reach_the_judge(answer):
+    assert refused(answer, "What is it?") is None

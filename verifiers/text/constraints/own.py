@@ -23,6 +23,7 @@ from verigym.verifiers.text.constraints.kind import (
     words,
 )
 from verigym.verifiers.text.constraints.public import has_word
+from verigym.verifiers.text.lookalikes import respelt, visible, without_comments
 from verigym.verifiers.text.strict_json import NotJson, read_json
 
 _CONSTRUCTED = {
@@ -46,7 +47,7 @@ def _ints(low: int, high: int, name: str = "n") -> Callable[[random.Random], dic
 
 def in_order(text: str, args: Args) -> bool:
     at = 0
-    low = text.lower()
+    low = without_comments(text).lower()
     for keyword in args["keywords"]:
         at = low.find(keyword.lower(), at)
         if at < 0:
@@ -208,7 +209,7 @@ OWN = (
           lambda a: f'Begin every word with the letter "{a["letter"]}".',
           lambda a: _CONSTRUCTED.get(a["letter"], a["letter"] * 3)),
     _kind("words:without_letter", {"letter": "letter"},
-          lambda t, a: a["letter"].lower() not in t.lower(), lambda rng: {"letter": rng.choice("aeiou")},
+          lambda t, a: a["letter"].lower() not in (t + respelt(t)).lower(), lambda rng: {"letter": rng.choice("aeiou")},
           lambda a: f'Do not use the letter "{a["letter"]}".',
           lambda a: next(w for w in WORDS if a["letter"].lower() not in w)),
     _kind("words:alphabetical", N,
@@ -222,7 +223,7 @@ OWN = (
     _kind("words:in_order", {"keywords": "texts"}, in_order, lambda rng: {"keywords": words(rng, 3)[::-1]},
           lambda a: f"Use these words in this order: {listed(a['keywords'])}.",
           lambda a: " then ".join(a["keywords"])),
-    _kind("words:whole", {"word": "text"}, lambda t, a: has_word(t, a["word"]),
+    _kind("words:whole", {"word": "text"}, lambda t, a: has_word(without_comments(t), a["word"]),
           lambda rng: {"word": word(rng)},
           lambda a: f'Use "{a["word"]}" as a word of its own.', lambda a: f"Here, {a['word']}."),
     _kind("sentences:exactly", N, lambda t, a: split.count_sentences(t) == a["n"], _ints(1, 10),
@@ -253,7 +254,7 @@ OWN = (
           lambda a: "\n".join(filler(i + 1) for i in range(a["n"]))),
     _kind("characters:at_most", N, lambda t, a: len(t) <= a["n"], _ints(40, 400),
           lambda a: f"Write at most {a['n']} characters.", lambda a: "It is so."),
-    _kind("characters:at_least", N, lambda t, a: len(t.strip()) >= a["n"], _ints(40, 400),
+    _kind("characters:at_least", N, lambda t, a: len(visible(t).strip()) >= a["n"], _ints(40, 400),
           lambda a: f"Write at least {a['n']} characters.", lambda a: filler(a["n"])),
     _kind("characters:ascii", {}, lambda t, a: t.isascii(), nothing,
           lambda a: "Use ASCII characters alone.", lambda a: "Plain."),

@@ -3,7 +3,8 @@
 Counts, quirks included, are those of the public checker, so that its rows run as they are. Where ours
 differ on purpose: keywords, markers and splitters are literal text, never patterns; `letter_frequency`
 counts any character that is asked for (theirs replaces one outside a to z by a random letter); NaN and
-infinities are no JSON; arguments that are missing are an error (theirs are drawn at random).
+infinities are no JSON; a keyword in an HTML comment is not present, and a forbidden word is found in
+lookalikes, with invisible characters inside and with digits for letters (`lookalikes.py`); arguments that are missing are an error (theirs are drawn at random).
 Source of the facts: Zhou et al. 2023, arXiv 2311.07911, and the checker published with it.
 """
 
@@ -35,6 +36,7 @@ from verigym.verifiers.text.constraints.split import (
     n_words,
     pieces,
 )
+from verigym.verifiers.text.lookalikes import respelt, without_comments, without_digits
 
 OPTIONS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
 ENGLISH = "The river and the stone are in the garden, and this is what they have for the winter."
@@ -52,17 +54,28 @@ SAMPLES = {
 
 
 def has_keywords(text: str, args: Args) -> bool:
-    low = text.lower()
+    low = without_comments(text).lower()
     return all(keyword.lower() in low for keyword in args["keywords"])
 
 
 def keyword_frequency(text: str, args: Args) -> bool:
-    count = text.lower().count(args["keyword"].strip().lower())
+    count = _count(text, args["keyword"].strip().lower(), args["relation"])
     return holds(count, args["relation"], args["frequency"])
 
 
+def _count(text: str, wanted: str, relation: str) -> int:
+    """How often a text is there: what is hidden does not count as present, but counts where it is to be rare."""
+    if relation == "at least":
+        return without_comments(text).lower().count(wanted)
+    return max(form.lower().count(wanted) for form in (text, respelt(text)))
+
+
 def no_forbidden(text: str, args: Args) -> bool:
-    return not any(has_word(text, forbidden) for forbidden in args["forbidden_words"])
+    spelt = respelt(text)
+    forms = {text, spelt, without_digits(spelt)}
+    return not any(
+        has_word(form, forbidden) for forbidden in args["forbidden_words"] for form in forms
+    )
 
 
 def has_word(text: str, wanted: str) -> bool:
@@ -73,7 +86,7 @@ def has_word(text: str, wanted: str) -> bool:
 
 
 def letter_frequency(text: str, args: Args) -> bool:
-    count = text.lower().count(args["letter"].strip().lower())
+    count = _count(text, args["letter"].strip().lower(), args["let_relation"])
     return holds(count, args["let_relation"], args["let_frequency"])
 
 

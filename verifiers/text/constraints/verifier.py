@@ -4,7 +4,7 @@ The reference is `{"constraints": [{"id": ..., "args": {...}}, ...]}`, or a row 
 set with its `instruction_id_list` and `kwargs`. The submission is the text.
 
 Covers: text of a megabyte in linear time, keywords with signs of patterns, several constraints of one
-kind. Does not cover: whether the text answers the prompt, or is any good: combine with a judge.
+kind, forbidden words in lookalikes, keywords hidden in comments. Does not cover: whether the text answers the prompt, or is any good: combine with a judge.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from verigym.canonical import JSON
 from verigym.errors import TaskError, suggestion
 from verigym.reply import spoken
 from verigym.task import Task
-from verigym.verdict import Status, Verdict, fault, scored, unusable
+from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.text.constraints.draw import KINDS
 from verigym.verifiers.text.constraints.kind import Kind
@@ -36,7 +36,7 @@ class ConstraintsVerifier(Verifier):
     """
 
     id: ClassVar[str] = "text/constraints"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "The text must follow all given constraints, such as a number of words or a language; the "
         "submission is the text."
@@ -68,12 +68,8 @@ class ConstraintsVerifier(Verifier):
             return unusable("no_answer", "the text is blank")
         texts = variants(submission) if self.params["mode"] == "loose" else [submission]
         parts: dict[str, float] = {}
-        try:
-            for kind, args in constraints:
-                parts[_name(kind.id, parts)] = float(any(kind.check(t, args) for t in texts))
-        except ModuleNotFoundError as error:
-            evidence = f"{error.name} is not installed; pip install 'verigym[text]'"
-            return fault(Status.VERIFIER_ERROR, "missing_library", evidence)
+        for kind, args in constraints:
+            parts[_name(kind.id, parts)] = float(any(kind.check(t, args) for t in texts))
         failed = [name for name, value in parts.items() if not value]
         if not failed:
             return scored(1.0, "followed", f"all {len(parts)} constraints hold", parts)

@@ -1,0 +1,30 @@
+"""The deadline of the verdict that is being made, as the worker that makes it knows it.
+
+A pool kills a worker that passes its deadline, and the verdict is a fault without a score. A verifier that
+runs the policy's programs must end before that, or a policy could leave every zero by being slow.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_ends: ContextVar[float] = ContextVar("ends", default=math.inf)
+
+
+@contextmanager
+def deadline_in(seconds: float) -> Iterator[None]:
+    """Within the block, the verdict has so many seconds; 0 for no deadline."""
+    token = _ends.set(time.monotonic() + seconds if seconds else math.inf)
+    try:
+        yield
+    finally:
+        _ends.reset(token)
+
+
+def deadline() -> float:
+    """When the verdict must be there, of `time.monotonic`; infinity if nobody said."""
+    return _ends.get()
