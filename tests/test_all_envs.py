@@ -18,11 +18,6 @@ SEEDS = 12
 ENVS = sorted(verigym.list_envs())
 FIRST_OF_FAMILY = {env_id.split("/")[1]: env_id for env_id in reversed(ENVS)}.values()
 A_PROCESS_PLAYS = 8
-KNOWN = {
-    ("verigym/sql/repair-v0", cheap.cheap_answers_earn_no_more_than_guessing): (
-        "sql/query takes constants from the submission too"
-    )
-}
 PLAY = """
 import sys
 from verigym.envs.check.subject import Subject, transcript
@@ -48,8 +43,6 @@ def laws():
                 )
             )
             marks = [pytest.mark.slow] if long else []
-            if (env_id, law) in KNOWN:
-                marks.append(pytest.mark.xfail(reason=KNOWN[env_id, law]))
             yield pytest.param(env_id, law, marks=marks, id=f"{env_id}-{law.__name__}")
 
 

@@ -137,11 +137,14 @@ def _cheap(
     ways = {f"restating{how}": spans for how, spans in restated.items()}
     ways["echoing"] = echoes(one.prompt)[: _FEW if program else None]
     for name, spans in ways.items():
+        common = [span for span in spans if all(span in other.prompt for other in alike)]
         # A value that also stands in the question stays right: it is picked, not restated.
-        other = [span for span in spans if _squeezed(span) != same]
+        other = [span for span in spans if span not in common and _squeezed(span) != same]
         if other:
             every = [one.form.replies(span)[: 1 if program else None] for span in other]
             yield name, [reply for replies in every for reply in replies], chance
+        for span in common:
+            yield f"what every prompt says, {span[:40]!r},", one.form.replies(span), guess
     for name, replies in constants(one.form, one.right):
         yield name, replies, guess
     for kind, find in (("number", numbers), ("quoted word", words)):
