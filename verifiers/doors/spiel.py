@@ -11,10 +11,12 @@ in go) it writes nothing.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from verigym.canonical import JSON
+from verigym.doors import DOORS
 from verigym.errors import TaskError
 from verigym.verifiers.doors.game import library, seed_of
 
@@ -23,11 +25,18 @@ You play {name} as player {seat} (of 0 and 1; player 0 moves first) and have at 
 your own. Win. Answer with one of the legal moves listed, written as it stands there."""
 
 
+_NAMES = next(door.games for door in DOORS if door.name == "openspiel")
+_GAME = re.compile(rf"(?:{'|'.join(_NAMES)})(?:\([a-z_]+=[a-z0-9]+(?:,[a-z_]+=[a-z0-9]+)*\))?")
+
+
 class Match:
     """A game of OpenSpiel. See `Game`."""
 
     def __init__(self, reference: Mapping[str, Any]) -> None:
         self._spiel: Any = library("pyspiel", "openspiel")
+        if not _GAME.fullmatch(str(reference["game"])):
+            # OpenSpiel has games that read a file of any name.
+            raise TaskError(f"OpenSpiel has no game {reference['game']!r} that is open here")
         try:
             self._game = self._spiel.load_game(reference["game"])
         except self._spiel.SpielError as error:

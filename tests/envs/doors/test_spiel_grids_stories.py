@@ -140,3 +140,20 @@ def test_what_lies_in_one_place_is_told_in_one_order():
     assert after == before
     env.reset(seed=5)
     assert env.step("look")[4]["state_key"] == info["state_key"]
+
+
+@pytest.mark.parametrize(
+    "game", ["efg_game(filename=/etc/passwd)", "nim(filename=/x)", "../x", "nim\0", "no_such", ""]
+)
+def test_no_game_of_openspiel_is_read_from_a_file(game):
+    pytest.importorskip("pyspiel")
+    task = verigym.Task(
+        id="t",
+        env_id="e",
+        seed=0,
+        prompt="p",
+        difficulty="d",
+        reference={"door": "openspiel", "game": game, "seed": 0, "turns": 3, "simulations": 0},
+    )
+    verdict = verigym.make_verifier("doors/replay").verify(task, [])
+    assert (verdict.status.value, verdict.reason) == ("verifier_error", "bad_task"), verdict
