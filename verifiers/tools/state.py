@@ -62,7 +62,7 @@ class StateVerifier(Verifier):
     """
 
     id: ClassVar[str] = "tools/state"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "The final state of a world (tables of rows, or an SQLite dump) must meet the task's goals "
         "and be untouched elsewhere."

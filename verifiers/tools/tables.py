@@ -11,17 +11,22 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from verigym.canonical import JSON, to_json
 from verigym.verifiers.text.reply import shown
 from verigym.verifiers.text.strict_json import NotJson, check_value, read_json
+from verigym.verifiers.tools.dump_functions import bound_functions
 
 MAX_CHARS = 8 << 20
 MAX_ROWS = 50_000
 _STEPS = 20_000_000
-_STEPS_AT_ONCE = 100_000
+_STEPS_AT_ONCE = 100
+_CPU_S = 4.0
+"""For loading a dump: a step may work on megabytes. Ordinary dumps of 8 MiB take less than two."""
 
 Row = Mapping[str, JSON]
 
@@ -116,25 +121,35 @@ def _from_dump(dump: str) -> Tables:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_CHARS)
         connection.setlimit(sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 50)
         connection.setlimit(sqlite3.SQLITE_LIMIT_COLUMN, 500)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 500)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         # SQLite may use 8 MiB of pages for 8 MiB of text, and some more: 64 MiB are never passed.
         connection.execute("PRAGMA max_page_count = 16384")
         left = _STEPS // _STEPS_AT_ONCE
+        ends = time.thread_time() + _CPU_S
+
+        def is_late() -> bool:
+            return time.thread_time() > ends
 
         def count_down() -> bool:
             nonlocal left
             left -= 1
-            return left < 0
+            return left < 0 or is_late()
+
+        def authorise(*asked: Any) -> int:
+            # Short statements end before the progress handler is called, but each must be authorised.
+            return sqlite3.SQLITE_DENY if is_late() else _authorise(*asked)
+
+        bound_functions(connection, MAX_CHARS, is_late)
 
         for function in _CHANCE:
             connection.create_function(function, -1, _no_chance)
         connection.set_progress_handler(count_down, _STEPS_AT_ONCE)
-        connection.set_authorizer(_authorise)
+        connection.set_authorizer(authorise)
         connection.executescript(_PRAGMA.sub("", dump, count=1))
         connection.set_authorizer(None)
-        connection.set_progress_handler(None, 0)
-        return _read_out(connection)
+        # Generated columns are computed only when they are read.
+        return _read_out(connection, is_late)
     except (sqlite3.Error, sqlite3.Warning, UnicodeEncodeError) as error:
         raise BadState("bad_dump", f"the dump does not load: {shown(str(error), 120)}") from error
     finally:
@@ -159,7 +174,7 @@ def _authorise(
     return sqlite3.SQLITE_DENY
 
 
-def _read_out(connection: sqlite3.Connection) -> Tables:
+def _read_out(connection: sqlite3.Connection, is_late: Callable[[], bool]) -> Tables:
     names = [
         name
         for (name,) in connection.execute(
@@ -183,6 +198,8 @@ def _read_out(connection: sqlite3.Connection) -> Tables:
             total += 1
             if total > MAX_ROWS:
                 raise BadState("too_long", f"more than {MAX_ROWS} rows")
+            if is_late():
+                raise BadState("bad_dump", "the dump takes too long to read")
             rows[name].append(dict(zip(titles, map(_plain, values), strict=True)))
     return Tables(rows, keys, True)
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import verigym
+from verigym.verifiers.tools.dump_functions import bound_functions
 
 MEGABYTE = 1 << 20
 
@@ -257,3 +258,42 @@ def test_a_dump_of_nothing_costs_little(dump):
     assert verdict.score == 0.0
     # A quadratic pattern took hours over a million blanks.
     assert time.process_time() - began < 10
+
+
+GROWN = "replace(replace(replace('{}','a','{}'),'b','{}'),'c','zzz')".format(
+    "a" * 100, "b" * 100, "c" * 260
+)
+HEAVY = {
+    "rows": "CREATE TABLE t(a);" + f"INSERT INTO t VALUES(length({GROWN}));" * 400,
+    "columns": f"CREATE TABLE t(a, b AS (length({GROWN})));" + "INSERT INTO t(a) VALUES(1);" * 400,
+    "part": f"CREATE TABLE t(a CHECK(instr({GROWN}, replace('{'x' * 1000}', 'x', '{'z' * 1000}') || 'd') = 0));"
+    + "INSERT INTO t VALUES(1);" * 9,
+    "trim": f"CREATE TABLE t(a CHECK(trim({GROWN}, replace('{'x' * 1000}', 'x', '{'y' * 1000}') || 'z') = ''));"
+    + "INSERT INTO t VALUES(1);" * 9,
+}
+
+
+@pytest.mark.parametrize("dump", HEAVY.values(), ids=HEAVY)
+def test_a_dump_that_keeps_sqlite_busy_ends_soon_and_earns_nothing(dump):
+    reference = {"initial": {"t": [{"a": 1}]}, "goals": [], "no_change": True}
+    began = time.thread_time()
+    verdict = judge(reference, dump)
+    assert verdict.score == 0.0, verdict
+    assert time.thread_time() - began < 8
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["trim('  ab ')", "trim('xxabx', 'x')", "ltrim('yxab', 'xy')", "rtrim('ab11', '1')", "trim(15, 1)",
+     "instr('abcb', 'b')", "instr('abc', 'z')", "instr('a', '')", "instr(123, 2)", "replace('aaa', 'a', 'bc')",
+     "replace('a', '', 'x')", "replace(NULL, 'a', 'b')", "instr(NULL, 'a')", "trim(NULL)", "replace(1.5, '.', ',')"],
+)  # fmt: skip
+def test_functions_of_dumps_are_those_of_sqlite(call):
+    plain, bounded = sqlite3.connect(":memory:"), sqlite3.connect(":memory:")
+    bound_functions(bounded, 1000, lambda: False)
+    try:
+        results = [one.execute(f"SELECT {call}").fetchone() for one in (plain, bounded)]
+    finally:
+        plain.close()
+        bounded.close()
+    assert results[0] == results[1]
