@@ -35,7 +35,7 @@ word_ladder word_sequence_reversal word_sorting zebra_puzzles
 _TEXTARENA = """
 2048 Bandit Battleship Blackjack Breakthrough Chopsticks ConnectFour Crosswords FifteenPuzzle FrozenLake
 GameOfPureStrategy GuessTheNumber IteratedMatchingPennies IteratedRockPaperScissors
-IteratedTwoThirdsAverage KuhnPoker LightsOut LogicPuzzle Mastermind MemoryGame Minesweeper Nim Othello
+KuhnPoker LightsOut LogicPuzzle Mastermind MemoryGame Minesweeper Nim Othello
 PegJump PigDice QuantumTicTacToe RushHour Secretary Set SimpleTak Sokoban Sudoku TicTacToe TowerOfHanoi
 UltimateTicTacToe WildTicTacToe
 """

@@ -42,7 +42,6 @@ TWO: dict[str, tuple[tuple[str, ...], int]] = {
     "GameOfPureStrategy": (("v0",), 15),
     "IteratedMatchingPennies": (("v0",), 12),
     "IteratedRockPaperScissors": (("v0",), 12),
-    "IteratedTwoThirdsAverage": (("v0",), 12),
     "KuhnPoker": (("v0", "v0-medium", "v0-long"), 60),
     "MemoryGame": (("v0", "v0-medium", "v0-hard"), 80),
     "Nim": (("v0", "v0-medium", "v0-large"), 40),

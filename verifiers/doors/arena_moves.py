@@ -81,7 +81,6 @@ MOVES: dict[str, Moves] = {
     "GameOfPureStrategy": _words("A", *map(str, range(2, 11)), "J", "Q", "K"),
     "IteratedMatchingPennies": _words("heads", "tails"),
     "IteratedRockPaperScissors": _words("rock", "paper", "scissors"),
-    "IteratedTwoThirdsAverage": _numbers(101),
     "KuhnPoker": _words("check", "bet", "call", "fold"),
     "MemoryGame": _memory,
     "Nim": _pairs(8, 12),
