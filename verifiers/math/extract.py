@@ -41,16 +41,18 @@ _HEDGES = re.compile(
     r"|\b(?:could|might|may)\s+(?:also|be|equally|just as well|well|possibly|instead)\b[^.]{0,30}?(?:\\boxed|-?\d)"
     r"|\b(?:though|although|however|but|while|whereas)\b[^.\n]{0,30}?\d[^.\n]{0,40}?\b(?:also|possible|valid|could|might|may|works?|acceptable|too)\b"
     r"|^\W{0,6}(?:for|if|when|in case)\b[^.\n]{1,60}?\b(?:and|but|or|while|whereas)\b\W{0,6}(?:\\boxed|-?\d)[^.\n]{0,40}?\b(?:for|if|when|in case|otherwise)\b"
+    r"|^\W{0,12}(?:perhaps|maybe|possibly)\b[^.\n]{0,30}?(?:\\boxed|-?\d)"
     r"|\b(?:alternatively|otherwise|another (?:possible )?answer)\b[^.]{0,40}?(?:\\boxed|-?\d)",
     re.IGNORECASE,
 )
-_UNDONE = re.compile(r"[\s.,;*$}]{0,8}(?:yes|no|true|false|(?:or|and) not)\b\W*$", re.IGNORECASE)
+_UNDONE = re.compile(r"[\s.,;?!*$}]{0,8}(?:yes|no|true|false|(?:or|and) not)\b\W*$", re.IGNORECASE)
 _NEGATED = re.compile(
     r"^\W{0,8}(?:is|was|are)?\s*(?:not\b(?!\W{0,6}(?:\\boxed|\\fbox|-?\d))|wrong|incorrect|false\b)",
     re.IGNORECASE,
 )
 _BEFORE_NEGATED = re.compile(
-    r"\b(?:not|isn't|cannot be|can't be|wrong answer is|never)\s*(?:equal(?: to)?\s*)?\W{0,4}$",
+    r"\b(?:not|isn't|cannot be|can't be|wrong answer is|never)\s*(?:equal(?: to)?\s*)?\W{0,4}$"
+    r"|\b(?:not (?:true|correct|clear|certain|sure|the case)|false|doubt|unlikely|unclear|whether)\s+(?:that\s+|if\s+)?$",
     re.IGNORECASE,
 )
 _MAYBE = re.compile(

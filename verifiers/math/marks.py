@@ -16,6 +16,8 @@ _END = re.compile(
 )
 _BOLD = re.compile(r"(?<![\w)*])(\*{1,3})(?=[^\s*])([^*\n]{1,120}?)(?<=[^\s*])\1!?(?![\w(*])")
 _HTML = re.compile(r"</?(?:b|strong|i|em|p|br|span|code|div|u|center|h[1-6])(?:\s[^<>=]{1,40}=[^<>]{0,80})?\s?/?>", re.IGNORECASE)  # fmt: skip
+_MAX_MARKS = 12
+"""Marks that are taken off at each end."""
 _ROW = re.compile(
     r"\|[^|]*\b(?:answer|result|total|solution|value|sum)\b[^|]*\|\s*([^|]+?)\s*\|", re.IGNORECASE
 )
@@ -35,7 +37,7 @@ def unmarked(text: str) -> str:
         text = _BOLD.sub(r"\2", text)
         if text.count("**") == 1:
             text = re.sub(r"(?<=[^\s*])\*\*(?=[\s.,;:!)]|$)", "", text)
-    while True:
+    for _ in range(_MAX_MARKS):
         before = text
         text = text.strip()
         for pattern in (_QUOTE, _HEADING):
@@ -51,7 +53,8 @@ def unmarked(text: str) -> str:
         if len(text) > 4 and text[:2] == text[-2:] in ("**", "__"):
             text = text[2:-2]
         if text == before:
-            return text
+            break
+    return text
 
 
 def value_of_line(line: str) -> str:

@@ -157,7 +157,7 @@ COUNTING = frozenset(
 _NO_NOUNS = frozenset(
     names(
         "and or to than not mod if for when whenever where unless most least maybe perhaps possibly "
-        "sometimes some but except either else otherwise even odd plus minus respectively resp wrong incorrect false invalid impossible isn't"
+        "sometimes some but except either else otherwise even odd plus minus respectively resp wrong incorrect false invalid impossible isn't depending assuming given provided case"
     )
 )
 

@@ -15,11 +15,11 @@ _SOUGHT = r"(?:solutions?|roots?|values?|answers?|integers?|numbers?|functions?|
 _NONE = re.compile(
     rf"(?:there (?:is|are|exists?) )?(?:no|none|zero)(?: such| real| integer| valid| possible| positive| other)*(?: {_SOUGHT})?"
     r"(?: exists?| found)?|none of (?:them|these|the above)|"
-    r"the empty set|empty set|null set|none|dne|(?:(?!if |when |no |yes )[^ ]+ ){0,4}(?:does not exist|doesn't exist|has no limit)|"
-    rf"(?:do|does) not exist|not? exists?|(?:(?!if |when )[^ ]+ ){{0,4}}(?:has|have|admits) no(?: such| real| integer| valid| possible| positive)* {_SOUGHT}"
+    r"the empty set|empty set|null set|none|dne|(?:(?!if |when |or |either |no |yes )[^ ]+ ){0,4}(?:does not exist|doesn't exist|has no limit)|"
+    rf"(?:do|does) not exist|not? exists?|(?:(?!if |when |or |either |may |might )[^ ]+ ){{0,4}}(?:has|have|admits) no(?: such| real| integer| valid| possible| positive)* {_SOUGHT}"
 )
 _INFINITE = re.compile(
-    r"(?:(?!no |not |if )[^ ]+ ){0,4}?(?:an )?(?:infinity|infinitely many|infinite(?: number(?: of)?)?|unlimited|endless(?:ly many)?)"
+    r"(?:(?!no |not |if |or |either |finitely )[^ ]+ ){0,4}?(?:an )?(?:infinity|infinitely many|infinite(?: number(?: of)?)?|unlimited|endless(?:ly many)?)"
     rf"(?: real| integer| positive| distinct| such)*(?: {_SOUGHT})?(?: exists?)?"
 )
 _TENDS = re.compile(

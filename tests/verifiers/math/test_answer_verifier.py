@@ -139,6 +139,12 @@ NESTS = {
     "residues": "n\\equiv " + "1, " * 900 + "1 \\pmod 7",
     "prefixes": "0x" + "F" * 4000,
     "feet": "7'" * 900,
+    "arrows": "\u2192 " * 200_000 + "8",
+    "quotes": "> " * 200_000 + "8",
+    "parts": "(a) 8 (b) " * 20_000,
+    "chinese": "\u7b54\u6848\u662f" * 100_000,
+    "conditions": "7 (or 8) for n=1, " * 100,
+    "sentence of words": "the winner is " * 40,
     "modulus": "7 \\pmod{10^{10^{10}}}",
 }
 
