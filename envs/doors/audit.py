@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import verigym
 from verigym.env import Env
@@ -118,7 +119,8 @@ def audit_question(env: Reasoning, seeds: range) -> tuple[Counter[str], int]:
             env.reset(seed=seed, options={"difficulty": difficulty})
             played += 1
             task = env.task
-            right = str(task.reference.get("solution", task.reference.get("answer")) or "")
+            reference: Any = task.reference
+            right = str(reference.get("solution", reference.get("answer")) or "")
             replies = {f"constant {text!r}": text for text in CONSTANTS}
             replies |= {f"echo {i}": text for i, text in enumerate(echoes(task.prompt))}
             if right:
@@ -136,7 +138,7 @@ def audit_question(env: Reasoning, seeds: range) -> tuple[Counter[str], int]:
     return paid, played
 
 
-def audit_game(env: Env, seeds: range) -> tuple[Counter[str], int]:
+def audit_game(env: Env[Any], seeds: range) -> tuple[Counter[str], int]:
     """How much was earned by the same action in every turn, of how many games."""
     paid: Counter[str] = Counter()
     played = 0
@@ -163,6 +165,5 @@ def audit_game(env: Env, seeds: range) -> tuple[Counter[str], int]:
 def audit(name: str, n_seeds: int) -> tuple[Counter[str], int]:
     """What a task of a door pays for nothing, by name and how often, and how many tasks were tried."""
     env = verigym.make(name)
-    one = env.unwrapped
     seeds = range(n_seeds)
-    return audit_question(one, seeds) if isinstance(one, Reasoning) else audit_game(one, seeds)
+    return audit_question(env, seeds) if isinstance(env, Reasoning) else audit_game(env, seeds)
