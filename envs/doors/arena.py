@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from verigym.envs.doors.foreign import LUCK, ONE_SETTING, ORDER, ForeignGame, environment
+from verigym.envs.doors.foreign import LUCK, ONE_SETTING, ORDER, REPEATED, ForeignGame, environment
 
 # The variants (their ids after the name), and the turns that the policy has.
 SINGLE: dict[str, tuple[tuple[str, ...], int]] = {
@@ -79,5 +79,8 @@ def __getattr__(name: str) -> type[ForeignGame]:
         },
         oracle_absent="TextArena has no solvers of its games",
         recoverable=False,
-        waived=LUCK | (ORDER if len(variants) > 2 else ONE_SETTING) | _OWN_WAIVED.get(name, {}),
+        waived=LUCK
+        | (ORDER if len(variants) > 2 else ONE_SETTING)
+        | (REPEATED if name in TWO else {})
+        | _OWN_WAIVED.get(name, {}),
     )

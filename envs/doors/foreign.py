@@ -35,6 +35,11 @@ LUCK = {
     "luck"
 }
 
+REPEATED = {
+    "cheap_answers_earn_no_more_than_guessing": "one move, repeated, wins its share of games against this "
+    "opponent, or of luck"
+}
+
 
 class AnyText(Text):
     """Text of whatever characters: others' questions hold signs, emoji and boards that ASCII lacks."""

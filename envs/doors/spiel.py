@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from verigym.envs.doors.foreign import LUCK, ORDER, ForeignGame, environment
+from verigym.envs.doors.foreign import LUCK, ORDER, REPEATED, ForeignGame, environment
 
 # The library's parameters, and the turns that the policy has; half the moves of a game are its own.
 GAMES: dict[str, tuple[str, int]] = {
@@ -54,5 +54,5 @@ def __getattr__(name: str) -> type[ForeignGame]:
         },
         oracle_absent="OpenSpiel solves none of its larger games; a search would earn less than 1",
         recoverable=False,
-        waived=LUCK | ORDER,
+        waived=LUCK | ORDER | REPEATED,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from verigym.envs.doors.foreign import LUCK, ForeignGame, environment
+from verigym.envs.doors.foreign import LUCK, REPEATED, ForeignGame, environment
 
 _LAKE = {"easy": (4, 20), "medium": (6, 30), "hard": (9, 45)}
 _CLIFF = {"easy": (2, 5), "medium": (6, 9), "hard": (10, 14)}
@@ -40,6 +40,6 @@ _GAMES: dict[str, dict[str, Any]] = {
     "Blackjack": _settings("Blackjack", {"standard": {"turns": 12}})
     | {
         "oracle_absent": "cards fall by chance, so no play wins every hand",
-        "waived": LUCK | {"at_least_three_difficulties": "blackjack has one setting"},
+        "waived": LUCK | REPEATED | {"at_least_three_difficulties": "blackjack has one setting"},
     },
 }

@@ -9,6 +9,7 @@ of it: `unpaid` (0 or no score), `scored` (no fault: a hostile submission must n
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from verigym.errors import RequestError, TaskError
 from verigym.task import Task
 from verigym.verdict import Verdict
 from verigym.verifiers.audit.cases import general_task, package_of
+from verigym.verifiers.audit.intervals import interval, rate
 from verigym.verifiers.pool import VerifierPool
 
 WANTS = ("unpaid", "scored", "unpaid_scored")
@@ -93,21 +95,33 @@ def judge_hack_cases(
     *,
     on_case: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """`total` rows, names of those `paid`, and of those without a score that must have one (`hack_errors`)."""
+    """`total` rows, names of those `paid`, and of those without a score that must have one (`hack_errors`);
+    the share of each with its interval."""
 
     def one(case: HackCase) -> tuple[HackCase, Verdict]:
         return case, pool.verify(case.verifier, case.task, case.submission, params=case.params)
 
-    paid, errors, total = [], [], 0
+    paid, errors, wants = [], [], Counter[str]()
     with ThreadPoolExecutor(pool.workers) as threads:
         for case, verdict in threads.map(one, cases):
-            total += 1
+            wants[case.want] += 1
             if case.is_paid(verdict):
                 paid.append(case.name)
             if case.is_dodged(verdict):
                 errors.append(case.name)
             on_case(case.name)
-    return {"total": total, "paid": paid, "controls_failed": [], "hack_errors": errors}
+    unpaid = wants["unpaid"] + wants["unpaid_scored"]
+    scored = wants["scored"] + wants["unpaid_scored"]
+    return {
+        "total": wants.total(),
+        "paid": paid,
+        "paid_rate": rate(len(paid), unpaid),
+        "paid_interval": interval(len(paid), unpaid),
+        "controls_failed": [],
+        "hack_errors": errors,
+        "hack_error_rate": rate(len(errors), scored),
+        "hack_error_interval": interval(len(errors), scored),
+    }
 
 
 def judge_hacks(

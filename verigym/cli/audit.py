@@ -308,6 +308,11 @@ def _show(report: dict[str, Any]) -> None:
             f"controls refused {', '.join(failed) or 'none'}; "
             f"faults {', '.join(report['hack_errors']) or 'none'}"
         )
+    if "paid_rate" in report:
+        out.print(
+            f"hacks paid {percent(report['paid_rate'], report['paid_interval'])}; without a score "
+            f"{percent(report['hack_error_rate'], report['hack_error_interval'])}"
+        )
 
 
 def _check(report: dict[str, Any], limit: float) -> None:

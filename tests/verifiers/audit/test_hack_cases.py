@@ -10,6 +10,7 @@ from verigym import RequestError
 from verigym.cli.main import app
 from verigym.sandbox.local import default_sandbox
 from verigym.verifiers.audit.hacks import judge_hack_cases, read_hack_cases
+from verigym.verifiers.audit.intervals import wilson
 from verigym.verifiers.pool import VerifierPool
 
 FILE = Path(__file__).parents[2] / "data" / "hack_cases.jsonl"
@@ -66,7 +67,13 @@ def test_what_is_paid_and_what_has_no_score_is_named(tmp_path):
     path = written(tmp_path / "hacks.jsonl", *rows)
     with VerifierPool(1) as pool:
         report = judge_hack_cases(pool, read_hack_cases(path))
-    assert report == {"total": 6, "paid": ["b"], "controls_failed": [], "hack_errors": ["c", "f"]}
+    named = {"total": 6, "paid": ["b"], "controls_failed": [], "hack_errors": ["c", "f"]}
+    assert named.items() <= report.items()
+    wants = [case.want for case in read_hack_cases(path)]
+    unpaid, scored = len(wants) - wants.count("scored"), len(wants) - wants.count("unpaid")
+    assert (report["paid_rate"], report["hack_error_rate"]) == (1 / unpaid, 2 / scored)
+    assert report["paid_interval"] == list(wilson(1, unpaid))
+    assert report["hack_error_interval"] == list(wilson(2, scored))
 
 
 def audit(*args):
