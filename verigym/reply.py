@@ -174,10 +174,11 @@ def fenced(text: str) -> list[Block]:
         start, at = at, at + len(line)
         bare = line.rstrip()
         if opening is None:
-            opening = _opening(bare, start)
-            if isinstance(opening, Block):
-                blocks.append(opening)
-                opening = None
+            found = _opening(bare, start)
+            if isinstance(found, Block):
+                blocks.append(found)
+            else:
+                opening = found
             body = at
             continue
         mark, tag, began = opening
