@@ -24,7 +24,7 @@ from verigym.verifiers.math.trees import Node, TooBig, Unreadable
 _MOST_CHARS = 4000
 _MOST_PIECES = 40
 _MOST_NODES = 600
-_NUMBER = r"(-?\d[\d,]*(?:\.\d+)?(?:/\d+)?)"
+_NUMBER = r"((?<![\d,.])-?\d[\d,]{0,18}(?:\.\d{1,12})?(?:/\d{1,12})?)"
 _TWO = rf"{_NUMBER}(?:,? and |, ){_NUMBER}(?:,? and {_NUMBER})?"
 # Operations in words, as formulas.
 _SPOKEN = (
@@ -38,7 +38,7 @@ _SPOKEN = (
 _OF = (
     (re.compile(rf"{_NUMBER} (?:percent|per cent|%) of {_NUMBER}", re.I), r"$\1/100*\2$"),
     (re.compile(rf"{_NUMBER}\\?% of {_NUMBER}", re.I), r"$\1/100*\2$"),
-    (re.compile(r"(\d+/\d+) of (\d+(?:/\d+)?)"), r"$(\1)*(\2)$"),
+    (re.compile(r"(?<!\d)(\d{1,12}/\d{1,12}) of (\d{1,12}(?:/\d{1,12})?)"), r"$(\1)*(\2)$"),
     (re.compile(rf"{_NUMBER} (?:divided by|over) {_NUMBER}", re.I), r"$\1/\2$"),
     (re.compile(rf"{_NUMBER} (?:times|multiplied by) {_NUMBER}", re.I), r"$\1*\2$"),
     (re.compile(rf"{_NUMBER} plus {_NUMBER}", re.I), r"$\1+\2$"),
