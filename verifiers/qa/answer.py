@@ -172,6 +172,8 @@ class AnswerVerifier(Verifier):
             return given
         whole, cited = given
         answer = undressed(whole)
+        if kind == "list" and not all(tokens(str(one)) for one in right):
+            answer = whole.strip().strip("`")  # a sign at its end may be an item
         verdict = self._judge_signs(task, kind, right, whole)
         if kind == "list" and ("..." in whole or "…" in whole):
             verdict = unusable("several_answers", "give the items, and do not leave the list open")
@@ -208,7 +210,7 @@ class AnswerVerifier(Verifier):
         if len(answer) > MAX_ANSWER_CHARS:
             return unusable("too_long", f"an answer has at most {MAX_ANSWER_CHARS} characters")
         words = tokens(answer)
-        if not words:
+        if not words and not (kind == "list" and signs(answer).strip(".,;")):
             return unusable("no_answer", "the answer has no words")
         if len(words) > self._max_words:
             return unusable(
@@ -395,7 +397,7 @@ class AnswerVerifier(Verifier):
         alternative = _OR.search(answer)
         if alternative and not any("or" in alias for item in items for alias in item):
             return unusable("several_answers", "give the items, not alternatives")
-        given = [_form(undressed(piece)) for piece in pieces(answer)]
+        given = [_form(undressed(piece)) or _form(piece) for piece in pieces(answer)]
         given = [piece for piece in dict.fromkeys(given) if piece]
         hit = sum(any(piece in item for piece in given) for item in items)
         extra = sum(not any(piece in item for item in items) for piece in given)
