@@ -389,7 +389,7 @@ class Witnesses:
             here = self.base.get(root)
             truth = self.truth.get(root, {})
             others = [v for v in self.choices[root] if v != here and v is not None]
-            breaking = [value for value in others if truth.get(value) is not True]
+            breaking: list[Cell] = [v for v in others if truth.get(v) is not True]
             holding = [value for value in others if truth.get(value) is True]
             nulls: list[Cell] = [None] if self._may_be_null(root) and here is not None else []
             breaking = [*breaking[:1], *nulls, *breaking[1:5]]
