@@ -23,11 +23,11 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from verigym.verifiers.sql import databases
-from verigym.verifiers.sql import query as module
+from verigym.verifiers.sql import databases, pair, wanted, witness
 from verigym.verifiers.sql.cases import seeds, task_of
 from verigym.verifiers.sql.databases import Database, family
 from verigym.verifiers.sql.hints import Hints
+from verigym.verifiers.sql.query import SqlVerifier
 from verigym.verifiers.sql.schema import Schema
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,7 +73,9 @@ class Count:
 def one_database(rows: int) -> Any:
     """A stand-in for `family`: one database that knows the schema alone."""
 
-    def make(schema: Schema, hints: Hints, count: int, seed: int) -> Iterator[Database]:
+    def make(
+        schema: Schema, hints: Hints, count: int, seed: int, name: str = ""
+    ) -> Iterator[Database]:
         blind = Hints(kinds=hints.kinds)
         for foreign in schema.foreign:
             for child, parent in zip(foreign.columns, foreign.parent_columns, strict=True):
@@ -87,10 +89,12 @@ def one_database(rows: int) -> Any:
 
 
 def measure(cases: list[Mapping[str, Any]], maker: Any) -> Count:
-    """All cases with one way to make databases."""
+    """All cases with one way to make databases; witnesses only beside the verifier's own."""
     count = Count()
-    module.family = maker
-    verifier = module.SqlVerifier()
+    wanted.family = pair.family = maker
+    if maker is not family:
+        witness.Witnesses.make = lambda self, count: iter(())
+    verifier = SqlVerifier()
     for row in cases:
         task, submission, label = task_of(row)
         start = time.perf_counter()

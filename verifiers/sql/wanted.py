@@ -95,14 +95,14 @@ class Wanted:
         if self.rows is not None:
             yield self.rows
         seed = int(self.options["seed"])
-        maker = Witnesses(self._scene, self.schema, self.hints, self.dialect, seed)
+        self.maker = Witnesses(self._scene, self.schema, self.hints, self.dialect, seed)
+        left = self.n_witnesses + self.n_random
         try:
-            found = list(maker.make(self.n_witnesses))
+            for database in self.maker.make(self.n_witnesses):
+                left -= 1
+                yield database
         finally:
-            maker.close()
-        self.maker = maker
-        yield from found
-        left = self.n_witnesses - len(found) + self.n_random
+            self.maker.close()
         yield from family(self.schema, self.hints, left, seed)
 
     def databases(self) -> Iterator[tuple[int, Database]]:

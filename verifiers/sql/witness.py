@@ -9,6 +9,7 @@ meets most is taken.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -106,6 +107,7 @@ class Witnesses:
         self.atoms = [atom for atom in scene.atoms if not self._is_met(atom)]
         self._engine, self._names = self._opened(dialect)
         self.base: dict[Place, Cell] = {}
+        self.loose: list[Copy] = []
         self.truth: dict[Place, dict[Cell, bool | None]] = {}
         """For each class and value of its own: whether its conditions hold (None: unknown)."""
 
@@ -347,38 +349,44 @@ class Witnesses:
             return
         self.base = self._solve()
         plain = Copy(self.base, missing=self.negated)
-        fresh = replace(plain, number=1)
-        first = [[plain], [plain, fresh], [plain, replace(fresh, together=True)]]
-        if self.negated:
-            first.append([replace(plain, missing=frozenset())])
-        breaking, holding = self._changed(plain)
-        structural = list(self._restructured(plain))
-        ways = list(self._ways(plain))
-        sized = list(self._sized(plain))
-        loners = _interleaved(breaking, holding, structural, ways)
-        # Copies that all lack something: whoever shows one of them shows too much.
-        lacking = [_renumbered(pack) for pack in _packed(breaking, 2 * _PACK)]
-        packs = [_renumbered([*pack[::2], plain, *pack[1::2]]) for pack in _packed(loners, _PACK)]
-        room = count - len(first) - len(sized)
-        n_guided = max(2, room // 4)
-        packs = _evenly(packs, min(len(packs), max(1, room // 5)))
-        lacking = _evenly(lacking, min(len(lacking), max(1, room // 6)))
-        n_lone = max(0, room - n_guided - len(packs) - len(lacking))
-        lone = [[copy] for copy in loners[:n_lone]]
-        chosen = [*first, *lacking, *sized, *lone, *packs]
+        self.loose = [plain]
         seen: set[str] = set()
         given = 0
-        for copies in chosen[:count]:
+        for copies in itertools.islice(self._planned(plain, count), count):
             database = self._database(copies)
             text = repr(database)
             if text not in seen:
                 seen.add(text)
                 given += 1
                 yield database
-        loose = loners or [plain]
         while given < count:
             given += 1
-            yield self._guided(plain, loose)
+            yield self._guided(plain, self.loose)
+
+    def _planned(self, plain: Copy, count: int) -> Iterator[list[Copy]]:
+        """The copies of each database; `loose` has the changed ones once the first are through."""
+        fresh = replace(plain, number=1)
+        first = [[plain], [plain, fresh], [plain, replace(fresh, together=True)]]
+        if self.negated:
+            first.append([replace(plain, missing=frozenset())])
+        yield from first
+        breaking, holding = self._changed(plain)
+        # Copies that all lack something: whoever shows one of them shows too much.
+        lacking = [_renumbered(pack) for pack in _packed(breaking, 2 * _PACK)]
+        sized = list(self._sized(plain))
+        room = count - len(first) - len(sized)
+        lacking = _evenly(lacking, min(len(lacking), max(1, room // 6)))
+        yield from lacking
+        yield from sized
+        ways = list(self._ways(plain))
+        loners = _interleaved(breaking, holding, list(self._restructured(plain)), ways)
+        self.loose = loners or [plain]
+        packs = [_renumbered([*pack[::2], plain, *pack[1::2]]) for pack in _packed(loners, _PACK)]
+        packs = _evenly(packs, min(len(packs), max(1, room // 5)))
+        n_guided = max(2, room // 4)
+        for copy in loners[: max(0, room - n_guided - len(packs) - len(lacking))]:
+            yield [copy]
+        yield from packs
 
     def _changed(self, plain: Copy) -> tuple[list[Copy], list[Copy]]:
         """One class beside its constants each time: what breaks a condition, and what does not."""
