@@ -108,7 +108,7 @@ class SqlVerifier(Verifier):
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
-        self._known: OrderedDict[str, Wanted] = OrderedDict()
+        self._known: OrderedDict[bytes, Wanted] = OrderedDict()
         self._lock = threading.Lock()
         check_engine(str(self.params["engine"]), str(self.params["show"]))
 

@@ -258,7 +258,7 @@ def _moved(day: str, days: int) -> str | None:
         return None
 
 
-_PARTS = {
+_PARTS: dict[type[exp.Expr], str] = {
     exp.Year: "year", exp.Month: "month", exp.Day: "day", exp.DayOfMonth: "day",
     exp.Quarter: "quarter",
 }  # fmt: skip
