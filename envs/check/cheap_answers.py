@@ -144,8 +144,8 @@ def restatements(prompt: str) -> dict[str, list[str]]:
     unlike = {" ".join(span.split()): span.strip() for span in spans if _is_compound(span)}
     ways = {"": sorted(unlike.values(), key=len, reverse=True)[:_MOST]}
     for pattern, name, *formulas in _IN_SIGNS:
-        if match := re.search(pattern, prompt, re.IGNORECASE):
-            ways[f" {name}"] = [match.expand(formula) for formula in formulas]
+        if asked := re.search(pattern, prompt, re.IGNORECASE):
+            ways[f" {name}"] = [asked.expand(formula) for formula in formulas]
     return {name: found for name, found in ways.items() if found}
 
 

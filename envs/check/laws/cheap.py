@@ -93,7 +93,7 @@ def cheap_answers_earn_no_more_than_guessing(subject: Subject) -> dict[str, Any]
             dropped = {
                 name for (name, where), t in tallies.items() if not where and not any(t.earned)
             }
-    most = {}
+    most: dict[str, float] = {}
     for (name, where), tally in tallies.items():
         share = sum(tally.earned) / len(tally.earned)
         most[name] = max(most.get(name, 0.0), share if not where else 0.0)
