@@ -77,6 +77,14 @@ OWN_WAIVED = {
         "tricks_earn_nothing": "a reply's last answer counts, and that of the law's list, 119, may be right"
     }
 }
+# Tasks that the library draws so that one answer is right more often than a guess.
+_UNEVEN = {
+    "game_of_life": "the library's cells mostly die out, so an empty board is right in 2 of 3 tasks",
+    "polynomial_equations": "the library's polynomials have the root 0 in 2 of 5 tasks",
+    "rotten_oranges": "the library's oranges cannot all rot in 2 of 5 tasks, and each prompt names that answer, -1",
+    "shortest_path": "the library's grids have no path in half of all tasks",
+    "syllogism": "the library's syllogisms hold in 3 of 4 tasks",
+}
 
 UNSOLVED = ("graph_color", "rubiks_cube", "rush_hour")
 
@@ -138,7 +146,11 @@ def __getattr__(name: str) -> type[Reasoning]:
     kind = JUDGED.get(name, "exact")
     levels = LEVELS.get(name, _USUAL)
     waived: Mapping[str, str] = (
-        LUCK | ORDER | ({} if len(levels) > 2 else _FEW) | OWN_WAIVED.get(name, {})
+        LUCK
+        | ORDER
+        | ({} if len(levels) > 2 else _FEW)
+        | OWN_WAIVED.get(name, {})
+        | ({"cheap_answers_earn_no_more_than_guessing": _UNEVEN[name]} if name in _UNEVEN else {})
     )
     fields: dict[str, Any] = {
         "__module__": __name__,
