@@ -27,6 +27,8 @@ def _text(node: Node) -> str:
         return str(Fraction(node.value[0]))
     if kind in ("add", "neg"):
         return _listed("add", _summands(node, 1))
+    if kind == "mul" and node.value == "degree":
+        return f"degree({_text(args[0])})"
     if kind in ("mul", "div"):
         return _listed("mul", _multiplied(node))
     if kind == "pow":

@@ -121,6 +121,8 @@ def _script(match: re.Match[str]) -> str:
 
 def clean(text: str) -> str:
     """One line of plain LaTeX: no dollar signs, no sizing, no fonts, ASCII relations."""
+    # 5!=120 is a factorial; x != 5 and 5 != 3 are written with a space.
+    text = re.sub(r"(?<=[\d)])!=(?!=)", "! =", text)
     text = plain_signs(text).strip()
     text = re.sub(r"(\d)\u0305", r"\\overline{\1}", text)
     text = text.replace("\\$", "\\dollar ")

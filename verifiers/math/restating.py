@@ -83,7 +83,13 @@ def restates(answer: Node, gold: Node, question: str) -> bool:
         return False
     items = answer.args if answer.kind == "tuple" else (answer,)
     shown = [node for node in members(answer) if not _is_atom(node)]
-    shown += [node for node in items if node.kind in ("rel", "mod", "ratio", "builder")]
+    # That k is whole is said of the answer, and is no part of what was asked.
+    shown += [
+        node
+        for node in items
+        if node.kind in ("mod", "ratio", "builder")
+        or (node.kind == "rel" and node.value != ("in",))
+    ]
     if not shown:
         return False
     asked = _asked(question)
