@@ -56,10 +56,49 @@ _FENCE = re.compile(r"(`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)[^`]*+")
 _INLINE = re.compile(r"(`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)")
 _MARKS = re.compile(r"`{3,}+|~{3,}+")
 
+# Words that name a language where a fence opens and closes in one line; "c" and "r" may be names in it.
+_LANGUAGES = frozenset(
+    [
+        "sql",
+        "mysql",
+        "postgresql",
+        "sqlite",
+        "python",
+        "python3",
+        "py",
+        "json",
+        "text",
+        "txt",
+        "plaintext",
+        "xml",
+        "html",
+        "bash",
+        "sh",
+        "cpp",
+        "c++",
+        "java",
+        "javascript",
+        "js",
+        "typescript",
+        "ts",
+        "rust",
+        "ruby",
+        "php",
+        "haskell",
+        "lua",
+        "perl",
+        "verilog",
+        "tool_call",
+        "tool_calls",
+        "yaml",
+        "diff",
+        "latex",
+    ]
+)
 _TAKES_BACK = re.compile(
     r"(?:^|[.!?\n*])[\s*_]*(?:(?:no|wait|hmm+|oh|actually|sorry|but|well|however|on second thought)\b[\s,.!:;\u2014-]*){0,3}"
     r"(?:i(?:'ve)?\s+(?:give\s+up|gave\s+up|withdraw|retract|take\s+(?:that|it|this|my\s+answer)\s+back"
-    r"|(?:don'?t|do\s+not)\s+(?:actually\s+)?know(?:\s+the\s+answer)?(?=\s*(?:[.!]|$)))"
+    r"|have\s+no\s+answer|(?:don'?t|do\s+not)\s+(?:actually\s+)?know(?:\s+the\s+answer)?(?=\s*(?:[.!]|$)))"
     r"|(?:please\s+)?(?:ignore|disregard|forget)\s+(?:that|this|it|the\s+above|(?:my|the)\s+(?:previous\s+|last\s+)?answer|everything\s+above)\b"
     r"|scratch\s+that|(?:that|this|the\s+above|(?:my|the)\s+answer(?:\s+above)?)(?:'s|\s+is|\s+was)\s+"
     r"(?:actually\s+|probably\s+|all\s+)?(?:wrong|incorrect|not\s+(?:right|correct|my\s+answer)|a\s+mistake|false))",
@@ -202,8 +241,11 @@ def _opening(line: str, start: int) -> tuple[str, str, int] | Block | None:
             return match[1], match[2].lower(), start + last.start()
     if len(marks) == 2 and marks[0][0] == marks[1][0] and marks[1].end() == len(line):
         inside = line[marks[0].end() : marks[1].start()]
+        word, _, rest = inside.strip().partition(" ")
+        tag = word.lower() if word.lower() in _LANGUAGES and rest else ""
         if inside.strip():
-            return Block("", inside.strip(), start + marks[0].start(), start + len(line))
+            body = rest.strip() if tag else inside.strip()
+            return Block(tag, body, start + marks[0].start(), start + len(line))
     return None
 
 

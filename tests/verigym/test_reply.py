@@ -112,6 +112,7 @@ def test_a_draft_is_not_the_program(reply):
         "Hmm. I don't know.",
         "**Scratch that.**",
         "I take it back!",
+        "No, this is not right. I withdraw it; I have no answer.",
     ],
 )
 @pytest.mark.parametrize("form", ["<answer>{}</answer>\n{}", "```sql\n{}\n```\n{}"])
@@ -150,6 +151,8 @@ def test_tags_inside_a_fence_are_content():
         ("~~~py\na\n```\nb\n~~~", ["a\n```\nb"]),
         ("````\n```\na\n```\n````", ["```\na\n```"]),
         ("```a```", ["a"]),
+        ("```sql SELECT 1 ```", ["SELECT 1"]),
+        ("```select a```", ["select a"]),
         ("``` is a mark\nand no fence", []),
         ("see ``` there\nand here", []),
         ("```py\nnever closed", []),

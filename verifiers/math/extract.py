@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from verigym.reply import spoken
+from verigym.reply import spoken, takes_back
 from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
 from verigym.verifiers.math.dates import date_of
 from verigym.verifiers.math.languages import has_decimal_commas, to_english, with_points
@@ -224,11 +224,11 @@ def _after(last: Commitment, tail: str) -> Found | None:
     if _HEDGES.search(tail[:200]) or _UNDONE.match(tail):
         return Found("", (), "the reply names more than one answer and commits to none")
     corrects = _CORRECTS.search(tail)
-    if not (_NEGATED.match(tail) or corrects):
+    taken_back = takes_back(tail)
+    if not (_NEGATED.match(tail) or corrects or taken_back):
         return None
     if (
-        not _NEGATED.match(tail)
-        and corrects
+        not (_NEGATED.match(tail) or taken_back)
         and re.search(r"\b(?:check|verif|match|confirm|indeed|correct\b)", tail, re.IGNORECASE)
         and not re.search(
             r"\b(?:wrong|mistake|incorrect|should be|scratch|sorry|oops|meant)\b",
@@ -256,8 +256,10 @@ def _after(last: Commitment, tail: str) -> Found | None:
     )
     if number:
         return Found(number[1].rstrip("."))
-    if _NEGATED.match(tail) or re.search(
-        r"\b(?:wrong|incorrect|mistake|scratch that)\b", tail[:120], re.IGNORECASE
+    if (
+        taken_back
+        or _NEGATED.match(tail)
+        or re.search(r"\b(?:wrong|incorrect|mistake|scratch that)\b", tail[:120], re.IGNORECASE)
     ):
         return Found("", (), "the reply takes its answer back")
     return None
