@@ -39,6 +39,8 @@ from verigym.canonical import JSON
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
+from verigym.verifiers.qa.amounts import currencies_of, mark_amount, money_words
+from verigym.verifiers.qa.asides import without_asides
 from verigym.verifiers.qa.citations import (
     judge_citations,
     read_support,
@@ -62,6 +64,9 @@ from verigym.verifiers.qa.mark import (
 from verigym.verifiers.qa.normalise import f1, plain, signs, tokens
 from verigym.verifiers.qa.reference import read_reference, unit_words, wanted_number
 from verigym.verifiers.qa.statement import (
+    Asked,
+    asks_when,
+    asks_whether,
     counts_something,
     has_words,
     read_question,
@@ -73,6 +78,7 @@ from verigym.verifiers.qa.submission import asks, take
 from verigym.verifiers.qa.values import (
     Number,
     dates_in,
+    is_yes_or_no,
     numbers_in,
     read_date,
     read_number,
@@ -86,6 +92,7 @@ _OR = re.compile(r"\b(?:or|versus|vs)\b", re.IGNORECASE)
 _MINUS = re.compile(
     r"((?:^|\b(?:is|was|equals)\s|[=:]\s?))(?:minus|negative)\s(?=\d)", re.IGNORECASE
 )
+_PRONOUNS = (["it"], ["they"], ["he"], ["she"])
 _PERCENT = frozenset({"percent", "percentage", "%"})
 _ABOUT = frozenset({"about", "approximately", "around", "roughly", "circa", "ca", "~", "≈"})
 
@@ -226,11 +233,7 @@ class AnswerVerifier(Verifier):
         if kind == "text":
             return self._judge_text(task, right, aliases, answer, words)
         if kind == "yes_no":
-            asked = read_question(task.prompt)
-            value = read_yes_no(words, frozenset(filter(asked.knows, words)))
-            beside = [tokens(piece) for piece in re.split(r"[\n/|;]", answer)[1:]]
-            if any(len(piece) < 3 and not all(map(asked.knows, piece)) for piece in beside):
-                value = None
+            value = _yes_or_no(read_question(task.prompt), answer, words)
             if value is None:
                 return unusable("unreadable", "the answer must be yes or no, and not both")
             return _exact(value is right[0])
@@ -284,7 +287,11 @@ class AnswerVerifier(Verifier):
     ) -> Verdict:
         body = words
         exact = words in aliases
-        if not exact and self.params["sentence"]:
+        asked = read_question(task.prompt)
+        truths = {read_yes_no(alias) for alias in aliases if is_yes_or_no(alias)}
+        if not exact and truths and is_yes_or_no(words[:1]) and asks_whether(asked):
+            exact = _yes_or_no(asked, answer, words) in truths
+        elif not exact and self.params["sentence"]:
             body = unframed(words, question_words(task.prompt)) or words
             exact = self._states_text(task, right, aliases, answer)
         best = 1.0 if exact else max(f1(body, alias) for alias in aliases)
@@ -312,19 +319,23 @@ class AnswerVerifier(Verifier):
         in_question = any(has_words(asked, alias) for alias in aliases if alias)
         if masked is not None and states(masked, asked, in_question):
             return True
+        if masked is not None and not in_question:
+            bare = without_asides(masked, asked)
+            if bare != masked and states(bare, asked):
+                return True
         texts = [str(one) for one in right]
+        amount = mark_amount(answer, texts, asked)
+        if amount is not None and states(amount, asked, in_question):
+            return True
         if states_unspaced(answer, texts, task.prompt):
             return True
         numbers = [number for number in map(read_number, texts) if number]
         if len(numbers) == len(texts) and not any(one.around or one.percent for one in numbers):
             said = self._number_said(task, answer, frozenset())
-            return (
-                said is not None
-                and not said.percent
-                and said.value in {number.value for number in numbers}
-            )
+            if said is not None:
+                return not said.percent and said.value in {number.value for number in numbers}
         dates = [day for text in texts if (day := read_date(text, self._day_first))]
-        if len(dates) == len(texts) and all(len(day) > 1 for day in dates):
+        if len(dates) == len(texts) and (asks_when(asked) or all(len(day) > 1 for day in dates)):
             return self._judge_date(task, dates, answer).score == 1.0
         return False
 
@@ -355,19 +366,33 @@ class AnswerVerifier(Verifier):
     ) -> Verdict:
         listed: Sequence[str] = reference.get("units") or []  # type: ignore[assignment]
         units = {word for unit in listed for word in unit_words(unit)}
-        allowed = units | _CURRENCIES | _ABOUT | question_words(task.prompt)
+        asked = read_question(task.prompt)
+        named = currencies_of(
+            [
+                word
+                for one in (*right, *units)
+                for word in re.findall(r"[a-z]+|[$€£¥]", str(one).lower())
+            ]
+        )
+        money = money_words(asked, named)
+        allowed = units | _CURRENCIES | _ABOUT | money | question_words(task.prompt)
         number = read_number(answer)
         if number is not None and all(word in allowed for word in number.around):
             if units and reference.get("unit_required") and not units & {*number.around}:
                 return scored(0.0, "wrong_answer", "the number has no unit", _both(0.0))
             return self._compare_number(task, right, number)
         if self.params["sentence"]:
-            said = self._number_said(task, answer, frozenset(units | _ABOUT))
+            said = self._number_said(task, answer, frozenset(units | _ABOUT | money))
             if said is not None:
                 words = re.findall(r"[^\W\d_]+|[^\s\w.,;:()]", answer.lower())
                 if units and reference.get("unit_required") and not units.intersection(words):
                     return scored(0.0, "wrong_answer", "the number has no unit", _both(0.0))
                 return self._compare_number(task, right, said)
+            years = [read_date(str(one), None) for one in right]
+            if asks_when(asked) and all(years):
+                verdict = self._judge_date(task, [one for one in years if one], answer)
+                if verdict.score:
+                    return verdict
         if len(pieces(answer)) > 1 and read_number(answer) is None:
             return unusable("several_answers", "give one number, not a list of candidates")
         return unusable("unreadable", "the answer is not one number that can be read")
@@ -423,6 +448,15 @@ class AnswerVerifier(Verifier):
 def _form(text: str) -> tuple[str, ...]:
     """The tokens of a text, or its signs where it has no words."""
     return tuple(tokens(text)) or tuple(filter(None, [signs(text)]))
+
+
+def _yes_or_no(asked: Asked, answer: str, words: Sequence[str]) -> bool | None:
+    """What a reply to a yes/no question says; None where it says both or neither."""
+    beside = [tokens(piece) for piece in re.split(r"[\n/|;]", answer)[1:]]
+    short = [piece for piece in beside if len(piece) < 3 and piece[:1] not in _PRONOUNS]
+    if any(not all(map(asked.knows, piece)) for piece in short):
+        return None
+    return read_yes_no(words, frozenset(filter(asked.knows, words)))
 
 
 def _both(value: float) -> dict[str, float]:

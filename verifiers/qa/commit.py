@@ -18,8 +18,8 @@ from verigym.reply import last_answer, spoken
 from verigym.verifiers.qa.normalise import tokens
 
 _LABEL = re.compile(
-    r"^[\s>*_#-]{0,8}(?:my\s+|the\s+)?(?:final\s+|short\s+|correct\s+)?answer(?:\s+is)?"
-    r"[*_]{0,3}\s*(?::|(?<=is)\s)[*_]{0,3}\s*(?P<rest>\S.*)$",
+    r"^(?P<label>[\s>*_#-]{0,8}(?:my\s+|the\s+)?(?:final\s+|short\s+|correct\s+)?answer(?:\s+is)?"
+    r"[*_]{0,3}\s*(?::|(?<=is)\s)[*_]{0,3})\s*(?P<rest>\S.*)$",
     re.IGNORECASE,
 )
 _BEFORE = " \t\r\n\f\v\u00a0\"'“”‘’`*_"
@@ -35,7 +35,7 @@ _HEDGES = re.compile(
 _SEPARATOR = re.compile(
     r"\s*(?:[,;/|\n]|\s(?:or|and/or|and|versus|vs\.?|but|if\s+not|otherwise)\s)\s*", re.IGNORECASE
 )
-# "The answer is correct" praises an answer and gives none.
+# "The answer is correct" praises an answer and gives none; "Answer: correct" gives one.
 _PRAISE = re.compile(r"\W*(?:(?:in)?correct|right|wrong|true and right)\W*", re.IGNORECASE)
 # A line or sentence that takes back what was said before.
 _TAKEN_BACK = re.compile(
@@ -61,7 +61,7 @@ def final_answer(reply: str) -> str:
         lines = text.splitlines()
         for i in range(len(lines) - 1, max(len(lines) - _LINES, 0) - 1, -1):
             match = _LABEL.match(lines[i][:10_000])
-            if match and not _PRAISE.fullmatch(match["rest"]):
+            if match and (":" in match["label"] or not _PRAISE.fullmatch(match["rest"])):
                 behind = "\n".join(lines[i + 1 :])
                 answer = (
                     f"{match['rest']}\n{behind}" if _TAKEN_BACK.search(behind) else match["rest"]

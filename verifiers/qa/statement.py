@@ -78,6 +78,17 @@ _TURNING = frozenset(
     hmm nope
     """.split()  # noqa: SIM905
 )
+# Words that make a description one of something else, or a doubt.
+DENYING_WORDS = (
+    _TURNING
+    | _JOINING
+    | frozenset(
+        """
+        rival fake imaginary alleged alternative different competing mythical hypothetical opposing lesser
+        greater better worse losing disputed debated unlikely likely would-be runner-up so-called
+        """.split()  # noqa: SIM905
+    )
+)
 _SUBJECTS = frozenset(
     """
     it its this that these those he she his her they their which who whose where a an located known
@@ -156,6 +167,13 @@ _SAYS = {
     "speak": "spoke spoken",
     "give": "gave",
     "go": "went",
+    "sink": "sank sunk",
+    "rise": "rose risen",
+    "break": "broke broken",
+    "fly": "flew flown",
+    "grow": "grew grown",
+    "hold": "held",
+    "bring": "brought",
     "see": "saw",
     "sell": "sold",
     "buy": "bought",
@@ -190,6 +208,12 @@ _MEASURES = frozenset(
     kilobytes megabytes gigabytes bits hertz watts kilowatts volts amps amperes ohms joules newtons pascals
     calories acres hectares knots moles radians nanometres nanometers microns plus minus less squares cubes
     powers its his this does was has is others versus
+    """.split()  # noqa: SIM905
+)
+_WHETHER = frozenset(
+    """
+    is are was were am do does did has have had can could will would should may must isn't aren't wasn't
+    weren't don't doesn't didn't hasn't haven't can't couldn't won't wouldn't
     """.split()  # noqa: SIM905
 )
 _MOST_PROMPT = 20_000
@@ -253,6 +277,16 @@ def read_question(prompt: str) -> Asked:
         else frozenset(),
         options=_options(asking.lower()),
     )
+
+
+def asks_whether(asked: Asked) -> bool:
+    """Whether a question wants yes or no: it begins with a verb and offers nothing else."""
+    return bool(asked.row) and asked.row[0] in _WHETHER and "or" not in asked.row
+
+
+def asks_when(asked: Asked) -> bool:
+    """Whether a question wants a year or a date."""
+    return not {"when", "year", "date"}.isdisjoint(asked.row)
 
 
 def _options(asking: str) -> frozenset[str]:

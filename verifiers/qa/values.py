@@ -86,6 +86,7 @@ _DAY_MONTH = re.compile(
 _MONTH_DAY = re.compile(
     r"([a-z]{3,9})\.?\s(?:the\s)?(\d{1,2})(?:st|nd|rd|th)?,?\s(\d{4})", re.ASCII
 )
+_YEAR_DAY = re.compile(r"(\d{4}),?\s(?:on\s)?(?=[a-z\d])([a-z\d .]{5,25})", re.ASCII)
 _MONTH_YEAR = re.compile(r"([a-z]{3,9})\.?,?\s(?:of\s)?(\d{4})", re.ASCII)
 _DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b\.?,?\s+(?:the\s)?"
 _MONTH = rf"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
@@ -93,6 +94,8 @@ _ANY_DATE = re.compile(
     rf"(?<![\w/-])(?:{_DAY})?(?:"
     rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{4}}"
     rf"|\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH},?\s\d{{4}}"
+    rf"|\d{{4}},?\s(?:on\s)?(?:{_DAY})?(?:(?:the\s)?\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?{_MONTH}"
+    rf"|{_MONTH}\s(?:the\s)?\d{{1,2}}(?:st|nd|rd|th)?)(?!,?\s\d{{4}})"
     rf"|{_MONTH}\s(?:the\s)?\d{{1,2}}(?:st|nd|rd|th)?,?\s\d{{4}}"
     rf"|{_MONTH},?\s(?:of\s)?\d{{4}})(?![\w/-]|[.,]\d)",
     re.ASCII,
@@ -162,7 +165,7 @@ def numbers_in(text: str) -> list[tuple[int, int, Number | None]]:
         end = match.end()
         scale = _SCALE_BEHIND.match(text, end)
         if scale:
-            value, end = value.scaleb(_SCALES[scale[1].lower()]), scale.end()
+            value, end = value.scaleb(_SCALES[(scale[1] or scale[2]).lower()]), scale.end()
         percent = _PERCENT_BEHIND.match(text, end)
         end = percent.end() if percent else end
         found.append(
@@ -172,7 +175,10 @@ def numbers_in(text: str) -> list[tuple[int, int, Number | None]]:
                 Number(-value if sign in "-−" and sign else value, bool(percent), ()),
             )
         )
-    found += _worded(text.lower())
+    in_digits = [(start, end) for start, end, _ in found]
+    for mention in _worded(text.lower()):  # the "million" of "5 million" is read already
+        if not any(start <= mention[0] and mention[1] <= end for start, end in in_digits):
+            found.append(mention)
     return sorted(found, key=lambda mention: mention[:2])
 
 
@@ -256,6 +262,12 @@ def read_date(text: str, day_first: bool | None) -> tuple[int, ...] | None:
         return _named(match[3], match[1], match[2])
     if match := _MONTH_YEAR.fullmatch(text):
         return _named(match[2], match[1], None)
+    if match := _YEAR_DAY.fullmatch(text):
+        day = f"{_WEEKDAYS.sub('', match[2])} {match[1]}"
+        if match := _DAY_MONTH.fullmatch(day):
+            return _named(match[3], match[2], match[1])
+        if match := _MONTH_DAY.fullmatch(day):
+            return _named(match[3], match[1], match[2])
     return None
 
 
@@ -289,12 +301,25 @@ _TURNING = frozenset(
     ["but", "however", "unless", "except", "although", "though", "if", "otherwise", "and", "or"]
 )
 _NO_ANSWERS = frozenset({"doubt", "question", "way", "problem", "wrong", "matter", "idea", "one"})
+# What takes back a "yes" or a "no", and what only a "no" can stand before.
+_TAKING_BACK = frozenset("kidding joking joke scratch wait lie lying sarcastic sarcasm nah".split())  # noqa: SIM905
+_AGAINST_YES = frozenset(
+    """
+    opposite contrary mistake misconception myth lie unfortunately impossible fake hoax unable fails
+    """.split()  # noqa: SIM905
+)
 _SAYING = frozenset(
     """
+    well easily often always really very surely sure obviously clearly too
     it is was are were do does did has have had can could will would he she they we i that this its thats
     there these those indeed of course certainly definitely right correct true answer
     """.split()  # noqa: SIM905
 )
+
+
+def is_yes_or_no(words: Sequence[str]) -> bool:
+    """Whether an answer is the one word yes or no, or another of the same meaning."""
+    return len(words) == 1 and words[0] in _YES | _NO
 
 
 def read_yes_no(words: Sequence[str], question: AbstractSet[str] = frozenset()) -> bool | None:
@@ -307,6 +332,8 @@ def read_yes_no(words: Sequence[str], question: AbstractSet[str] = frozenset()) 
         return None
     yes = words[0] in _YES
     rest = words[1:]
+    while rest[:1] == words[:1]:  # "no, no, it does"
+        rest = rest[1:]
     if len(words) > 2 and words[1] in _LINKS and _DENIALS.intersection(words[2:]):
         return None
     if set(rest) & (_NO if yes else _YES - {"correct", "true"}):
@@ -314,6 +341,8 @@ def read_yes_no(words: Sequence[str], question: AbstractSet[str] = frozenset()) 
     asked = question & (_NEGATIVE | _TURNING)
     denied = _NEGATIVE.intersection(rest) - asked
     if denied and words[0] in rest:
+        return None
+    if (_TAKING_BACK | (_AGAINST_YES if yes else frozenset())).intersection(rest) - question:
         return None
     if yes and (denied or _WRONG.intersection(rest) - question):
         return None
