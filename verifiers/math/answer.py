@@ -17,12 +17,12 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.math.clean import clean
-from verigym.verifiers.math.compare import FAULTS, RESTATED, WRONG_FORM, equivalent
+from verigym.verifiers.math.compare import FAULTS, RESTATED, WRONG_FORM, compact, equivalent
 from verigym.verifiers.math.context import Context, context_of
 from verigym.verifiers.math.corruption import mended
 from verigym.verifiers.math.extract import extract
 from verigym.verifiers.math.forms import FORMS
-from verigym.verifiers.math.languages import to_english
+from verigym.verifiers.math.languages import reads_decimal_comma, to_english, with_points
 from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS, TooBig
 
 _EXTRACT = ("auto", "boxed", "tag", "bare")
@@ -104,7 +104,9 @@ class AnswerVerifier(Verifier):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
         if len(submission) > MAX_REPLY_CHARS:
             return unusable("too_long", f"a reply has at most {MAX_REPLY_CHARS} characters")
-        found = extract(submission, self._how, question)
+        written, _ = written_reference(task)
+        commas = any(reads_decimal_comma(gold, question) for gold in written)
+        found = extract(submission, self._how, question, commas=commas)
         if not found.answer:
             several = "more than one" in found.why
             return unusable("several_answers" if several else "no_answer", found.why)
@@ -115,6 +117,8 @@ class AnswerVerifier(Verifier):
         )
         parts = {"extracted": 1.0}
         rung = self._rung(golds, found.answer, ctx)
+        if not rung and any(_is_copied(gold, found.answer, submission) for gold in written):
+            rung = "text"
         if rung in FAULTS:
             return scored(0.0, *_FAULTS[rung], {**parts, "correct": 0.0})
         if not rung:
@@ -170,7 +174,7 @@ def form_of(task: Task) -> str:
 def reference_of(task: Task) -> tuple[tuple[str, ...], str]:
     """The cleaned reference answers and the question. Raises TaskError where they cannot be used."""
     golds, question = written_reference(task)
-    return tuple(map(_gold, golds)), question
+    return tuple(_gold(gold, reads_decimal_comma(gold, question)) for gold in golds), question
 
 
 def written_reference(task: Task) -> tuple[tuple[str, ...], str]:
@@ -200,10 +204,27 @@ def written_reference(task: Task) -> tuple[tuple[str, ...], str]:
     return tuple(golds), question or ""
 
 
+def _is_copied(gold: str, answer: str, reply: str) -> bool:
+    """Whether a reply has the reference as it is written where its answer was read with a decimal comma."""
+    if "," not in gold or gold.strip() not in reply:
+        return False
+    pointed = with_points(gold)
+    return (
+        pointed != gold
+        and pointed not in reply
+        and compact(clean(pointed)) == compact(clean(answer))
+    )
+
+
 @lru_cache(maxsize=4096)
-def _gold(text: str) -> str:
-    """A reference mended and cleaned; the final answer in it if it is a whole solution."""
+def _gold(text: str, commas: bool = False) -> str:
+    """A reference mended and cleaned; the final answer in it if it is a whole solution.
+
+    `commas`: its 2,5 is a decimal.
+    """
     text = mended(text)
+    if commas:
+        text = with_points(text, sure=True)
     if "\\boxed" in text or len(text) > 400 or "####" in text:
         text = extract(text).answer or text
     return clean(to_english(text[:MAX_ANSWER_CHARS]))

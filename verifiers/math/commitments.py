@@ -100,7 +100,7 @@ def phrases(text: str, start: int) -> list[Commitment]:
             continue
         body = sentence(rest)
         if body:
-            found.append(Commitment(match.start(), match.end() + len(body), body))
+            found.append(Commitment(match.start(), match.end() + rest.find(body) + len(body), body))
     return found[-MAX_COMMITMENTS:]
 
 

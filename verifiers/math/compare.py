@@ -11,13 +11,14 @@ from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.conditions import allows
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.dates import date_of, is_stamp
-from verigym.verifiers.math.directions import opposed, unsigned
+from verigym.verifiers.math.directions import changed_by, opposed, unsigned
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.forms import has_form
 from verigym.verifiers.math.lists import same_reading
 from verigym.verifiers.math.numerals import digits_in, in_base, target_base
 from verigym.verifiers.math.reading import Reading, readings, split
 from verigym.verifiers.math.restating import restates
+from verigym.verifiers.math.scales import in_asked_scale, with_letters
 from verigym.verifiers.math.spelled import number_of, ordinal_of
 from verigym.verifiers.math.trees import Node, TooBig
 from verigym.verifiers.math.words import begins_with_verdict, complement, kind_of, same_words
@@ -54,11 +55,16 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     chosen = _choice(gold, answer, ctx)
     if chosen is not None:
         return "choice" if chosen else ""
+    if ctx.question:
+        if in_asked_scale(gold, ctx.question) == gold:
+            answer = in_asked_scale(answer, ctx.question)
+        gold, answer = with_letters(gold, ctx.question), with_letters(answer, ctx.question)
     plain = unsigned(gold, answer)
     if plain is not None:
         gold, answer = plain
     elif opposed(gold, answer, ctx.question):
         return ""
+    gold, answer = changed_by(gold), changed_by(answer)
     spoken = _spoken(gold, answer, ctx)
     if spoken is not None:
         return "words" if spoken else ""

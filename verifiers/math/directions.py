@@ -28,10 +28,58 @@ _WORDS = {
 _ANY = re.compile("|".join(words for both in _AXES.values() for words in both), re.IGNORECASE)
 
 
+_CHANGE = "|".join(_AXES["change"])
+_NUMBER = r"(?:\\dollar|[\d.€£¥\-(]|\\frac|half\b|zero\b|an? )"
+# 12 is what is left: "decreases to 12". 12 is what is lost: "a decrease of 12".
+_TO = re.compile(
+    rf"(?<![\w-])(?:{_CHANGE})(?![\w-])(?: (?!by\b|of\b)[^ ]+){{0,5}}? (?:to|at) (?:about |only |just |exactly )?(?={_NUMBER})",
+    re.IGNORECASE,
+)
+_BY = re.compile(
+    rf"(?<![\w-])(?:{_CHANGE})(?![\w-])(?: in(?: [a-z]+){{1,4}}?)? (?:by|of) |^[^a-z]{{0,4}}(?:an? )?\d[^ ]*(?: [a-z%]+)? (?:{_CHANGE})$",
+    re.IGNORECASE,
+)
+_ASKS_BY = re.compile(
+    rf"\bby how (?:much|many)\b|\bby what\b|\bhow much (?:does|did|do|has|have|is|was|will)\b[^.?]*\b(?:chang\w*|{_CHANGE})\b"
+    rf"|\b(?:what (?:is|was)|find|give|compute|calculate) the (?:[a-z]+ )?(?:change|increase|decrease|gain|loss|rise|fall|drop|reduction|growth)\b",
+    re.IGNORECASE,
+)
+_ASKS_TO = re.compile(rf"\bto (?:what|which)\b[^.?]*\b(?:chang\w*|{_CHANGE})\b", re.IGNORECASE)
+_STATED = re.compile(
+    rf"(?:(?:[a-z']+ ){{0,6}}?)(?:{_CHANGE})(?: in(?: [a-z]+){{1,4}}?)?(?: by| of)? (?:about |exactly )?(?P<after>{_NUMBER}.*)"
+    rf"|(?:(?:[a-z']+ ){{0,4}}?an? )?(?P<before>\d[\d.,/]*(?: ?%| [a-z]{{1,12}})?) (?:increase|decrease|rise|fall|drop|gain|loss|reduction|decline|profit|growth)",
+    re.IGNORECASE,
+)
+_DOUBTED = re.compile(
+    r"\b(?:not?|never|without|neither|less|more|if|or|may|might|maybe|perhaps|than)\b|n't\b",
+    re.IGNORECASE,
+)
+
+
+def changed_by(text: str) -> str:
+    """The amount in "a decrease of 12" and "a 12 % rise"; other text as it is."""
+    match = _STATED.fullmatch(text) if len(text) <= 200 else None
+    if match is None:
+        return text
+    amount = match["after"] or match["before"]
+    return text if _DOUBTED.search(text.removesuffix(amount)) else amount
+
+
+def _measured(text: str) -> str:
+    """What the number of a change is: "to" what is left, "by" what is gained or lost; empty if it is open."""
+    if _TO.search(text):
+        return "" if _BY.search(text) else "to"
+    return "by" if _BY.search(text) else ""
+
+
 def opposed(gold: str, answer: str, question: str) -> bool:
     """Whether an answer goes the other way than the reference, or leaves open the way that is asked for."""
     if not (_ANY.search(gold) or _ANY.search(answer)):
         return False
+    asks = "by" if _ASKS_BY.search(question) else "to" if _ASKS_TO.search(question) else ""
+    wanted_as, found_as = _measured(gold) or asks, _measured(answer)
+    if wanted_as and found_as and wanted_as != found_as:
+        return True
     for axis in _WORDS:
         wanted, found = _way(axis, gold), _way(axis, answer)
         if wanted and found:

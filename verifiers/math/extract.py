@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from verigym.reply import spoken, takes_back
 from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
 from verigym.verifiers.math.dates import date_of
+from verigym.verifiers.math.endings import marked_ending
 from verigym.verifiers.math.languages import has_decimal_commas, to_english, with_points
 from verigym.verifiers.math.marks import unmarked, value_of_line
 from verigym.verifiers.math.parts import asked_part, sections
@@ -96,20 +97,23 @@ _VERDICT = re.compile(
 )
 
 
-def extract(reply: str, how: str = "auto", question: str = "") -> Found:
+def extract(reply: str, how: str = "auto", question: str = "", *, commas: bool = False) -> Found:
     """The final answer in a reply. `how`: auto, boxed, tag or bare (the whole reply is the answer).
+
+    `commas`: the reference is a decimal with a comma, so that every 2,5 in the reply is one.
 
     A `question` that asks for one part, "(b)", makes the answers to its other parts count for nothing.
     """
     text = reply.strip()
     if how == "bare":
+        text = with_points(text, sure=True) if commas else text
         return Found(unmarked(text), (), "" if text else "the reply is empty")
     if not text:
         return Found("", (), "the reply is empty")
     text = spoken(text).strip()
     if not text:
         return Found("", (), "the reply holds thoughts alone")
-    text = to_english(text)
+    text = to_english(with_points(text, sure=True) if commas else text, question)
     if question and "," in text and has_decimal_commas(question):
         text = with_points(text)
     part = asked_part(question) if question else None
@@ -280,6 +284,9 @@ def _last_line(text: str) -> Found:
     ]
     if not lines:
         return Found("", (), "the reply holds no answer")
+    ending = marked_ending(lines[-1])
+    if ending:
+        return Found(unmarked(ending))
     line = unmarked(value_of_line(unmarked(lines[-1])))
     if date_of(line) is not None:
         return Found(line)

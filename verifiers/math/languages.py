@@ -19,6 +19,10 @@ _WINDOW = 3000
 """Characters at the end of a reply that are read for their language and translated."""
 _SHOWN = 400
 """Characters at the end of these that tell the language."""
+_BRIEF = 100
+_ENGLISH = re.compile(
+    r"\b(?:the|is|are|and|so|we|answer|also|not|for|of|with|this|that|in|no|yes)\b", re.I
+)
 _WORD = re.compile(r"[^\W\d_]{2,20}")
 _COMMAND_WORDS = frozenset(names("boxed text textbf mathrm answer final"))
 _HAN = re.compile("[\u4e00-\u9fff]")
@@ -39,9 +43,13 @@ def _rules(*pairs: tuple[str, str]) -> tuple[Rule, ...]:
     return tuple((re.compile(pattern, re.IGNORECASE), english) for pattern, english in pairs)
 
 
+# Where "none" is all that is said: the line ends.
+_ENDS = r"(?=[\s*_`.!)}]*(?:\n|$))"
+
+
 _FRENCH_WORDS = frozenset(
     names(
-        "réponse reponse résultat resultat donc vaut équation aucune aucun oui vrai faux fausse ainsi obtient trouve "
+        "combien quel quelle quelles résous trouvez calculez réponse reponse résultat resultat donc vaut équation aucune aucun oui vrai faux fausse ainsi obtient trouve "
         "infinité égal égale somme valeur nombre probabilité conséquent pas obtenons longueur vide finalement réels tous"
     )
 )
@@ -50,6 +58,7 @@ _FRENCH = _rules(
     (r"\b(?:pas de|aucune) solutions?(?: r[ée]elles?)?", "no solution"),
     (r"\bn'existe(?:nt)? pas\b", "does not exist"),
     (r"\b(?:une )?infinit[ée] de solutions?\b", "infinitely many solutions"),
+    (rf"\baucune?(?: (?:tel(?:le)? )?(?:nombre|entier|valeur|premier|r[ée]el)(?: premier| pair| r[ée]el| possible)?)?{_ENDS}", "none"),
     (r"\bensemble vide\b", "empty set"),
     (r"\btous les (?:nombres )?r[ée]els\b", "all real numbers"),
     (r"\bn'est (?:donc )?pas\b", "is not"),
@@ -70,13 +79,14 @@ _FRENCH = _rules(
 )  # fmt: skip
 _GERMAN_WORDS = frozenset(
     names(
-        "antwort ergebnis endergebnis endantwort lautet beträgt lösung lösungen lösungsmenge loesung somit gleich ergibt keine "
+        "welche löse bestimme berechne zahlen groß keiner keines keins antwort ergebnis endergebnis endantwort lautet beträgt lösung lösungen lösungsmenge loesung somit gleich ergibt keine "
         "nein wahr falsch richtig richtige ist sind unendlich existiert reellen damit daher folglich insgesamt gibt bedeutet gesuchte größer kleiner mindestens höchstens"
     )
 )
 _GERMAN = _rules(
     (r"\b(?:hat|haben|besitzt|gibt(?: es)?) (?:also |somit |daher )?keine (?:reellen? )?(?:l(?:ö|oe)sung(?:en)?|nullstellen)", "has no solution"),
     (r"\bkeine (?:reellen? )?l(?:ö|oe)sung(?:en)?", "no solution"),
+    (rf"\bkein(?:e[rsnm]?|s)?(?: (?:solche[rsn]? )?(?:gerade |reelle |ganze |nat[üu]rliche )?(?:zahl|primzahl|wert|element))?{_ENDS}", "none"),
     (r"\bexistiert(?:en)? (?:also )?nicht\b", "does not exist"),
     (r"\bunendlich viele(?: l(?:ö|oe)sungen)?", "infinitely many solutions"),
     (r"\bleere menge\b", "empty set"),
@@ -97,13 +107,15 @@ _GERMAN = _rules(
 )  # fmt: skip
 _SPANISH_WORDS = frozenset(
     names(
-        "respuesta resultado solución soluciones solucion entonces tanto igual sí verdadero falso infinitas ninguna así valor "
+        "respuesta resultado solución soluciones solucion entonces tanto igual sí verdadero falso infinitas cuánto cuál resuelve encuentra halla calcula ninguna ninguno ningún así valor "
         "suma vacío números reales obtenemos tiene existe consiguiente maneras formas número buscado mayor menor"
     )
 )
 _SPANISH = _rules(
     (r"\bno (?:tienen?|hay|existe) (?:ninguna )?(?:soluci[óo]n(?:es)?|ra[íi]ces)(?: real(?:es)?)?", "has no solution"),
     (r"\b(?:sin|ninguna) soluci[óo]n(?:es)?", "no solution"),
+    (r"\bno hay (?=[*_`]{0,3}ning)", "there are "),
+    (rf"\bning(?:un[oa]|[úu]n)(?: (?:n[úu]mero|primo|entero|valor)(?: primo| par| entero| real| posible)?)?{_ENDS}", "none"),
     (r"\bno existen?\b", "does not exist"),
     (r"\binfinitas soluciones\b", "infinitely many solutions"),
     (r"\bconjunto vac[íi]o\b", "empty set"),
@@ -150,16 +162,20 @@ _CHINESE = _rules(
     (r"不对|错了|等等|更正|其实", " wrong, "),
     (r"不(?:一定|确定)", " maybe "),
     (r"(?:因此|所以|综上所述|综上|故)[，,]?", " therefore "),
-    (r"(?:^|(?<=[\s,，。:：(]))(?:不是|不对|否|不|错误|错|假)(?=[\s,，。)}]|$)", " no "),
-    (r"(?:^|(?<=[\s,，。:：(]))(?:是的|是|对|正确|真)(?=[\s,，。)}]|$)", " yes "),
+    (r"(?:^|(?<=[\s,，。:：(]))(?P<mark>[*_`]{0,3})[「『“]?(?:不是的?|不对|否|不|错误|错|假)[」』”]?(?P=mark)(?=[\s,，。！!)}]|$)", r" \g<mark>no\g<mark> "),
+    (r"(?:^|(?<=[\s,，。:：(]))(?P<mark>[*_`]{0,3})[「『“]?(?:是的|是|对的?|正确|真)[」』”]?(?P=mark)(?=[\s,，。！!)}]|$)", r" \g<mark>yes\g<mark> "),
+    (r"(?:^|(?<=[\s,，。:：(]))(?P<mark>[*_`]{0,3})(?:没有|均无|都没有|都不是|无)(?:这样的|任何)?(?:整数|实数|素数|质数|偶质数|数|值)?(?P=mark)(?=\s*[。！!.]?\s*(?:\n|$))", r" \g<mark>none\g<mark> "),
     (r"(?:一共|总共|共)?(?:需要|等于|得到|[有是为得])(?=\s*(?:[\d$\\*-]|$))", " is "),
     (r"(?<=[\d$}])\s*[\u4e00-\u9fff]{1,6}(?=\s*(?:[。.,，)\s]|$))", ""),
     (r"。", ". "), (r"，", ", "),
 )  # fmt: skip
 
 
-def to_english(text: str) -> str:
-    """`text` with the phrases at its end that decide the answer in English; English stays as it is."""
+def to_english(text: str, question: str = "") -> str:
+    """`text` with the phrases at its end that decide the answer in English; English stays as it is.
+
+    A short text that shows no language of its own is in that of the `question`.
+    """
     start = max(0, len(text) - _WINDOW)
     shown = text[start:]
     found = False
@@ -170,6 +186,8 @@ def to_english(text: str) -> str:
         found = True
     else:
         rules = _rules_for(shown)
+        if rules is None and question and len(text) <= _BRIEF and not _ENGLISH.search(text):
+            rules = _rules_for(question)
         if rules is not None:
             shown = _NOUN.sub("", with_points(_outside_formulas(shown, rules)))
             found = True
@@ -181,11 +199,9 @@ def _rules_for(text: str) -> tuple[Rule, ...] | None:
     words = [word for word in _WORD.findall(text[-_SHOWN:].lower()) if word not in _COMMAND_WORDS]
     if len(words) <= 2 and len(text) < 60:
         alone = {
-            "oui": _FRENCH,
-            "non": _FRENCH,
-            "ja": _GERMAN,
-            "nein": _GERMAN,
-            "sí": _SPANISH,
+            **dict.fromkeys(("oui", "non", "aucun", "aucune"), _FRENCH),
+            **dict.fromkeys(("ja", "nein", "kein", "keine", "keiner", "keines", "keins"), _GERMAN),
+            **dict.fromkeys(("sí", "ninguno", "ninguna", "ningún"), _SPANISH),
         }
         rules = next((alone[word] for word in words if word in alone), None)
         if rules is not None:
@@ -209,21 +225,49 @@ def has_decimal_commas(text: str) -> bool:
 
 
 _COMMA_QUESTION = re.compile(
-    r"\b(?:berechne|bestimme|gib|wie viele?|angeben|schreibweise|calcule[rz]?|d[ée]terminer?|combien|trouve[rz]?"
-    r"|calcula|determina|cu[áa]nto|encuentra|halla)\b",
+    r"\b(?:berechnen?|bestimmen?|ermittl?e|ermitteln|gib|wie (?:viele?|gro(?:ß|ss)|hoch|lang|schwer|weit|alt|teuer|schnell|lautet|breit|tief)|wieviele?"
+    r"|welche[rsnm]?|löse[nt]?|vereinfache|runde|angeben|schreibweise|wenn|dezimalzahl"
+    r"|calcule[rz]?|calculons|d[ée]terminer?|d[ée]terminez|combien|trouve[rz]?|quel(?:le)?s?|r[ée]sou(?:s|dre|dez)|simplifie[rz]|évalue[rz]?|arrondi[ers]?"
+    r"|calcula|determina|cu[áa]nt[oa]s?|encuentra|halla|cu[áa]l(?:es)?|resuelv[ea]|qué|simplifica|redondea"
+    r"|quanto|quanti|qual|calcola|risolvi|trova|resolva|encontre|hoeveel|bereken|oblicz|сколько|найдите|вычислите|чему|решите)\b",
     re.IGNORECASE,
 )
+_ASKS_SEVERAL = re.compile(
+    r"\b(?:welche[rsn]?|bestimmen?|finden?|berechnen?|löse[nt]?|gib|nennen?|ermittle|quels|quelles|trouve[rz]?|d[ée]termine[rz]?|donne[rz]?|cu[áa]les|hall[ae]|encuentr[ae]|determin[ae])"
+    r"\s+(?:[^\W\d]+\s+){0,3}?(?:l(?:ö|oe)sungen|nullstellen|zahlen|primzahlen|primfaktoren|teiler|werte|wurzeln|koordinaten|paare?|punkte?|vektor|intervalle?"
+    r"|solutions|racines|valeurs|nombres|entiers|facteurs|diviseurs|coordonn[ée]es|couples?|points?|vecteur|intervalle"
+    r"|soluciones|ra[íi]ces|valores|n[úu]meros|primos|divisores|coordenadas|pares?|puntos?|vector|intervalo)\b",
+    re.IGNORECASE,
+)
+_COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)")
 
 
-def with_points(text: str) -> str:
-    """`text` with decimal commas as points: "1.234,5" is 1234.5. Pairs and longer lists stay."""
+def reads_decimal_comma(gold: str, question: str) -> bool:
+    """Whether a reference `2,5` is a decimal: the question is in a language that writes it so, and asks
+    for one value."""
+    return (
+        "," in gold
+        and bool(question)
+        and has_decimal_commas(question)
+        and not _ASKS_SEVERAL.search(question)
+        and with_points(gold, sure=True) != gold
+    )
+
+
+def with_points(text: str, *, sure: bool = False) -> str:
+    """`text` with decimal commas as points: "1.234,5" is 1234.5. Pairs and longer lists stay.
+
+    `sure`: three places behind a comma are places too, where they else are a group of thousands.
+    """
     text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
-    return _DECIMAL.sub(_pointed, text)
+    if sure:
+        text = _COMMA.sub(",", text)
+    return _DECIMAL.sub(partial(_pointed, sure=sure), text)
 
 
-def _pointed(match: re.Match[str]) -> str:
+def _pointed(match: re.Match[str], sure: bool) -> str:
     whole, places = match[1], match[2]
-    if len(places) == 3 and whole.isdigit() and whole != "0":
+    if len(places) == 3 and whole.isdigit() and whole != "0" and not sure:
         return match[0]  # 1,234 is more often a grouped number, in replies of models
     return f"{re.sub(r'[^0-9]', '', whole)}.{places}"
 

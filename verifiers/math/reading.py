@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from verigym.verifiers.math.parser import parse
+from verigym.verifiers.math.scales import multiplied
 from verigym.verifiers.math.sentences import formal
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.trees import MAX_ITEMS, Node, TooBig, Unreadable
@@ -39,8 +40,6 @@ class Reading:
         return tuple(item for group in self.groups for item in group)
 
 
-_MULTIPLES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12, "lakh": 5, "crore": 7}
-_MULTIPLE = re.compile(rf"(\d)\s*\b({'|'.join(_MULTIPLES)})s?\b")
 _QUALIFIER = re.compile(
     r"[,;]?\s*\(?(?:\bfor (?:all|any|every|each|some|an? |integers?|real|constants?|arbitrary|positive|non|n\b|k\b|x\b|\\?[a-z]{0,6} ?[a-z] ?(?:\\in|>|<|!=|=))|"
     r"\b(?:where|with|when|whenever|provided|such that|as required|respectively|in total|in simplest form|"
@@ -55,6 +54,11 @@ _LABEL = re.compile(
 )
 _NEGATIVE = re.compile(
     r"\b(?:not|never|cannot|neither|at (?:least|most)|(?:less|more|fewer|greater|larger|smaller) than|between)\b|n't\b",
+    re.IGNORECASE,
+)
+_PART_OF = re.compile(
+    r"\b(?:roots?|squares?|cubes?|half|halves|thirds?|quarters?|twice|double|triple|multiples?|powers?|factors?|divisors?"
+    r"|reciprocal|inverse|opposite|logarithm|factorial)(?: of)? $",
     re.IGNORECASE,
 )
 _LEAD = re.compile(
@@ -218,11 +222,10 @@ def _read(text: str, thousands: bool, constant: bool, tail: str) -> Reading | No
 
 def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:
     """One item; words only where nothing else can be read, None where even that is empty."""
-    if _MULTIPLE.search(text):
-        text = _MULTIPLE.sub(lambda m: f"{m[1]}*10^{{{_MULTIPLES[m[2]]}}}", text)
     spelled = number_of(text)
     if spelled is not None:
         return Item(parse(spelled), None, text)
+    text = multiplied(text)
     node = _tree(text, thousands)
     simple = node is not None and not node.variables() and not _degree(text)
     if node is not None and (simple or len(text) == 1 or node.calls(*_ANGLES)):
@@ -261,6 +264,7 @@ def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:
         words
         and text[:3].lower() not in ("not", "mod")
         and not _NEGATIVE.search(words[0][: -len(words[1])])
+        and not _PART_OF.search(words[0][: -len(words[1])])
     ):
         inner = _tree(words[1], thousands)
         if inner is not None and not re.match(
