@@ -37,9 +37,10 @@ def one_unit(word: str) -> str:
     return CURRENCIES.get(short, CURRENCIES.get(low, short))
 
 
-def currencies_of(words: Sequence[str]) -> frozenset[str]:
-    """The signs of the currencies among some words."""
-    return frozenset(one_unit(word) for word in words) & frozenset(CURRENCIES.values())
+def currencies_in(text: str) -> frozenset[str]:
+    """The signs of the currencies that a text names."""
+    words = re.findall(r"[a-z]+|[$€£¥]", text.lower())
+    return frozenset(map(one_unit, words)) & frozenset(CURRENCIES.values())
 
 
 def money_words(asked: Asked, named: frozenset[str]) -> frozenset[str]:
@@ -48,7 +49,7 @@ def money_words(asked: Asked, named: frozenset[str]) -> frozenset[str]:
     `named`: the currencies of the reference. Where neither it nor the question names one, any may
     stand there, if the question is about money.
     """
-    named = named or currencies_of(asked.row)
+    named = named or currencies_in(" ".join(asked.row))
     if not named and (not _PAYING.intersection(asked.row) or "many" in asked.row):
         return frozenset()
     words = {word for word, sign in CURRENCIES.items() if sign in named or not named}

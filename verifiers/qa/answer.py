@@ -39,7 +39,7 @@ from verigym.canonical import JSON
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.qa.amounts import currencies_of, mark_amount, money_words
+from verigym.verifiers.qa.amounts import currencies_in, mark_amount, money_words
 from verigym.verifiers.qa.asides import without_asides
 from verigym.verifiers.qa.citations import (
     judge_citations,
@@ -67,6 +67,7 @@ from verigym.verifiers.qa.statement import (
     Asked,
     asks_when,
     asks_whether,
+    claims,
     counts_something,
     has_words,
     read_question,
@@ -367,13 +368,11 @@ class AnswerVerifier(Verifier):
         listed: Sequence[str] = reference.get("units") or []  # type: ignore[assignment]
         units = {word for unit in listed for word in unit_words(unit)}
         asked = read_question(task.prompt)
-        named = currencies_of(
-            [
-                word
-                for one in (*right, *units)
-                for word in re.findall(r"[a-z]+|[$€£¥]", str(one).lower())
-            ]
-        )
+        named = currencies_in(" ".join(map(str, (*right, *units))))
+        said_in = currencies_in(answer)
+        weighs = "per" in tokens(answer) or asked.knows("pound")  # "5 dollars per pound"
+        if (len(said_in) > 1 and not weighs) or (named and not said_in <= named):
+            return unusable("unreadable", "the answer is in another currency, or in two")
         money = money_words(asked, named)
         allowed = units | _CURRENCIES | _ABOUT | money | question_words(task.prompt)
         number = read_number(answer)
@@ -456,7 +455,8 @@ def _yes_or_no(asked: Asked, answer: str, words: Sequence[str]) -> bool | None:
     short = [piece for piece in beside if len(piece) < 3 and piece[:1] not in _PRONOUNS]
     if any(not all(map(asked.knows, piece)) for piece in short):
         return None
-    return read_yes_no(words, frozenset(filter(asked.knows, words)))
+    value = read_yes_no(words, frozenset(filter(asked.knows, words)))
+    return None if value is False and claims(words, asked) else value
 
 
 def _both(value: float) -> dict[str, float]:

@@ -60,7 +60,7 @@ _START = rf"(?<={ANSWER})[*_\"']*\s*(?:,|\s[-–—]|\()\s*"
 _AT_PLACE = re.compile(rf"{_START}(?:(?:an?|the) (?:{_LOW} ){{0,2}}(?:{_THING}) )?{_PLACE}{_END}")
 _AS_PERSON = re.compile(rf"{_START}(?:an?|the) {_PERSON}{_END}")
 _SCORE = re.compile(
-    rf"{_START}\d{{1,3}}[-–:]\d{{1,3}} (?:against|over) (?:the )?(?P<name>{_NAME}){_END}"
+    rf"{_START}(?P<ours>\d{{1,3}})[-–:](?P<theirs>\d{{1,3}}) (?:against|over) (?:the )?(?P<name>{_NAME}){_END}"
 )
 _TITLE = re.compile(rf"(?:(?<=\bby )|(?<=\bwas )|(?<=\bis )|^)(?:[Tt]he )?{_PERSON} (?={ANSWER})")
 _SUBJECT = re.compile(
@@ -105,6 +105,8 @@ def _is_aside(match: re.Match[str], asked: Asked) -> bool:
     words = {word.lower() for word in re.findall(r"[A-Za-z]+", match[0])}
     name = {word.lower() for word in re.findall(r"[A-Za-z]+", match.groupdict().get("name") or "")}
     if words & DENYING_WORDS or words & asked.options or name & (_NATIONS | asked.capital):
+        return False
+    if "ours" in match.groupdict() and int(match["ours"]) <= int(match["theirs"]):
         return False
     nations = _NATIONS & asked.capital
     return not nations or not (words & _NATIONS) - nations

@@ -284,6 +284,16 @@ def asks_whether(asked: Asked) -> bool:
     return bool(asked.row) and asked.row[0] in _WHETHER and "or" not in asked.row
 
 
+def claims(words: Sequence[str], asked: Asked) -> bool:
+    """Whether a reply turns a question into a statement: "dogs can read books" for "Can dogs read?"."""
+    if not asks_whether(asked):
+        return False
+    verb, *rest = tokens(" ".join(asked.row))[:30] or [""]
+    if verb in ("do", "does") and _stands_in(rest, words):
+        return True
+    return any(_stands_in([*rest[:k], verb, *rest[k:]], words) for k in range(1, len(rest)))
+
+
 def asks_when(asked: Asked) -> bool:
     """Whether a question wants a year or a date."""
     return not {"when", "year", "date"}.isdisjoint(asked.row)
