@@ -74,6 +74,8 @@ def _measured(text: str) -> str:
 
 def opposed(gold: str, answer: str, question: str) -> bool:
     """Whether an answer goes the other way than the reference, or leaves open the way that is asked for."""
+    if answer.startswith("to ") and _ASKS_BY.search(question):
+        return True
     if not (_ANY.search(gold) or _ANY.search(answer)):
         return False
     asks = "by" if _ASKS_BY.search(question) else "to" if _ASKS_TO.search(question) else ""
