@@ -15,7 +15,7 @@ Verifiers judge and environments act on what these functions return, so both fol
 5. **An answer that the reply then takes back is none**: "I give up", "ignore that", "that was wrong" as a
    sentence behind the last tag or fence.
 6. **A fence may open behind prose** on its line. It closes with as many marks of its kind, at the start or
-   at the end of a line. A fence that is never closed is no block.
+   at the end of a line. One that is never closed counts only if there is no complete one.
 
 Every function is linear in the text. Does not decide between several answers: verifiers do.
 """
@@ -34,7 +34,9 @@ _OPENING = rf"<\s*{_NAMES}\s*>|\[THINK\]|\u25c1think\u25b7|<\|begin_of_thought\|
 _CLOSING = rf"<\s*/\s*{_NAMES}\s*>|\[/THINK\]|\u25c1/think\u25b7|<\|end_of_thought\|>|<\|END_THINKING\|>|<unused95>"
 _OPEN_THOUGHT = re.compile(_OPENING, re.IGNORECASE)
 _CLOSE_THOUGHT = re.compile(_CLOSING, re.IGNORECASE)
-_FINAL_CHANNEL = re.compile(r"<\|channel\|>\s*final\b[^<]{0,100}<\|message\|>", re.IGNORECASE)
+_FINAL_CHANNEL = re.compile(
+    r"<\|channel\|>\s*final\b[^<]{0,100}(?:<\|constrain\|>[^<]{0,50})?<\|message\|>", re.IGNORECASE
+)
 _ANY_CHANNEL = re.compile(r"<\|channel\|>", re.IGNORECASE)
 _END_OF_TURN = re.compile(
     r"<\|(?:im_end|eot_id|eom_id|endoftext|end_of_text|end|return|eot|end_of_turn|END_OF_TURN_TOKEN"
@@ -95,16 +97,32 @@ _LANGUAGES = frozenset(
         "latex",
     ]
 )
+_LEAD = r"(?:(?:no|nope|wait|hmm+|oh|ah|oops|actually|sorry|but|well|however|on second thought)\b[\s,.!:;\u2014-]*){0,4}"
+_ABOVE = r"(?:that|this|it|the\s+above|(?:my|the)\s+(?:previous\s+|last\s+|first\s+)?answer(?:\s+above)?|everything\s+above)"
+# Sentences that take an answer back wherever they stand behind it, and those that do so right behind it only:
+# "This is wrong" may speak of something else later on.
 _TAKES_BACK = re.compile(
-    r"(?:^|[.!?\n*])[\s*_]*(?:(?:no|wait|hmm+|oh|actually|sorry|but|well|however|on second thought)\b[\s,.!:;\u2014-]*){0,3}"
-    r"(?:i(?:'ve)?\s+(?:give\s+up|gave\s+up|withdraw|retract|take\s+(?:that|it|this|my\s+answer)\s+back"
-    r"|have\s+no\s+answer|(?:don'?t|do\s+not)\s+(?:actually\s+)?know(?:\s+the\s+answer)?(?=\s*(?:[.!]|$)))"
-    r"|(?:please\s+)?(?:ignore|disregard|forget)\s+(?:that|this|it|the\s+above|(?:my|the)\s+(?:previous\s+|last\s+)?answer|everything\s+above)\b"
-    r"|scratch\s+that|(?:that|this|the\s+above|(?:my|the)\s+answer(?:\s+above)?)(?:'s|\s+is|\s+was)\s+"
-    r"(?:actually\s+|probably\s+|all\s+)?(?:wrong|incorrect|not\s+(?:right|correct|my\s+answer)|a\s+mistake|false))",
+    rf"(?:^|[.!?\n*])[\s*_]*{_LEAD}(?:i(?:'ve)?\s+(?:give\s+up|gave\s+up|withdraw|retract|changed\s+my\s+mind|was\s+wrong"
+    rf"|take\s+{_ABOVE}\s+back|have\s+no\s+answer"
+    r"|(?:don'?t|do\s+not)\s+(?:actually\s+)?know(?:\s+the\s+answer)?(?=\s*(?:[.!]|$)))"
+    rf"|(?:please\s+)?(?:ignore|disregard|forget)\s+{_ABOVE}(?=\s*(?:[.!,;\u2014-]|$))"
+    r"|just\s+kidding|(?:scratch|strike)\s+that|never\s*mind(?=\s*(?:[.!,;]|$)))"
+    rf"|^[\s*_]*{_LEAD}(?:{_ABOVE}(?:'s|\s+is|\s+was)\s+(?:actually\s+|probably\s+|all\s+)?"
+    r"(?:wrong|incorrect|not\s+(?:right|correct|my\s+answer)|a\s+mistake|false)|correction\b)",
     re.IGNORECASE,
 )
 _TAIL_CHARS = 4000
+_ELLIPSES = frozenset({"...", "\u2026"})
+# Words before a fence that shows how a program is used, or what it prints.
+_SHOWS_USE = re.compile(
+    r"\b(?:examples?|usage|use[ds]?|using|call(?:ed|ing)?|test(?:s|ed|ing)?|try|output|outputs|prints?|printed|result|run)\b"
+    r"[^\n]{0,60}$",
+    re.IGNORECASE,
+)
+_MOVE_LABEL = re.compile(
+    r"(?:(?:i|my|the|next|final|chosen|best)\s+){0,3}(?:move|action|answer|guess|play|choose)\s*(?:is\b|[:=])?\s*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +149,13 @@ def spoken(text: str) -> str:
     closed = _last(_CLOSE_THOUGHT, text)
     if closed is not None:
         text = text[closed:]
-    opened = _OPEN_THOUGHT.search(text)
-    if opened:
-        text = text[: opened.start()]
+    opened = _first(_OPEN_THOUGHT, text)
+    if opened is not None:
+        text = text[:opened]
     while start := _START_OF_TURN.match(text):
         text = text[start.end() :]
-    ended = _END_OF_TURN.search(text)
-    return text[: ended.start()] if ended else text
+    ended = _first(_END_OF_TURN, text)
+    return text if ended is None else text[:ended]
 
 
 def answers(text: str) -> list[str]:
@@ -189,16 +207,29 @@ def scope(reply: str) -> str:
 def program(reply: str, tags: tuple[str, ...] = ()) -> str:
     """The program, query or document in a reply.
 
-    In its `scope`: the last fenced block tagged with one of `tags`, else the last block, else the text
-    itself. A tag, a fence or
+    In its `scope`: the last fenced block tagged with one of `tags`, else the last block, else what follows a
+    fence that is never closed, else the text itself. A block that shows how an earlier one is used is passed over. A tag, a fence or
     marks of inline code that enclose the whole of it are taken off.
     """
     text = scope(reply)
     blocks = fenced(text)
     fitting = [block for block in blocks if block.tag in tags] or blocks
     if fitting:
-        text = fitting[-1].body
+        text = _main(fitting, text).body
+    elif (unclosed := _unclosed(text)) is not None:
+        text = unclosed
     return _without_tag(text)
+
+
+def move(action: str) -> str:
+    """The move in an action that says more than a move: in its last answer tag, fence or box, or else on its last
+    line, without a label, marks of Markdown, and a full stop."""
+    text = program(action).strip()
+    text = text.splitlines()[-1].strip() if text else ""
+    boxed = re.search(r"\\boxed\{([^{}]*)\}", text)
+    text = boxed[1] if boxed else text.strip("*_`\"' ")
+    label = _MOVE_LABEL.match(text)
+    return (text[label.end() :] if label else text).strip("*_`\"' ").rstrip(".!").strip("*_`\"' ")
 
 
 def fenced(text: str) -> list[Block]:
@@ -223,9 +254,40 @@ def fenced(text: str) -> list[Block]:
         mark, tag, began = opening
         end = _closing(bare, mark)
         if end is not None:
-            blocks.append(Block(tag, text[body : start + end].removesuffix("\n"), began, at))
+            inside = _outdented(
+                text[body : start + end].removesuffix("\n"),
+                text[text.rfind("\n", 0, began) + 1 : began],
+            )
+            blocks.append(Block(tag, inside, began, at))
             opening = None
     return blocks
+
+
+def _outdented(body: str, indent: str) -> str:
+    """The body of a fence without the blanks that stand before the fence itself, as in a list."""
+    if not indent or not indent.isspace():
+        return body
+    return re.sub(rf"^[ \t]{{1,{len(indent)}}}", "", body, flags=re.MULTILINE)
+
+
+def _main(blocks: list[Block], text: str) -> Block:
+    """The last of some blocks that does not show how the one before it is used."""
+    at = len(blocks) - 1
+    while at and _SHOWS_USE.search(text[blocks[at - 1].end : blocks[at].start].rstrip()[-200:]):
+        at -= 1
+    return blocks[at]
+
+
+def _unclosed(text: str) -> str | None:
+    """What follows the first fence of a text without complete ones; None if it has no fence."""
+    if "```" not in text and "~~~" not in text:
+        return None
+    at = 0
+    for line in text.splitlines(keepends=True):
+        at += len(line)
+        if isinstance(_opening(line.rstrip(), 0), tuple):
+            return text[at:]
+    return None
 
 
 def _opening(line: str, start: int) -> tuple[str, str, int] | Block | None:
@@ -285,8 +347,11 @@ def _tagged(text: str, fences: list[tuple[int, int]]) -> list[tuple[int, int]]:
         while k < len(closed) and closed[k].start() < match.end():
             k += 1
         ends = closed[k].start() if k < len(closed) else len(text)
-        if ends > limit and not text[match.end() : limit].strip():
+        inside = text[match.end() : min(ends, limit)].strip()
+        if ends > limit and not inside:
             continue  # a tag directly inside another
+        if found and ((ends == len(text) and k == len(closed)) or inside in _ELLIPSES):
+            continue  # a tag that is spoken of, behind an answer
         found.append((match.end(), min(ends, limit)))
     return found
 
@@ -324,11 +389,27 @@ def _is_json(text: str) -> bool:
     return True
 
 
+def _is_quoted(match: re.Match[str]) -> bool:
+    """Whether a tag stands between quotes, as a value in a program or as a word that is spoken of."""
+    text = match.string
+    before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+    return before != "" and before == after and before in "'\"`"
+
+
+def _first(pattern: re.Pattern[str], text: str) -> int | None:
+    """Where the first match outside of quotes begins."""
+    for match in pattern.finditer(text):
+        if not _is_quoted(match):
+            return match.start()
+    return None
+
+
 def _last(pattern: re.Pattern[str], text: str) -> int | None:
-    """Where the last match ends."""
+    """Where the last match outside of quotes ends."""
     at = None
     for match in pattern.finditer(text):
-        at = match.end()
+        if not _is_quoted(match):
+            at = match.end()
     return at
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
 from verigym.errors import RequestError
+from verigym.reply import move as move_in
 from verigym.task import Task
 from verigym.verifiers.games.keydoor import MOVES, Level, Place, read_reference
 
@@ -102,6 +103,8 @@ class KeyDoor(Env[Play]):
     def transition(self, state: Play, action: str) -> Transition[Play]:
         """One move. Unknown words and blocked moves change nothing and are invalid."""
         direction = action.strip().lower()
+        if direction not in MOVES:
+            direction = move_in(direction)
         if direction not in MOVES:
             return Transition(state=state, valid=False)
         place = state.level.move(state.place, direction)

@@ -15,6 +15,7 @@ from msgspec import Struct
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
 from verigym.errors import RequestError
+from verigym.reply import move as move_in
 from verigym.task import Task
 from verigym.verifiers.games.rules import RULES, Rules, rules_of
 
@@ -92,6 +93,9 @@ class ReplayedGame(Env[Play]):
         """See `Env`."""
         text, board, rules = action.strip(), state.board, RULES[self.game]
         move = rules.read(text)
+        if move is None:
+            text = move_in(text)
+            move = rules.read(text)
         if move is None or self.lost(board) or not rules.legal(board, move):
             return Transition(state=state, valid=False)
         after = rules.apply(board, move)

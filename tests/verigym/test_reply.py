@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verigym.reply import action, answers, fenced, last_answer, program, scope, spoken
+from verigym.reply import action, answers, fenced, last_answer, move, program, scope, spoken
 
 HARMONY = "<|channel|>analysis<|message|>maybe 7<|end|><|start|>assistant<|channel|>final<|message|>8<|return|>"
 
@@ -27,6 +27,9 @@ HARMONY = "<|channel|>analysis<|message|>maybe 7<|end|><|start|>assistant<|chann
         ("<|begin_of_thought|>a<|end_of_thought|><|begin_of_solution|>b<|end_of_solution|>", "b"),
         ("<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", "b"),
         (HARMONY, "8"),
+        ("<|channel|>final <|constrain|>json<|message|>{}", "{}"),
+        ("print('</think>', '</s>')", "print('</think>', '</s>')"),
+        ("a `</think>` tag ends it</think>b", "b"),
         ("<|channel|>analysis<|message|>never final", ""),
         ("b<|im_end|>", "b"),
         ("b<|im_end|>\n<|im_start|>user\nc", "b"),
@@ -52,6 +55,8 @@ def test_spoken(text, said):
         ("<answer>1</answer> no, <answer>2</answer>", ["1", "2"]),
         ("<answer><answer>1</answer></answer>", ["1"]),
         ("<final_answer>1</final_answer>", ["1"]),
+        ("<answer>1</answer>\nThe final answer is in <answer> tags.", ["1"]),
+        ("<answer>1</answer> (format: <answer>...</answer>)", ["1"]),
         ("```\n<answer>1</answer>\n```", ["1"]),
         ("```\nprint('<answer>')\n```\n<answer>1</answer>", ["1"]),
     ],
@@ -84,6 +89,8 @@ SQL = "SELECT 1\nFROM t"
         "```sql\nSELECT 2\n```\n<answer>{}</answer>",
         "```sql\n{}\n```\nIts result:\n```text\n1\n```",
         "```sql\n{}\n```<|im_end|>",
+        "```sql\n{}",
+        "```sql\n{}\n```\nExample of its use:\n```sql\nSELECT 2\n```",
     ],
 )
 def test_a_program_is_read_in_every_form(form):
@@ -113,6 +120,11 @@ def test_a_draft_is_not_the_program(reply):
         "**Scratch that.**",
         "I take it back!",
         "No, this is not right. I withdraw it; I have no answer.",
+        "I changed my mind.",
+        "Never mind.",
+        "Strike that.",
+        "Hmm, I was wrong.",
+        "Correction: 2",
     ],
 )
 @pytest.mark.parametrize("form", ["<answer>{}</answer>\n{}", "```sql\n{}\n```\n{}"])
@@ -131,6 +143,10 @@ def test_an_answer_that_is_taken_back_is_none(form, tail):
         "This ignores that a may be NULL.",
         "A row is given up to once.",
         "The naive way is wrong, this one is right.",
+        "The original query joined the conditions with OR. That was wrong, since both must hold.",
+        "A common version returns x. This is incorrect because x may be empty.",
+        "Ignore this part if you only need the code.",
+        "Some say 2. This is incorrect.",
     ],
 )
 def test_remarks_behind_an_answer_leave_it(tail):
@@ -156,6 +172,7 @@ def test_tags_inside_a_fence_are_content():
         ("``` is a mark\nand no fence", []),
         ("see ``` there\nand here", []),
         ("```py\nnever closed", []),
+        ("1. Here:\n\n   ```py\n   a\n     b\n   ```", ["a\n  b"]),
         ("```\n\n```", [""]),
     ],
 )
@@ -185,6 +202,25 @@ def test_fences(text, bodies):
 )
 def test_action(text, wanted):
     assert action(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<answer>2->3</answer>",
+        "**2->3**",
+        "`2->3`",
+        "```\n2->3\n```",
+        "$\\boxed{2->3}$",
+        "Move: 2->3",
+        "**Answer:** 2->3",
+        "My next move is 2->3.",
+        "The disc is free.\n\n2->3",
+        "2->3.",
+    ],
+)
+def test_a_move_is_read_in_every_form(text):
+    assert move(text) == "2->3"
 
 
 @given(st.text(max_size=40).filter(lambda s: "<" not in s and "[" not in s))
