@@ -270,6 +270,7 @@ def _ask(rng: np.random.Generator, difficulty: str) -> Ask:
         prompt=f"Question 1: {first.prompt}\nQuestion 2: {second.prompt}\n"
         f"Let A be the answer to question 1 and B the answer to question 2. What is {factor} * A + B?",
         answer=str(value),
+        answer_form="evaluated",
         steps=first.steps + second.steps + 2,
         tags=(*first.tags, *second.tags),
     )

@@ -92,12 +92,21 @@ def test_work_that_is_left_undone_earns_nothing(family):
     assert not paid
 
 
+@pytest.mark.parametrize("difficulty", ["easy", "medium", "hard"])
 @pytest.mark.parametrize("name", ["math/python", "math/retry"])
-def test_the_form_holds_where_questions_of_all_families_are_asked(name):
+def test_the_form_holds_where_questions_of_all_families_are_asked(name, difficulty):
+    verifier = AnswerVerifier()
     with verigym.make(f"verigym/{name}-v0") as env:
         for seed in range(5):
-            task = env.sample_task(seed)
+            task = env.sample_task(seed, difficulty)
             assert task.reference["form"] in ("evaluated", "reduced")
+            answer = task.reference["answer"]
+            paid = [
+                text
+                for text in ([] if re.search(r"[a-z]{2}", answer) else undone(answer))
+                if verifier.verify(task, f"<answer>{text}</answer>").score
+            ]
+            assert not paid
 
 
 def plain(text):
