@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache, partial
 
+from verigym.verifiers.math.altering import alters
 from verigym.verifiers.math.choice import letters_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.conditions import allows
@@ -85,8 +86,10 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     fault = ""
     for left in lefts:
         for right in rights:
-            if same_reading(left, right, ctx) and allows(
-                gold, left, right, ctx, partial(_says, gold, ctx)
+            if (
+                same_reading(left, right, ctx)
+                and not alters(gold, answer, right.tail, ctx)
+                and allows(gold, left, right, ctx, partial(_says, gold, ctx))
             ):
                 fault = _fault_of(left, right, ctx)
                 if not fault:

@@ -51,7 +51,7 @@ _STATED = re.compile(
     re.IGNORECASE,
 )
 _DOUBTED = re.compile(
-    r"\b(?:not?|never|without|neither|less|more|if|or|may|might|maybe|perhaps|than)\b|n't\b",
+    r"\b(?:not?|never|without|neither|less|more|if|or|may|might|maybe|perhaps|than|under|over|above|below)\b|n't\b",
     re.IGNORECASE,
 )
 

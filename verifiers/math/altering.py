@@ -1,0 +1,122 @@
+"""Words around a number that make it another one, or deny it: "twice 7", "7 squared", "anything but 7".
+
+A reader of numbers drops the words beside them. These may not be dropped: operations, negations, bounds,
+and what stands before an "of" and is no name of a value ("the reciprocal of 7"). Words of the reference
+are no concern, and neither is what stands before "=" or "is".
+"""
+
+from __future__ import annotations
+
+import re
+
+from verigym.verifiers.math.context import Context
+from verigym.verifiers.math.spelled import number_of
+from verigym.verifiers.math.trees import names
+
+_ANYWHERE = frozenset(
+    names(
+        "twice thrice double doubled triple tripled quadruple quadrupled halve halved squared cubed square cube root reciprocal inverse inverted "
+        "opposite negation negated factorial successor predecessor modulo modulus log logarithm ln sine cosine "
+        "tangent but except excepting excluding not never nowhere near nearly almost hardly barely scarcely unlike anything besides "
+        "wrong incorrect false untrue impossible tenths hundredths thousandths tenth hundredth thousandth "
+        "halves thirds quarters fifths sixths sevenths eighths ninths isn't wasn't aren't cannot without"
+    )
+)
+_BEFORE = _ANYWHERE | frozenset(
+    names(
+        "half third quarter times under over above below beyond beneath within after before past from until than by between far "
+        "close up least most more less fewer other plus another minus divided multiplied raised beside against"
+    )
+)
+_AFTER = _ANYWHERE | frozenset(
+    names(
+        "below above plus minus divided multiplied raised reduced increased decreased off too short away"
+    )
+)
+# Of the words behind a number, those that a question may ask for: "how many more".
+_ASKED = frozenset(
+    names("more less fewer below above off too short away square cube double half over")
+)
+_NEARLY = re.compile(r"(?:approximately|approx|about|around|roughly|circa|some|nearly|almost)\b|\\approx", re.I)  # fmt: skip
+_VALUES = frozenset(
+    names(
+        "value values answer result total sum number solution solutions count minimum maximum min max amount quantity area length perimeter "
+        "circumference volume surface radius diameter height width depth weight mass price cost distance speed velocity "
+        "rate time age average mean median mode range difference product quotient remainder ratio score probability chance probabilities "
+        "odds expectation angle measure slope degree size temperature limit rank dimension order period determinant integral supply "
+        "out consists consist set list pair exactly all kind type profit loss gain salary interest percentage fraction estimate "
+        "coefficient discriminant norm magnitude output input share tally sample group bag box stack least most"
+    )
+)
+_LABELLED = re.compile(r".*(?:=|:|\b(?:is|are|equals|was|were|be|being|gives|get|yields|makes)\b(?! not\b))", re.S)  # fmt: skip
+_RESIDUES = re.compile(r"\bmod|congruen|residue|remainder|\\equiv|≡|clock", re.IGNORECASE)
+_WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
+
+
+def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
+    """Whether words beside the number of an answer, the value of which is the reference's, change it."""
+    if not re.search(r"[A-Za-z]{3}", answer) or _is_set(gold):
+        return False
+    if (
+        re.search(r"\d", gold)
+        and "pmod" not in gold
+        and "\\pmod" in answer
+        and not _RESIDUES.search(ctx.question)
+    ):
+        return True
+    if not ctx.base and re.search(r"\bin base\b", answer) and "base" not in gold:
+        return True
+    body = answer.removesuffix(tail.strip()) if tail else answer
+    body = re.sub(r"\([^()]*[A-Za-z]{2}[^()]*\)\s*$", "", body)
+    if number_of(body.strip(" .")) is not None:
+        return False
+    label = _LABELLED.match(body)
+    said = body[label.end() :] if label else body
+    said = said if re.search(r"\d|[A-Za-z]{2}", said) else body
+    mine = set(map(str.lower, _WORD.findall(gold)))
+    shown = re.sub(r"\\[A-Za-z]+", lambda match: match[0] if match[0] in ("\\approx", "\\pmod") else "\\", said).strip()  # fmt: skip
+    if _NEARLY.match(shown) and not _may_be_near(gold, ctx):
+        return True
+    place = re.search(r"\d", shown)
+    if place is None:
+        words = {word.lower() for word in _WORD.findall(shown)}
+        return bool((words & (_ANYWHERE | {"half", "times"})) - mine)
+    before = [word.lower() for word in _WORD.findall(shown[: place.start()])]
+    after = [
+        word.lower()
+        for word in _WORD.findall(re.sub(r"^[\d.,\s\\{}]+", "", shown[place.start() :]))
+    ]
+    asked = set(map(str.lower, _WORD.findall(ctx.question))) | mine
+    if re.search(r"[=<>^+*/]|\\pmod", shown[place.start() :]):
+        after = []
+    if set(before) & _BEFORE - mine:
+        return True
+    if len(before) > 1 and before[-1] == "of":
+        of = before[-2]
+        if of not in _VALUES and of not in asked and of.removesuffix("s") not in asked:
+            return True
+    units = bool(
+        re.search(r"(?:square|cubic|cube|sq) [a-z]|[a-z] (?:squared|cubed)", " ".join(after))
+    )
+    altering = set(after[:4]) & _AFTER - mine - (asked & _ASKED)
+    if units:
+        altering -= {"square", "squared", "cube", "cubed"}
+    if altering:
+        return True
+    return bool(after) and after[0] in ("more", "less", "fewer", "th") and after[0] not in asked
+
+
+def _is_set(gold: str) -> bool:
+    """Whether a reference is a set or a relation, which words may well describe."""
+    if re.search(
+        r"[<>]|\\(?:in|ge|le|ne|[RZNQC]{2}|mathbb|setminus|cup|equiv|pmod)(?![a-z])", gold
+    ):
+        return True
+    return "=" in gold and re.search(r"[A-Za-z]", gold.rpartition("=")[2]) is not None
+
+
+def _may_be_near(gold: str, ctx: Context) -> bool:
+    """Whether an answer may be called approximate: the question rounds, or the reference is a decimal."""
+    if ctx.rounded or ctx.tolerance or ctx.digits:
+        return True
+    return not re.fullmatch(r"-?[\d,\s]+", gold)
