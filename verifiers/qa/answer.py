@@ -80,6 +80,7 @@ from verigym.verifiers.qa.values import (
     Number,
     dates_in,
     is_yes_or_no,
+    moves_date,
     numbers_in,
     read_date,
     read_number,
@@ -231,6 +232,8 @@ class AnswerVerifier(Verifier):
         whole = kind == "text" and words in aliases
         if not whole and (hedge := hedge_in(answer)):
             return unusable("hedged", f"the answer hedges: {shown(hedge)}")
+        if not whole and kind != "yes_no" and self._is_another_date(task, kind, right, answer):
+            return _exact(False)
         if kind == "text":
             return self._judge_text(task, right, aliases, answer, words)
         if kind == "yes_no":
@@ -259,6 +262,16 @@ class AnswerVerifier(Verifier):
             if states(masked, asked, in_question):
                 return _exact(True)
         return None if tokens(answer) else _exact(False)
+
+    def _is_another_date(self, task: Task, kind: str, right: Sequence[JSON], answer: str) -> bool:
+        """Whether a date is wanted and the one that is given is that "since" or "before" which it was."""
+        if kind != "date":
+            days = [read_date(str(one), self._day_first) for one in right]
+            if not any(days) or not (
+                asks_when(read_question(task.prompt)) or any(len(day) > 1 for day in days if day)
+            ):
+                return False
+        return moves_date(plain(answer), frozenset(read_question(task.prompt).row))
 
     def _judge_date(self, task: Task, wanted: Sequence[tuple[int, ...]], answer: str) -> Verdict:
         found = read_date(answer, self._day_first)
@@ -422,9 +435,14 @@ class AnswerVerifier(Verifier):
         if alternative and not any("or" in alias for item in items for alias in item):
             return unusable("several_answers", "give the items, not alternatives")
         given = [_form(undressed(piece)) or _form(piece) for piece in pieces(answer)]
-        given = [piece for piece in dict.fromkeys(given) if piece]
-        hit = sum(any(piece in item for piece in given) for item in items)
-        extra = sum(not any(piece in item for item in items) for piece in given)
+        given = [piece for piece in given if piece]
+        left = list(items)
+        for piece in given:  # an item that is given twice is one too many
+            fitting = next((item for item in left if piece in item), None)
+            if fitting is not None:
+                left.remove(fitting)
+        hit = len(items) - len(left)
+        extra = len(given) - hit
         precision = (len(given) - extra) / len(given) if given else 0.0
         recall = hit / len(items)
         both = precision + recall

@@ -2,8 +2,9 @@
 
 The caller puts `ANSWER` where the right answer stands. Taken out are
 
-- an aside at the end: ", a city on the Seine", ", in the Himalayas", ", 1-0 against Argentina". A name in it
-  stands behind "the": "Paris, in Texas" and "Paris, Texas" are other places, "Paris, London" are two.
+- an aside at the end: ", a city on the Seine", ", in the Himalayas", ", 1-0 against Argentina". A name of a place in it
+  is a known larger one, of another kind than is asked for, and
+  stands behind "the": "Paris, in Texas" and "Paris, Texas" are other places, "Paris, in the London" may be two.
 - what a person is: "by the English writer @" is "by @"
 - what kind of thing the question is about: "The novel was written by @" is "It was written by @"
 - the year of a deed, where the question has no number: "written by @ in 1813"
@@ -46,6 +47,48 @@ _NATIONS = frozenset(
     korean israeli egyptian iranian persian nigerian serbian croatian romanian bulgarian roman flemish
     """.split()  # noqa: SIM905
 )
+# Places that others lie in or at and that "the" may stand before, by the words of a question that asks for such a place.
+_LARGE = (
+    (
+        {"river", "rivers"},
+        """
+        Seine;Thames;Rhine;Danube;Nile;Amazon;Rhone;Loire;Elbe;Oder;Vistula;Tiber;Po;Tagus;Ebro;Volga;Dnieper;Don
+        ;Mississippi;Missouri;Hudson;Potomac;Colorado;Yukon;Orinoco;Parana;Ganges;Indus;Brahmaputra;Mekong;Yangtze
+        ;Congo;Niger;Zambezi;Euphrates;Tigris;Jordan;Vltava;Neva;Moskva
+        """,
+    ),
+    (
+        {"range", "ranges", "mountains"},
+        """
+        Himalayas;Himalaya;Alps;Andes;Rockies;Pyrenees;Carpathians;Appalachians;Urals;Caucasus;Apennines
+        ;Dolomites;Balkans;Karakoram;Tatras;Swiss Alps;French Alps;Rocky Mountains
+        """,
+    ),
+    (
+        {"sea", "seas", "ocean", "oceans"},
+        """
+        Pacific;Atlantic;Mediterranean;Adriatic;Aegean;Baltic;Caribbean;Arctic;Antarctic;Bosphorus;North Sea
+        ;Black Sea;Red Sea;Dead Sea;Baltic Sea;Mediterranean Sea;Caribbean Sea;Indian Ocean;Pacific Ocean
+        ;Atlantic Ocean;Arctic Ocean
+        """,
+    ),
+    ({"desert", "deserts"}, "Sahara;Gobi;Kalahari"),
+    (
+        {"country", "countries", "state", "nation", "region", "union", "archipelago", "islands"},
+        """
+        Netherlands;Philippines;Maldives;Bahamas;United States;United Kingdom;United Arab Emirates;European Union
+        ;Soviet Union;Czech Republic;Dominican Republic;Ivory Coast;Middle East;Far East;Near East;Levant
+        ;Iberian Peninsula
+        """,
+    ),
+    ({"hemisphere", "galaxy"}, "Southern Hemisphere;Northern Hemisphere;Solar System;Milky Way"),
+)
+_LARGER = {
+    name.strip().lower(): asking
+    for asking, names in _LARGE
+    for name in names.split(";")
+    if name.strip()
+}
 _PARTS = "edge|north|south|east|west|foot|top|heart|middle|centre|center|coast|shores?|banks?|border|mouth"
 _NAME = r"[A-Z][a-z]+(?:[ -][A-Z][a-z]+){0,2}"
 _LOW = r"[a-z]{3,}"
@@ -106,6 +149,10 @@ def _is_aside(match: re.Match[str], asked: Asked) -> bool:
     name = {word.lower() for word in re.findall(r"[A-Za-z]+", match.groupdict().get("name") or "")}
     if words & DENYING_WORDS or words & asked.options or name & (_NATIONS | asked.capital):
         return False
+    if match.re is _AT_PLACE:
+        asking = _LARGER.get(match["name"].lower())
+        if asking is None or not asking.isdisjoint(asked.row):
+            return False
     if "ours" in match.groupdict() and int(match["ours"]) <= int(match["theirs"]):
         return False
     nations = _NATIONS & asked.capital

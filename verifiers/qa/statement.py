@@ -89,6 +89,17 @@ DENYING_WORDS = (
         """.split()  # noqa: SIM905
     )
 )
+# Words that turn round what a question asks for.
+_NEGATING = frozenset(
+    """
+    not no never neither nor none nobody nothing cannot cant without except lack lacks lacking false incorrect
+    wrong untrue
+    """.split()  # noqa: SIM905
+)
+_TOLD = re.compile(
+    r"^\W*(?:please\s+)?(?:do\s+not|don['’]?t|never|no|without|if|use\s+no|with\s+no)\b",
+    re.IGNORECASE,
+)
 _SUBJECTS = frozenset(
     """
     it its this that these those he she his her they their which who whose where a an located known
@@ -231,6 +242,8 @@ class Asked:
     pairs: frozenset[tuple[str, str]]
     counted: frozenset[str]
     options: frozenset[str]
+    is_negated: bool
+    kinds: frozenset[str]
 
     def knows(self, word: str) -> bool:
         """Whether the question has a word, in this form or another."""
@@ -276,7 +289,24 @@ def read_question(prompt: str) -> Asked:
         if counted
         else frozenset(),
         options=_options(asking.lower()),
+        is_negated=_is_negated(asking),
+        kinds=frozenset(b for a, b in pairwise(row) if a in ("which", "what")),
     )
+
+
+def _is_negated(asking: str) -> bool:
+    """Whether a question asks what is not so; "Do not explain." and a "No" in a title do not count."""
+    for sentence in re.split(r"[.!?\n,;]", asking):
+        if _TOLD.match(sentence):
+            continue
+        for n, piece in enumerate(filter(_is_word, _PIECE.findall(sentence))):
+            if (piece.islower() or piece.isupper() or not n) and _negates(piece.lower()):
+                return True
+    return False
+
+
+def _negates(word: str) -> bool:
+    return word in _NEGATING or word.startswith("non-") or _DENYING.search(word) is not None
 
 
 def asks_whether(asked: Asked) -> bool:
@@ -353,7 +383,7 @@ class _Sentence:
         if "?" in self.pieces:
             again = not has_answer and _stands_in(self.words, self.asked.row)
             return "nothing" if again else "other"
-        if self._turns():
+        if self._turns() or self._is_contrary():
             return "other"
         strange = [i for i in range(len(self.pieces)) if not self._is_known(i)]
         if has_answer:
@@ -383,6 +413,21 @@ class _Sentence:
                 if (low, after) not in self.asked.pairs:
                     return True
         return False
+
+    def _is_contrary(self) -> bool:
+        """Whether the question asks what is not so, and the sentence says its words without the negation."""
+        if not self.asked.is_negated or any(map(_negates, self.words)):
+            return False
+        if (
+            self.low
+            and ANSWER in self.low
+            and self.low[-1] in _VERBS | {"can", "could", "would", "will"}
+        ):
+            return True  # "The ostrich can."
+        return any(
+            word not in _FUNCTION and word not in self.asked.kinds and self.asked.knows(word)
+            for word in self.words
+        )
 
     def _is_known(self, i: int) -> bool:
         piece, low = self.pieces[i], self.low[i]

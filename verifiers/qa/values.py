@@ -223,6 +223,23 @@ def words_value(words: Sequence[str]) -> Decimal | None:
     return Decimal(total + group)
 
 
+_MOVING = re.compile(
+    r"\b(since|by|before|after|until|till|around|about|circa|ca?\.|from|to|prior|following|approximately|roughly"
+    r"|later|earlier|almost|nearly|near|towards?|between|past|starting|beginning|least|most|than)"
+    r"(?:\s(?:to|than|in|on|at|the|of|early|late|year)){0,3}\s$"
+)
+
+
+def moves_date(text: str, question: AbstractSet[str]) -> bool:
+    """Whether a word before a date makes it another, as "since" or "before", which the question does not have."""
+    low = text.lower()
+    for start, _, _ in dates_in(low, None, True):
+        match = _MOVING.search(low[max(start - 60, 0) : start])
+        if match and match[1].rstrip(".") not in question:
+            return True
+    return False
+
+
 def dates_in(
     text: str, day_first: bool | None, years: bool
 ) -> list[tuple[int, int, tuple[int, ...] | None]]:
@@ -317,6 +334,42 @@ _SAYING = frozenset(
 )
 
 
+_OF_THE_WORD = frozenset("is was would the my final answer correct right true be".split())  # noqa: SIM905
+_AUXILIARIES = frozenset(
+    """
+    is are was were do does did has have had can could will would should must
+    """.split()  # noqa: SIM905
+)
+_QUANTITIES = frozenset(
+    """
+    all most many some everyone everybody people both each every any part some them us those these one
+    absolutely
+    """.split()  # noqa: SIM905
+)
+
+
+def _speaks_of(words: Sequence[str]) -> bool:
+    """Whether a reply speaks of the word yes or no: "yes is what they say"; "yes is the answer" gives it."""
+    return (
+        words[1:2] != []
+        and words[1] in _LINKS | _AUXILIARIES
+        and not _OF_THE_WORD.issuperset(words[1:])
+    )
+
+
+def _names_another(rest: Sequence[str], question: AbstractSet[str]) -> bool:
+    """Whether what follows a "yes" says it of something else, and nothing more: "Lyon is", "Lyon is the capital"."""
+    at = next((i for i, word in enumerate(rest) if word in _AUXILIARIES), 0)
+    subject = rest[:at]
+    said = _SAYING | _QUANTITIES | question
+    if not subject or said.intersection(subject) or all(word.endswith("ly") for word in subject):
+        return False
+    return all(word in _SAYING or word in question or word in _FUNCTIONAL for word in rest[at:])
+
+
+_FUNCTIONAL = frozenset("a an of in on at to for by from with as".split())  # noqa: SIM905
+
+
 def is_yes_or_no(words: Sequence[str]) -> bool:
     """Whether an answer is the one word yes or no, or another of the same meaning."""
     return len(words) == 1 and words[0] in _YES | _NO
@@ -337,6 +390,8 @@ def read_yes_no(words: Sequence[str], question: AbstractSet[str] = frozenset()) 
     if len(words) > 2 and words[1] in _LINKS and _DENIALS.intersection(words[2:]):
         return None
     if set(rest) & (_NO if yes else _YES - {"correct", "true"}):
+        return None
+    if _speaks_of(words) or (yes and _names_another(rest, question)):
         return None
     asked = question & (_NEGATIVE | _TURNING)
     denied = _NEGATIVE.intersection(rest) - asked
