@@ -18,7 +18,7 @@ from verigym.verifiers.math.forms import has_form
 from verigym.verifiers.math.lists import same_reading
 from verigym.verifiers.math.numerals import digits_in, in_base, target_base
 from verigym.verifiers.math.reading import Reading, readings, split
-from verigym.verifiers.math.restating import restates
+from verigym.verifiers.math.restating import leaves_work, restates
 from verigym.verifiers.math.scales import in_asked_scale, with_letters
 from verigym.verifiers.math.spelled import number_of, ordinal_of
 from verigym.verifiers.math.trees import Node, TooBig
@@ -119,7 +119,10 @@ def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
     )
     if not has_form(found, wanted, ctx.form):
         return WRONG_FORM
-    return RESTATED if not ctx.options and restates(found, wanted, ctx.asked) else ""
+    if ctx.options:
+        return ""
+    undone = bool(ctx.question) and leaves_work(found, wanted)
+    return RESTATED if undone or restates(found, wanted, ctx.asked) else ""
 
 
 def _says(gold: str, ctx: Context, text: str, rounded: bool) -> bool:

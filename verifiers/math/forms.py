@@ -48,12 +48,12 @@ def worked_out(answer: Node, gold: Node, *, lowest: bool = False) -> bool:
     wanted = list(members(gold))
     strict = all(map(is_literal, wanted))
     lowest = lowest and all(map(_is_lowest, wanted))
-    if not strict and any(map(_is_undone, wanted)):
+    if not strict and any(map(is_undone, wanted)):
         return True
     for node in members(answer):
         if node.variables():
             continue
-        if not is_literal(node) and (strict or _is_undone(node)):
+        if not is_literal(node) and (strict or is_undone(node)):
             return False
         if lowest and not _is_lowest(node):
             return False
@@ -159,13 +159,13 @@ def _is_lowest(node: Node) -> bool:
     return True
 
 
-def _is_undone(node: Node) -> bool:
+def is_undone(node: Node) -> bool:
     """Whether arithmetic between numbers is left in a tree without letters."""
     if not node.args or is_literal(node):
         return False
     if _rational(node):
         return True
-    return any(map(_is_undone, node.args))
+    return any(map(is_undone, node.args))
 
 
 def _rational(node: Node) -> bool:
@@ -190,6 +190,11 @@ def _as_simple(answer: Node, gold: Node) -> bool:
         and found["leaf"] <= 2 * wanted["leaf"] + 2
         and found["heavy"] <= wanted["heavy"]
     )
+
+
+def as_heavy(answer: Node, gold: Node) -> bool:
+    """Whether an answer has more functions and quotients of letters than the reference."""
+    return _weight(answer)["heavy"] > _weight(gold)["heavy"]
 
 
 def _weight(node: Node) -> Counter[str]:

@@ -10,12 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
 
 from verigym.verifiers.math.canonical import canonical
 from verigym.verifiers.math.clean import clean
-from verigym.verifiers.math.forms import is_literal, is_solved, members, worked_out
+from verigym.verifiers.math.forms import (
+    as_heavy,
+    is_literal,
+    is_solved,
+    is_undone,
+    members,
+    worked_out,
+)
 from verigym.verifiers.math.numeric import Undefined, value_of
 from verigym.verifiers.math.parser import parse
 from verigym.verifiers.math.probing import same_value
@@ -64,6 +72,8 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 
+_SIMPLIFIES = re.compile(r"\bsimplif", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -75,6 +85,8 @@ class Asked:
     values: tuple[complex, ...]
     unsolved: bool
     """Whether an equation or inequality is among them that has to be solved."""
+    longest: int
+    """How many nodes the largest of them has that holds letters."""
 
 
 def restates(answer: Node, gold: Node, question: str) -> bool:
@@ -90,6 +102,8 @@ def restates(answer: Node, gold: Node, question: str) -> bool:
         if node.kind in ("mod", "ratio", "builder")
         or (node.kind == "rel" and node.value != ("in",))
     ]
+    if _is_converted(answer, gold, question):
+        return True
     if not shown:
         return False
     asked = _asked(question)
@@ -98,13 +112,72 @@ def restates(answer: Node, gold: Node, question: str) -> bool:
     own = {canonical(node) for node in (gold, *gold.args, *members(gold))}
     for node in shown:
         text = canonical(node)
-        if text in own or text not in asked.shown:
+        if text in own and _operations(node) <= max(map(_operations, (gold, *members(gold)))):
+            continue
+        if _SIMPLIFIES.search(question) and _is_longer(node, gold, asked):
+            return True
+        if text not in asked.shown:
             continue
         if not is_literal(node) or text in asked.direct or not worked_out(node, node, lowest=True):
             return True
     if asked.unsolved and is_solved(gold) and not is_solved(answer):
         return True
+    if all(map(is_literal, members(gold))) and not worked_out(answer, gold):
+        return _is_asked(gold, asked) or _is_asked(answer, asked)
     return _is_asked(gold, asked) and not worked_out(answer, gold)
+
+
+def _is_converted(answer: Node, gold: Node, question: str) -> bool:
+    """Whether an answer is a decimal of the question that was to be written in another way: 0.375 for 3/8."""
+    found = [node for node in members(answer) if node.kind == "dec"]
+    if (
+        not found
+        or answer.has("div", "percent")
+        or any(node.kind in ("dec", "num") for node in members(gold))
+    ):
+        return False
+    numbers = {Fraction(text) for text in re.findall(r"\d{1,18}\.\d{1,18}", question[:_MOST_CHARS])}
+    return any(Fraction(node.value[0]) in numbers for node in found)
+
+
+def _operations(node: Node) -> int:
+    return sum(bool(part.args) for part in node.walk())
+
+
+def _is_longer(node: Node, gold: Node, asked: Asked) -> bool:
+    """Whether a formula that was to be simplified has more functions and quotients than the reference,
+    and is as long as what was asked."""
+    if not node.variables() or not asked.longest:
+        return False
+    return as_heavy(node, gold) and sum(1 for _ in node.walk()) >= asked.longest
+
+
+def leaves_work(answer: Node, gold: Node) -> bool:
+    """Whether an answer to a known question leaves an operation among numbers to do, where the reference
+    is plain numbers: 3 + 20, 2^{10}, max(2, 3), 15!/13!.
+
+    Fractions, percents and 3 * 10^8 are plain; 2\\sqrt{3} and \\pi are exact; 5! alone is a count.
+    """
+    wanted = list(members(gold))
+    if not wanted or not all(map(is_literal, wanted)):
+        return False
+    return not all(node.variables() or _is_settled(node) for node in members(answer))
+
+
+def _is_settled(node: Node) -> bool:
+    if node.kind in ("neg", "percent", "pm", "mp"):
+        return _is_settled(node.args[0])
+    if node.kind == "div" and all(map(_is_number, node.args)):
+        return True
+    if is_literal(node) or node.kind in ("var", "named", "dots", "based") or node.has("const"):
+        return True
+    if node.kind == "fact" or (node.kind == "fn" and node.value in ("binomial", "factorial")):
+        return all(map(_is_number, node.args))
+    return not is_undone(node)
+
+
+def _is_number(node: Node) -> bool:
+    return node.kind in ("num", "dec") or (node.kind == "neg" and _is_number(node.args[0]))
 
 
 def _is_atom(node: Node) -> bool:
@@ -129,9 +202,11 @@ def _asked(question: str) -> Asked:
     direct: set[str] = set()
     values: list[complex] = []
     nodes = 0
-    unsolved = False
+    unsolved, longest = False, 0
     for tree, is_direct in _trees(question[:_MOST_CHARS]):
         unsolved = unsolved or not is_solved(tree)
+        if tree.variables():
+            longest = max(longest, sum(1 for _ in tree.walk()))
         if is_direct:
             direct.add(canonical(tree))
         for part in tree.walk():
@@ -145,7 +220,7 @@ def _asked(question: str) -> Asked:
                 value = _number(part)
                 if value is not None:
                     values.append(value)
-    return Asked(frozenset(shown), frozenset(direct), tuple(values), unsolved)
+    return Asked(frozenset(shown), frozenset(direct), tuple(values), unsolved, longest)
 
 
 def _number(node: Node) -> complex | None:
