@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeAlias
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.reply import answers as answers_in
-from verigym.reply import spoken
+from verigym.reply import last_answer, spoken
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
@@ -129,7 +129,8 @@ class ValueVerifier(Verifier):
     """Score 1 for the wanted value in the `<answer>` tags of a reply, else 0.
 
     `Task.reference` is `{"literal": text}`, a value as Python writes it. Reasons: `correct`, `wrong_value`;
-    `no_answer` (no tag, or an empty one), `several_answers` (an earlier tag holds another value than the last), `not_a_literal`,
+    `no_answer` (no tag, an empty one, or one that is taken back behind it), `several_answers` (an earlier tag
+    holds another value than the last), `not_a_literal`,
     `too_long`, `not_text`.
     """
 
@@ -150,21 +151,22 @@ class ValueVerifier(Verifier):
         wanted = _wanted(task)
         if not isinstance(submission, str):
             return unusable("not_text", "a submission is a reply")
-        answers = answers_in(spoken(submission))
-        if not answers or not answers[-1].strip():
+        text = spoken(submission)
+        last = (last_answer(text) or "").strip()
+        if not last:
             return unusable("no_answer", "the reply has no value in answer tags")
         most = int(str(self.params["max_chars"]))
-        if len(answers[-1]) > most:
+        if len(last) > most:
             return unusable("too_long", f"an answer has at most {most} characters")
         try:
-            value = read_literal(_bare(answers[-1]))
+            value = read_literal(_bare(last))
         except NotALiteral as error:
             return unusable("not_a_literal", f"the answer is not one value: {error}")
-        if any(_differs(answer, value) for answer in answers[:-1] if len(answer) <= most):
+        if any(_differs(answer, value) for answer in answers_in(text)[:-1] if len(answer) <= most):
             return unusable("several_answers", "there are different values in answer tags")
         if value == wanted:
             return scored(1.0, "correct", "the value is right")
-        return scored(0.0, "wrong_value", f"{shown(answers[-1].strip())} is another value")
+        return scored(0.0, "wrong_value", f"{shown(last)} is another value")
 
 
 def _bare(answer: str) -> str:
