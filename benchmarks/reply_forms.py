@@ -93,6 +93,14 @@ CALLS = {
     "call tags on lines": "I call it.\n<tool_call>\n{right}\n</tool_call>",
     "capital call tags": "<TOOL_CALL>{right}</TOOL_CALL>",
     "call tags in answer tags": "<answer><tool_call>{right}</tool_call></answer>",
+    "call tags around a fence": "<tool_call>\n```json\n{right}\n```\n</tool_call>",
+    "function call tags": "<function_call>{right}</function_call>",
+    "call tags of Phi-4": "<|tool_call|>[{right}]<|/tool_call|>",
+    "the token of Mistral": "[TOOL_CALLS][{right}]",
+    "the token of Llama 3": "<|python_tag|>{right}",
+    "prose and a call": "Here is the call: {right}",
+    "prose and a list": "Here are the calls:\n[{right}]",
+    "tool_calls": '{"tool_calls": [{right}]}',
 }
 UNPAID = {
     "a thought alone": "<think>{right}</think>I give up.",

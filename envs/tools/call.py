@@ -15,7 +15,6 @@ from verigym.envs.tools.calls import as_text, submission_of
 from verigym.envs.tools.draws import Draws
 from verigym.question import Ask, Asked, Question
 from verigym.task import Task
-from verigym.verifiers.text.strict_json import NotJson
 from verigym.verifiers.tools.read_calls import Call
 
 _PROMPT = """\
@@ -100,11 +99,7 @@ class FunctionCall(Question):
 
     def transition(self, state: Asked, action: str) -> Transition[Asked]:
         """See `Env`. A reply that is JSON is handed on as the message or the calls that it is."""
-        moved = super().transition(state, action)
-        try:
-            return replace(moved, submission=submission_of(action))
-        except NotJson:
-            return moved  # the verifier says what is wrong with it
+        return replace(super().transition(state, action), submission=submission_of(action))
 
     def tools(self, task: Task | None = None) -> list[dict[str, Any]]:
         """The functions of `task`, by default the one being played, as the OpenAI chat API takes them."""

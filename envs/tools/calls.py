@@ -1,16 +1,18 @@
-"""Reads the calls of an action: an OpenAI message or its parts as JSON, or text with `<tool_call>` tags.
+"""Reads the calls of an action: an OpenAI message or its parts as JSON, or text.
 
-`verifiers/tools/read_calls.py` knows the forms; here only JSON from end to end is told from text.
+`verifiers/tools/read_calls.py` and `call_forms.py` know the forms; here only JSON from end to end is told from text.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from verigym.canonical import JSON
 from verigym.verdict import Verdict
 from verigym.verifiers.text.strict_json import NotJson, read_json
 from verigym.verifiers.tools.read_calls import Call, read_calls
+from verigym.verifiers.tools.text_values import rules_of
 
 AT_ONCE = 8
 """Calls in one action."""
@@ -26,17 +28,19 @@ class NoCalls(ValueError):
 
 
 def submission_of(action: str) -> JSON:
-    """What an action submits: the data where it is JSON from end to end, else its text. Raises NotJson."""
+    """What an action submits: the data where it is JSON from end to end, else its text."""
     whole = action.strip()
-    return read_json(whole) if whole.startswith(("{", "[")) else action
-
-
-def calls_of(action: str) -> list[Call]:
-    """The calls of `action`, at least one. Raises NoCalls."""
+    if not whole.startswith(("{", "[")):
+        return action
     try:
-        reply = read_calls(submission_of(action))
-    except NotJson as error:
-        raise NoCalls(f"{error}; {FORM}") from error
+        return read_json(whole)
+    except NotJson:
+        return action  # text in another form, or one that the reader says what is wrong with
+
+
+def calls_of(action: str, tools: Sequence[JSON] = ()) -> list[Call]:
+    """The calls of `action`, at least one, for `tools` as the OpenAI chat API takes them. Raises NoCalls."""
+    reply = read_calls(submission_of(action), rules_of(tools))
     if isinstance(reply, Verdict):
         raise NoCalls(f"{reply.evidence}; {FORM}")
     if not reply.calls:

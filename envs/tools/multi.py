@@ -108,7 +108,7 @@ class Multi(Env[Asking]):
     def transition(self, state: Asking, action: str) -> Transition[Asking]:
         """See `Env`."""
         try:
-            calls = calls_of(action)
+            calls = calls_of(action, self.tools())
         except NoCalls as wrong:
             return Transition(state=Asking(line(None, error=str(wrong))), valid=False)
         lines: list[str] = []

@@ -136,7 +136,7 @@ class Stateful(Env[Held]):
         """See `Env`."""
         offered = _notes(self.task)["tools"]
         try:
-            calls = calls_of(action)
+            calls = calls_of(action, self.tools())
         except NoCalls as wrong:
             return Transition(state=Held(state.tables, line(None, error=str(wrong))), valid=False)
         tables, lines, valid, finished = state.tables, [], True, False

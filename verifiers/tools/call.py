@@ -16,7 +16,8 @@ The reference goes before the schema: a value that it gives or accepts is right,
 (null, "N/A", a value outside of an enum), and so is the same value in the type that the schema asks for (5 for
 "5"); an argument whose null the schema refuses may be left out. Types of other languages (`dict`, `float`,
 `tuple`, `any`, `ArrayList`) are read as those of JSON Schema.
-`expected: []` wants no call but a reply in words; a blank reply is none.
+`expected: []` wants no call but a reply in words: at least one word of two letters outside of tags and data, and
+no call of a tool written as a program writes it (`name(`).
 
 Score 1 where the calls are those wanted, no more and no fewer; the shares of ToolRL are `parts`
 (`match.py` has the formula): `names`, `params`, `values`, and `match` over all three.
@@ -56,6 +57,7 @@ _CALL_KEYS = frozenset({"name", "arguments", "accept", "optional", "any"})
 @dataclass(frozen=True)
 class _Tool:
     validator: jsonschema_rs.Validator
+    rules: Mapping[str, JSON]
     defaults: Mapping[str, JSON]
     arguments: frozenset[str]
     required: frozenset[str]
@@ -119,12 +121,20 @@ class CallVerifier(Verifier):
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """See the class and the module."""
         tools, wanted, order = self._read(task.reference)
-        reply = read_calls(submission)
+        reply = read_calls(
+            submission, None if tools is None else {n: t.rules for n, t in tools.items()}
+        )
         if isinstance(reply, Verdict):
             return reply
         calls = reply.calls
-        if not calls and (wanted or reply.blank):
-            return unusable("no_call", "the reply is blank" if reply.blank else "no call was made")
+        if not calls and wanted:
+            return unusable("no_call", "no call was made")
+        if not calls and reply.blank:
+            return unusable("no_call", "the reply says nothing in words")
+        if not calls and (named := reply.called_in_words(tools)):
+            return unusable(
+                "not_calls", f"{shown(named[0])} is called in words, which runs nothing"
+            )
         if order == "set":
             calls, wanted = self._distinct(calls), _distinct_wanted(wanted, self._sameness)
         match = match_calls(calls, wanted, order == "sequence", self._sameness)
@@ -247,7 +257,9 @@ def _read_tools(definitions: JSON) -> dict[str, _Tool]:
         }
         validator = compile_schema(schema, f"tool {name!r}")
         required = schema.get("required", []) if isinstance(schema, dict) else []
-        tools[name] = _Tool(validator, defaults, frozenset(properties), frozenset(required))
+        tools[name] = _Tool(
+            validator, properties, defaults, frozenset(properties), frozenset(required)
+        )
     return tools
 
 

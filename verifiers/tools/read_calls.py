@@ -1,11 +1,8 @@
 """Reads tool calls out of what a policy submitted, in the shapes that models and servers use.
 
 - An assistant message of the OpenAI chat API (`{"role", "content", "tool_calls": [...]}`), its list of
-  `tool_calls`, or one call; `arguments` an object or JSON text.
-- Text, without thoughts (`verigym.reply`): every `<tool_call>...</tool_call>` (the last may be cut short at
-  its closing tag), each with one call or a list; else every fenced block, tagged `json`, `tool_call`,
-  `tool_calls` or not at all, that holds JSON; else the whole text, where it begins with `{` or `[`. Where the
-  last answer tag holds calls in one of these forms, those outside of it do not count.
+  `tool_calls`, `{"tool_calls": [...]}`, or one call; `arguments` an object or JSON text.
+- Text, without thoughts (`verigym.reply`), in the forms that `call_forms.py` lists.
 - A call: `{"name", "arguments"}`, also with `parameters` or `input` in place of `arguments`, or
   `{"type": "function", "function": {...}}` without a name beside it. No arguments, null and "" mean `{}`.
 
@@ -16,24 +13,33 @@ runs the call may take the other one.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from verigym.canonical import JSON, to_json
-from verigym.reply import fenced, scope, spoken
+from verigym.reply import spoken
 from verigym.verdict import Verdict, unusable
 from verigym.verifiers.text.reply import shown
 from verigym.verifiers.text.strict_json import MAX_CHARS, NotJson, check_value, read_json
+from verigym.verifiers.tools.call_forms import (
+    BadCall,
+    TakenBack,
+    Written,
+    outside_of_data,
+    written_calls,
+)
+from verigym.verifiers.tools.text_values import Rules, read_value
 
 MAX_CALLS = 64
 
 T = TypeVar("T")
 
-_OPEN = re.compile(r"<\s*tool_calls?\s*>", re.IGNORECASE)
-_CLOSE = re.compile(r"<\s*/\s*tool_calls?\s*>", re.IGNORECASE)
-_TAGS = ("", "json", "tool_call", "tool_calls")
 _ARGUMENTS = ("arguments", "parameters", "input")
+_WORD = re.compile(r"[^\W\d_]{2}")
+_CALLED = re.compile(r"(?<![\w.-])([\w.-]++)(?:\(|\s++\(\s*+\w++\s*+=)")
+_CALLED_BY_KEY = re.compile(r"(?<![\w.-])([\w.-]++)\s*+\(\s*+\w++\s*+=")
+_NO_WORD = re.compile(r"\W*(?:null|none|nil|undefined|nan|true|false)\W*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -46,10 +52,28 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """The calls of a reply, and whether it says anything at all."""
+    """The calls of a reply, and the text of one that has none."""
 
     calls: list[Call]
-    blank: bool
+    text: str = ""
+
+    @property
+    def blank(self) -> bool:
+        """Whether it says nothing: no word of two letters outside of tags, data and calls as programs write them."""
+        words = outside_of_data(self.text)
+        return _WORD.search(words) is None or _NO_WORD.fullmatch(words) is not None
+
+    def called_in_words(self, names: Collection[str] | None) -> list[str]:
+        """Those of `names` that the text calls as a program does: `name(`, also behind the name of a module.
+
+        Where no names are known: all that are called with an argument by name, `name(key=`.
+        """
+        if names is None:
+            return _CALLED_BY_KEY.findall(self.text)
+        found: set[str] = set()
+        for called in _CALLED.findall(self.text):
+            found |= {called, called.partition(".")[2], called.rpartition(".")[2]}
+        return sorted(found.intersection(names))
 
 
 class _Unreadable(Exception):
@@ -58,81 +82,81 @@ class _Unreadable(Exception):
         self.reason = reason
 
 
-def read_calls(submission: JSON) -> Reply | Verdict:
-    """The calls in a submission, or the verdict on one that cannot be read."""
+def read_calls(submission: JSON, rules: Rules | None = None) -> Reply | Verdict:
+    """The calls in a submission, or the verdict on one that cannot be read.
+
+    `rules` are the schemas of the tools' arguments, which give values that are written as text their type.
+    """
     try:
         if isinstance(submission, str):
-            return _from_text(submission)
+            return _from_text(submission, rules or {})
         if len(to_json(submission)) > MAX_CHARS:
             return unusable("too_long", f"a submission has at most {MAX_CHARS} bytes")
         check_value(submission)
-        return _from_data(submission)
+        return _from_data(submission, rules or {})
     except (_Unreadable, NotJson) as error:
         return unusable(error.reason, str(error))
+    except BadCall as error:
+        return unusable("bad_call", str(error))
+    except TakenBack:
+        return unusable("no_call", "the reply takes back what it answers")
 
 
-def _from_data(submission: JSON) -> Reply:
+def _from_data(submission: JSON, rules: Rules) -> Reply:
     if isinstance(submission, list | tuple):
-        return Reply(_calls(submission), False)
+        return Reply(_calls(submission))
     if not isinstance(submission, dict):
         raise _Unreadable(
             "not_calls", f"a submission is text, a message or calls, not {shown(submission)}"
         )
-    if "tool_calls" not in submission and "role" not in submission:
-        return Reply([_call(submission)], False)
-    calls, content = submission.get("tool_calls"), submission.get("content")
-    if calls:
-        if not isinstance(calls, list | tuple):
-            raise _Unreadable("bad_call", "tool_calls must be a list")
-        return Reply(_calls(calls), False)
+    if not _is_message(submission):
+        return Reply([_call(submission)])
+    if submission.get("tool_calls"):
+        return Reply(_calls_of_message(submission))
+    content = submission.get("content")
     if content is None:
-        return Reply([], True)
+        return Reply([])
     if not isinstance(content, str):
         raise _Unreadable("not_calls", "the content of a message must be text")
-    return _from_text(content)
+    return _from_text(content, rules)
 
 
-def _from_text(text: str) -> Reply:
+def _is_message(value: Mapping[str, JSON]) -> bool:
+    return "tool_calls" in value or "role" in value
+
+
+def _calls_of_message(message: Mapping[str, JSON]) -> list[Call]:
+    calls = message["tool_calls"]
+    if not isinstance(calls, list | tuple):
+        raise _Unreadable("bad_call", "tool_calls must be a list")
+    return _calls(calls)
+
+
+def _from_text(text: str, rules: Rules) -> Reply:
     if len(text) > MAX_CHARS:
         raise _Unreadable("too_long", f"{len(text)} characters, {MAX_CHARS} are read")
     text = spoken(text)
-    inside = scope(text)
-    bodies = _bodies(inside) or (_bodies(text) if inside is not text else [])
-    if not bodies:
-        return Reply([], not text.strip())
+    written = written_calls(text)
+    if len(written) == 1 and isinstance(written[0].value, dict) and _is_message(written[0].value):
+        return _from_data(written[0].value, rules)
     calls: list[Call] = []
-    for body in bodies:
-        value = read_json(body.strip())
-        calls += _calls(value) if isinstance(value, list) else [_call(value)]
+    for one in written:
+        calls += _as_calls(one, rules)
         if len(calls) > MAX_CALLS:
             break
-    return Reply(_at_most(calls), False)
+    return Reply(_at_most(calls), "" if calls else text)
 
 
-def _bodies(text: str) -> list[str]:
-    """The JSON of the calls in `text`, unread; empty if it has no calls."""
-    bodies = _tagged(text)
-    if bodies:
-        return bodies
-    bodies = [
-        block.body
-        for block in fenced(text)
-        if block.tag in _TAGS and block.body.lstrip().startswith(("{", "["))
-    ]
-    whole = text.strip()
-    return bodies or ([whole] if whole.startswith(("{", "[")) else [])
-
-
-def _tagged(text: str) -> list[str]:
-    bodies: list[str] = []
-    at = 0
-    while opened := _OPEN.search(text, at):
-        closed = _CLOSE.search(text, opened.end())
-        bodies.append(text[opened.end() : closed.start() if closed else len(text)])
-        if closed is None or len(bodies) > MAX_CALLS:
-            break
-        at = closed.end()
-    return bodies
+def _as_calls(written: Written, rules: Rules) -> list[Call]:
+    value = written.value
+    if isinstance(value, list):
+        return _calls(value)
+    call = _call(value)
+    if not written.texts:
+        return [call]
+    types = rules.get(call.name, {})
+    read = {key: read_value(text, types.get(key)) for key, text in written.texts.items()}
+    return [Call(call.name, read)]
 
 
 def _calls(values: Sequence[JSON]) -> list[Call]:

@@ -32,6 +32,34 @@ def as_fenced(call):
     return f"```json\n{json.dumps(call)}\n```"
 
 
+def as_mistral(call):
+    return f"[TOOL_CALLS][{json.dumps(call)}]"
+
+
+def as_prose(call):
+    return f"Here is the call: {json.dumps(call)}"
+
+
+def as_qwen_coder(call):
+    given = "".join(
+        f"<parameter={key}>\n{value if isinstance(value, str) else json.dumps(value)}\n</parameter>\n"
+        for key, value in call["arguments"].items()
+    )
+    return f"<tool_call>\n<function={call['name']}>\n{given}</function>\n</tool_call>"
+
+
+FORMS = [
+    json.dumps,
+    as_text,
+    as_message,
+    as_tool_calls,
+    as_fenced,
+    as_mistral,
+    as_prose,
+    as_qwen_coder,
+]
+
+
 def started():
     env = verigym.make(TRACE["env"])
     _, info = env.reset(seed=TRACE["seed"], options={"difficulty": TRACE["difficulty"]})
@@ -46,7 +74,7 @@ def expected():
     ]
 
 
-@pytest.mark.parametrize("form", [json.dumps, as_text, as_message, as_tool_calls, as_fenced])
+@pytest.mark.parametrize("form", FORMS)
 def test_the_trace_is_worth_the_same_in_every_form(form):
     env = started()
     found = []

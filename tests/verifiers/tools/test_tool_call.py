@@ -351,3 +351,32 @@ def test_two_calls_in_one_are_refused(key, value):
     for reply in ([call], {"role": "assistant", "tool_calls": [call]}, json.dumps(call)):
         verdict = judge({"expected": [{"name": "f"}]}, reply)
         assert (verdict.score, verdict.reason) == (0.0, "bad_call")
+
+
+QWEN = "<tool_call><function=f><parameter=a>{}</parameter></function></tool_call>"
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "value"),
+    [
+        ({"type": "integer"}, "5", 5),
+        ({"type": "integer"}, "\n5\n", 5),
+        ({"type": "string"}, "5", "5"),
+        ({"type": "str"}, "\na b\n", "a b"),
+        ({"type": "string"}, '"a"', '"a"'),
+        ({"type": "boolean"}, "True", True),
+        ({"type": ["string", "null"]}, "null", None),
+        ({"type": ["string", "integer"]}, "5", 5),
+        ({"type": ["string", "null"]}, "5", "5"),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, "None", None),
+        ({"enum": ["1", "2"]}, "1", "1"),
+        ({"type": "array"}, '["a"]', ["a"]),
+        ({}, "5", 5),
+        ({}, "Paris", "Paris"),
+    ],
+)
+def test_values_written_as_text_have_the_type_of_the_schema(rule, text, value):
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"a": rule}}}]
+    wanted = [{"name": "f", "arguments": {"a": value}}]
+    verdict = judge({"tools": tools, "expected": wanted}, QWEN.format(text))
+    assert (verdict.score, verdict.reason) == (1.0, "correct")
