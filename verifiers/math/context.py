@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from verigym.verifiers.math.choice import options_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.letters import asks_measure, letters_of
-from verigym.verifiers.math.units import Unit, unit_of
+from verigym.verifiers.math.units import Dims, Unit, unit_of
 
 _PERCENT = re.compile(r"per ?cent|\\?%", re.IGNORECASE)
 _BASE = re.compile(r"\b(?:base|binary|octal|hexadecimal|ternary)\b", re.IGNORECASE)
@@ -49,6 +49,8 @@ class Context:
     general: bool = False
     order: tuple[str, ...] = ()
     unit: Unit | None = None
+    dims: frozenset[Dims] = frozenset()
+    """Dimensions of the units that the question names for the answer: how many meters, in seconds."""
     units: str = "optional"
     tolerance: float = 0.0
     digits: int = 0
@@ -91,9 +93,8 @@ def context_of(
     """Reads a question; an empty one leaves the defaults."""
     question = question[:20_000]
     order = _ORDER.findall(question.replace("\\left", "").replace("\\right", ""))
-    unit = None
-    for match in _UNIT.finditer(question):
-        unit = unit or unit_of(match[1])
+    named = [found for match in _UNIT.finditer(question) if (found := unit_of(match[1]))]
+    unit = named[0] if named else None
     return Context(
         question=question,
         options={} if not question else options_of(question),
@@ -107,6 +108,7 @@ def context_of(
         positive=bool(_POSITIVE.search(question)),
         order=tuple(re.split(r"\s*,\s*", clean(order[-1]))) if order else (),
         unit=None if unit is None or unit.degree or not unit.dims else unit,
+        dims=frozenset(found.dims for found in named),
         units=units,
         tolerance=tolerance,
         digits=digits,

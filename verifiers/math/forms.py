@@ -53,6 +53,10 @@ def worked_out(answer: Node, gold: Node, *, lowest: bool = False) -> bool:
     for node in members(answer):
         if node.variables():
             continue
+        if node.kind == "based" and not gold.has("based"):
+            return False
+        if node.kind == "percent" and not gold.has("percent") and _is_above(node.args[0], 100):
+            return False
         if not is_literal(node) and (strict or is_undone(node)):
             return False
         if lowest and not _is_lowest(node):
@@ -105,7 +109,7 @@ def is_literal(node: Node) -> bool:
     if kind in ("num", "dec", "based") or (kind == "const" and node.value in ("inf", "i")):
         return True
     if kind in ("neg", "percent", "pm", "mp"):
-        return is_literal(args[0])
+        return is_literal(args[0]) and not (kind == args[0].kind == "neg")
     if kind == "div":
         below = _whole(args[1])
         above = _whole(args[0])
@@ -126,6 +130,11 @@ def is_literal(node: Node) -> bool:
             _is_imaginary(args[0]) != _is_imaginary(args[1])
         )  # fmt: skip
     return kind == "pow" and _is_ten_to(node)
+
+
+def _is_above(node: Node, bound: int) -> bool:
+    inner = node.args[0] if node.kind == "neg" else node
+    return inner.kind in ("num", "dec") and (exact(inner) or 0) > bound
 
 
 def _is_imaginary(node: Node) -> bool:

@@ -10,7 +10,7 @@ from verigym.verifiers.math.labels import label_of
 from verigym.verifiers.math.nodes import same_node
 from verigym.verifiers.math.reading import Item
 from verigym.verifiers.math.trees import Node, num
-from verigym.verifiers.math.units import same_noun, unit_of
+from verigym.verifiers.math.units import Unit, same_noun, unit_of
 from verigym.verifiers.math.words import same_words
 
 _INVERSE = ("arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc")
@@ -34,6 +34,8 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
     if first and second and bool(first.noun) != bool(second.noun) and (first.dims or second.dims):
         return False
     first, second = (unit if unit and not unit.noun else None for unit in (first, second))
+    if first is None and second is not None and _is_of_another_kind(second, ctx):
+        return False
     if (
         first is None
         and second is not None
@@ -87,6 +89,15 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
         if unit is not None and not unit.dims and unit.factor != 1:
             return same_node(_times(bare, unit.factor), other, ctx)
     return False
+
+
+def _is_of_another_kind(unit: Unit, ctx: Context) -> bool:
+    """Whether a unit measures something else than the units that the question names: kg for meters."""
+    if not ctx.dims or () in ctx.dims or not (unit.dims or unit.degree):
+        return False
+    if unit == _STERLING and _POUND is not None:
+        return _POUND.dims not in ctx.dims
+    return unit.dims not in ctx.dims and {name for name, _ in unit.dims} != {"u"}
 
 
 def _as_letters(gold: Item, answer: Item, ctx: Context) -> tuple[Item, Item]:

@@ -77,7 +77,9 @@ def determinant(matrix: Node) -> Node:
     # Cofactors repeat the cells, so determinants in determinants would grow without bound.
     if sum(1 for row in rows for cell in row for _ in cell.walk()) > MAX_BODY * len(rows):
         raise TooBig(f"a determinant is of at most {MAX_BODY} signs a row")
-    return _cofactors(rows)
+    found = _cofactors(rows)
+    # Of one cell the cell, but as a product, so that it is seen to be left to work out.
+    return Node("mul", (found, num(1))) if len(rows) == 1 else found
 
 
 def _cofactors(rows: list[list[Node]]) -> Node:

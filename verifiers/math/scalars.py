@@ -201,6 +201,9 @@ def _percent(gold: Node, answer: Node, ctx: Context) -> bool:
         return bare and same_scalar(inner_gold, inner, ctx)
     if ctx.percent and same_scalar(inner_gold, inner, ctx):
         return True
+    value = _rational(inner_gold)
+    if ctx.percent and value is not None and abs(value) > 1:
+        return False  # 25 of a question for percents is no 2500%
     return same_scalar(inner_gold, Node("div", (inner, num(100))), ctx)
 
 

@@ -153,3 +153,13 @@ def test_an_unknown_form_is_refused():
 def test_a_hostile_question_takes_little_work(question):
     verdict = judge("7", "3+4", question)
     assert verdict.score is not None
+
+
+@pytest.mark.parametrize("text", ["1200\\%", "\\det[[12]]", "--12", "-(-12)", "1100_2", "C_{16}"])
+def test_an_evaluated_number_is_written_out_in_tens(text):
+    verifier = AnswerVerifier(form="evaluated")
+    task = task_of({"gold": "12", "answer": text})
+    assert verifier.verify(task, text).score == 0.0
+    assert verifier.verify(task, "x = 12").score == 1.0
+    assert verifier.verify(task_of({"gold": "1100_2"}), "1100_2").score == 1.0
+    assert verifier.verify(task_of({"gold": "1/2"}), "50%").score == 1.0
