@@ -39,7 +39,7 @@ _ARGUMENTS = ("arguments", "parameters", "input")
 _WORD = re.compile(r"[^\W\d_]{2}")
 _CALLED = re.compile(r"(?<![\w.-])([\w.-]++)(?:\(|\s++\(\s*+\w++\s*+=)")
 _CALLED_BY_KEY = re.compile(r"(?<![\w.-])([\w.-]++)\s*+\(\s*+\w++\s*+=")
-_NO_WORD = re.compile(r"\W*(?:null|none|nil|undefined|nan|true|false)\W*", re.IGNORECASE)
+_NO_WORD = re.compile(r"\b(?:null|none|nil|undefined|nan|true|false)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,7 @@ class Reply:
     @property
     def blank(self) -> bool:
         """Whether it says nothing: no word of two letters outside of tags, data and calls as programs write them."""
-        words = outside_of_data(self.text)
-        return _WORD.search(words) is None or _NO_WORD.fullmatch(words) is not None
+        return _WORD.search(_NO_WORD.sub(" ", outside_of_data(self.text))) is None
 
     def called_in_words(self, names: Collection[str] | None) -> list[str]:
         """Those of `names` that the text calls as a program does: `name(`, also behind the name of a module.
