@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -46,6 +47,12 @@ def deaf(command: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
     return ["sh", "-c", f"trap '' {' '.join(names)}; exec \"$@\"", "sh", *command]
 
 
+def _without_threads(said: str) -> str:
+    """Masks of signals without 32 and 33: the C library keeps them for threads, and some starter ignores them."""
+    kept = ~(0b11 << 31)
+    return re.sub(r"\b[0-9a-f]{16}\b", lambda match: f"{int(match[0], 16) & kept:016x}", said)
+
+
 @pytest.mark.parametrize("names", [BACKGROUND, ("HUP",), EVERYTHING], ids=" ".join)
 def test_programs_and_sessions_hear_signals(names: tuple[str, ...]) -> None:
     done = subprocess.run(
@@ -56,7 +63,7 @@ def test_programs_and_sessions_hear_signals(names: tuple[str, ...]) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [
+    assert _without_threads(done.stdout).splitlines() == [
         # As in every fresh Python: SIGPIPE and SIGXFSZ.
         "warm SigBlk: 0000000000000000 SigIgn: 0000000001001000",
         "executed SigBlk: 0000000000000000 SigIgn: 0000000000000000",
@@ -68,7 +75,8 @@ def test_programs_and_sessions_hear_signals(names: tuple[str, ...]) -> None:
 def test_programs_hear_signals_that_were_blocked() -> None:
     command = [*PYTHON, BLOCKED, *PYTHON, PROGRAMS]
     done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
-    assert done.stdout.count("SigBlk: 0000000000000000") == 2, done.stderr
+    said = _without_threads(done.stdout)
+    assert said.count("SigBlk: 0000000000000000") == 2, done.stderr
     assert "bash time_limit True" in done.stdout
 
 

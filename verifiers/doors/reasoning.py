@@ -141,7 +141,7 @@ class ReasoningVerifier(Verifier):
     """
 
     id: ClassVar[str] = "doors/reasoning-gym"
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     about: ClassVar[str] = (
         "Judges the answer in the last <answer> tag of a reply to a task of reasoning-gym."
     )

@@ -8,7 +8,7 @@ import pytest
 import verigym
 from verigym.envs.tools.abilities import ABILITIES
 from verigym.envs.tools.almanac import find
-from verigym.errors import VerifierFault
+from verigym.errors import SandboxError, VerifierFault
 from verigym.verifiers.text.schema_json import compile_schema, first_error
 
 DIFFICULTIES = ("easy", "medium", "hard")
@@ -198,7 +198,10 @@ def test_a_machine_that_fails_is_no_answer(monkeypatch):
     """No reward, nothing lost, and the same step can be played again (law 1)."""
 
     class Broken:
-        languages = ()
+        languages = ("python",)
+
+        def run(self, job):
+            raise SandboxError("the machine failed")
 
     env = verigym.make("tools/multi-v0")
     env.reset(seed=2)
