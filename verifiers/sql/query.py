@@ -10,7 +10,7 @@ shows nothing on any database is a fault of the task, and whatever fails after t
 
 Covers: queries that agree by luck on one database; ones that hard-code a result. Does not cover:
 differences that show only in large data or in rare engines' corners; "proved" and "correct" are
-told apart for that. Queries run read-only, in memory, with bounds on work, time, rows and sizes.
+told apart for that. Queries run read-only, in memory, with bounds on work, time, rows, sizes, nesting.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.sql.allowed import is_allowed, name_of
+from verigym.verifiers.sql.depth import is_slow_to_parse, is_too_deep
 from verigym.verifiers.sql.schema import Schema
 
 # What it says of a text that others wrote is of no use to anyone who reads a worker's stderr.
@@ -24,6 +25,9 @@ logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
 
 MAX_CHARS = 20_000
 MAX_NODES = 4_000
+MAX_TABLES = 120
+MAX_JOINS = 60
+"""SQLite joins 64 tables at most; another engine takes minutes to plan that many."""
 _DIALECTS = {"mariadb": "mysql", "postgresql": "postgres", "mssql": "tsql", "sqlserver": "tsql"}
 _PLAIN = ("", "ansi", "calcite", "standard", "sql", "generic", "default")
 _CHANGING = (exp.DDL, exp.DML, exp.Command, exp.Drop, exp.Into, exp.Lock)
@@ -69,12 +73,18 @@ def read_query(text: str, dialect: str | None, schema: Schema, now: str) -> Quer
     if "\0" in source:
         raise Refused("refused_syntax", "it holds characters that no engine takes")
     try:
-        parsed = sqlglot.parse(source, read=dialect)
+        words = sqlglot.Dialect.get_or_raise(dialect)
+        tokens = words.tokenize(source)
+        if is_slow_to_parse(tokens):
+            raise Refused("refused_syntax", "it is nested too deeply")
+        parsed = words.parser().parse(tokens, source)
         trees = [
             tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)
         ]
         if len(trees) != 1:
             raise Refused("refused_syntax", f"one statement is judged, got {len(trees)}")
+        if is_too_deep(trees[0]):
+            raise Refused("refused_syntax", "it is nested too deeply")
         tree = _checked(trees[0].transform(_dollars, copy=False), schema, dialect)
         tree = tree.transform(_lower, copy=False)
         tree = tree.transform(_literal, dialect, copy=False)
@@ -104,6 +114,10 @@ def _checked(tree: exp.Expr, schema: Schema, dialect: str | None) -> exp.Expr:
     nodes = list(tree.walk())
     if len(nodes) > MAX_NODES:
         raise Refused("too_long", f"{len(nodes)} parts, {MAX_NODES} are allowed")
+    for kind, most in ((exp.Table, MAX_TABLES), (exp.Join, MAX_JOINS)):
+        count = sum(isinstance(node, kind) for node in nodes)
+        if count > most:
+            raise Refused("too_long", f"{count} of {kind.key}, {most} are allowed")
     for node in nodes:
         if isinstance(node, _CHANGING):
             raise Refused("refused_syntax", f"{node.key.upper()} is refused: queries only read")

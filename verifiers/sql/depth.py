@@ -1,0 +1,55 @@
+"""How deep a query is nested, measured without recursion, so that what recurses later has a bound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.parser import Parser
+from sqlglot.tokens import Token, TokenType
+
+MAX_DEPTH = 100
+"""Parts inside one another; a chain of one operator, `1 + 1 + 1`, counts once."""
+MAX_CHAINED = 250
+"""The same with every link of such a chain counted."""
+
+MAX_TYPES = 8
+"""Brackets behind names of types inside one another: each doubles what the parser takes."""
+_OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET)
+_CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET)
+
+
+def is_slow_to_parse(tokens: Sequence[Token]) -> bool:
+    """Whether calls that are named as types, `DATE(DATE(...))`, stand inside one another too deeply."""
+    opened: list[bool] = []
+    deep = 0
+    before = None
+    for token in tokens:
+        kind = token.token_type
+        typed = before in Parser.TYPE_TOKENS
+        if kind in _OPENING:
+            opened.append(typed)
+            deep += typed
+            if deep > MAX_TYPES:
+                return True
+        elif kind in _CLOSING and opened:
+            deep -= opened.pop()
+        before = kind
+    return False
+
+
+def is_too_deep(tree: exp.Expr) -> bool:
+    """Whether a tree is nested deeper than queries are that someone means."""
+    stack: list[tuple[exp.Expr, int, int]] = [(tree, 1, 1)]
+    while stack:
+        node, depth, chained = stack.pop()
+        if depth > MAX_DEPTH or chained > MAX_CHAINED:
+            return True
+        # A moment and an interval become a call, which is no chain.
+        links = isinstance(node, exp.Binary | exp.SetOperation) and not any(
+            isinstance(side, exp.Interval) for side in node.iter_expressions()
+        )
+        for child in node.iter_expressions():
+            linked = links and type(child) is type(node)
+            stack.append((child, depth + (not linked), chained + 1))
+    return False
