@@ -40,6 +40,12 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.qa.amounts import currencies_in, mark_amount, money_words
+from verigym.verifiers.qa.around import (
+    unboxed,
+    without_courtesies,
+    without_item_mark,
+    without_time,
+)
 from verigym.verifiers.qa.asides import without_asides
 from verigym.verifiers.qa.citations import (
     judge_citations,
@@ -180,7 +186,10 @@ class AnswerVerifier(Verifier):
         if isinstance(given, Verdict):
             return given
         whole, cited = given
-        answer = undressed(whole)
+        whole = unboxed(whole)
+        answer = undressed(without_courtesies(whole))
+        if kind == "text" and answer[:1] in "1-•":
+            answer = without_item_mark(answer, task.prompt)
         if kind == "list" and not all(tokens(str(one)) for one in right):
             answer = whole.strip().strip("`")  # a sign at its end may be an item
         verdict = self._judge_signs(task, kind, right, whole)
@@ -274,6 +283,7 @@ class AnswerVerifier(Verifier):
         return moves_date(plain(answer), frozenset(read_question(task.prompt).row))
 
     def _judge_date(self, task: Task, wanted: Sequence[tuple[int, ...]], answer: str) -> Verdict:
+        answer = without_time(answer, task.prompt)
         found = read_date(answer, self._day_first)
         if found is None and self.params["sentence"]:
             text = without_marks(plain(answer))

@@ -18,7 +18,7 @@ from verigym.reply import last_answer, spoken
 from verigym.verifiers.qa.normalise import tokens
 
 _LABEL = re.compile(
-    r"^(?P<label>[\s>*_#-]{0,8}(?:my\s+|the\s+)?(?:final\s+|short\s+|correct\s+)?answer(?:\s+is)?"
+    r"^(?P<label>[\s>*_#-]{0,8}(?:(?:so|therefore|thus|hence|finally|in\s+short|in\s+conclusion|overall),?\s+)?(?:my\s+|the\s+)?(?:final\s+|short\s+|correct\s+)?answer(?:\s+is)?"
     r"[*_]{0,3}\s*(?::|(?<=is)\s)[*_]{0,3})\s*(?P<rest>\S.*)$",
     re.IGNORECASE,
 )

@@ -353,6 +353,8 @@ def states(
     kinds = []
     for sentence in _SENTENCE.split(_LINE_MARKS.sub("", masked).translate(_QUOTES)):
         pieces = _PIECE.findall(sentence)
+        if answer_is_asked and "than" in pieces and "than" not in asked.row:
+            pieces = _without_rivals(pieces, asked)
         if any(map(_is_word, pieces)) or ANSWER in pieces:
             kinds.append(_Sentence(pieces, asked, answer_is_asked, extra).kind())
         elif [piece for piece in pieces if piece not in _HARMLESS]:
@@ -362,6 +364,29 @@ def states(
     if answer_is_asked and len([kind for kind in kinds if kind != "nothing"]) > 1:
         return False
     return "remark" not in kinds[: kinds.index("answer")]
+
+
+def _without_rivals(pieces: list[str], asked: Asked) -> list[str]:
+    """A sentence without "than ...", where that has only other candidates: "@ is older than Ben"."""
+    at = pieces.index("than")
+    while pieces and pieces[-1] in (".", "!"):
+        pieces = pieces[:-1]
+    low = [piece.lower() for piece in pieces]
+    words = [word for word in low[at + 1 :] if word not in {"and", ",", "or", "of", *_ARTICLES}]
+    known = {*asked.row, *asked.options}
+    fits = (
+        ANSWER in pieces[:at]
+        and sum(low[:at].count(verb) for verb in ("is", "are", "was", "were")) == 1
+        and "and" not in low[:at]
+        and any(word.endswith("er") and word in asked.row for word in low[:at])
+        and bool(words)
+        and known.issuperset(words)
+        and not _VERBS.intersection(words)
+        and any(word in asked.options | asked.capital for word in words)
+    )
+    if not fits:
+        return pieces
+    return pieces[:at]
 
 
 class _Sentence:
@@ -540,6 +565,9 @@ class _Sentence:
             return True
         if not before or before[-1] not in _VERBS:
             return False
+        behind = self._beside(i, 1)
+        if before[-1] in ("has", "have", "had") and behind and _stem(behind) in self.asked.counted:
+            return False  # "Mars has @ moons"
         # "France is @", where the question does not say "is France".
         framed = [word for word in before if word not in _FUNCTION]
         return (

@@ -1,0 +1,72 @@
+"""Takes off a reply what people say around an answer: a source, a closing, a box, the mark of a list item, a time of day.
+
+Each is a closed form, in which no second candidate can stand.
+"""
+
+from __future__ import annotations
+
+import re
+
+_SOURCE = re.compile(
+    r"^\W{0,4}(?:based\s+on|according\s+to|as\s+(?:stated|given|said)\s+in|going\s+by)\s+(?:the|these|this|your)\s+"
+    r"(?:(?:provided|given|above|supplied|retrieved|search)\s+)?"
+    r"(?:documents?|sources?|articles?|passages?|texts?|context|information|pages?|results?|evidence|paragraphs?"
+    r"|excerpts?|snippets?|facts?|quotes?)(?:\s+(?:provided|given|above|supplied))?\s*,\s+",
+    re.IGNORECASE,
+)
+_ASKS_BACK = (
+    r"(?:(?:any(?:thing)?|more|other|further|else|additional|questions?|help|information|details?|assistance|to|know"
+    r"|ask|about|this|that|it|the|me|topic|you|need|have|want|if|like|would|with)\b[\s,]*){0,14}"
+)
+_CLOSING = re.compile(
+    r"(?:(?<=[.!\n])|(?<=[.!][*_]{2}))\s*(?:please\s+)?(?:let\s+me\s+know\s+if\s+you(?:'d|\s+would)?\s+(?:need|have|want|like)\s+"
+    rf"{_ASKS_BACK}|(?:i\s+)?hope\s+(?:this|that|it)\s+(?:helps|is\s+helpful)|(?:please\s+)?feel\s+free\s+to\s+ask\s*{_ASKS_BACK}"
+    rf"|is\s+there\s+anything\s+else\s+{_ASKS_BACK}|(?:i\s+am|i'm)?\s*happy\s+to\s+help|have\s+a\s+(?:nice|great|good)\s+day)"
+    r"\s*[.!?]*\s*$",
+    re.IGNORECASE,
+)
+_BOX = re.compile(r"\$*\\boxed\s?\{((?:[^{}\\]|\\[%$&#_ ]|\\text\{[^{}]*\})*)\}\$*")
+_TEXT = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\{([^{}]*)\}")
+_ITEM = re.compile(r"^\s*(?:1[.)]|[-•])\s+(?=[^\W\d])")
+_TIME = re.compile(
+    r"(?<=\d)(?:t|,?\s+(?:at\s+)?)(?:\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b\.?)?|\d{1,2}\s?[ap]\.?m\b\.?)"
+    r"(?:\s?\(?(?:utc|gmt|z|[ecmp][sd]?t|local\s+time)\b\)?)?(?=\W*$)",
+    re.IGNORECASE,
+)
+
+
+def without_courtesies(answer: str) -> str:
+    """`answer` without "Based on the documents," before it and "Let me know if you need anything else!" behind it."""
+    if len(answer) > 2_000 or " " not in answer:
+        return answer
+    answer = _SOURCE.sub("", answer)
+    for _ in range(3):
+        shorter = _CLOSING.sub("", answer)
+        if shorter == answer or not shorter.strip():
+            break
+        answer = shorter
+    return answer
+
+
+def unboxed(text: str) -> str:
+    r"""`text` with what stands in `\boxed{}` in place of the box; only that, if a box is all of the last line."""
+    if "\\boxed" not in text:
+        return text
+    lines = text.strip().splitlines()
+    last = _BOX.fullmatch(lines[-1].strip().rstrip(".").strip("*_ ")) if lines else None
+    if last and len(set(_BOX.findall(text))) == 1:
+        return _TEXT.sub(r"\1", last[1])
+    return _BOX.sub(lambda box: _TEXT.sub(r"\1", box[1]), text)
+
+
+def without_item_mark(answer: str, prompt: str) -> str:
+    """`answer` without the mark of a list of one item ("1. Paris"), unless the prompt has such a list."""
+    if "\n" in answer.strip() or re.search(r"(?<!\w)1[.)]", prompt[:20_000]):
+        return answer
+    return _ITEM.sub("", answer)
+
+
+def without_time(answer: str, prompt: str) -> str:
+    """A date without the time of day behind it, unless the question asks for a time."""
+    asks = "time" in prompt[:20_000].lower() or "hour" in prompt[:20_000].lower()
+    return answer if asks or len(answer) > 2_000 else _TIME.sub("", answer)
