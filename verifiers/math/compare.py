@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache, partial
 
+from verigym.verifiers.math.affirming import contradicts, states
 from verigym.verifiers.math.altering import alters
 from verigym.verifiers.math.choice import letters_of
 from verigym.verifiers.math.clean import clean
@@ -208,7 +209,10 @@ def _spoken(gold: str, answer: str, ctx: Context) -> bool | None:
     wanted, found = kind_of(gold), kind_of(answer)
     if wanted in ("yes", "no"):
         if found is None:
-            return begins_with_verdict(gold, answer)
+            begun = begins_with_verdict(gold, answer)
+            if begun is None and ctx.question and (stated := states(answer, ctx.question)):
+                return stated == wanted
+            return begun and not (ctx.question and contradicts(wanted, answer, ctx.question))
         return wanted == found
     if wanted is not None and found is not None:
         return wanted == found or {wanted, found} == {"none", "undefined"}

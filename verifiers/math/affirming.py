@@ -1,0 +1,104 @@
+"""Reads statements as answers to a yes-no question: for "Is 7 prime?", "7 is prime" says yes, "it is composite" no.
+
+A statement is read only where it holds the last words of the question, or an opposite of one of them, and
+no others. Not covered: questions with a "not" or an "or", and statements that follow from others.
+"""
+
+from __future__ import annotations
+
+import re
+
+from verigym.verifiers.math.trees import names
+
+_POLAR = re.compile(r"(?:^|[.!?:,]\s+|\n)\W*(?:is|are|was|were|does|do|did|can|will|has|have)\b([^.?!]{1,300}(?:\.\d[^.?!]{0,200})?)\?\W*$", re.IGNORECASE)  # fmt: skip
+_CLAUSES = re.compile(
+    r"[,;:!]\s+|\.(?:\s+|$)|\b(?:because|since|as|so|but|and|hence|thus|therefore)\b"
+)
+_WORD = re.compile(r"[a-z]+(?:'t)?|\d+(?:\.\d+)?|[^\s\w]")
+_VERB = re.compile(r"\b(?:is|are|was|were|does|do|did|can|will|has|have)\b|n't\b")
+_EMPTY = frozenset(
+    names(
+        "a an the is are was were be it this that they number numbers integer integers indeed also does do did can will has have "
+        "yes no true false itself fact in clearly really actually therefore thus so hence isn't aren't wasn't doesn't don't can't cannot not never"
+    )
+)
+_NOT = re.compile(r"\b(?:not|never|cannot)\b|n't\b")
+_DOUBT = re.compile(r"\b(?:if|unless|or|maybe|perhaps|possibly|probably|might|may|could|would|whether|suppose|assum\w+|sometimes|false|wrong|untrue)\b|\?")  # fmt: skip
+_PAIRS = names(
+    "prime/composite even/odd positive/negative rational/irrational converge/diverge convergent/divergent converges/diverges equal/unequal "
+    "increasing/decreasing finite/infinite singular/invertible singular/nonsingular singular/regular greater/less larger/smaller "
+    "bigger/smaller more/less more/fewer dependent/independent closed/open possible/impossible valid/invalid true/false "
+    "linear/nonlinear concave/convex real/imaginary same/different parallel/perpendicular bounded/unbounded "
+    "continuous/discontinuous consistent/inconsistent commutative/noncommutative solvable/unsolvable above/below "
+    "before/after longer/shorter taller/shorter higher/lower older/younger faster/slower heavier/lighter left/right inside/outside acute/obtuse"
+)
+_OPPOSITES: dict[str, set[str]] = {}
+for _pair in _PAIRS:
+    _one, _other = _pair.split("/")
+    _OPPOSITES.setdefault(_one, set()).add(_other)
+    _OPPOSITES.setdefault(_other, set()).add(_one)
+del _pair, _one, _other
+_FORMULA = re.compile(r"\$[^$]*\$")
+_UN = re.compile(r"(?:non-?|un|in|im|ir|il|dis)(?=[a-z]{4})")
+
+
+def affirms(clause: str, question: str) -> bool | None:
+    """What a clause answers to a yes-no question: True for yes, False for no; None if it answers nothing."""
+    if _DOUBT.search(clause):
+        return None
+    found = _answers(clause, _asked(question))
+    if found is None and "$" in question:
+        # "The series converges" where the question shows its formula as well.
+        found = _answers(clause, _asked(_FORMULA.sub(" ", question)))
+    return found
+
+
+def _answers(clause: str, asked: list[str]) -> bool | None:
+    said = [_stem(word) for word in _WORD.findall(clause) if word not in _EMPTY]
+    denied = len(_NOT.findall(clause)) % 2 == 1
+    if not said or len(said) > len(asked):
+        return None
+    end = asked[-len(said) :]
+    differing = [(a, b) for a, b in zip(said, end, strict=True) if a != b]
+    if not differing:
+        return not denied
+    return denied if len(differing) == 1 and _opposite(*differing[0]) else None
+
+
+def contradicts(verdict: str, answer: str, question: str) -> bool:
+    """Whether a clause of an answer that says yes or no states the other: "Yes, it is not prime"."""
+    found = (
+        affirms(clause.strip(), question) for clause in _CLAUSES.split(_plain(answer)) if clause
+    )
+    return (verdict == "no") in found
+
+
+def states(answer: str, question: str) -> str | None:
+    """The yes or no that an answer without either word says by a statement alone; None for any other."""
+    shown = _plain(answer).strip(" .!")
+    if len(shown) > 200 or not _VERB.search(shown):
+        return None
+    said = affirms(shown, question)
+    return None if said is None else ("yes" if said else "no")
+
+
+def _asked(question: str) -> list[str]:
+    match = _POLAR.search(_plain(question[-1000:]).strip())
+    if match is None or _NOT.search(match[1]) or re.search(r"\bor\b", match[1]):
+        return []
+    return [_stem(word) for word in _WORD.findall(match[1]) if word not in _EMPTY]
+
+
+def _plain(text: str) -> str:
+    text = re.sub(r"\\[()\[\],;:! ]|[${}*\"`]", " ", text.lower().replace("’", "'"))
+    return re.sub(r"\s+", " ", text.replace("'s ", " is ")).strip()
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+
+
+def _opposite(a: str, b: str) -> bool:
+    if b in _OPPOSITES.get(a, ()):
+        return True
+    return any(_UN.match(x) and _UN.sub("", x, count=1) == y for x, y in ((a, b), (b, a)))
