@@ -15,9 +15,11 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from verigym.reply import fenced, last_answer, spoken
 from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.sql.allowed import is_allowed, name_of
 from verigym.verifiers.sql.depth import is_slow_to_parse, is_too_deep
+from verigym.verifiers.sql.prose import query_in_prose
 from verigym.verifiers.sql.schema import Schema
 
 # What it says of a text that others wrote is of no use to anyone who reads a worker's stderr.
@@ -73,6 +75,23 @@ def read_query(text: str, dialect: str | None, schema: Schema, now: str) -> Quer
     if "\0" in source:
         raise Refused("refused_syntax", "it holds characters that no engine takes")
     try:
+        return _read(source, dialect, schema, now)
+    except _Unparsed:
+        spoken_text = spoken(text)
+        found = None
+        if not fenced(spoken_text) and last_answer(spoken_text) is None:
+            found = query_in_prose(source)
+        if found is None or found == source:
+            raise
+    return _read(found, dialect, schema, now)
+
+
+class _Unparsed(Refused):
+    """A text that is no SQL."""
+
+
+def _read(source: str, dialect: str | None, schema: Schema, now: str) -> Query:
+    try:
         words = sqlglot.Dialect.get_or_raise(dialect)
         tokens = words.tokenize(source)
         if is_slow_to_parse(tokens):
@@ -92,7 +111,7 @@ def read_query(text: str, dialect: str | None, schema: Schema, now: str) -> Quer
         if dialect == "mysql":
             _having_aliases(tree)
     except SqlglotError as error:
-        raise Refused("refused_syntax", f"it does not parse: {_first_line(error)}") from error
+        raise _Unparsed("refused_syntax", f"it does not parse: {_first_line(error)}") from error
     except RecursionError as error:
         raise Refused("refused_syntax", "it is nested too deeply") from error
     return Query(tree, promises_order(tree))
