@@ -45,6 +45,8 @@ _LONE = 4
 _PLANTED = 100
 _MAX_PLANTED = 20
 _TABLE = "_cells"
+_CASED = ("sqlite", "postgres")
+"""Dialects to which upper and lower case are two, so that a text's twin breaks `=`."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ class Witnesses:
             for key in schema.keys.get(occurrence.table, ())
             for name in key
         }
+        self._cased = dialect in _CASED
         self.proposed = self._proposals()
         self.bound = set(self.proposed)
         self.choices = {root: self._choices(root) for root in self.members}
@@ -169,6 +172,8 @@ class Witnesses:
         for value in self.proposed.get(root, ())[:_MAX_PROPOSALS]:
             if value is not None:
                 near += around(value, kind)[:1]
+        if self._cased and kind == "text":
+            near += [twin for v in near if isinstance(v, str) and (twin := v.swapcase()) != v]
         for value in self.proposed.get(root, ())[:_MAX_PROPOSALS]:
             if value is not None:
                 near += around(value, kind)[1:]

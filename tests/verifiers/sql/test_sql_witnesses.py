@@ -146,3 +146,13 @@ def test_without_a_schema_columns_and_kinds_come_from_the_reference():
 )
 def test_examples_of_patterns(pattern, text):
     assert example_of(pattern) == text
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
+@pytest.mark.parametrize("wrong", ["s LIKE 'heavy'", "s = 'heavy' COLLATE NOCASE"])
+def test_a_text_is_tried_with_its_case_changed(dialect, wrong):
+    if dialect == "postgres" and "LIKE" in wrong:
+        wrong = "s ILIKE 'heavy'"
+    query = "SELECT a FROM t WHERE s = 'heavy'"
+    assert judge(query, query, dialect=dialect).score == 1.0
+    assert judge(query, f"SELECT a FROM t WHERE {wrong}", dialect=dialect).score == 0.0
