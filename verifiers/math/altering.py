@@ -25,7 +25,7 @@ _ANYWHERE = frozenset(
 _BEFORE = _ANYWHERE | frozenset(
     names(
         "half third quarter times under over above below beyond beneath within after before past from until than by between far "
-        "close up least most more less fewer other plus another minus divided multiplied raised beside against"
+        "close up like next something least most more less fewer other plus another minus divided multiplied raised beside against"
     )
 )
 _AFTER = _ANYWHERE | frozenset(
@@ -66,8 +66,13 @@ def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
         return True
     if not ctx.base and re.search(r"\bin base\b", answer) and "base" not in gold:
         return True
+    aside = re.search(r"\(([^()]*[A-Za-z]{2}[^()]*)\)\s*$", answer)
+    if aside is not None:
+        words = set(map(str.lower, _WORD.findall(aside[1])))
+        if words & _ANYWHERE and "root" not in words and not re.search(r"\d", aside[1]):
+            return True
+        answer = answer[: aside.start()]
     body = answer.removesuffix(tail.strip()) if tail else answer
-    body = re.sub(r"\([^()]*[A-Za-z]{2}[^()]*\)\s*$", "", body)
     if number_of(body.strip(" .")) is not None:
         return False
     label = _LABELLED.match(body)
@@ -80,7 +85,9 @@ def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
     place = re.search(r"\d", shown)
     if place is None:
         words = {word.lower() for word in _WORD.findall(shown)}
-        return bool((words & (_ANYWHERE | {"half", "times"})) - mine)
+        if re.search(r"\btimes\s+\w", shown):
+            return True
+        return bool((words & (_ANYWHERE | {"half", "too"})) - mine)
     before = [word.lower() for word in _WORD.findall(shown[: place.start()])]
     after = [
         word.lower()
@@ -103,7 +110,14 @@ def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
         altering -= {"square", "squared", "cube", "cubed"}
     if altering:
         return True
-    return bool(after) and after[0] in ("more", "less", "fewer", "th") and after[0] not in asked
+    if before and before[-1] == "point" and "point" not in asked:
+        return True
+    return (
+        bool(after)
+        and "%" not in shown
+        and after[0] in ("more", "less", "fewer", "th")
+        and after[0] not in asked
+    )
 
 
 def _is_set(gold: str) -> bool:
