@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlglot import exp
+from sqlglot import Token, TokenType, exp
 from sqlglot.parser import Parser
-from sqlglot.tokens import Token, TokenType
 
 MAX_DEPTH = 100
 """Parts inside one another; a chain of one operator, `1 + 1 + 1`, counts once."""
