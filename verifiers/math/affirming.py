@@ -38,7 +38,7 @@ for _pair in _PAIRS:
     _OPPOSITES.setdefault(_one, set()).add(_other)
     _OPPOSITES.setdefault(_other, set()).add(_one)
 del _pair, _one, _other
-_FORMULA = re.compile(r"\$[^$]*\$")
+_FORMULA = re.compile(r"\$[^$]*\$|\[\[[^a-z]*?\]\]")
 _UN = re.compile(r"(?:non-?|un|in|im|ir|il|dis)(?=[a-z]{4})")
 
 
@@ -47,7 +47,7 @@ def affirms(clause: str, question: str) -> bool | None:
     if _DOUBT.search(clause):
         return None
     found = _answers(clause, _asked(question))
-    if found is None and "$" in question:
+    if found is None and _FORMULA.search(question):
         # "The series converges" where the question shows its formula as well.
         found = _answers(clause, _asked(_FORMULA.sub(" ", question)))
     return found

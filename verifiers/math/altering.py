@@ -35,7 +35,9 @@ _AFTER = _ANYWHERE | frozenset(
 )
 # Of the words behind a number, those that a question may ask for: "how many more".
 _ASKED = frozenset(
-    names("more less fewer below above off too short away square cube double half over")
+    names(
+        "more less fewer below above off too short away square cube double half over halves thirds quarters fifths tenths"
+    )
 )
 _NEARLY = re.compile(r"(?:approximately|approx|about|around|roughly|circa|some|nearly|almost)\b|\\approx", re.I)  # fmt: skip
 _VALUES = frozenset(

@@ -122,7 +122,7 @@ def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
         return WRONG_FORM
     if ctx.options:
         return ""
-    undone = bool(ctx.question) and leaves_work(found, wanted)
+    undone = bool(ctx.question) and leaves_work(found, wanted, ctx.question)
     return RESTATED if undone or restates(found, wanted, ctx.asked) else ""
 
 

@@ -72,6 +72,7 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 
+_COUNTS = re.compile(r"\b(?:how many|number of|ways|count)\b", re.IGNORECASE)
 _SIMPLIFIES = re.compile(r"\bsimplif", re.IGNORECASE)
 
 
@@ -152,27 +153,29 @@ def _is_longer(node: Node, gold: Node, asked: Asked) -> bool:
     return as_heavy(node, gold) and sum(1 for _ in node.walk()) >= asked.longest
 
 
-def leaves_work(answer: Node, gold: Node) -> bool:
+def leaves_work(answer: Node, gold: Node, question: str) -> bool:
     """Whether an answer to a known question leaves an operation among numbers to do, where the reference
     is plain numbers: 3 + 20, 2^{10}, max(2, 3), 15!/13!.
 
-    Fractions, percents and 3 * 10^8 are plain; 2\\sqrt{3} and \\pi are exact; 5! alone is a count.
+    Fractions, percents and 3 * 10^8 are plain; 2\\sqrt{3} and \\pi are exact; 5! alone is a count
+    where ways are counted.
     """
     wanted = list(members(gold))
     if not wanted or not all(map(is_literal, wanted)):
         return False
-    return not all(node.variables() or _is_settled(node) for node in members(answer))
+    counts = _COUNTS.search(question) is not None
+    return not all(node.variables() or _is_settled(node, counts) for node in members(answer))
 
 
-def _is_settled(node: Node) -> bool:
+def _is_settled(node: Node, counts: bool) -> bool:
     if node.kind in ("neg", "percent", "pm", "mp"):
-        return _is_settled(node.args[0])
+        return _is_settled(node.args[0], counts)
     if node.kind == "div" and all(map(_is_number, node.args)):
         return True
     if is_literal(node) or node.kind in ("var", "named", "dots", "based") or node.has("const"):
         return True
     if node.kind == "fact" or (node.kind == "fn" and node.value in ("binomial", "factorial")):
-        return all(map(_is_number, node.args))
+        return counts and all(map(_is_number, node.args))
     return not is_undone(node)
 
 
