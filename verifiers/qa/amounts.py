@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 
 from verigym.verifiers.qa.normalise import plain
 from verigym.verifiers.qa.statement import ANSWER, Asked, without_marks
@@ -58,6 +59,8 @@ def money_words(asked: Asked, named: frozenset[str]) -> frozenset[str]:
 
 def mark_amount(answer: str, aliases: Sequence[str], asked: Asked) -> str | None:
     """`answer` with a mark for the one amount in it, if that is one of `aliases`; else None."""
+    if not any(map(_amount, aliases)):
+        return None
     text = without_marks(plain(answer))
     mentions = numbers_in(text)
     if len(mentions) != 1:
@@ -87,6 +90,7 @@ def mark_amount(answer: str, aliases: Sequence[str], asked: Asked) -> str | None
     return None
 
 
+@lru_cache(maxsize=1024)
 def _amount(alias: str) -> tuple[Decimal, str] | None:
     """Value and unit of a right answer that is a number with at most one unit."""
     number = read_number(plain(alias))

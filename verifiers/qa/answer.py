@@ -67,8 +67,14 @@ from verigym.verifiers.qa.mark import (
     mark_texts,
     states_unspaced,
 )
-from verigym.verifiers.qa.normalise import f1, plain, signs, tokens
-from verigym.verifiers.qa.reference import read_reference, unit_words, wanted_number
+from verigym.verifiers.qa.normalise import f1, known_tokens, plain, signs, tokens
+from verigym.verifiers.qa.reference import (
+    known_date,
+    known_number,
+    read_reference,
+    unit_words,
+    wanted_number,
+)
 from verigym.verifiers.qa.statement import (
     Asked,
     asks_when,
@@ -190,7 +196,7 @@ class AnswerVerifier(Verifier):
         answer = undressed(without_courtesies(whole))
         if kind == "text" and answer[:1] in "1-•":
             answer = without_item_mark(answer, task.prompt)
-        if kind == "list" and not all(tokens(str(one)) for one in right):
+        if kind == "list" and not all(known_tokens(str(one)) for one in right):
             answer = whole.strip().strip("`")  # a sign at its end may be an item
         verdict = self._judge_signs(task, kind, right, whole)
         if kind == "list" and ("..." in whole or "…" in whole):
@@ -236,7 +242,7 @@ class AnswerVerifier(Verifier):
             )
         if kind == "list":
             return self._judge_list(task, right, answer)
-        aliases = [tokens(str(one)) for one in right]
+        aliases = [list(known_tokens(str(one))) for one in right]
         # An alias may itself have a comma or an "or"; then the answer may, too.
         whole = kind == "text" and words in aliases
         if not whole and (hedge := hedge_in(answer)):
@@ -259,7 +265,7 @@ class AnswerVerifier(Verifier):
         self, task: Task, kind: str, right: Sequence[JSON], answer: str
     ) -> Verdict | None:
         """The verdict on a text where a right one has no words, as `+`; None where words decide."""
-        aliases = [str(one) for one in right if kind == "text" and not tokens(str(one))]
+        aliases = [str(one) for one in right if kind == "text" and not known_tokens(str(one))]
         if not aliases or len(answer) > MAX_ANSWER_CHARS or not answer.strip():
             return None
         if is_sign_alone(answer, aliases):
@@ -275,7 +281,7 @@ class AnswerVerifier(Verifier):
     def _is_another_date(self, task: Task, kind: str, right: Sequence[JSON], answer: str) -> bool:
         """Whether a date is wanted and the one that is given is that "since" or "before" which it was."""
         if kind != "date":
-            days = [read_date(str(one), self._day_first) for one in right]
+            days = [known_date(str(one), self._day_first) for one in right]
             if not any(days) or not (
                 asks_when(read_question(task.prompt)) or any(len(day) > 1 for day in days if day)
             ):
@@ -311,13 +317,15 @@ class AnswerVerifier(Verifier):
     ) -> Verdict:
         body = words
         exact = words in aliases
+        if exact:
+            return _exact(True)
         asked = read_question(task.prompt)
         truths = {read_yes_no(alias) for alias in aliases if is_yes_or_no(alias)}
-        if not exact and truths and is_yes_or_no(words[:1]) and asks_whether(asked):
+        if truths and is_yes_or_no(words[:1]) and asks_whether(asked):
             exact = _yes_or_no(asked, answer, words) in truths
-        elif not exact and self.params["sentence"]:
+        elif self.params["sentence"]:
             body = unframed(words, question_words(task.prompt)) or words
-            exact = self._states_text(task, right, aliases, answer)
+            exact = self._states_text(task, right, aliases, answer, words)
         best = 1.0 if exact else max(f1(body, alias) for alias in aliases)
         parts = {"exact": float(exact), "f1": best}
         if exact:
@@ -333,17 +341,25 @@ class AnswerVerifier(Verifier):
         return scored(0.0, "wrong_answer", "the answer is not one of the right ones", parts)
 
     def _states_text(
-        self, task: Task, right: Sequence[JSON], aliases: Sequence[list[str]], answer: str
+        self,
+        task: Task,
+        right: Sequence[JSON],
+        aliases: Sequence[list[str]],
+        answer: str,
+        words: Sequence[str],
     ) -> bool:
         """Whether the reply says in a sentence, or by value, what one of the texts says."""
         asked = read_question(task.prompt)
-        if repeats_question(answer, asked):
+        if len(words) > 1 and repeats_question(answer, asked):
             return False
-        masked = mark_texts(answer, aliases)
+        held = set(words)
+        masked = None
+        if any(alias and held.issuperset(alias) for alias in aliases):
+            masked = mark_texts(answer, aliases)
         in_question = any(has_words(asked, alias) for alias in aliases if alias)
         if masked is not None and states(masked, asked, in_question):
             return True
-        if masked is not None and not in_question:
+        if masked is not None and not in_question and len(words) > 2:
             bare = without_asides(masked, asked)
             if bare != masked and states(bare, asked):
                 return True
@@ -353,12 +369,12 @@ class AnswerVerifier(Verifier):
             return True
         if states_unspaced(answer, texts, task.prompt):
             return True
-        numbers = [number for number in map(read_number, texts) if number]
+        numbers = [number for number in map(known_number, texts) if number]
         if len(numbers) == len(texts) and not any(one.around or one.percent for one in numbers):
             said = self._number_said(task, answer, frozenset())
             if said is not None:
                 return not said.percent and said.value in {number.value for number in numbers}
-        dates = [day for text in texts if (day := read_date(text, self._day_first))]
+        dates = [day for text in texts if (day := known_date(text, self._day_first))]
         if len(dates) == len(texts) and (asks_when(asked) or all(len(day) > 1 for day in dates)):
             return self._judge_date(task, dates, answer).score == 1.0
         return False
@@ -393,8 +409,9 @@ class AnswerVerifier(Verifier):
         asked = read_question(task.prompt)
         named = currencies_in(" ".join(map(str, (*right, *units))))
         said_in = currencies_in(answer)
-        weighs = "per" in tokens(answer) or asked.knows("pound")  # "5 dollars per pound"
-        if (len(said_in) > 1 and not weighs) or (named and not said_in <= named):
+        # "5 dollars per pound" has one currency
+        two = len(said_in) > 1 and "per" not in tokens(answer) and not asked.knows("pound")
+        if two or (named and not said_in <= named):
             return unusable("unreadable", "the answer is in another currency, or in two")
         money = money_words(asked, named)
         allowed = units | _CURRENCIES | _ABOUT | money | question_words(task.prompt)
@@ -410,7 +427,7 @@ class AnswerVerifier(Verifier):
                 if units and reference.get("unit_required") and not units.intersection(words):
                     return scored(0.0, "wrong_answer", "the number has no unit", _both(0.0))
                 return self._compare_number(task, right, said)
-            years = [read_date(str(one), None) for one in right]
+            years = [known_date(str(one), None) for one in right]
             if asks_when(asked) and all(years):
                 verdict = self._judge_date(task, [one for one in years if one], answer)
                 if verdict.score:

@@ -14,6 +14,7 @@ _SOURCE = re.compile(
     r"|excerpts?|snippets?|facts?|quotes?)(?:\s+(?:provided|given|above|supplied))?\s*,\s+",
     re.IGNORECASE,
 )
+_SENTENCE_END = re.compile(r"[.!\n][*_]{0,2}\s*[a-zA-Z]")
 _ASKS_BACK = (
     r"(?:(?:any(?:thing)?|more|other|further|else|additional|questions?|help|information|details?|assistance|to|know"
     r"|ask|about|this|that|it|the|me|topic|you|need|have|want|if|like|would|with)\b[\s,]*){0,14}"
@@ -39,7 +40,10 @@ def without_courtesies(answer: str) -> str:
     """`answer` without "Based on the documents," before it and "Let me know if you need anything else!" behind it."""
     if len(answer) > 2_000 or " " not in answer:
         return answer
-    answer = _SOURCE.sub("", answer)
+    source = _SOURCE.match(answer)
+    answer = answer[source.end() :] if source else answer
+    if not _SENTENCE_END.search(answer):
+        return answer
     for _ in range(3):
         shorter = _CLOSING.sub("", answer)
         if shorter == answer or not shorter.strip():

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 from verigym.reply import last_answer, spoken
 from verigym.verifiers.qa.normalise import tokens
@@ -58,7 +59,7 @@ def final_answer(reply: str) -> str:
     answer = last_answer(text)
     if answer is None:
         answer = text
-        lines = text.splitlines()
+        lines = text.splitlines() if "answer" in text.lower() else []
         for i in range(len(lines) - 1, max(len(lines) - _LINES, 0) - 1, -1):
             match = _LABEL.match(lines[i][:10_000])
             if match and (":" in match["label"] or not _PRAISE.fullmatch(match["rest"])):
@@ -104,6 +105,7 @@ def unframed(given: list[str], question: AbstractSet[str]) -> list[str] | None:
 NEGATIONS = frozenset({"not", "no", "never", "nor", "neither", "or", "isnt", "wasnt", "without"})
 
 
+@lru_cache(maxsize=256)
 def question_words(prompt: str) -> frozenset[str]:
     """The words of a question that an answer may repeat; no negation and no "or" among them."""
     return frozenset(tokens(prompt[:20_000])) - NEGATIONS

@@ -129,6 +129,8 @@ def is_sign_alone(answer: str, aliases: Sequence[str]) -> bool:
 
 def states_unspaced(answer: str, aliases: Sequence[str], prompt: str) -> bool:
     """Whether a sentence in a script without blanks has one of `aliases`, and else parts of the question."""
+    if answer.isascii():
+        return False
     text, prompt = plain(answer), plain(prompt[:20_000])
     for alias in sorted(map(plain, aliases), key=len, reverse=True):
         if not _UNSPACED.search(alias) or alias not in text:

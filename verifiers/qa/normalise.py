@@ -17,6 +17,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 _WIDE = {0xFF01 + i: 0x21 + i for i in range(94)} | {0x3000: 0x20, 0x2212: 0x2D}
 _ACCENT = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
@@ -31,7 +32,23 @@ _ARTICLES = frozenset({"a", "an", "the"})
 
 def tokens(text: str) -> list[str]:
     """The words and numbers of `text` in the form above; linear time."""
-    return [part for _, _, parts in words_in(plain(text)) for part in parts]
+    words = _TOKEN.findall(plain(text))
+    found: list[str] = []
+    last = len(words) - 1
+    for i, word in enumerate(words):
+        if word.isalpha() and word.isascii():
+            small = word.lower()
+            if small not in _ARTICLES or i == last or (word == "A" and i):
+                found.append(small)
+        else:
+            found += _parts(word, i, last)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def known_tokens(text: str) -> tuple[str, ...]:
+    """The tokens of a text of a task, which many replies are compared with."""
+    return tuple(tokens(text))
 
 
 def plain(text: str) -> str:
@@ -47,15 +64,19 @@ def words_in(text: str) -> Iterator[tuple[int, int, list[str]]]:
     matches = list(_TOKEN.finditer(text))
     last = len(matches) - 1
     for i, match in enumerate(matches):
-        word = match[0]
-        small = word.casefold()
-        if small in _ARTICLES and i != last and (word != "A" or i == 0):
-            parts = []
-        elif small[0].isdigit() or (small[0] in "+-" and len(small) > 1):
-            parts = _number(small)
-        else:
-            parts = _split_word(small)
-        yield match.start(), match.end(), parts
+        yield match.start(), match.end(), _parts(match[0], i, last)
+
+
+def _parts(word: str, i: int, last: int) -> list[str]:
+    """The tokens of word `i` of a text whose last word is `last`."""
+    small = word.casefold()
+    if small in _ARTICLES and i != last and (word != "A" or i == 0):
+        return []
+    if small.isalpha():
+        return [small]
+    if small[0].isdigit() or (small[0] in "+-" and len(small) > 1):
+        return _number(small)
+    return _split_word(small)
 
 
 def signs(text: str) -> str:

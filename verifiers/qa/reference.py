@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.task import Task
-from verigym.verifiers.qa.normalise import signs, tokens
-from verigym.verifiers.qa.values import read_date, read_number, read_yes_no
+from verigym.verifiers.qa.normalise import known_tokens, signs, tokens
+from verigym.verifiers.qa.values import Number, read_date, read_number, read_yes_no
 
 KINDS = ("text", "number", "date", "yes_no", "list")
 
@@ -52,23 +53,35 @@ def read_reference(task: Task) -> tuple[Mapping[str, JSON], str, list[JSON]]:
     return reference, kind, list(right)
 
 
+@lru_cache(maxsize=1024)
+def known_date(text: str, day_first: bool | None) -> tuple[int, ...] | None:
+    """The date that a text of a task is; see `read_date`."""
+    return read_date(text, day_first)
+
+
+@lru_cache(maxsize=1024)
+def known_number(text: str) -> Number | None:
+    """The number that a text of a task is; see `read_number`."""
+    return read_number(text)
+
+
 def _check_right(kind: str, one: JSON) -> None:
     usable = False
     if kind == "text":
-        usable = isinstance(one, str) and bool(tokens(one) or signs(one).strip("."))
+        usable = isinstance(one, str) and bool(known_tokens(one) or signs(one).strip("."))
     elif kind == "list":
         aliases = one if isinstance(one, list) else [one]
         usable = bool(aliases) and all(
-            isinstance(a, str) and (tokens(a) or signs(a).strip(".")) for a in aliases
+            isinstance(a, str) and (known_tokens(a) or signs(a).strip(".")) for a in aliases
         )
     elif kind == "yes_no":
         usable = isinstance(one, bool) or (
             isinstance(one, str) and read_yes_no(tokens(one)) is not None
         )
     elif kind == "date":
-        usable = isinstance(one, str) and read_date(one, None) is not None
+        usable = isinstance(one, str) and known_date(one, None) is not None
     elif isinstance(one, str):
-        usable = read_number(one) is not None
+        usable = known_number(one) is not None
     else:
         usable = isinstance(one, int | float) and not isinstance(one, bool)
     if not usable:
@@ -78,7 +91,7 @@ def _check_right(kind: str, one: JSON) -> None:
 def wanted_number(one: JSON) -> tuple[Decimal, bool]:
     """The value of a right number, and whether it is a percentage."""
     if isinstance(one, str):
-        number = read_number(one)
+        number = known_number(one)
         if number is None:
             raise TaskError(f"a right answer of kind number cannot be {one!r}")
         return number.value, number.percent

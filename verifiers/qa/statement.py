@@ -65,6 +65,7 @@ _FRAGMENT = _OPENERS | frozenset(
     in at on by it its it's to from of for total
     """.split()  # noqa: SIM905
 )
+_LINKS = _VERBS | (_FRAGMENT - _OPENERS)
 _JOINING = frozenset("and or nor versus vs plus & / | et ou und oder y o e".split())  # noqa: SIM905
 _DENYING = re.compile(r"(?:n['’]t|^(?:ain|isn|wasn|aren|weren|don|doesn|didn)t)$")
 _TURNING = frozenset(
@@ -244,6 +245,7 @@ class Asked:
     options: frozenset[str]
     is_negated: bool
     kinds: frozenset[str]
+    tokens: frozenset[str]
 
     def knows(self, word: str) -> bool:
         """Whether the question has a word, in this form or another."""
@@ -291,6 +293,7 @@ def read_question(prompt: str) -> Asked:
         options=_options(asking.lower()),
         is_negated=_is_negated(asking),
         kinds=frozenset(b for a, b in pairwise(row) if a in ("which", "what")),
+        tokens=frozenset(tokens(" ".join(row))),
     )
 
 
@@ -433,7 +436,7 @@ class _Sentence:
     def _turns(self) -> bool:
         """Whether a word denies, takes back or adds, and the question does not say it itself."""
         for i, low in enumerate(self.low):
-            if low in _TURNING or _DENYING.search(low):
+            if low in _TURNING or (low[-1:] == "t" and _DENYING.search(low)):
                 after = self.low[i + 1] if i + 1 < len(self.low) else ""
                 if (low, after) not in self.asked.pairs:
                     return True
@@ -528,6 +531,8 @@ class _Sentence:
             GIVEN not in pieces or pieces[at[0] - 1] != "="
         ):
             return False
+        if "," in pieces and self.words and _LINKS.issuperset(self.words):
+            return False  # "@, are", "it, @"
         if self.answer_is_asked:
             return self._is_subject_or_predicate(at)
         if set(self.words) <= _FRAGMENT | self.extra:
@@ -620,9 +625,10 @@ def _acts(word: str) -> bool:
 
 
 def _is_word(piece: str) -> bool:
-    return bool(piece) and piece[0].isalnum()
+    return piece[:1].isalnum()
 
 
+@lru_cache(maxsize=4096)
 def _stem(word: str) -> str:
     short = _STEM.sub("", re.sub("['’]s$", "", word))
     return short if len(short) > 2 else word
@@ -650,4 +656,4 @@ def repeats_question(answer: str, asked: Asked) -> bool:
 
 def has_words(asked: Asked, words: Sequence[str]) -> bool:
     """Whether the question has all of an answer's tokens."""
-    return set(words) <= set(tokens(" ".join(asked.row)))
+    return asked.tokens.issuperset(words)

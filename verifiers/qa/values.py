@@ -223,16 +223,19 @@ def words_value(words: Sequence[str]) -> Decimal | None:
     return Decimal(total + group)
 
 
-_MOVING = re.compile(
+_MOVING_WORDS = (
     r"\b(since|by|before|after|until|till|around|about|circa|ca?\.|from|to|prior|following|approximately|roughly"
     r"|later|earlier|almost|nearly|near|towards?|between|past|starting|beginning|least|most|than)"
-    r"(?:\s(?:to|than|in|on|at|the|of|early|late|year)){0,3}\s$"
 )
+_MOVED = re.compile(_MOVING_WORDS + r"(?!\w)")
+_MOVING = re.compile(_MOVING_WORDS + r"(?:\s(?:to|than|in|on|at|the|of|early|late|year)){0,3}\s$")
 
 
 def moves_date(text: str, question: AbstractSet[str]) -> bool:
     """Whether a word before a date makes it another, as "since" or "before", which the question does not have."""
     low = text.lower()
+    if not _MOVED.search(low):
+        return False  # the cheap look first
     for start, _, _ in dates_in(low, None, True):
         match = _MOVING.search(low[max(start - 60, 0) : start])
         if match and match[1].rstrip(".") not in question:
