@@ -225,7 +225,10 @@ def move(action: str) -> str:
     """The move in an action that says more than a move: in its last answer tag, fence or box, or else on its last
     line, without a label, marks of Markdown, and a full stop."""
     text = program(action).strip()
-    text = text.splitlines()[-1].strip() if text else ""
+    *before, text = text.splitlines() or [""]
+    if before and not any(len(line.split()) > 2 for line in before):
+        return ""  # a list of moves, and no words that lead to one
+    text = text.strip()
     boxed = re.search(r"\\boxed\{([^{}]*)\}", text)
     text = boxed[1] if boxed else text.strip("*_`\"' ")
     label = _MOVE_LABEL.match(text)
@@ -350,7 +353,7 @@ def _tagged(text: str, fences: list[tuple[int, int]]) -> list[tuple[int, int]]:
         inside = text[match.end() : min(ends, limit)].strip()
         if ends > limit and not inside:
             continue  # a tag directly inside another
-        if found and ((ends == len(text) and k == len(closed)) or inside in _ELLIPSES):
+        if found and inside and (k == len(closed) or inside in _ELLIPSES):
             continue  # a tag that is spoken of, behind an answer
         found.append((match.end(), min(ends, limit)))
     return found

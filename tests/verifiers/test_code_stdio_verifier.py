@@ -520,7 +520,7 @@ def test_exact_is_the_strictest(one, two):
         ("```python\na\n```\nIt prints\n```\n5\n```", "a"),
         ("```\na\n```\n```text\nb\n```", "b"),
         ("```python\na\n```\nAnd now\n```python\nb", "a"),
-        ("```python\na", "```python\na"),
+        ("```python\na", "a"),
         ("~~~python\na\n~~~", "a"),
         ("````python\n```\na\n```\n````", "```\na\n```"),
         ("```Python \r\na\r\n```\r\n", "a\r"),
