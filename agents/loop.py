@@ -41,9 +41,9 @@ from verigym.agents.plan import FaultLimit, Ledger, Plan, Settings, plan_groups
 from verigym.agents.policy import Policy, PolicyRefusal
 from verigym.agents.workers import Job, Workers
 from verigym.episode import Episode, Fault, Turn
-from verigym.errors import PolicyError, RequestError, VerifierFault
+from verigym.errors import PolicyError, RequestError
 from verigym.missing import REASON as NOT_INSTALLED
-from verigym.verdict import Status
+from verigym.verdict import Status, VerifierFault
 
 __all__ = ["EnvPool", "FaultLimit", "Ledger", "Plan", "Settings", "plan_groups", "play"]
 

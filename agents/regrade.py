@@ -16,10 +16,10 @@ from typing import Any
 from verigym.canonical import JSON
 from verigym.env import Env
 from verigym.episode import Episode, Turn
-from verigym.errors import RequestError, TaskError, VerifierFault, VerigymError
+from verigym.errors import RequestError, TaskError, VerigymError
 from verigym.registry import make, make_verifier
 from verigym.task import Task
-from verigym.verdict import Verdict
+from verigym.verdict import Verdict, VerifierFault
 from verigym.verifier import Verifier
 
 

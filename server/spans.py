@@ -23,7 +23,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.types import Scope
 
 from verigym import __version__
-from verigym.server.watch import Exchange
+from verigym.server.exchange import Exchange
 from verigym.verifiers.pool import Trip
 
 

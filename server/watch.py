@@ -11,12 +11,12 @@ import logging
 import re
 import secrets
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from verigym.server import logs
+from verigym.server.exchange import GONE, NO_ROUTE, Exchange
 from verigym.server.metrics import Metrics
 from verigym.server.refusals import NOSNIFF, Refusal
 
@@ -29,31 +29,14 @@ _SAFE_ID: Final = re.compile(rb"[A-Za-z0-9._:-]{1,64}")
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _QUIET: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 """Asked every few seconds by machines: logged at the level debug."""
-_NO_ROUTE: Final = "(none)"
 _START: Final = secrets.token_hex(4)
 _numbers = itertools.count()
 """Ids need only differ: 32 random bits for the process and a number for the request."""
-_GONE: Final = 499
-"""Status in log and metrics of what had no answer, because the client left."""
 
 _BUSY: Final = 429
 _TELL_S: Final = 1.0
 """Of requests refused for want of room one in so long is logged, with how many there were: a line for
 each would take the time from those that were admitted."""
-
-
-@dataclass(slots=True)
-class Exchange:
-    """One request and its answer, or one WebSocket."""
-
-    method: str
-    id: str
-    route: str = _NO_ROUTE
-    status: int = _GONE
-    caller: str = ""
-    seconds: float = 0.0
-    received: int = 0
-    sent: int = 0
 
 
 class Watch:
@@ -80,7 +63,7 @@ class Watch:
             await self._pass_on(scope, receive, send, exchange)
         finally:
             exchange.seconds = time.monotonic() - began
-            exchange.route = getattr(scope.get("route"), "path", _NO_ROUTE)
+            exchange.route = getattr(scope.get("route"), "path", NO_ROUTE)
             exchange.caller = getattr(scope["state"].get("caller"), "name", "")
             self._metrics.under_way.dec()
             self._tell(scope, exchange)
@@ -109,14 +92,14 @@ class Watch:
                 exchange.sent += len(message.get("body", b""))
             elif kind == "websocket.send":
                 exchange.sent += len(message.get("bytes") or message.get("text") or "")
-            elif kind == "websocket.close" and exchange.status == _GONE:
+            elif kind == "websocket.close" and exchange.status == GONE:
                 exchange.status = 403  # what a server answers where it was not accepted before
             await send(message)
 
         try:
             await self.app(scope, receiving, sending)
         except Exception:
-            if exchange.status == _GONE and scope["type"] == "http":
+            if exchange.status == GONE and scope["type"] == "http":
                 # Here, not further out, so that this answer has the id, too.
                 message = "the service failed; what happened is in its log"
                 await Refusal(500, "internal", message).response()(scope, receive, sending)

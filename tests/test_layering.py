@@ -1,6 +1,7 @@
-"""Who may import whom (docs: CONTRIBUTING.md), the import budget, and the root folders' bare names."""
+"""Who may import whom (docs/architecture.md), circles, the import budget, the root folders' bare names."""
 
-import ast
+import graphlib
+import importlib.util
 import json
 import os
 import subprocess
@@ -23,32 +24,16 @@ MAY_IMPORT = {
 }
 FILES = [path for room in MAY_IMPORT for path in sorted((ROOT / room).rglob("*.py"))]
 BUDGET_S = 0.3
+SPEC = importlib.util.spec_from_file_location("architecture", ROOT / "docs" / "architecture.py")
+architecture = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(architecture)
+
+# Imports in functions of `Env`, which finds its own verifier: the only ones that may close a circle.
+FINDS_ITS_VERIFIER = {
+    ("verigym.env", "verigym.registry"),
+    ("verigym.env", "verigym.client"),
+}
 HEAVY = ("torch", "sympy", "fastapi", "httpx2", "transformers")
-
-
-def imports(path):
-    """Every module that a file names in an import, with its line and whether it is at module level."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    lazy = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        # What stands under `if TYPE_CHECKING:` is never run.
-        or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-        for inner in ast.walk(node)
-    }
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, node.lineno, id(node) not in lazy
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
-            if node.module == "verigym":
-                # `from verigym import envs` names a room, `from verigym import Task` does not.
-                for alias in node.names:
-                    yield f"verigym.{alias.name}", node.lineno, id(node) not in lazy
-            else:
-                yield node.module, node.lineno, id(node) not in lazy
 
 
 def room_of(module):
@@ -77,7 +62,7 @@ def against(path):
     """What a file imports that it must not."""
     room = path.relative_to(ROOT).parts[0]
     wrong = []
-    for module, line, at_import in imports(path):
+    for module, line, at_import in architecture.read_imports(path):
         target = room_of(module)
         if module.partition(".")[0] in MAY_IMPORT and target is None:
             wrong.append(f"line {line}: {module} by its bare name")
@@ -92,6 +77,27 @@ def against(path):
         elif f"{module}.".startswith("verigym.cli.") and path.name != "__main__.py":
             wrong.append(f"line {line}: nothing imports the command line")
     return wrong
+
+
+def test_no_module_imports_itself_through_others():
+    # Imports in functions and for types count: a circle is two files that are one.
+    graph = {
+        name: {target for target in targets if (name, target) not in FINDS_ITS_VERIFIER}
+        for name, targets in architecture.read_arrows().items()
+    }
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        circle = " <- ".join(error.args[1])
+        pytest.fail(f"a circle of imports: {circle}; move what both need into a file of its own")
+
+
+def test_imports_at_module_level_make_no_circle():
+    graph = {
+        name: {target for target, at_import in targets.items() if at_import}
+        for name, targets in architecture.read_arrows().items()
+    }
+    graphlib.TopologicalSorter(graph).prepare()
 
 
 def fresh(program, cwd):

@@ -14,14 +14,13 @@ from verigym.errors import (
     RequestError,
     SandboxError,
     TaskError,
-    VerifierFault,
     VerigymError,
 )
 from verigym.question import Ask, Question
 from verigym.registry import list_envs, list_verifiers, make, make_verifier, register_all
 from verigym.task import Task
 from verigym.vector import make_vec
-from verigym.verdict import Status, Verdict, fault, scored, scored_by_parts, unusable
+from verigym.verdict import Status, Verdict, VerifierFault, fault, scored, scored_by_parts, unusable
 from verigym.verifier import Verifier
 
 __version__ = _version("verigym")

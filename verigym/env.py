@@ -25,10 +25,10 @@ from gymnasium.spaces import Text
 from gymnasium.utils import seeding
 
 from verigym.canonical import JSON, digest, to_json
-from verigym.errors import RequestError, TaskError, VerifierFault, suggestion
+from verigym.errors import RequestError, TaskError, suggestion
 from verigym.seeds import checked_seed, generator_of
 from verigym.task import Task
-from verigym.verdict import Verdict
+from verigym.verdict import Verdict, VerifierFault
 from verigym.verifier import Verifier
 
 State = TypeVar("State")

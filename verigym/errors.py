@@ -7,7 +7,8 @@
     ├── TaskError        the task author's: a task that breaks the contract
     ├── SandboxError     the machine's: the sandbox could not run or judge a program
     ├── PolicyError      the model server's: no completion could be had
-    └── VerifierFault    a verdict without a score (law 1); carries the verdict
+    └── VerifierFault    a verdict without a score (law 1); carries the verdict, so it is defined
+                         in `verdict.py`
 
 A wrong answer is none of these: it is a `Verdict` with score 0.0.
 """
@@ -16,10 +17,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from verigym.verdict import Verdict
 
 
 class VerigymError(Exception):
@@ -48,23 +45,6 @@ class SandboxError(VerigymError):
 
 class PolicyError(VerigymError):
     """The policy gave no completion: model server down, model folder broken, time limit passed."""
-
-
-class VerifierFault(VerigymError):
-    """A verifier gave no score. `verdict` says why; the environment's state is unchanged.
-
-    The same `Env.step` may be called again once the cause is gone.
-    """
-
-    def __init__(self, verdict: Verdict) -> None:
-        super().__init__(
-            f"verifier {verdict.verifier or '(unknown)'} gave no score: "
-            f"{verdict.status.value}, {verdict.reason}: {verdict.evidence}"
-        )
-        self.verdict = verdict
-
-    def __reduce__(self) -> tuple[type, tuple[Verdict]]:
-        return VerifierFault, (self.verdict,)
 
 
 _LONGEST_NAME = 200

@@ -24,9 +24,9 @@ from gymnasium.vector.utils import iterate
 
 from verigym.canonical import JSON
 from verigym.env import Env
-from verigym.errors import RequestError, VerifierFault, suggestion
+from verigym.errors import RequestError, suggestion
 from verigym.registry import make, resolve
-from verigym.verdict import Verdict
+from verigym.verdict import Verdict, VerifierFault
 from verigym.verifier import Verifier
 
 MODES = ("sync", "thread", "process")

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from verigym.canonical import to_json
-from verigym.errors import RequestError
+from verigym.errors import RequestError, VerigymError
 
 
 class Status(StrEnum):
@@ -99,6 +99,23 @@ class Verdict:
             return msgspec.json.decode(data, type=Verdict)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise RequestError(f"not a verdict: {error}") from error
+
+
+class VerifierFault(VerigymError):
+    """A verifier gave no score. `verdict` says why; the environment's state is unchanged.
+
+    The same `Env.step` may be called again once the cause is gone.
+    """
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__(
+            f"verifier {verdict.verifier or '(unknown)'} gave no score: "
+            f"{verdict.status.value}, {verdict.reason}: {verdict.evidence}"
+        )
+        self.verdict = verdict
+
+    def __reduce__(self) -> tuple[type, tuple[Verdict]]:
+        return VerifierFault, (self.verdict,)
 
 
 def scored(

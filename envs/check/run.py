@@ -23,10 +23,10 @@ from verigym.envs.check.laws import (
     splits,
 )
 from verigym.envs.check.subject import Broken, Subject
-from verigym.errors import MissingError, RequestError, SandboxError, VerifierFault
+from verigym.errors import MissingError, RequestError, SandboxError
 from verigym.missing import REASON, explain
 from verigym.registry import resolve
-from verigym.verdict import Status
+from verigym.verdict import Status, VerifierFault
 
 Law = Callable[[Subject], dict[str, Any] | None]
 

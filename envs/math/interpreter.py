@@ -22,11 +22,11 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.env import CHARSET, Draft, Env, Transition
 from verigym.envs.math import computed, families
-from verigym.errors import SandboxError, VerifierFault
+from verigym.errors import SandboxError
 from verigym.question import Ask, split_by_question
 from verigym.sandbox.job import JobStatus, Limits, Result
 from verigym.task import Task
-from verigym.verdict import Status, Verdict, fault
+from verigym.verdict import Status, Verdict, VerifierFault, fault
 
 CELL_S = 5.0
 SHOWN_CHARS = 2000

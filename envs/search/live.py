@@ -21,9 +21,9 @@ from verigym.envs.search.html_text import html_to_text
 from verigym.envs.search.library import HITS, Hit, Library, Page
 from verigym.envs.search.reading import Reader
 from verigym.envs.search.toolbox import HELP
-from verigym.errors import RequestError, VerifierFault
+from verigym.errors import RequestError
 from verigym.task import Task
-from verigym.verdict import Status, fault
+from verigym.verdict import Status, VerifierFault, fault
 
 _KEPT = 256
 _MAX_RESULTS_BYTES = 4 << 20

@@ -14,8 +14,9 @@ import json
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import verigym
-from verigym.errors import RequestError, VerifierFault
+from verigym.errors import RequestError
 from verigym.missing import raise_explained
+from verigym.verdict import VerifierFault
 
 if TYPE_CHECKING:
     from mcp.server import Server, ServerRequestContext

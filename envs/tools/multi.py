@@ -16,11 +16,11 @@ from verigym.envs.tools.calls import FORM, NoCalls, as_text, calls_of
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.stateful import bounded, line
 from verigym.envs.tools.tool import Refused, Tool, text, unknown, whole
-from verigym.errors import SandboxError, TaskError, VerifierFault
+from verigym.errors import SandboxError, TaskError
 from verigym.sandbox.job import Job, Limits
 from verigym.sandbox.local import default_sandbox
 from verigym.task import Task
-from verigym.verdict import Status, fault
+from verigym.verdict import Status, VerifierFault, fault
 from verigym.verifiers.code.runs import ENDINGS, run_one
 from verigym.verifiers.tools.read_calls import Call
 

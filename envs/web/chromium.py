@@ -17,9 +17,9 @@ from urllib.parse import parse_qs
 
 from verigym.envs.web.browsing import Action, Place, Session, Site, target
 from verigym.envs.web.pages import Control, Page, as_html, as_text, started
-from verigym.errors import MissingError, VerifierFault
+from verigym.errors import MissingError
 from verigym.missing import raise_explained
-from verigym.verdict import Status, fault
+from verigym.verdict import Status, VerifierFault, fault
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
 _ARGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]

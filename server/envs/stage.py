@@ -15,7 +15,7 @@ from typing import Any, assert_never
 import msgspec
 
 from verigym.env import SPLITS, Env
-from verigym.errors import RequestError, TaskError, VerifierFault, suggestion
+from verigym.errors import RequestError, TaskError, suggestion
 from verigym.registry import arguments_of, list_envs, make
 from verigym.server.envs.messages import (
     Answer,
@@ -31,6 +31,7 @@ from verigym.server.envs.messages import (
     Step,
     Tasks,
 )
+from verigym.verdict import VerifierFault
 
 _NOT_FOR_CALLERS = frozenset({"verifier", "render_mode"})
 """Constructor arguments that a caller may not give: a verifier may be any URL."""

@@ -13,7 +13,7 @@ def test_the_tree():
     assert issubclass(verigym.RequestError, ValueError)
     named = {
         value
-        for value in vars(errors).values()
+        for value in [*vars(errors).values(), *vars(verigym).values()]
         if isinstance(value, type) and issubclass(value, Exception)
     }
     assert all(issubclass(error, verigym.VerigymError) for error in named)

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games.directions import read_direction
 
 SIDE = 4
 Tiles = tuple[int, ...]
@@ -112,8 +113,6 @@ class Merging:
         return Board(tuple(int(str(t)) for t in tiles), target, seed)
 
     def read(self, move: JSON) -> str | None:
-        from verigym.verifiers.games.rules import read_direction  # rules names this class
-
         return read_direction(move)
 
     def legal(self, state: Board, move: str) -> bool:

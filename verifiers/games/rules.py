@@ -16,6 +16,7 @@ from verigym.errors import TaskError, suggestion
 from verigym.task import Task
 from verigym.verifiers.games.blackjack import Blackjack
 from verigym.verifiers.games.connect_four import ConnectFour
+from verigym.verifiers.games.directions import read_direction
 from verigym.verifiers.games.duels import Nim, TicTacToe
 from verigym.verifiers.games.guessing import Hangman, Mastermind, Wordle
 from verigym.verifiers.games.household import Household
@@ -32,8 +33,6 @@ from verigym.verifiers.games.sudoku import Sudoku
 from verigym.verifiers.games.zebra import Zebra
 
 MAX_CELLS = 10_000
-_SHORT = {"u": "up", "d": "down", "l": "left", "r": "right", "n": "up", "s": "down", "w": "left"}
-_SHORT |= {"e": "right", "north": "up", "south": "down", "west": "left", "east": "right"}
 
 
 class Rules(Protocol):
@@ -53,15 +52,6 @@ class Rules(Protocol):
 
     def won(self, state: Any) -> bool:
         """Whether the goal is reached."""
-
-
-def read_direction(move: JSON) -> str | None:
-    """up, down, left or right, from these, their first letters, or the points of the compass."""
-    if not isinstance(move, str) or len(move) > 10:
-        return None
-    word = move.strip().lower()
-    word = _SHORT.get(word, word)
-    return word if word in DIRECTIONS else None
 
 
 class KeyDoor:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.verifiers.games.directions import read_direction
 from verigym.verifiers.games.keydoor import MOVES
 
 MAX_CELLS = 2500
@@ -79,8 +80,6 @@ class Sokoban:
         return Store(Room(len(rows), width, floor, goals), boxes, you.bit_length() - 1)
 
     def read(self, move: JSON) -> str | None:
-        from verigym.verifiers.games.rules import read_direction  # rules names this class
-
         return read_direction(move)
 
     def legal(self, state: Store, move: str) -> bool:

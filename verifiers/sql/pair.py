@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
@@ -14,6 +13,7 @@ from verigym.errors import TaskError
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifiers.sql.compare import Expected, allows, fragile, has_case_twins
 from verigym.verifiers.sql.databases import Database, Extender, family
+from verigym.verifiers.sql.difference import Difference
 from verigym.verifiers.sql.engine import Engine, QueryFailed, Rows
 from verigym.verifiers.sql.hints import widened
 from verigym.verifiers.sql.proof import proved_equal
@@ -27,23 +27,6 @@ from verigym.verifiers.sql.witness import Witnesses
 
 _MAX_PERMUTED = 6
 _SLOW = ("duckdb", "postgres")
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A database on which the queries differ."""
-
-    code: str
-    database: Database
-    wanted: Rows
-    got: Rows
-
-    def told(self) -> str:
-        """For people: the database and both results. It gives the reference away."""
-        shown = {table: rows for table, rows in self.database.items() if rows}
-        return json.dumps(
-            {"database": shown, "wanted": self.wanted[:20], "got": self.got[:20]}, default=str
-        )[:4000]
 
 
 class Pair:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from verigym.verifiers.sql.databases import Database, without_orphans
+from verigym.verifiers.sql.difference import Difference
 from verigym.verifiers.sql.schema import Schema
-
-if TYPE_CHECKING:
-    from verigym.verifiers.sql.pair import Difference
 
 _MAX_TRIES = 300
 

@@ -12,7 +12,8 @@ from rich.panel import Panel
 from rich.text import Text
 
 from verigym.cli import console
-from verigym.errors import RequestError, VerifierFault
+from verigym.errors import RequestError
+from verigym.verdict import VerifierFault
 
 if TYPE_CHECKING:
     from verigym.env import Env

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Self
 from verigym.client.address import Address, check_size, deadline_header
 from verigym.client.calls import Answer, Call
 from verigym.client.streams import ACCEPT
-from verigym.errors import VerifierFault
 from verigym.service import Failed
+from verigym.verdict import VerifierFault
 
 if TYPE_CHECKING:
     import httpx2

@@ -16,10 +16,9 @@ from verigym.client.async_sender import AsyncSender
 from verigym.client.calls import WAIT_S
 from verigym.client.streams import Stream
 from verigym.client.types import EnvInfo, Job, Numbered, Session, SessionState, Step, TaskInfo
-from verigym.errors import VerifierFault
 from verigym.service import Batch, Failed, VerifierInfo
 from verigym.task import Task
-from verigym.verdict import Verdict
+from verigym.verdict import Verdict, VerifierFault
 
 
 class AsyncClient(AsyncSender):

@@ -14,10 +14,9 @@ from verigym.client.calls import WAIT_S
 from verigym.client.sender import Sender
 from verigym.client.streams import Stream
 from verigym.client.types import EnvInfo, Job, Numbered, Session, SessionState, Step, TaskInfo
-from verigym.errors import VerifierFault
 from verigym.service import Batch, Failed, VerifierInfo
 from verigym.task import Task
-from verigym.verdict import Verdict
+from verigym.verdict import Verdict, VerifierFault
 
 
 class Client(Sender):

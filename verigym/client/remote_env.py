@@ -26,10 +26,10 @@ from verigym.client.calls import Answer, Call
 from verigym.client.socket import NoWebSocket, Socket
 from verigym.client.types import FaultInfo, Session
 from verigym.env import CHARSET
-from verigym.errors import RequestError, VerifierFault
+from verigym.errors import RequestError
 from verigym.reply import action as read_action
 from verigym.service import Refused, bad_answer
-from verigym.verdict import Status, Verdict, fault
+from verigym.verdict import Status, Verdict, VerifierFault, fault
 
 _CLOSE_S = 5.0
 

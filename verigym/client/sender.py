@@ -12,8 +12,8 @@ from verigym.client.address import Address, check_size, deadline_header
 from verigym.client.calls import Answer, Call
 from verigym.client.connections import Connections
 from verigym.client.streams import ACCEPT
-from verigym.errors import VerifierFault
 from verigym.service import Failed
+from verigym.verdict import VerifierFault
 
 if TYPE_CHECKING:
     import httpx2

@@ -17,9 +17,8 @@ import msgspec
 from verigym import service
 from verigym.client.address import MAX_ANSWER_BYTES, Address
 from verigym.client.calls import Answer, Call, encoded, read_as
-from verigym.errors import VerifierFault
 from verigym.service import Failed
-from verigym.verdict import Status
+from verigym.verdict import Status, VerifierFault
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection

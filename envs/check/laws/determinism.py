@@ -10,7 +10,7 @@ import sys
 
 import verigym
 from verigym.envs.check.subject import Broken, Subject, plan, transcript, wander
-from verigym.errors import VerifierFault
+from verigym.verdict import VerifierFault
 
 
 def another_process_plays_the_same(subject: Subject) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 import verigym
 from verigym.envs.math import computed, families, interpreter
-from verigym.errors import SandboxError, VerifierFault
+from verigym.errors import SandboxError
+from verigym.verdict import VerifierFault
 
 ID = "math/python-v0"
 

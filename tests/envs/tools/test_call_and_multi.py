@@ -8,7 +8,8 @@ import pytest
 import verigym
 from verigym.envs.tools.abilities import ABILITIES
 from verigym.envs.tools.almanac import find
-from verigym.errors import SandboxError, VerifierFault
+from verigym.errors import SandboxError
+from verigym.verdict import VerifierFault
 from verigym.verifiers.text.schema_json import compile_schema, first_error
 
 DIFFICULTIES = ("easy", "medium", "hard")

@@ -1,0 +1,131 @@
+"""Draw who imports whom, read from the code, into the page docs/architecture.md.
+
+    python -P docs/architecture.py
+
+A folder is a box, an import an arrow. `verigym` is drawn as three boxes: the contracts, the client and
+the command line. Covers: imports at module level, under TYPE_CHECKING and in functions. Does not cover:
+plug-ins, which the registry finds by entry points, and programs that are started as processes.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "architecture.md"
+BEGIN, END = "<!-- picture: begin -->", "<!-- picture: end -->"
+FOLDERS = ("verigym", "sandbox", "verifiers", "envs", "agents", "trainers", "server")
+BOXES = {
+    "verigym": "verigym/\\ncontracts",
+    "verigym/client": "verigym/client/\\nHTTP client",
+    "verigym/cli": "verigym/cli/\\ncommand line",
+    "sandbox": "sandbox/\\nuntrusted programs",
+    "verifiers": "verifiers/\\nverdicts, worker processes",
+    "envs": "envs/\\nenvironments",
+    "agents": "agents/\\npolicies, episode loop",
+    "trainers": "trainers/\\ncredit, losses, training",
+    "server": "server/\\nHTTP service",
+}
+
+
+class Import(NamedTuple):
+    """One name that a file imports."""
+
+    module: str
+    """The module with the name behind it: `verigym.task.Task` for `from verigym.task import Task`."""
+    line: int
+    at_import: bool
+    """False in a function and under `if TYPE_CHECKING`."""
+
+
+def read_imports(path: Path) -> Iterator[Import]:
+    """Yield everything that a file imports. Raises ValueError for a relative import."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    lazy = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        # What stands under `if TYPE_CHECKING:` is never run.
+        or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            if node.level:
+                raise ValueError(f"{path}:{node.lineno}: a relative import")
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            yield Import(name, node.lineno, id(node) not in lazy)
+
+
+def find_modules() -> dict[str, Path]:
+    """Map the name of every module of the package to its file."""
+    found = {}
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            parts = parts[:-1] if parts[-1] == "__init__" else parts
+            found[".".join(parts if folder == "verigym" else ("verigym", *parts))] = path
+    return found
+
+
+def read_arrows() -> dict[str, dict[str, bool]]:
+    """Map each module to the modules of the package that it imports, True if at module level."""
+    modules = find_modules()
+    arrows: dict[str, dict[str, bool]] = {}
+    for name, path in modules.items():
+        mine = arrows[name] = {}
+        for found in read_imports(path):
+            whole = found.module
+            target = whole if whole in modules else whole.rpartition(".")[0]
+            if target in modules and target != name:
+                mine[target] = mine.get(target, False) or found.at_import
+    return arrows
+
+
+def draw() -> str:
+    """Return the Mermaid picture: solid arrows for imports at module level, dotted ones for others."""
+    modules, between = find_modules(), {}
+    for name, targets in read_arrows().items():
+        for target, at_import in targets.items():
+            arrow = (box_of(modules[name]), box_of(modules[target]))
+            if arrow[0] != arrow[1]:
+                between[arrow] = between.get(arrow, False) or at_import
+    boxes = list(BOXES)
+    lines = ["```mermaid", "flowchart BT"]
+    lines += [f'    {_node(box)}["{text}"]' for box, text in BOXES.items()]
+    for start, end in sorted(between, key=lambda arrow: tuple(map(boxes.index, arrow))):
+        line = "-->" if between[start, end] else "-.->"
+        lines.append(f"    {_node(start)} {line} {_node(end)}")
+    return "\n".join([*lines, "```"])
+
+
+def box_of(path: Path) -> str:
+    """Return the box of the picture that a file belongs to."""
+    parts = path.relative_to(ROOT).parts
+    inner = "/".join(parts[:2])
+    return inner if inner in BOXES else parts[0]
+
+
+def insert(page: str, picture: str) -> str:
+    """Return the page with `picture` between its two markers."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{picture}\n{END}{after}"
+
+
+def _node(box: str) -> str:
+    return box.rpartition("/")[2]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(insert(PAGE.read_text(encoding="utf-8"), draw()), encoding="utf-8")
+    sys.stdout.write(f"wrote the picture in {PAGE.relative_to(ROOT)}\n")
