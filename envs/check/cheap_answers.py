@@ -10,7 +10,9 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from textwrap import indent
+from typing import Any
 
 from verigym.reply import fenced
 
@@ -89,6 +91,7 @@ _IN_SIGNS = (
 _TABLE = re.compile(r"CREATE TABLE (\w+) \(((?:[^()]|\([^()]*\))*)\)")
 _MANY = ", ".join(str(1_000_003 + 7 * n) for n in range(100))
 _DEFINED = re.compile(r"^def (\w+)\(", re.MULTILINE)
+_BOUND = re.compile(r"whole number from (-?\d+) to (-?\d+)")
 
 
 @dataclass(frozen=True)
@@ -199,6 +202,30 @@ def given_wrong(prompt: str) -> list[str]:
     return [block.body for block in fenced(prompt) if len(block.body.split()) > 3][:2]
 
 
+def inputs_of_constants(form: Form, right: str, prompt: str) -> dict[str, str]:
+    """Names and replies that give a shown program its own numbers as inputs, in the shape of the right inputs.
+
+    Empty unless the prompt shows a Python program and the right answer is a list of argument lists.
+    """
+    shown = "\n".join(block.body for block in fenced(prompt) if block.tag == "python")
+    calls = _argument_lists(right) if form.language == "json" else []
+    bounds = [(int(low), int(high)) for low, high in _BOUND.findall(prompt)]
+    if not (shown and calls and bounds):
+        return {}
+    low, high = max(low for low, _ in bounds), min(high for _, high in bounds)
+    own = [sign * int(text) for text in re.findall(r"\b\d+\b", shown) for sign in (1, -1)]
+    near = [number + one for number in sorted(own, key=abs, reverse=True) for one in (1, -1)]
+    sums = [one + other for one in own for other in own]
+    replies = {}
+    for name, values in (("", own), ("the neighbours of ", near), ("sums of ", sums)):
+        fit = [value for value in dict.fromkeys(values) if low <= value <= high]
+        places = count()
+        if fit:
+            filled = [[_replaced(value, fit, places) for value in call] for call in calls]
+            replies[f"{name}the numbers of the shown program"] = form.fill(json.dumps(filled))
+    return replies
+
+
 def wrappings(form: Form, answer: str, prompt: str = "") -> dict[str, str]:
     """Answers that mean the same as `answer`, by name: a verifier that refuses it must refuse these.
 
@@ -304,6 +331,23 @@ def _first_argument(call: str) -> str | None:
     except (ValueError, KeyError, AttributeError, TypeError):
         return None
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else None
+
+
+def _argument_lists(right: str) -> list[list[Any]]:
+    try:
+        calls = json.loads(right)
+    except ValueError:
+        return []
+    is_list = isinstance(calls, list) and all(isinstance(call, list) for call in calls)
+    return calls if is_list else []
+
+
+def _replaced(value: Any, numbers: list[int], places: Iterator[int]) -> Any:
+    """`value` with each of its numbers replaced by one of `numbers`, in turn."""
+    if isinstance(value, list):
+        return [_replaced(item, numbers, places) for item in value]
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return numbers[next(places) % len(numbers)] if is_number else value
 
 
 def _bare(query: str) -> str:

@@ -2,15 +2,17 @@
 
 Upper-case words of a source stand for numbers that are drawn for each task. A wrong version is the
 source with one place changed, and comes with arguments that tell it from the right one. It differs on
-few inputs only, so that shooting at random finds hardly any; tests/envs/code/test_tests_env.py measures
-this for each, and that its arguments tell it, whatever the numbers. The functions are in mutated_*.py.
+few inputs only, so that random inputs find hardly any. Nor do the numbers in the source, their neighbours and
+sums: the source shows the image of the place where a version differs, and the place has to be computed.
+tests/envs/code/test_tests_env.py measures both for each function, and that the arguments tell each version,
+whatever the numbers. The functions are in mutated_*.py.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 Bound = dict[str, Any]
@@ -20,7 +22,10 @@ Change = tuple[str, str, Callable[..., list[Any]]]
 
 @dataclass(frozen=True, kw_only=True)
 class Mutated:
-    """One function. `draws` gives each number's range, both ends included."""
+    """One function. `draws` gives each number's range, both ends included.
+
+    `computed` gives the numbers that follow from those; the source may show them and keep what they come from.
+    """
 
     name: str
     says: str
@@ -28,6 +33,11 @@ class Mutated:
     draws: dict[str, tuple[int, int]]
     body: str
     changes: tuple[Change, ...]
+    computed: Mapping[str, Callable[..., int]] = field(default_factory=dict)
+
+    def describe(self, numbers: dict[str, int]) -> str:
+        """Return the sentence that says what the function gives, with its numbers."""
+        return filled(self.says, self._all(numbers))
 
     def program(self, numbers: dict[str, int], change: int | None = None) -> str:
         """The right source, or that with the change of a given number, ready to run."""
@@ -36,11 +46,14 @@ class Mutated:
             old, new, _ = self.changes[change]
             body = body.replace(old, new, 1)
         head = f"def {self.name}({', '.join(self.args)}):\n"
-        return filled(head + body + "\n", numbers)
+        return filled(head + body + "\n", self._all(numbers))
 
     def telling(self, numbers: dict[str, int], change: int) -> list[Any]:
         """Arguments on which a change shows."""
         return self.changes[change][2](**numbers)
+
+    def _all(self, numbers: dict[str, int]) -> dict[str, int]:
+        return numbers | {name: compute(**numbers) for name, compute in self.computed.items()}
 
 
 def filled(text: str, numbers: dict[str, int]) -> str:

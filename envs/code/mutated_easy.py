@@ -2,217 +2,313 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from verigym.envs.code.mutated import TRUTH, Mutated, whole
 
 FUNCTIONS: tuple[Mutated, ...] = (
     Mutated(
         name="clamp",
-        says="0 where x is nearer to 0 than DEAD, else x, or the nearer end of LOW to HIGH where it is outside",
+        says="TIMES times the number by which x is above SHIFT: 0 where that is nearer to 0 than DEAD, else the "
+        "number, or the nearer end of LOW to HIGH where it is outside",
         args={"x": whole(-2000, 2000)},
-        draws={"LOW": (-1500, -400), "HIGH": (400, 1500), "DEAD": (20, 300)},
+        draws={
+            "TIMES": (3, 9),
+            "SHIFT": (30, 300),
+            "NEAR": (20, 300),
+            "LEFT": (400, 1500),
+            "RIGHT": (400, 1500),
+        },
+        computed={
+            "DEAD": lambda TIMES, NEAR, **_: TIMES * NEAR,
+            "LOW": lambda TIMES, LEFT, **_: -TIMES * LEFT,
+            "HIGH": lambda TIMES, RIGHT, **_: TIMES * RIGHT,
+        },
         body="""
-    if abs(x) < DEAD:
+    y = TIMES * (x - SHIFT)
+    if abs(y) < DEAD:
         return 0
-    if x < LOW:
+    if y < LOW:
         return LOW
-    if x > HIGH:
+    if y > HIGH:
         return HIGH
-    return x
+    return y
 """,
         changes=(
-            ("abs(x) < DEAD", "abs(x) <= DEAD", lambda DEAD, **_: [DEAD]),
-            ("abs(x) < DEAD", "abs(x) < DEAD - 1", lambda DEAD, **_: [DEAD - 1]),
-            ("abs(x) < DEAD", "-DEAD <= x < DEAD", lambda DEAD, **_: [-DEAD]),
-            ("abs(x) < DEAD", "-DEAD < x <= DEAD", lambda DEAD, **_: [DEAD]),
-            ("x < LOW", "x < LOW - 1", lambda LOW, **_: [LOW - 1]),
-            ("x > HIGH", "x > HIGH + 1", lambda HIGH, **_: [HIGH + 1]),
+            ("abs(y) < DEAD", "abs(y) <= DEAD", lambda SHIFT, NEAR, **_: [SHIFT + NEAR]),
+            (
+                "abs(y) < DEAD",
+                "abs(y) < DEAD - TIMES",
+                lambda SHIFT, NEAR, **_: [SHIFT + NEAR - 1],
+            ),
+            ("abs(y) < DEAD", "-DEAD <= y < DEAD", lambda SHIFT, NEAR, **_: [SHIFT - NEAR]),
+            ("abs(y) < DEAD", "-DEAD < y <= DEAD", lambda SHIFT, NEAR, **_: [SHIFT + NEAR]),
+            ("y < LOW", "y < LOW - TIMES", lambda SHIFT, LEFT, **_: [SHIFT - LEFT - 1]),
+            ("y > HIGH", "y > HIGH + TIMES", lambda SHIFT, RIGHT, **_: [SHIFT + RIGHT + 1]),
         ),
     ),
     Mutated(
         name="postage",
-        says="the price of a parcel: SMALL up to a weight of LIGHT, LARGE above that, twice as much by express; "
-        "FEE more from a weight of HEAVY on, by express or not",
-        args={"weight": whole(0, 5000), "express": TRUTH},
+        says="the price of a parcel of some scoops, SCOOP grams each, in a box of BOX grams: SMALL up to LIGHT grams, "
+        "LARGE above that, twice as much by express; FEE more from HEAVY grams on, by express or not",
+        args={"scoops": whole(0, 5000), "express": TRUTH},
         draws={
-            "LIGHT": (100, 900),
-            "HEAVY": (1500, 4500),
+            "SCOOP": (3, 19),
+            "BOX": (101, 999),
+            "FEW": (420, 980),
+            "MANY": (1500, 4500),
             "SMALL": (50, 150),
             "LARGE": (200, 400),
             "FEE": (30, 90),
         },
+        computed={
+            "LIGHT": lambda SCOOP, BOX, FEW, **_: BOX + SCOOP * FEW,
+            "HEAVY": lambda SCOOP, BOX, MANY, **_: BOX + SCOOP * MANY,
+        },
         body="""
+    grams = BOX + SCOOP * scoops
     price = SMALL
-    if weight > LIGHT:
+    if grams > LIGHT:
         price = LARGE
     if express:
         price = price * 2
-    if weight >= HEAVY:
+    if grams >= HEAVY:
         price = price + FEE
     return price
 """,
         changes=(
-            ("weight > LIGHT", "weight >= LIGHT", lambda LIGHT, **_: [LIGHT, False]),
-            ("weight > LIGHT", "weight > LIGHT + 1", lambda LIGHT, **_: [LIGHT + 1, True]),
+            ("grams > LIGHT", "grams >= LIGHT", lambda FEW, **_: [FEW, False]),
+            ("grams > LIGHT", "grams > LIGHT + SCOOP", lambda FEW, **_: [FEW + 1, True]),
             (
-                "weight > LIGHT",
-                "weight > LIGHT or express and weight == LIGHT",
-                lambda LIGHT, **_: [LIGHT, True],
+                "grams > LIGHT",
+                "grams > LIGHT or express and grams == LIGHT",
+                lambda FEW, **_: [FEW, True],
             ),
-            ("weight >= HEAVY", "weight > HEAVY", lambda HEAVY, **_: [HEAVY, False]),
-            ("weight >= HEAVY", "weight >= HEAVY - 1", lambda HEAVY, **_: [HEAVY - 1, True]),
+            ("grams >= HEAVY", "grams > HEAVY", lambda MANY, **_: [MANY, False]),
+            ("grams >= HEAVY", "grams >= HEAVY - SCOOP", lambda MANY, **_: [MANY - 1, True]),
             (
-                "weight >= HEAVY",
-                "weight > HEAVY or weight == HEAVY and not express",
-                lambda HEAVY, **_: [HEAVY, True],
+                "grams >= HEAVY",
+                "grams > HEAVY or grams == HEAVY and not express",
+                lambda MANY, **_: [MANY, True],
             ),
         ),
     ),
     Mutated(
         name="is_special",
-        says="whether a year is special: counted from START, it is divisible by 7, but not by MIDDLE unless by "
-        "TIMES times MIDDLE as well; years before START never are",
+        says="whether a year is special in a calendar that began START years before ours: its number there is "
+        "divisible by 7, but not by MIDDLE unless by TIMES times MIDDLE as well",
         args={"year": whole(1, 20000)},
-        draws={"START": (200, 3000), "MIDDLE": (60, 99), "TIMES": (2, 4)},
+        draws={"START": (200, 3000), "WEEKS": (14, 28), "DAYS": (1, 6), "TIMES": (2, 4)},
+        computed={"MIDDLE": lambda WEEKS, DAYS, **_: 7 * WEEKS + DAYS},
         body="""
-    if year < START:
-        return False
-    n = year - START
+    n = year + START
     return n % 7 == 0 and (n % MIDDLE != 0 or n % (MIDDLE * TIMES) == 0)
 """,
         changes=(
-            ("year < START", "year <= START", lambda START, **_: [START]),
-            ("year < START", "year < START - 7", lambda START, **_: [START - 7]),
             (
                 " or n % (MIDDLE * TIMES) == 0",
                 "",
-                lambda START, MIDDLE, TIMES, **_: [START + 7 * MIDDLE * TIMES],
+                lambda START, WEEKS, DAYS, TIMES: [
+                    _year(START, 7 * (7 * WEEKS + DAYS) * TIMES, lambda n: True)
+                ],
             ),
             (
                 "MIDDLE * TIMES",
                 "MIDDLE * (TIMES + 1)",
-                lambda START, MIDDLE, TIMES, **_: [START + 7 * MIDDLE * TIMES],
+                lambda START, WEEKS, DAYS, TIMES: [
+                    _year(
+                        START,
+                        7 * (7 * WEEKS + DAYS) * TIMES,
+                        lambda n: n % ((7 * WEEKS + DAYS) * (TIMES + 1)),
+                    )
+                ],
+            ),
+            (
+                "MIDDLE * TIMES",
+                "MIDDLE + TIMES",
+                lambda START, WEEKS, DAYS, TIMES: [
+                    _year(
+                        START,
+                        7 * (7 * WEEKS + DAYS) * TIMES,
+                        lambda n: n % (7 * WEEKS + DAYS + TIMES),
+                    )
+                ],
             ),
             (
                 "n % MIDDLE != 0",
                 "n % (MIDDLE + 1) != 0",
-                lambda START, MIDDLE, **_: [START + 7 * MIDDLE],
+                lambda START, WEEKS, DAYS, TIMES: [
+                    _year(
+                        START,
+                        7 * (7 * WEEKS + DAYS),
+                        lambda n: n % ((7 * WEEKS + DAYS) * TIMES) and n % (7 * WEEKS + DAYS + 1),
+                    )
+                ],
+            ),
+            (
+                "n % MIDDLE != 0",
+                "n % MIDDLE > 1",
+                lambda START, WEEKS, DAYS, **_: [
+                    _year(START, 7, lambda n: n % (7 * WEEKS + DAYS) == 1)
+                ],
             ),
         ),
     ),
     Mutated(
         name="grade",
-        says="the grade of a score: A from FIRST points, B from SECOND, C from THIRD, else F; a bonus of "
-        "BONUS points is added first where there is one",
-        args={"score": whole(0, 3000), "bonus": TRUTH},
+        says="the grade for a number of right answers, EACH points for each: A from FIRST points, B from SECOND, "
+        "C from THIRD, else F; BONUS points are added first where there is a bonus",
+        args={"answers": whole(0, 3000), "bonus": TRUTH},
         draws={
-            "FIRST": (2400, 2800),
-            "SECOND": (1600, 2200),
-            "THIRD": (800, 1400),
-            "BONUS": (3, 12),
+            "EACH": (4, 9),
+            "TOP": (2400, 2800),
+            "GOOD": (1600, 2200),
+            "FAIR": (850, 1400),
+            "MORE": (3, 12),
+        },
+        computed={
+            "FIRST": lambda EACH, TOP, **_: EACH * TOP,
+            "SECOND": lambda EACH, GOOD, **_: EACH * GOOD,
+            "THIRD": lambda EACH, FAIR, **_: EACH * FAIR,
+            "BONUS": lambda EACH, MORE, **_: EACH * MORE,
         },
         body="""
+    points = EACH * answers
     if bonus:
-        score = score + BONUS
-    if score >= FIRST:
+        points = points + BONUS
+    if points >= FIRST:
         return "A"
-    if score >= SECOND:
+    if points >= SECOND:
         return "B"
-    if score >= THIRD:
+    if points >= THIRD:
         return "C"
     return "F"
 """,
         changes=(
-            (">= FIRST", "> FIRST", lambda FIRST, BONUS, **_: [FIRST - BONUS, True]),
-            (">= SECOND", "> SECOND", lambda SECOND, **_: [SECOND, False]),
-            (">= THIRD", "> THIRD", lambda THIRD, BONUS, **_: [THIRD - BONUS, True]),
-            (">= FIRST", ">= FIRST - 1", lambda FIRST, **_: [FIRST - 1, False]),
+            (">= FIRST", "> FIRST", lambda TOP, MORE, **_: [TOP - MORE, True]),
+            (">= SECOND", "> SECOND", lambda GOOD, **_: [GOOD, False]),
+            (">= THIRD", "> THIRD", lambda FAIR, MORE, **_: [FAIR - MORE, True]),
+            (">= FIRST", ">= FIRST - EACH", lambda TOP, **_: [TOP - 1, False]),
             (
-                "score + BONUS",
-                "score + BONUS - 1",
-                lambda FIRST, BONUS, **_: [FIRST - BONUS, True],
+                "points + BONUS",
+                "points + BONUS - EACH",
+                lambda TOP, MORE, **_: [TOP - MORE, True],
             ),
             (
                 "if bonus",
-                "if bonus and score < SECOND",
-                lambda FIRST, BONUS, **_: [FIRST - BONUS, True],
+                "if bonus and points < SECOND",
+                lambda TOP, MORE, **_: [TOP - MORE, True],
             ),
             (
                 "if bonus",
-                "if bonus and score >= THIRD",
-                lambda THIRD, BONUS, **_: [THIRD - BONUS, True],
+                "if bonus and points >= THIRD",
+                lambda FAIR, MORE, **_: [FAIR - MORE, True],
             ),
         ),
     ),
     Mutated(
         name="round_to",
-        says="n rounded to the nearest multiple of 2 * HALF, the exact middle upwards, that is to the "
-        "larger one; a number further than (2 * TIMES + 1) * HALF from 0 stays as it is",
+        says="n rounded to the nearest number that is SHIFT more than a multiple of WIDTH, the exact middle upwards, "
+        "that is to the larger one; a number further than TIMES and a half times WIDTH from SHIFT stays as it is",
         args={"n": whole(-9999, 9999)},
-        draws={"HALF": (50, 380), "TIMES": (3, 12)},
+        draws={"SHIFT": (20, 480), "HALF": (120, 380), "TIMES": (3, 12)},
+        computed={"WIDTH": lambda HALF, **_: 2 * HALF},
         body="""
-    most = (2 * TIMES + 1) * HALF
-    if abs(n) > most:
+    m = n - SHIFT
+    most = TIMES * WIDTH + WIDTH // 2
+    if abs(m) > most:
         return n
-    rest = n % (2 * HALF)
-    if rest >= HALF:
-        return n - rest + 2 * HALF
+    rest = m % WIDTH
+    if rest >= WIDTH // 2:
+        return n - rest + WIDTH
     return n - rest
 """,
         changes=(
-            ("rest >= HALF", "rest > HALF", lambda HALF, **_: [HALF]),
-            ("rest >= HALF", "rest >= HALF - 1", lambda HALF, **_: [HALF - 1]),
-            ("rest >= HALF", "rest > HALF or rest == HALF and n > 0", lambda HALF, **_: [-HALF]),
             (
-                "abs(n) > most",
-                "abs(n) >= most",
-                lambda TIMES, HALF: [(2 * TIMES + 1) * HALF],
+                "rest >= WIDTH // 2",
+                "rest > WIDTH // 2",
+                lambda SHIFT, HALF, **_: [SHIFT + 3 * HALF],
             ),
             (
-                "abs(n) > most",
-                "abs(n) > most + 1",
-                lambda TIMES, HALF: [(2 * TIMES + 1) * HALF + 1],
+                "rest >= WIDTH // 2",
+                "rest >= WIDTH // 2 - 1",
+                lambda SHIFT, HALF, **_: [SHIFT + HALF - 1],
             ),
             (
-                "abs(n) > most",
-                "n > most or n <= -most",
-                lambda TIMES, HALF: [-(2 * TIMES + 1) * HALF],
+                "rest >= WIDTH // 2",
+                "rest > WIDTH // 2 or rest == WIDTH // 2 and m > 0",
+                lambda SHIFT, HALF, **_: [SHIFT - HALF],
+            ),
+            (
+                "abs(m) > most",
+                "abs(m) >= most",
+                lambda SHIFT, HALF, TIMES: [SHIFT + (2 * TIMES + 1) * HALF],
+            ),
+            (
+                "abs(m) > most",
+                "abs(m) > most + 1",
+                lambda SHIFT, HALF, TIMES: [SHIFT + (2 * TIMES + 1) * HALF + 1],
+            ),
+            (
+                "abs(m) > most",
+                "m > most or m <= -most",
+                lambda SHIFT, HALF, TIMES: [SHIFT - (2 * TIMES + 1) * HALF],
             ),
         ),
     ),
     Mutated(
         name="wait",
-        says="how many minutes it is to the next bus: one goes at FIRST and every EVERY minutes after it, the last one "
-        "COUNT times EVERY minutes after FIRST; -1 after the last has gone, and -2 before OPEN, when nobody is let in",
+        says="how many minutes it is to the next bus, minutes being counted from midnight: one goes MINUTE minutes past "
+        "HOUR hours and every EVERY minutes after it, the last one COUNT times EVERY minutes after the first; -1 after "
+        "the last has gone, and -2 more than half of EVERY minutes before the first, when nobody is let in",
         args={"minute": whole(0, 6000)},
-        draws={"FIRST": (300, 900), "EVERY": (90, 250), "COUNT": (5, 15), "OPEN": (20, 250)},
+        draws={"HOUR": (5, 14), "MINUTE": (11, 58), "HALF": (45, 125), "COUNT": (5, 15)},
+        computed={"EVERY": lambda HALF, **_: 2 * HALF},
         body="""
-    last = FIRST + COUNT * EVERY
-    if minute < OPEN:
+    first = 60 * HOUR + MINUTE
+    last = first + COUNT * EVERY
+    if minute < first - EVERY // 2:
         return -2
     if minute > last:
         return -1
-    if minute < FIRST:
-        return FIRST - minute
-    return (FIRST - minute) % EVERY
+    if minute < first:
+        return first - minute
+    return (first - minute) % EVERY
 """,
         changes=(
-            ("minute < OPEN", "minute <= OPEN", lambda OPEN, **_: [OPEN]),
-            ("minute < OPEN", "minute < OPEN - 1", lambda OPEN, **_: [OPEN - 1]),
+            (
+                "minute < first - EVERY // 2",
+                "minute <= first - EVERY // 2",
+                lambda HOUR, MINUTE, HALF, **_: [60 * HOUR + MINUTE - HALF],
+            ),
+            (
+                "minute < first - EVERY // 2",
+                "minute < first - EVERY // 2 - 1",
+                lambda HOUR, MINUTE, HALF, **_: [60 * HOUR + MINUTE - HALF - 1],
+            ),
             (
                 "minute > last",
                 "minute >= last",
-                lambda FIRST, EVERY, COUNT, **_: [FIRST + COUNT * EVERY],
+                lambda HOUR, MINUTE, HALF, COUNT: [60 * HOUR + MINUTE + COUNT * 2 * HALF],
             ),
             (
                 "minute > last",
                 "minute > last + 1",
-                lambda FIRST, EVERY, COUNT, **_: [FIRST + COUNT * EVERY + 1],
+                lambda HOUR, MINUTE, HALF, COUNT: [60 * HOUR + MINUTE + COUNT * 2 * HALF + 1],
             ),
             (
-                "(FIRST - minute) % EVERY",
-                "EVERY - (minute - FIRST) % EVERY",
-                lambda FIRST, EVERY, **_: [FIRST + EVERY],
+                "(first - minute) % EVERY",
+                "EVERY - (minute - first) % EVERY",
+                lambda HOUR, MINUTE, HALF, **_: [60 * HOUR + MINUTE + 2 * HALF],
             ),
         ),
     ),
 )
+
+
+def _year(start: int, step: int, fits: Callable[[int], int]) -> int:
+    """The first year whose number in the calendar is a multiple of `step` that fits."""
+    n = start + step - start % step
+    while not fits(n):
+        n += step
+    return n - start

@@ -8,17 +8,22 @@ FUNCTIONS: tuple[Mutated, ...] = (
     Mutated(
         name="covered",
         says="how long a line is covered by the given pieces, each from the smaller to the larger of its two "
-        "ends; pieces shorter than SHORT are left out, and a gap of up to GAP between two others counts as covered, too",
+        "ends; pieces whose length is below SHORT if multiplied by EACH are left out, and a gap between two others "
+        "counts as covered, too, if EACH times its length is at most GAP",
         args={
             "pieces": {"kind": "list", "low": 0, "high": 6, "of": several(2, -5000, 5000, least=2)}
         },
-        draws={"GAP": (3, 90), "SHORT": (100, 600)},
+        draws={"EACH": (3, 9), "HOLE": (11, 90), "LENGTH": (100, 600)},
+        computed={
+            "GAP": lambda EACH, HOLE, **_: EACH * HOLE,
+            "SHORT": lambda EACH, LENGTH, **_: EACH * LENGTH,
+        },
         body="""
-    long = [p for p in pieces if abs(p[0] - p[1]) >= SHORT]
+    long = [p for p in pieces if EACH * abs(p[0] - p[1]) >= SHORT]
     total = 0
     end = None
     for a, b in sorted([[min(p[0], p[1]), max(p[0], p[1])] for p in long]):
-        if end is None or a > end + GAP:
+        if end is None or EACH * (a - end) > GAP:
             total += b - a
             end = b
         elif b > end:
@@ -27,192 +32,227 @@ FUNCTIONS: tuple[Mutated, ...] = (
     return total
 """,
         changes=(
-            (">= SHORT", "> SHORT", lambda SHORT, **_: [[[0, SHORT]]]),
-            (">= SHORT", ">= SHORT - 1", lambda SHORT, **_: [[[0, SHORT - 1]]]),
+            (">= SHORT", "> SHORT", lambda LENGTH, **_: [[[0, LENGTH]]]),
+            (">= SHORT", ">= SHORT - EACH", lambda LENGTH, **_: [[[0, LENGTH - 1]]]),
             (
-                "abs(p[0] - p[1]) >= SHORT",
-                "p[1] - p[0] >= SHORT or p[0] - p[1] > SHORT",
-                lambda SHORT, **_: [[[SHORT, 0]]],
+                "EACH * abs(p[0] - p[1]) >= SHORT",
+                "EACH * (p[1] - p[0]) >= SHORT or EACH * (p[0] - p[1]) > SHORT",
+                lambda LENGTH, **_: [[[LENGTH, 0]]],
             ),
-            ("a > end + GAP", "a >= end + GAP", lambda GAP, **_: [[[0, 999], [999 + GAP, 2000]]]),
+            ("> GAP", ">= GAP", lambda HOLE, **_: [[[0, 999], [999 + HOLE, 2000]]]),
+            ("> GAP", "> GAP + EACH", lambda HOLE, **_: [[[0, 999], [1000 + HOLE, 2000]]]),
             (
-                "a > end + GAP",
-                "a > end + GAP + 1",
-                lambda GAP, **_: [[[0, 999], [1000 + GAP, 2000]]],
+                "EACH * (a - end) > GAP",
+                "EACH * (a - end) > GAP or EACH * (a - end) == GAP - EACH",
+                lambda HOLE, **_: [[[0, 999], [998 + HOLE, 2000]]],
             ),
             (
-                "a > end + GAP",
-                "a > end + GAP or a == end + 1",
-                lambda **_: [[[0, 999], [1000, 2000]]],
+                "elif b > end",
+                "elif b > end and EACH * (b - end) != GAP",
+                lambda HOLE, **_: [[[0, 999], [5, 999 + HOLE]]],
             ),
-            ("elif b > end", "elif b > end + 1", lambda **_: [[[0, 999], [5, 1000]]]),
         ),
     ),
     Mutated(
         name="pairs",
-        says="how many pairs of items with the sum 2 * HALF can be taken, an item in one pair at most and the two of a "
-        "pair at most WIDTH places apart: from the left, each item not yet taken is taken together with the first "
-        "item after it, not yet taken, that it makes a pair with",
+        says="how many pairs of an item and a later one can be taken of which the first plus TIMES times the second is "
+        "SUM, an item in one pair at most and the two of a pair at most WIDTH places apart: from the left, each item not "
+        "yet taken is taken together with the first item after it, not yet taken, that it makes a pair with",
         args={"xs": several(10, -5000, 5000)},
-        draws={"WIDTH": (2, 6), "HALF": (-900, 900)},
+        draws={"WIDTH": (2, 6), "TIMES": (2, 9), "EVEN": (2000, 4500)},
+        computed={"SUM": lambda TIMES, EVEN, **_: (TIMES + 1) * EVEN},
         body="""
     count = 0
     used = []
     for i in range(len(xs)):
         for j in range(i + 1, min(i + WIDTH + 1, len(xs))):
-            if xs[i] + xs[j] == 2 * HALF and i not in used and j not in used:
+            if xs[i] + TIMES * xs[j] == SUM and i not in used and j not in used:
                 used += [i, j]
                 count += 1
     return count
 """,
         changes=(
-            ("WIDTH + 1", "WIDTH", lambda WIDTH, HALF, **_: [_apart(HALF, WIDTH)]),
-            ("WIDTH + 1", "WIDTH + 2", lambda WIDTH, HALF, **_: [_apart(HALF, WIDTH + 1)]),
+            ("WIDTH + 1", "WIDTH", lambda EVEN, TIMES, WIDTH: [_apart(EVEN, TIMES, WIDTH)]),
+            ("WIDTH + 1", "WIDTH + 2", lambda EVEN, TIMES, WIDTH: [_apart(EVEN, TIMES, WIDTH + 1)]),
             (
-                "xs[i] + xs[j] == 2 * HALF",
-                "abs(xs[i] + xs[j] - 2 * HALF) <= 1",
-                lambda HALF, **_: [[HALF, HALF + 1]],
+                "xs[i] + TIMES * xs[j] == SUM",
+                "abs(xs[i] + TIMES * xs[j] - SUM) <= 1",
+                lambda EVEN, **_: [[EVEN + 1, EVEN]],
             ),
-            ("i not in used and ", "", lambda HALF, **_: [[HALF - 1, HALF + 1, HALF + 1]]),
-            (" and j not in used", "", lambda HALF, **_: [[HALF - 1, HALF - 1, HALF + 1]]),
-            ("range(i + 1,", "range(i,", lambda HALF, **_: [[HALF]]),
-            ("used += [i, j]", "used += [i]", lambda HALF, **_: [[HALF - 1, HALF + 1, HALF - 1]]),
+            (
+                "i not in used and ",
+                "",
+                lambda EVEN, TIMES, **_: [[EVEN - TIMES * TIMES, EVEN + TIMES, EVEN - 1]],
+            ),
+            (
+                " and j not in used",
+                "",
+                lambda EVEN, TIMES, **_: [[EVEN - TIMES, EVEN - TIMES, EVEN + 1]],
+            ),
+            ("range(i + 1,", "range(i,", lambda EVEN, **_: [[EVEN]]),
+            (
+                "used += [i, j]",
+                "used += [i]",
+                lambda EVEN, TIMES, **_: [[EVEN - TIMES, EVEN - TIMES, EVEN + 1]],
+            ),
             (
                 "WIDTH + 1, len(xs))",
                 "WIDTH + 1, len(xs) - 1)",
-                lambda HALF, **_: [[HALF - 1, HALF + 1]],
+                lambda EVEN, TIMES, **_: [_apart(EVEN, TIMES, 1)],
             ),
         ),
     ),
     Mutated(
         name="sums_to",
-        says="the first place, counted from 0, from which the sum of some neighbours to the right, itself "
-        "included, at least one and at most WIDTH of them, is exactly GOAL; -1 where there is none",
+        says="the first place, counted from 0, from which the sum of some neighbours to the right, itself included, at "
+        "least one and at most WIDTH of them, is exactly GOAL if multiplied by EACH; -1 where there is none",
         args={"xs": several(10, -5000, 5000)},
-        draws={"WIDTH": (3, 6), "GOAL": (100, 4000)},
+        draws={"WIDTH": (3, 6), "EACH": (3, 9), "AIM": (500, 4000)},
+        computed={"GOAL": lambda EACH, AIM, **_: EACH * AIM},
         body="""
     for i in range(len(xs)):
         total = 0
         for j in range(i, min(i + WIDTH, len(xs))):
-            total += xs[j]
+            total += EACH * xs[j]
             if total == GOAL:
                 return i
     return -1
 """,
         changes=(
-            ("i + WIDTH", "i + WIDTH - 1", lambda WIDTH, GOAL: [_together(GOAL, WIDTH)]),
-            ("i + WIDTH", "i + WIDTH + 1", lambda WIDTH, GOAL: [_together(GOAL, WIDTH + 1)]),
-            ("total == GOAL", "abs(total - GOAL) <= 1", lambda GOAL, **_: [[GOAL + 1]]),
-            ("range(len(xs))", "range(len(xs) - 1)", lambda GOAL, **_: [[GOAL]]),
-            ("range(len(xs))", "range(1, len(xs))", lambda GOAL, **_: [[GOAL]]),
-            ("total == GOAL", "total == GOAL and i < j", lambda GOAL, **_: [[GOAL]]),
-            ("return i", "return j", lambda GOAL, **_: [[GOAL - 1, 1]]),
+            ("i + WIDTH", "i + WIDTH - 1", lambda WIDTH, AIM, **_: [_together(AIM, WIDTH)]),
+            ("i + WIDTH", "i + WIDTH + 1", lambda WIDTH, AIM, **_: [_together(AIM, WIDTH + 1)]),
+            ("total == GOAL", "abs(total - GOAL) <= EACH", lambda AIM, **_: [[AIM + 1]]),
+            ("range(len(xs))", "range(len(xs) - 1)", lambda AIM, **_: [[AIM]]),
+            ("range(len(xs))", "range(1, len(xs))", lambda AIM, **_: [[AIM]]),
+            ("total == GOAL", "total == GOAL and i < j", lambda AIM, **_: [[AIM]]),
+            ("return i", "return j", lambda AIM, **_: [[AIM - 1, 1]]),
         ),
     ),
     Mutated(
         name="rising",
         says="the length of the longest choice of items, in their order and not only of neighbours, in which "
-        "each is above the one before by STEP to STEP + SLACK",
+        "EACH times the rise from one to the next is STEP to STOP, both included",
         args={"xs": several(10, -5000, 5000)},
-        draws={"STEP": (50, 900), "SLACK": (2, 9)},
+        draws={"EACH": (3, 9), "RISE": (150, 900), "SLACK": (2, 9)},
+        computed={
+            "STEP": lambda EACH, RISE, **_: EACH * RISE,
+            "STOP": lambda EACH, RISE, SLACK: EACH * (RISE + SLACK),
+        },
         body="""
     best = []
     for i in range(len(xs)):
         longest = 0
         for j in range(i):
-            if STEP <= xs[i] - xs[j] <= STEP + SLACK and best[j] > longest:
+            if STEP <= EACH * (xs[i] - xs[j]) <= STOP and best[j] > longest:
                 longest = best[j]
         best.append(longest + 1)
     return max(best, default=0)
 """,
         changes=(
-            ("if STEP <= ", "if STEP < ", lambda STEP, **_: [[0, STEP]]),
-            ("if STEP <= ", "if STEP - 1 <= ", lambda STEP, **_: [[0, STEP - 1]]),
-            ("<= STEP + SLACK", "< STEP + SLACK", lambda STEP, SLACK, **_: [[0, STEP + SLACK]]),
-            (
-                "<= STEP + SLACK",
-                "<= STEP + SLACK + 1",
-                lambda STEP, SLACK, **_: [[0, STEP + SLACK + 1]],
-            ),
+            ("if STEP <= ", "if STEP < ", lambda RISE, **_: [[0, RISE]]),
+            ("if STEP <= ", "if STEP - EACH <= ", lambda RISE, **_: [[0, RISE - 1]]),
+            ("<= STOP", "< STOP", lambda RISE, SLACK, **_: [[0, RISE + SLACK]]),
+            ("<= STOP", "<= STOP + EACH", lambda RISE, SLACK, **_: [[0, RISE + SLACK + 1]]),
             (
                 " and best[j] > longest",
                 "",
-                lambda STEP, **_: [[0, STEP, STEP - 1, 2 * STEP]],
+                lambda RISE, **_: [[0, RISE, RISE - 1, 2 * RISE]],
             ),
-            ("for j in range(i)", "for j in range(i - 1)", lambda STEP, **_: [[0, STEP]]),
-            ("for j in range(i)", "for j in range(1, i)", lambda STEP, **_: [[0, STEP]]),
+            ("for j in range(i)", "for j in range(i - 1)", lambda RISE, **_: [[0, RISE]]),
+            ("for j in range(i)", "for j in range(1, i)", lambda RISE, **_: [[0, RISE]]),
             (
                 "for j in range(i)",
                 "for j in range(max(i - 3, 0), i)",
-                lambda STEP, **_: [[0, -STEP, -STEP, -STEP, STEP]],
+                lambda RISE, **_: [[0, -RISE, -RISE, -RISE, RISE]],
             ),
-            ("max(best, default=0)", "(best or [0])[-1]", lambda STEP, **_: [[0, STEP, 0]]),
+            ("max(best, default=0)", "(best or [0])[-1]", lambda RISE, **_: [[0, RISE, 0]]),
         ),
     ),
     Mutated(
         name="ahead",
-        says="how many different items lie from goal + NEAR to goal + NEAR + WIDE, both included",
+        says="how many different items are above goal by so much that EACH times the difference is NEAR to FAR, both "
+        "included",
         args={"xs": several(10, -5000, 5000), "goal": whole(-4000, 3000)},
-        draws={"NEAR": (-900, 900), "WIDE": (9, 50)},
+        draws={"EACH": (3, 9), "FIRST": (500, 1500), "WIDE": (9, 50)},
+        computed={
+            "NEAR": lambda EACH, FIRST, **_: EACH * FIRST,
+            "FAR": lambda EACH, FIRST, WIDE: EACH * (FIRST + WIDE),
+        },
         body="""
     seen = []
     for x in xs:
-        if NEAR <= x - goal <= NEAR + WIDE and x not in seen:
+        if NEAR <= EACH * (x - goal) <= FAR and x not in seen:
             seen.append(x)
     return len(seen)
 """,
         changes=(
-            ("if NEAR <= ", "if NEAR < ", lambda NEAR, **_: [[NEAR], 0]),
-            ("if NEAR <= ", "if NEAR - 1 <= ", lambda NEAR, **_: [[NEAR - 1], 0]),
-            ("<= NEAR + WIDE", "< NEAR + WIDE", lambda NEAR, WIDE: [[NEAR + WIDE], 0]),
-            ("<= NEAR + WIDE", "<= NEAR + WIDE + 1", lambda NEAR, WIDE: [[NEAR + WIDE + 1], 0]),
-            (" and x not in seen", "", lambda NEAR, **_: [[NEAR + 1, NEAR + 1], 0]),
+            ("if NEAR <= ", "if NEAR < ", lambda FIRST, **_: [[FIRST], 0]),
+            ("if NEAR <= ", "if NEAR - EACH <= ", lambda FIRST, **_: [[FIRST - 1], 0]),
+            ("<= FAR", "< FAR", lambda FIRST, WIDE, **_: [[FIRST + WIDE], 0]),
+            ("<= FAR", "<= FAR + EACH", lambda FIRST, WIDE, **_: [[FIRST + WIDE + 1], 0]),
+            (" and x not in seen", "", lambda FIRST, **_: [[FIRST + 1, FIRST + 1], 0]),
             (
                 "x not in seen",
                 "x not in seen[-1:]",
-                lambda NEAR, **_: [[NEAR + 1, NEAR + 2, NEAR + 1], 0],
+                lambda FIRST, **_: [[FIRST + 1, FIRST + 2, FIRST + 1], 0],
             ),
         ),
     ),
     Mutated(
-        name="stops",
-        says="how many stops a bus needs for passengers who come one by one, each with a weight (its size, "
-        "a negative one counts as positive): they board in order until SEATS are aboard or the next one would bring the "
-        "load above LOAD, and one who alone is above LOAD is left behind",
-        args={"weights": several(10, -5000, 5000)},
-        draws={"SEATS": (5, 7), "LOAD": (3500, 4900)},
+        name="trips",
+        says="how many trips a bus makes for passengers who come one by one, each with a size (a negative one counts as "
+        "positive) and a weight of EACH for each unit of size: they board in order until the next one would bring the "
+        "load above LOAD, or needs a seat and all SEATS are taken; only a weight of ADULT or more needs a seat, and one who "
+        "alone is above LOAD is left behind",
+        args={"sizes": several(10, -5000, 5000)},
+        draws={"EACH": (3, 9), "SEATS": (5, 7), "BIG": (350, 500), "MOST": (4200, 4900)},
+        computed={
+            "ADULT": lambda EACH, BIG, **_: EACH * BIG,
+            "LOAD": lambda EACH, MOST, **_: EACH * MOST,
+        },
         body="""
-    trips = 0
-    aboard = 0
+    count = 0
+    seated = 0
     load = 0
-    for w in weights:
-        w = abs(w)
+    for size in sizes:
+        w = EACH * abs(size)
         if w > LOAD:
             continue
-        if aboard == 0 or aboard == SEATS or load + w > LOAD:
-            trips += 1
-            aboard = 0
+        if count == 0 or load + w > LOAD or w >= ADULT and seated == SEATS:
+            count += 1
+            seated = 0
             load = 0
-        aboard += 1
+        if w >= ADULT:
+            seated += 1
         load += w
-    return trips
+    return count
 """,
         changes=(
-            ("if w > LOAD", "if w >= LOAD", lambda LOAD, **_: [[LOAD]]),
-            ("if w > LOAD", "if w > LOAD + 1", lambda LOAD, **_: [[LOAD + 1]]),
-            ("load + w > LOAD", "load + w >= LOAD", lambda LOAD, **_: [[1, LOAD - 1]]),
-            ("load + w > LOAD", "load + w > LOAD + 1", lambda LOAD, **_: [[1, LOAD]]),
-            ("aboard == SEATS", "aboard == SEATS + 1", lambda SEATS, **_: [[1] * (SEATS + 1)]),
-            ("aboard == SEATS", "aboard == SEATS - 1", lambda SEATS, **_: [[1] * SEATS]),
-            ("            load = 0", "            load = 1", lambda LOAD, **_: [[1, LOAD - 1]]),
+            ("if w > LOAD", "if w >= LOAD", lambda MOST, **_: [[MOST]]),
+            ("if w > LOAD", "if w > LOAD + EACH", lambda MOST, **_: [[MOST + 1]]),
+            ("load + w > LOAD", "load + w >= LOAD", lambda MOST, **_: [[1, MOST - 1]]),
+            ("load + w > LOAD", "load + w > LOAD + EACH", lambda MOST, **_: [[1, MOST]]),
+            (
+                "seated == SEATS",
+                "seated == SEATS + 1",
+                lambda SEATS, BIG, **_: [[BIG] * (SEATS + 1)],
+            ),
+            ("seated == SEATS", "seated == SEATS - 1", lambda SEATS, BIG, **_: [[BIG] * SEATS]),
+            ("            load = 0", "            load = EACH", lambda MOST, **_: [[1, MOST - 1]]),
+            ("if w >= ADULT:", "if w > ADULT:", lambda SEATS, BIG, **_: [[BIG] * (SEATS + 1)]),
+            (
+                "w >= ADULT and",
+                "w > ADULT and",
+                lambda SEATS, BIG, **_: [[BIG] * (SEATS + 1)],
+            ),
         ),
     ),
 )
 
 
-def _apart(half: int, places: int) -> list[int]:
+def _apart(even: int, times: int, places: int) -> list[int]:
     """Two items that make a pair, so many places apart."""
-    return [half - 1, *[4999] * (places - 1), half + 1]
+    return [even - times, *[4999] * (places - 1), even + 1]
 
 
 def _together(goal: int, count: int) -> list[int]:

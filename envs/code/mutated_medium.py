@@ -7,15 +7,20 @@ from verigym.envs.code.mutated import Mutated, several
 FUNCTIONS: tuple[Mutated, ...] = (
     Mutated(
         name="longest_run",
-        says="the length of the longest stretch in which neighbours differ by NEAR or less; one item is a "
-        "stretch, too, but one of more than CAP items does not count, and 0 is given where no stretch counts",
+        says="the length of the longest stretch in which EACH times the rise from an item to the next one is NEAR "
+        "to FAR, both included; one item is a stretch, too, but one of more than CAP items does not count, and 0 is "
+        "given where no stretch counts",
         args={"xs": several(12, 0, 9999, least=2)},
-        draws={"CAP": (4, 8), "NEAR": (2, 20)},
+        draws={"CAP": (4, 8), "EACH": (3, 9), "RISE": (150, 900), "ROOM": (4, 12)},
+        computed={
+            "NEAR": lambda EACH, RISE, **_: EACH * RISE,
+            "FAR": lambda EACH, RISE, ROOM, **_: EACH * (RISE + ROOM),
+        },
         body="""
     best = 0
     run = 1
     for i in range(1, len(xs) + 1):
-        if i < len(xs) and abs(xs[i] - xs[i - 1]) <= NEAR:
+        if i < len(xs) and NEAR <= EACH * (xs[i] - xs[i - 1]) <= FAR:
             run += 1
         else:
             if run <= CAP and run > best:
@@ -24,20 +29,17 @@ FUNCTIONS: tuple[Mutated, ...] = (
     return best
 """,
         changes=(
-            ("run <= CAP", "run < CAP", lambda CAP, **_: [[1] * CAP]),
-            ("run <= CAP", "run <= CAP + 1", lambda CAP, **_: [[1] * (CAP + 1)]),
-            ("- 1]) <= NEAR", "- 1]) < NEAR", lambda NEAR, **_: [[1, 1 + NEAR]]),
-            ("- 1]) <= NEAR", "- 1]) <= NEAR + 1", lambda NEAR, **_: [[1, 2 + NEAR]]),
-            (
-                "abs(xs[i] - xs[i - 1]) <= NEAR",
-                "-NEAR < xs[i] - xs[i - 1] <= NEAR",
-                lambda NEAR, **_: [[1 + NEAR, 1]],
-            ),
-            (" and run > best", "", lambda **_: [[1, 1, 99]]),
+            ("run <= CAP", "run < CAP", lambda CAP, RISE, **_: [_rising(CAP, RISE)]),
+            ("run <= CAP", "run <= CAP + 1", lambda CAP, RISE, **_: [_rising(CAP + 1, RISE)]),
+            ("<= FAR", "< FAR", lambda RISE, ROOM, **_: [[0, RISE + ROOM]]),
+            ("<= FAR", "<= FAR + EACH", lambda RISE, ROOM, **_: [[0, RISE + ROOM + 1]]),
+            ("NEAR <= ", "NEAR < ", lambda RISE, **_: [[0, RISE]]),
+            ("NEAR <= ", "NEAR - EACH <= ", lambda RISE, **_: [[0, RISE - 1]]),
+            (" and run > best", "", lambda RISE, **_: [[0, RISE, 0]]),
             (
                 "            run = 1",
                 "                run = 1",
-                lambda CAP, **_: [[1] * (CAP + 1) + [99, 99]],
+                lambda CAP, RISE, **_: [[*_rising(CAP + 1, RISE), 0, RISE]],
             ),
         ),
     ),
@@ -65,43 +67,53 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="nearest",
-        says="where the item nearest to GOAL stands, counted from 0, the first of those that are equally near; "
-        "-1 where no item is nearer than FAR",
+        says="where the item stands that is nearest to GOAL if multiplied by EACH, counted from 0, the first of those "
+        "that are equally near; -1 where none is nearer than FAR",
         args={"xs": several(9, -2000, 2000)},
-        draws={"GOAL": (-1500, 1500), "FAR": (3, 6)},
+        draws={"EACH": (3, 9), "AIM": (200, 1800), "REACH": (3, 6)},
+        computed={
+            "GOAL": lambda EACH, AIM, **_: EACH * AIM,
+            "FAR": lambda EACH, REACH, **_: EACH * REACH,
+        },
         body="""
     found = -1
     best = FAR
     for i in range(len(xs)):
-        gap = abs(xs[i] - GOAL)
+        gap = abs(EACH * xs[i] - GOAL)
         if gap < best:
             found = i
             best = gap
     return found
 """,
         changes=(
-            ("gap < best", "gap <= best", lambda GOAL, **_: [[GOAL, GOAL]]),
-            ("best = FAR", "best = FAR + 1", lambda GOAL, FAR, **_: [[GOAL + FAR]]),
-            ("best = FAR", "best = FAR - 1", lambda GOAL, FAR, **_: [[GOAL + FAR - 1]]),
-            ("            best = gap\n", "", lambda GOAL, **_: [[GOAL, GOAL + 1]]),
+            ("gap < best", "gap <= best", lambda AIM, **_: [[AIM, AIM]]),
+            ("best = FAR", "best = FAR + EACH", lambda AIM, REACH, **_: [[AIM + REACH]]),
+            ("best = FAR", "best = FAR - EACH", lambda AIM, REACH, **_: [[AIM + REACH - 1]]),
+            ("            best = gap\n", "", lambda AIM, **_: [[AIM, AIM + 1]]),
             (
-                "abs(xs[i] - GOAL)",
-                "max(xs[i] - GOAL, GOAL - xs[i] + 1)",
-                lambda GOAL, FAR, **_: [[GOAL - FAR + 1]],
+                "abs(EACH * xs[i] - GOAL)",
+                "max(EACH * xs[i] - GOAL, GOAL + EACH - EACH * xs[i])",
+                lambda AIM, REACH, **_: [[AIM - REACH + 1]],
             ),
-            ("range(len(xs))", "range(len(xs) - 1)", lambda GOAL, **_: [[GOAL]]),
-            ("range(len(xs))", "range(1, len(xs))", lambda GOAL, **_: [[GOAL, GOAL]]),
+            ("range(len(xs))", "range(len(xs) - 1)", lambda AIM, **_: [[AIM]]),
+            ("range(len(xs))", "range(1, len(xs))", lambda AIM, **_: [[AIM, AIM]]),
         ),
     ),
     Mutated(
         name="balance",
-        says="what is left on an account that starts at 0 after the given payments in order; a payment that "
-        "would bring it below FLOOR is skipped, and one that would bring it above CEILING counts half, rounded down",
+        says="what is left on an account that starts at 0 after the given payments in order, each worth RATE times its "
+        "number; a payment that would bring it below FLOOR is skipped, and one that would bring it above CEILING counts "
+        "half, rounded down",
         args={"payments": several(8, -1000, 1000)},
-        draws={"FLOOR": (-980, -900), "CEILING": (1500, 1900)},
+        draws={"RATE": (3, 9), "LEAST": (900, 980), "MOST": (1500, 1900)},
+        computed={
+            "FLOOR": lambda RATE, LEAST, **_: -RATE * LEAST,
+            "CEILING": lambda RATE, MOST, **_: RATE * MOST,
+        },
         body="""
     total = 0
     for p in payments:
+        p = RATE * p
         if total + p < FLOOR:
             continue
         if total + p > CEILING:
@@ -110,40 +122,56 @@ FUNCTIONS: tuple[Mutated, ...] = (
     return total
 """,
         changes=(
-            ("< FLOOR", "<= FLOOR", lambda FLOOR, **_: [[FLOOR]]),
-            ("< FLOOR", "< FLOOR - 1", lambda FLOOR, **_: [[FLOOR - 1]]),
-            ("> CEILING", ">= CEILING", lambda CEILING, **_: [[1000, CEILING - 1000]]),
-            ("> CEILING", "> CEILING + 1", lambda CEILING, **_: [[1000, CEILING - 999]]),
-            ("< FLOOR", "<= FLOOR + 1", lambda FLOOR, **_: [[FLOOR + 1]]),
-            ("> CEILING", ">= CEILING - 1", lambda CEILING, **_: [[1000, CEILING - 1001]]),
+            ("< FLOOR", "<= FLOOR", lambda LEAST, **_: [[-LEAST]]),
+            ("< FLOOR", "< FLOOR - RATE", lambda LEAST, **_: [[-LEAST - 1]]),
+            ("> CEILING", ">= CEILING", lambda MOST, **_: [[1000, MOST - 1000]]),
+            ("> CEILING", "> CEILING + RATE", lambda MOST, **_: [[1000, MOST - 999]]),
+            ("< FLOOR", "<= FLOOR + RATE", lambda LEAST, **_: [[-LEAST + 1]]),
+            ("> CEILING", ">= CEILING - RATE", lambda MOST, **_: [[1000, MOST - 1001]]),
             (
                 "total + p > CEILING",
                 "total + p > CEILING and p > 0",
-                lambda CEILING, **_: [[1000, CEILING - 1000, 1000, -4]],
+                lambda MOST, **_: [[1000, MOST - 1000, 1000, -4]],
             ),
         ),
     ),
     Mutated(
         name="in_band",
-        says="how many items are from LOW to LOW + WIDE, both included, those left out that are equal to the item "
-        "before them",
+        says="how many items are from LOW to HIGH if multiplied by EACH, both included, those left out that are equal "
+        "to the item before them",
         args={"xs": several(10, -1000, 1000)},
-        draws={"LOW": (-900, 800), "WIDE": (20, 120)},
+        draws={"EACH": (3, 9), "FIRST": (100, 850), "WIDE": (20, 120)},
+        computed={
+            "LOW": lambda EACH, FIRST, **_: EACH * FIRST,
+            "HIGH": lambda EACH, FIRST, WIDE: EACH * (FIRST + WIDE),
+        },
         body="""
     count = 0
     for i in range(len(xs)):
-        if LOW <= xs[i] <= LOW + WIDE and (i == 0 or xs[i] != xs[i - 1]):
+        if LOW <= EACH * xs[i] <= HIGH and (i == 0 or xs[i] != xs[i - 1]):
             count += 1
     return count
 """,
         changes=(
-            ("if LOW <= ", "if LOW < ", lambda LOW, **_: [[LOW]]),
-            ("if LOW <= ", "if LOW - 1 <= ", lambda LOW, **_: [[LOW - 1]]),
-            ("<= LOW + WIDE", "< LOW + WIDE", lambda LOW, WIDE: [[LOW + WIDE]]),
-            ("<= LOW + WIDE", "<= LOW + WIDE + 1", lambda LOW, WIDE: [[LOW + WIDE + 1]]),
-            ("(i == 0 or xs[i] != xs[i - 1])", "xs[i] != xs[i - 1]", lambda LOW, **_: [[LOW + 1]]),
-            (" and (i == 0 or xs[i] != xs[i - 1])", "", lambda LOW, **_: [[LOW + 1, LOW + 1]]),
-            ("xs[i] != xs[i - 1]", "xs[i] not in xs[:i]", lambda LOW, **_: [[LOW + 1, 0, LOW + 1]]),
+            ("if LOW <= ", "if LOW < ", lambda FIRST, **_: [[FIRST]]),
+            ("if LOW <= ", "if LOW - EACH <= ", lambda FIRST, **_: [[FIRST - 1]]),
+            ("<= HIGH", "< HIGH", lambda FIRST, WIDE, **_: [[FIRST + WIDE]]),
+            ("<= HIGH", "<= HIGH + EACH", lambda FIRST, WIDE, **_: [[FIRST + WIDE + 1]]),
+            (
+                "(i == 0 or xs[i] != xs[i - 1])",
+                "xs[i] != xs[i - 1]",
+                lambda FIRST, **_: [[FIRST + 1]],
+            ),
+            (
+                " and (i == 0 or xs[i] != xs[i - 1])",
+                "",
+                lambda FIRST, **_: [[FIRST + 1, FIRST + 1]],
+            ),
+            (
+                "xs[i] != xs[i - 1]",
+                "xs[i] not in xs[:i]",
+                lambda FIRST, **_: [[FIRST + 1, 0, FIRST + 1]],
+            ),
         ),
     ),
     Mutated(
@@ -174,6 +202,11 @@ FUNCTIONS: tuple[Mutated, ...] = (
         ),
     ),
 )
+
+
+def _rising(count: int, rise: int) -> list[int]:
+    """A list of items that rise by so much each."""
+    return [rise * i for i in range(count)]
 
 
 def _ending(total: int, last: int) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verigym.envs.code import mutated_easy, mutated_hard, mutated_medium
-from verigym.envs.code.mutated import Mutated, filled
+from verigym.envs.code.mutated import Mutated
 from verigym.question import Ask, Question
 from verigym.verifiers.code.inputs import said
 
@@ -39,7 +39,7 @@ class Tests(Question):
     earns its share (`code/mutants`).
 
     Wrong versions differ from the right one on few inputs, most of them where a condition is just met: random
-    inputs tell next to none. Two more inputs are allowed than there are wrong versions. Splits differ in
+    inputs tell next to none, and neither do the numbers of the program. Two more inputs are allowed than there are wrong versions. Splits differ in
     the function's numbers.
     """
 
@@ -74,7 +74,7 @@ class Tests(Question):
         bounds = "; ".join(f"{name} is {said(bound)}" for name, bound in one.args.items())
         return Ask(
             prompt=_PROMPT.format(
-                says=filled(one.says, numbers),
+                says=one.describe(numbers),
                 program=program,
                 bounds=bounds,
                 count=count,

@@ -14,6 +14,7 @@ from verigym.envs.check.cheap_answers import (
     constants,
     echoes,
     given_wrong,
+    inputs_of_constants,
     is_program,
     numbers,
     read_form,
@@ -26,6 +27,8 @@ from verigym.envs.check.subject import Broken, Subject, plan
 _TASKS = 48
 _COSTLY_EACH = 16
 """One task of so many seeds, where every verdict runs programs."""
+_PROGRAMS = 36
+"""Tasks that show a program, on which its numbers are tried; they earn too little to show in fewer."""
 _SURE = 1e-3
 """The chance that guessing earns as much or more, below which an answer earns more than guessing."""
 _PLACES = 4
@@ -68,7 +71,8 @@ def cheap_answers_earn_no_more_than_guessing(subject: Subject) -> dict[str, Any]
     bound is `chance` alone. An answer that earns nothing must earn nothing in a wrapping that means the same.
     """
     env = subject.make()
-    played = list(_play(env, subject))
+    count = max(2, subject.seeds // _COSTLY_EACH) if subject.costly else subject.few(_TASKS)
+    played = list(_play(env, range(max(count, len(env.difficulties)))))
     tallies: dict[tuple[str, str], _Tally] = {}
     dropped: set[str] = set()
     for number, one in enumerate(played):
@@ -80,19 +84,17 @@ def cheap_answers_earn_no_more_than_guessing(subject: Subject) -> dict[str, Any]
         for name, replies, chance in _cheap(one, alike, env.chance, guess):
             if name in dropped:
                 continue
-            gains = {reply: _gain(env, one.start, reply) for reply in replies}
-            best = max(gains, key=lambda reply: gains[reply])
-            for key in ((name, ""), (name, one.difficulty)):
-                tally = tallies.setdefault(key, _Tally())
-                tally.earned.append(gains[best])
-                tally.chances.append(chance)
-                if gains[best]:
-                    tally.example = f"{one.start.task.id}: {best[:200]!r}"
+            _try(env, one, tallies, name, replies, chance)
         # What earned nothing in a third of all tasks will not earn more than a guess in all of them.
         if number == len(played) // 3:
             dropped = {
                 name for (name, where), t in tallies.items() if not where and not any(t.earned)
             }
+    if any(inputs_of_constants(one.form, one.right, one.prompt) for one in played):
+        for one in _play(env, range(len(played), min(_PROGRAMS, subject.seeds // 4))):
+            for name, reply in inputs_of_constants(one.form, one.right, one.prompt).items():
+                if name not in dropped:
+                    _try(env, one, tallies, name, [reply], env.chance)
     most: dict[str, float] = {}
     for (name, where), tally in tallies.items():
         share = sum(tally.earned) / len(tally.earned)
@@ -109,10 +111,28 @@ def cheap_answers_earn_no_more_than_guessing(subject: Subject) -> dict[str, Any]
     }
 
 
-def _play(env: Env[Any], subject: Subject) -> Iterator[_Played]:
+def _try(
+    env: Env[Any],
+    one: _Played,
+    tallies: dict[tuple[str, str], _Tally],
+    name: str,
+    replies: list[str],
+    chance: float,
+) -> None:
+    """Add what the best of some replies earns to the tallies of a cheap answer."""
+    gains = {reply: _gain(env, one.start, reply) for reply in replies}
+    best = max(gains, key=lambda reply: gains[reply])
+    for key in ((name, ""), (name, one.difficulty)):
+        tally = tallies.setdefault(key, _Tally())
+        tally.earned.append(gains[best])
+        tally.chances.append(chance)
+        if gains[best]:
+            tally.example = f"{one.start.task.id}: {best[:200]!r}"
+
+
+def _play(env: Env[Any], seeds: range) -> Iterator[_Played]:
     """Tasks of all difficulties in turn, each solved once."""
-    count = max(2, subject.seeds // _COSTLY_EACH) if subject.costly else subject.few(_TASKS)
-    for seed in range(max(count, len(env.difficulties))):
+    for seed in seeds:
         difficulty = env.difficulties[seed % len(env.difficulties)]
         observation, _ = env.reset(seed=seed, options={"difficulty": difficulty})
         start = env.snapshot()
@@ -147,6 +167,8 @@ def _cheap(
             yield f"what every prompt says, {span[:40]!r},", one.form.replies(span), guess
     for name, replies in constants(one.form, one.right):
         yield name, replies, guess
+    for name, reply in inputs_of_constants(one.form, one.right, one.prompt).items():
+        yield name, [reply], chance
     for kind, find in (("number", numbers), ("quoted word", words)):
         picked = [] if program else find(one.prompt)
         for place in (*range(_PLACES), -1):

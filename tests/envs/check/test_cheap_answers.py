@@ -123,6 +123,23 @@ def test_a_wrapping_means_the_same():
     assert queries["SELECT * FROM (...)"] == "SELECT * FROM (SELECT a FROM t) AS t"
 
 
+def test_a_program_is_given_its_own_numbers():
+    prompt = """Mend:
+```python
+def f(xs, on):
+    return xs[0] > 40 or on
+```
+xs is a list of 1 to 3 items, each a whole number from -9 to 50; on is true or false."""
+    form = Form("```json\n", "\n```", "json")
+    replies = cheap_answers.inputs_of_constants(form, "[[[1, 2, 3], true], [[4], false]]", prompt)
+    assert replies["the numbers of the shown program"] == form.fill(
+        "[[[0, 40, 0], true], [[40], false]]"
+    )
+    assert "41" in replies["the neighbours of the numbers of the shown program"]
+    assert not cheap_answers.inputs_of_constants(form, "[1, 2]", prompt)
+    assert not cheap_answers.inputs_of_constants(form, "[[1]]", "Give a whole number from 1 to 9.")
+
+
 def test_the_bound_is_that_of_a_guess():
     assert _tail(12, 0, 0.05) == pytest.approx(1)
     assert _tail(2, 2, 0.5) == pytest.approx(0.25)

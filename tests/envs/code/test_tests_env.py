@@ -1,6 +1,7 @@
 """`code/tests`: every wrong version can be told from the right one, whatever numbers are drawn, and hardly by chance."""
 
 import json
+import re
 from itertools import combinations
 
 import numpy as np
@@ -117,12 +118,47 @@ def test_a_random_input_tells_hardly_any(one):
     assert told / tried < 0.01
 
 
+def placed(rng, bound, numbers):
+    """A value within a bound that is made of `numbers`; zero where none of them fits."""
+    if bound["kind"] == "bool":
+        return bool(rng.integers(2))
+    low, high = bound["low"], bound["high"]
+    if bound["kind"] == "int":
+        fit = [number for number in numbers if low <= number <= high]
+        return fit[int(rng.integers(len(fit)))] if fit else 0
+    count = int(rng.integers(low, high + 1))
+    if rng.integers(4) == 0:
+        return [placed(rng, bound["of"], numbers)] * count
+    return [placed(rng, bound["of"], numbers) for _ in range(count)]
+
+
+@pytest.mark.parametrize("one", ALL)
+@pytest.mark.parametrize("beside", [(0,), (0, 1, -1)])
+def test_the_numbers_of_the_program_tell_hardly_any(one, beside):
+    rng = np.random.default_rng(6)
+    told = tried = 0
+    for _ in range(4):
+        numbers = numbers_of(one, rng)
+        program = one.program(numbers)
+        own = [sign * int(text) for text in re.findall(r"\b\d+\b", program) for sign in (1, -1)]
+        near = sorted({number + step for number in own for step in beside})
+        right = native(program, one.name)
+        wrong = [native(one.program(numbers, n), one.name) for n in range(len(one.changes))]
+        for _ in range(30):
+            call = [placed(rng, bound, near) for bound in one.args.values()]
+            wanted = _outcome(right, call)
+            told += sum(_outcome(mutant, call) != wanted for mutant in wrong)
+            tried += len(wrong)
+    assert told / tried < 0.006
+
+
 def test_no_number_is_left_a_word():
     rng = np.random.default_rng(3)
     for level in LEVELS.values():
         for one in level:
             program = one.program(numbers_of(one, rng))
-            assert not any(name in program for name in one.draws), program
+            words = {*one.draws, *one.computed}
+            assert words.isdisjoint(re.findall(r"\w+", program)), program
 
 
 def test_bounds_are_said_in_words():
