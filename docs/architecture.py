@@ -20,15 +20,15 @@ PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- picture: begin -->", "<!-- picture: end -->"
 FOLDERS = ("verigym", "sandbox", "verifiers", "envs", "agents", "trainers", "server")
 BOXES = {
-    "verigym": "verigym/\\ncontracts",
-    "verigym/client": "verigym/client/\\nHTTP client",
-    "verigym/cli": "verigym/cli/\\ncommand line",
-    "sandbox": "sandbox/\\nuntrusted programs",
-    "verifiers": "verifiers/\\nverdicts, worker processes",
-    "envs": "envs/\\nenvironments",
-    "agents": "agents/\\npolicies, episode loop",
-    "trainers": "trainers/\\ncredit, losses, training",
-    "server": "server/\\nHTTP service",
+    "verigym": "verigym/<br/>contracts",
+    "verigym/client": "verigym/client/<br/>HTTP client",
+    "verigym/cli": "verigym/cli/<br/>command line",
+    "sandbox": "sandbox/<br/>untrusted programs",
+    "verifiers": "verifiers/<br/>verdicts, worker processes",
+    "envs": "envs/<br/>environments",
+    "agents": "agents/<br/>policies, episode loop",
+    "trainers": "trainers/<br/>credit, losses, training",
+    "server": "server/<br/>HTTP service",
 }
 
 
