@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
 
+from verigym.verifiers.qa.asked import Asked
 from verigym.verifiers.qa.normalise import plain
-from verigym.verifiers.qa.statement import ANSWER, Asked, without_marks
+from verigym.verifiers.qa.sentence_words import ANSWER, without_marks
 from verigym.verifiers.qa.values import numbers_in, read_number
 
 CURRENCIES = {

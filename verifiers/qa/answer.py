@@ -47,6 +47,15 @@ from verigym.verifiers.qa.around import (
     without_time,
 )
 from verigym.verifiers.qa.asides import without_asides
+from verigym.verifiers.qa.asked import (
+    Asked,
+    asks_when,
+    asks_whether,
+    claims,
+    has_words,
+    read_question,
+    repeats_question,
+)
 from verigym.verifiers.qa.citations import (
     judge_citations,
     read_support,
@@ -75,18 +84,8 @@ from verigym.verifiers.qa.reference import (
     unit_words,
     wanted_number,
 )
-from verigym.verifiers.qa.statement import (
-    Asked,
-    asks_when,
-    asks_whether,
-    claims,
-    counts_something,
-    has_words,
-    read_question,
-    repeats_question,
-    states,
-    without_marks,
-)
+from verigym.verifiers.qa.sentence_words import without_marks
+from verigym.verifiers.qa.statement import counts_something, states
 from verigym.verifiers.qa.submission import asks, take
 from verigym.verifiers.qa.values import (
     Number,

@@ -2,22 +2,22 @@
 
 The caller puts `ANSWER` where the right answer stands. Taken out are
 
-- an aside at the end: ", a city on the Seine", ", in the Himalayas", ", 1-0 against Argentina". A name of a place in it
-  is a known larger one, of another kind than is asked for, and
-  stands behind "the": "Paris, in Texas" and "Paris, Texas" are other places, "Paris, in the London" may be two.
 - what a person is: "by the English writer @" is "by @"
 - what kind of thing the question is about: "The novel was written by @" is "It was written by @"
 - the year of a deed, where the question has no number: "written by @ in 1813"
 
-The words that may stand there are those of closed lists, since any other could be a second candidate.
+The words that may stand there are those of closed lists, since any other could be a second candidate. A clause behind the
+answer (", a city on the Seine", ", 1-0 against Argentina", ", the English playwright") is not taken out: it claims what
+neither question nor reference has, and only knowledge of the world tells "on the Seine" from "on the Thames".
 """
 
 from __future__ import annotations
 
 import re
 
+from verigym.verifiers.qa.asked import Asked
 from verigym.verifiers.qa.normalise import plain
-from verigym.verifiers.qa.statement import ANSWER, DENYING_WORDS, Asked
+from verigym.verifiers.qa.sentence_words import ANSWER, DENYING_WORDS
 
 _THINGS = frozenset(
     """
@@ -47,64 +47,10 @@ _NATIONS = frozenset(
     korean israeli egyptian iranian persian nigerian serbian croatian romanian bulgarian roman flemish
     """.split()  # noqa: SIM905
 )
-# Places that others lie in or at and that "the" may stand before, by the words of a question that asks for such a place.
-_LARGE = (
-    (
-        {"river", "rivers"},
-        """
-        Seine;Thames;Rhine;Danube;Nile;Amazon;Rhone;Loire;Elbe;Oder;Vistula;Tiber;Po;Tagus;Ebro;Volga;Dnieper;Don
-        ;Mississippi;Missouri;Hudson;Potomac;Colorado;Yukon;Orinoco;Parana;Ganges;Indus;Brahmaputra;Mekong;Yangtze
-        ;Congo;Niger;Zambezi;Euphrates;Tigris;Jordan;Vltava;Neva;Moskva
-        """,
-    ),
-    (
-        {"range", "ranges", "mountains"},
-        """
-        Himalayas;Himalaya;Alps;Andes;Rockies;Pyrenees;Carpathians;Appalachians;Urals;Caucasus;Apennines
-        ;Dolomites;Balkans;Karakoram;Tatras;Swiss Alps;French Alps;Rocky Mountains
-        """,
-    ),
-    (
-        {"sea", "seas", "ocean", "oceans"},
-        """
-        Pacific;Atlantic;Mediterranean;Adriatic;Aegean;Baltic;Caribbean;Arctic;Antarctic;Bosphorus;North Sea
-        ;Black Sea;Red Sea;Dead Sea;Baltic Sea;Mediterranean Sea;Caribbean Sea;Indian Ocean;Pacific Ocean
-        ;Atlantic Ocean;Arctic Ocean
-        """,
-    ),
-    ({"desert", "deserts"}, "Sahara;Gobi;Kalahari"),
-    (
-        {"country", "countries", "state", "nation", "region", "union", "archipelago", "islands"},
-        """
-        Netherlands;Philippines;Maldives;Bahamas;United States;United Kingdom;United Arab Emirates;European Union
-        ;Soviet Union;Czech Republic;Dominican Republic;Ivory Coast;Middle East;Far East;Near East;Levant
-        ;Iberian Peninsula
-        """,
-    ),
-    ({"hemisphere", "galaxy"}, "Southern Hemisphere;Northern Hemisphere;Solar System;Milky Way"),
-)
-_LARGER = {
-    name.strip().lower(): asking
-    for asking, names in _LARGE
-    for name in names.split(";")
-    if name.strip()
-}
-_PARTS = "edge|north|south|east|west|foot|top|heart|middle|centre|center|coast|shores?|banks?|border|mouth"
-_NAME = r"[A-Z][a-z]+(?:[ -][A-Z][a-z]+){0,2}"
 _LOW = r"[a-z]{3,}"
-_PLACE = (
-    rf"(?:in|on|at|near|along|by|from) the (?:(?:{_PARTS}) of the )?(?:{_LOW} )?(?P<name>{_NAME})"
-)
 _NATION = "|".join(one.capitalize() for one in sorted(_NATIONS))
 _PERSON = rf"(?:(?:{_NATION}) )?(?:{_LOW} )?(?:{'|'.join(sorted(_PEOPLE))})"
 _THING = "|".join(sorted(_THINGS))
-_END = r"\)?[.!]?\s*$"
-_START = rf"(?<={ANSWER})[*_\"']*\s*(?:,|\s[-–—]|\()\s*"
-_AT_PLACE = re.compile(rf"{_START}(?:(?:an?|the) (?:{_LOW} ){{0,2}}(?:{_THING}) )?{_PLACE}{_END}")
-_AS_PERSON = re.compile(rf"{_START}(?:an?|the) {_PERSON}{_END}")
-_SCORE = re.compile(
-    rf"{_START}(?P<ours>\d{{1,3}})[-–:](?P<theirs>\d{{1,3}}) (?:against|over) (?:the )?(?P<name>{_NAME}){_END}"
-)
 _TITLE = re.compile(rf"(?:(?<=\bby )|(?<=\bwas )|(?<=\bis )|^)(?:[Tt]he )?{_PERSON} (?={ANSWER})")
 _SUBJECT = re.compile(
     rf"^(?:The|This|That) (?P<thing>{_THING}) (?=(?:is|was|has been|had been) (?P<verb>[a-z]+) by {ANSWER})"
@@ -115,9 +61,6 @@ _OBJECT = re.compile(
 _YEAR = re.compile(rf"(?:(?<=by {ANSWER})|(?<= it)) in [12]\d{{3}}(?=[.!]?\s*$)")
 _MOST_CHARS = 300
 _TIMED = frozenset("when year date now current currently last latest recent first today".split())  # noqa: SIM905
-_WINNING = frozenset("won win wins winner winners champion champions".split())  # noqa: SIM905
-# Words of the question that an aside needs.
-_WANTED = {_SCORE: _WINNING, _AS_PERSON: _PEOPLE | {"who", "whom"}}
 
 
 def without_asides(masked: str, asked: Asked) -> str:
@@ -125,14 +68,8 @@ def without_asides(masked: str, asked: Asked) -> str:
     text = " ".join(plain(masked).split())
     if text.count(ANSWER) != 1 or len(text) > _MOST_CHARS:
         return masked
-    for pattern in (_AT_PLACE, _AS_PERSON, _SCORE):
-        match = pattern.search(text)
-        wanted = _WANTED.get(pattern)
-        if match and _is_aside(match, asked) and (not wanted or wanted.intersection(asked.row)):
-            text = text[: match.start()]
-            break
     title = _TITLE.search(text)
-    if title and _is_aside(title, asked):
+    if title and _is_title(title, asked):
         text = text[: title.start()] + text[title.end() :]
     subject = _SUBJECT.search(text)
     if subject and _is_meant(subject, asked):
@@ -144,22 +81,16 @@ def without_asides(masked: str, asked: Asked) -> str:
     return text if timed else _YEAR.sub("", text)
 
 
-def _is_aside(match: re.Match[str], asked: Asked) -> bool:
+def _is_title(match: re.Match[str], asked: Asked) -> bool:
+    """Return True if what stands before a name only says what the person is."""
     words = {word.lower() for word in re.findall(r"[A-Za-z]+", match[0])}
-    name = {word.lower() for word in re.findall(r"[A-Za-z]+", match.groupdict().get("name") or "")}
-    if words & DENYING_WORDS or words & asked.options or name & (_NATIONS | asked.capital):
-        return False
-    if match.re is _AT_PLACE:
-        asking = _LARGER.get(match["name"].lower())
-        if asking is None or not asking.isdisjoint(asked.row):
-            return False
-    if "ours" in match.groupdict() and int(match["ours"]) <= int(match["theirs"]):
+    if words & DENYING_WORDS or words & asked.options:
         return False
     nations = _NATIONS & asked.capital
     return not nations or not (words & _NATIONS) - nations
 
 
 def _is_meant(match: re.Match[str], asked: Asked) -> bool:
-    """Whether a deed is that of the question, and no other kind of thing is named there."""
+    """Return True if a deed is that of the question, and no other kind of thing is named there."""
     others = _THINGS.intersection(asked.row) - {match["thing"]}
     return not others and (asked.knows(match["verb"]) or match["verb"] == "made")

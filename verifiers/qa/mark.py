@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from verigym.verifiers.qa.normalise import plain, signs, words_in
-from verigym.verifiers.qa.statement import ANSWER, GIVEN, without_marks
+from verigym.verifiers.qa.sentence_words import ANSWER, GIVEN, without_marks
 
 # Scripts that are written without blanks between words, and Korean, whose endings join the word.
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
