@@ -34,7 +34,6 @@ EXTRA_OF: Final = {
     "mpmath": "math",
     "openai": "openai",
     "opentelemetry": "otel",
-    "pint": "math",
     "playwright": "browser",
     "prometheus_client": "server",
     "psycopg": "postgres",
