@@ -2,21 +2,28 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+ROOMS := $(filter-out verigym,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 # One more than there are cores: many tests wait for a process or a deadline.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
 test test-slow: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-slow check-envs cards lint format bench pin-images clean openenv setup
+.PHONY: demo test test-slow check-envs cards lint format bench pin-images clean openenv setup types
 
-setup: $(VENV)/.installed
+setup: $(VENV)/.installed types
 
-$(VENV)/.installed: pyproject.toml constraints.txt
+$(VENV)/.installed: pyproject.toml setup.py constraints.txt
 	test -x "$(BIN)/python" || "$(PYTHON)" -m venv $(VENV)
 	"$(BIN)/python" -m pip install --quiet --upgrade pip
 	PYTHONWARNINGS=ignore "$(BIN)/python" -m pip install --quiet --constraint constraints.txt --editable ".[server,otel,train,math,sql,schema,text,dataset,hub,mcp,minigrid,reasoning-gym,textarena,dev]"
 	touch $@
+
+# Type checkers cannot follow pyproject's package-dir: they read these links, in which the root folders lie
+# inside `verigym` as they do when installed. Made anew each time, as files come and go.
+types:
+	@mkdir -p .types/verigym
+	@cd .types/verigym && ln -sfn ../../verigym/* $(ROOMS:%=../../%) . && find . -xtype l -delete
 
 demo: setup  ## Teach a small model to play keydoor, then open the report it names
 	"$(BIN)/python" examples/demo.py
@@ -57,5 +64,5 @@ bench: setup  ## The quick benchmarks; each writes JSON under results/
 	"$(BIN)/python" benchmarks/credit_speed.py
 
 clean:  ## Remove what the other targets made
-	rm -rf $(VENV) .venv-openenv build dist results runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-openenv .types build dist results runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

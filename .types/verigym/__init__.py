@@ -1,1 +1,0 @@
-../../verigym/__init__.py

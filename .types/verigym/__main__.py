@@ -1,1 +1,0 @@
-../../verigym/__main__.py

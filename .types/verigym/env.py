@@ -1,1 +1,0 @@
-../../verigym/env.py

@@ -1,1 +1,0 @@
-../../verigym/missing.py
