@@ -1,12 +1,13 @@
-"""Finds environments and verifiers by id: ours and those of installed packages.
+"""Finds environments and verifiers by id: the built-in ones and those of installed packages.
 
-A package publishes either through entry points, ours included:
+The built-in ones stand in tables beside their families (`builtin.py`). Other packages publish theirs
+through entry points:
 
     [project.entry-points."verigym.envs"]
-    "games/keydoor-v0" = "verigym.envs.games.keydoor:KeyDoor"
+    "examples/guess-v0" = "your_package.guess:Guess"
 
     [project.entry-points."verigym.verifiers"]
-    "games/keydoor" = "verigym.verifiers.games.keydoor:KeyDoorVerifier"
+    "examples/guess" = "your_package.guess:GuessVerifier"
 
 The environment's full id is `verigym/` plus the entry point's name. Nothing is imported until it is
 made.
@@ -17,15 +18,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import gymnasium
 from gymnasium.envs import registration
 
+from verigym.builtin import read_tables
 from verigym.canonical import JSON
 from verigym.doors import DOORS
 from verigym.env import Env
@@ -42,6 +45,7 @@ _WIDE_ENV_ID = re.compile(
 )
 
 _DESCRIBED = ".toml"
+_READER = EntryPoint("toml", "verigym.envs.dataset.env:load", "")
 _files: dict[str, str] = {}
 """By id, the files that environments were made of in this process."""
 
@@ -63,11 +67,12 @@ class EnvEntry:
 def list_envs() -> dict[str, EnvEntry]:
     """Every registered environment by full id, sorted."""
     found: dict[str, EnvEntry] = {}
-    for point in _points("verigym.envs"):
+    for point in _points("envs"):
         match = _NAME.fullmatch(point.name)
         if match is None:
+            kind = "entry point" if point.dist else "row"
             raise TaskError(
-                f"entry point {point.name!r} of group verigym.envs ({point.value}) must read "
+                f"{kind} {point.name!r} of group verigym.envs ({point.value}) must read "
                 "<family>/<name>-v<N>"
             )
         full = f"verigym/{point.name}"
@@ -91,7 +96,7 @@ def list_doors(installed: bool = True) -> dict[str, EnvEntry]:
 @cache
 def list_verifiers() -> dict[str, str]:
     """Every registered verifier by id, with the place it is imported from, sorted."""
-    return {point.name: point.value for point in _points("verigym.verifiers")}
+    return {point.name: point.value for point in _points("verifiers")}
 
 
 def register_all() -> None:
@@ -164,7 +169,7 @@ def make(name: str, **kwargs: Any) -> Env[Any]:
     """
     full = resolve(name)
     if full.endswith(_DESCRIBED):
-        described: type[Env[Any]] = _reader().load()(full)
+        described: type[Env[Any]] = _load(_READER, full)(full)
         if _files.setdefault(described.id, full) != full:
             raise RequestError(
                 f"{_files[described.id]} and {full} both call themselves {described.id}"
@@ -224,10 +229,8 @@ def _maker(full: str) -> Callable[..., Any]:
     # As gymnasium.make finds it, without the copies of the specification that it makes for each.
     entry_point = registration.registry[full].entry_point
     if isinstance(entry_point, str):
-        try:
-            return registration.load_env_creator(entry_point)
-        except ModuleNotFoundError as error:
-            raise_explained(error, full)
+        loaded: Callable[..., Any] = _load(EntryPoint(full, entry_point, "verigym.envs"), full)
+        return loaded
     assert entry_point is not None
     return entry_point
 
@@ -245,12 +248,9 @@ def make_verifier(name: str, **params: JSON) -> Verifier:
 
 @cache
 def _load_verifier(name: str) -> type[Verifier]:
-    for point in _points("verigym.verifiers"):
+    for point in _points("verifiers"):
         if point.name == name:
-            try:
-                loaded = point.load()
-            except ModuleNotFoundError as error:
-                raise_explained(error, f"verifier {name}")
+            loaded = _load(point, f"verifier {name}")
             if not (isinstance(loaded, type) and issubclass(loaded, Verifier)):
                 raise TaskError(f"verifier {name!r} ({point.value}) is not a verigym.Verifier")
             if loaded.id != name:
@@ -259,17 +259,29 @@ def _load_verifier(name: str) -> type[Verifier]:
     raise RequestError(f"unknown verifier {name!r}; {suggestion(name, list_verifiers())}")
 
 
-def _reader() -> EntryPoint:
-    """What makes an environment of a file."""
-    for point in _points("verigym.env_files"):
-        if point.name == _DESCRIBED.removeprefix("."):
-            return point
-    raise RequestError("nothing is installed that reads such files; install verigym again")
+def _load(point: EntryPoint, what: str) -> Any:
+    """Import what `point` names. Raises TaskError if its module or the name in it does not exist."""
+    try:
+        found = import_module(point.module)
+    except ModuleNotFoundError as error:
+        if error.name and f"{point.module}.".startswith(f"{error.name}."):
+            raise TaskError(
+                f"{what} is registered as {point.value}, but there is no module {error.name}"
+            ) from error
+        raise_explained(error, what)
+    try:
+        return reduce(getattr, point.attr.split("."), found)
+    except AttributeError as error:
+        raise TaskError(
+            f"{what} is registered as {point.value}, but {point.module} has no {point.attr}"
+        ) from error
 
 
 @cache
-def _points(group: str) -> tuple[EntryPoint, ...]:
-    points: dict[str, EntryPoint] = {}
+def _points(room: Literal["envs", "verifiers"]) -> tuple[EntryPoint, ...]:
+    """The rows of the tables, and the entry points of other packages; sorted by name."""
+    group = f"verigym.{room}"
+    points = read_tables(room)
     for point in entry_points(group=group):
         other = points.setdefault(point.name, point)
         if other.value != point.value:

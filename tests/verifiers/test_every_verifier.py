@@ -1,16 +1,13 @@
 """What every registered verifier owes its users: a described schema, evidence, seeds and a card."""
 
-from importlib.metadata import distribution
-
 import pytest
 
 from verigym import make_verifier
+from verigym.builtin import read_tables
 from verigym.verifiers.audit.card import read_card
 from verigym.verifiers.audit.cases import seed_params, seeds_of
 
-NAMES = sorted(
-    point.name for point in distribution("verigym").entry_points.select(group="verigym.verifiers")
-)
+NAMES = sorted(read_tables("verifiers"))
 
 
 @pytest.mark.parametrize("name", NAMES)
