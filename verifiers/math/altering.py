@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 
 from verigym.verifiers.math.context import Context
+from verigym.verifiers.math.dates import names_month
 from verigym.verifiers.math.spelled import number_of
+from verigym.verifiers.math.statements import labels, leads_to
 from verigym.verifiers.math.trees import names
 
 _ANYWHERE = frozenset(
@@ -25,7 +27,8 @@ _ANYWHERE = frozenset(
 _BEFORE = _ANYWHERE | frozenset(
     names(
         "half third quarter times under over above below beyond beneath within after before past from until than by between far "
-        "close up like next something least most more less fewer other plus another minus divided multiplied raised beside against"
+        "close up like next something least most more less fewer other plus another minus divided multiplied raised beside against "
+        "nicht kein keine keinen non pas nie niet geen inte ikke ej bukan tidak nem nunca jamais"
     )
 )
 _AFTER = _ANYWHERE | frozenset(
@@ -51,6 +54,10 @@ _VALUES = frozenset(
     )
 )
 _LABELLED = re.compile(r".*(?:=|:|\b(?:is|are|equals|was|were|be|being|gives|get|yields|makes)\b(?! not\b))", re.S)  # fmt: skip
+_VERBS = frozenset(names("is are equals was were be being gives get yields makes"))
+_TIMES = frozenset(
+    names("spring summer autumn fall winter early late mid christmas easter circa since")
+)
 _RESIDUES = re.compile(r"\bmod|congruen|residue|remainder|\\equiv|≡|clock", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
 
@@ -99,6 +106,22 @@ def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
     if re.search(r"[=<>^+*/]|\\pmod", shown[place.start() :]):
         after = []
     if set(before) & _BEFORE - mine:
+        return True
+    if before and shown[0].isalpha() and not leads_to(before, frozenset(asked)):
+        return True
+    if label and not ctx.options and not re.search(r"[\d\\=]", label[0][:-1]):
+        named = [word.lower() for word in _WORD.findall(label[0])]
+        if not labels([word for word in named if word not in _VERBS], frozenset(asked)):
+            return True
+    if (
+        re.fullmatch(r"\d{1,4}", gold)
+        and names_month(shown)
+        and not asked & {"year", "day", "date"}
+    ):
+        return True
+    if before and before[-1] in _TIMES and "year" not in asked:
+        return True
+    if after[:1] == ["o'clock"] and not asked & {"time", "clock", "hour", "when"}:
         return True
     if len(before) > 1 and before[-1] == "of":
         of = before[-2]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
+
+from verigym.reply import fenced
+from verigym.verifiers.math.bullets import first_items
 
 MAX_COMMITMENTS = 50
 _TAIL = 20_000
@@ -12,6 +16,9 @@ _TAG = re.compile(
     r"<(answer|action|final_answer|final|solution)>(?:\s*<\1>)*(.*?)(?:</\1>|$)",
     re.IGNORECASE | re.DOTALL,
 )
+_INLINE = re.compile(
+    r"(?<!`)`\s*<(?:answer|action|final_answer|final|solution)>[^`\n]{0,200}`(?!`)", re.IGNORECASE
+)
 _IS = (
     r"[\s*_]{0,4}(?:is|are|=+>|-+>|[=:\u2192\u21d2\u279c]|equals|would be|should be|must be|becomes|turns out to be|works out to(?: be)?"
     r"|comes out (?:to be|as)|comes to)[\s*_]{0,4}(?:(?:indeed|therefore|thus|simply|exactly|clearly|just|option|choice) ){0,2}:?"
@@ -19,7 +26,7 @@ _IS = (
 _PHRASE = re.compile(
     rf"(?:\b(?:the|my|our|final|correct|so)\s+(?:\w+\s+){{0,2}}?(?:answer|result|solution)s?(?:\s+(?:to|for|of)\s+(?:\w+\s+){{0,2}}?(?:\w+|\(\w\)))?{_IS}"
     rf"|\b(?:correct|right|best|only|valid|chosen)\s+(?:(?:answer|multiple)\s+)?(?:option|choice|letter){_IS}"
-    r"|(?:^|\n|[.!*#>]\s*)\W{0,6}(?:final\s+)?(?:answer|ans)(?:\W{0,4}?\s*(?:=+>|-+>|[:=\u2192\u21d2\u279c])\**|\.(?=\s))|####"
+    r"|(?:^|\n|[.!*#>]\s*)\W{0,6}(?:final\s+)?(?:answer|ans)(?:\W{0,4}?(?:\s[-\u2013\u2014]\s|\s*(?:=+>|-+>|[:=\u2192\u21d2\u279c])\**)|\.(?=\s))|####"
     r"|^[ \t]{0,3}(?:#{1,6}[ \t]+|\*\*)(?:final\s+)?answer[ \t]{0,8}\**[ \t]{0,8}\n(?=\s*\S)"
     r"|\bI(?:'ll| will)? (?:answer|choose|pick|go with)\b:?|\b(?:we|I)(?:'ll| will)? (?:select|choose|pick) (?=(?:option |choice |answer )?\W{0,3}[A-J]\W{0,4}$))\s*",
     re.IGNORECASE | re.MULTILINE,
@@ -31,11 +38,15 @@ _SENTENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """A stretch of a reply that commits to the answer `text`."""
+    """A stretch of a reply that commits to the answer `text`.
+
+    `shown`: it is a tag inside a fenced block or inline code, beside tags outside of them.
+    """
 
     start: int
     end: int
     text: str
+    shown: bool = False
 
 
 def strong(text: str, how: str) -> list[Commitment]:
@@ -44,14 +55,31 @@ def strong(text: str, how: str) -> list[Commitment]:
     if how in ("auto", "boxed"):
         found += boxes(text)
     if how in ("auto", "tag"):
-        for match in _TAG.finditer(text):
+        tags = list(_TAG.finditer(text))
+        shown = [_is_in_code(match, blocks) for match in tags] if (blocks := _code(text)) else []
+        if all(shown):
+            shown = []
+        for k, match in enumerate(tags):
             inner = boxes(match[2])
             body = inner[-1].text if inner else match[2].strip()
             if inner:
                 found = [one for one in found if not match.start() < one.start < match.end()]
-            found.append(Commitment(match.start(), match.end(), body))
+            found.append(Commitment(match.start(), match.end(), body, bool(shown) and shown[k]))
     found.sort(key=lambda one: one.start)
     return found[-MAX_COMMITMENTS:]
+
+
+def _code(text: str) -> list[tuple[int, int]]:
+    """Where fenced blocks and answer tags in inline code stand."""
+    if "`" not in text and "~~~" not in text:
+        return []
+    spans = [(block.start, block.end) for block in fenced(text)]
+    return sorted(spans + [match.span() for match in _INLINE.finditer(text)])
+
+
+def _is_in_code(match: re.Match[str], blocks: list[tuple[int, int]]) -> bool:
+    at = bisect_right(blocks, (match.start(), len(match.string)))
+    return at > 0 and match.start() < blocks[at - 1][1]
 
 
 def boxes(text: str) -> list[Commitment]:
@@ -98,9 +126,12 @@ def phrases(text: str, start: int) -> list[Commitment]:
             re.IGNORECASE,
         ):
             continue
-        body = sentence(rest)
+        # A list below "Answer:" is all of the answer.
+        body = (first_items(rest) if "\n" in match[0].lstrip() else None) or sentence(rest)
         if body:
-            found.append(Commitment(match.start(), match.end() + rest.find(body) + len(body), body))
+            found.append(
+                Commitment(match.start(), match.end() + max(0, rest.find(body)) + len(body), body)
+            )
     return found[-MAX_COMMITMENTS:]
 
 

@@ -12,7 +12,7 @@ from verigym.verifiers.math.choice import letters_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.conditions import allows
 from verigym.verifiers.math.context import Context
-from verigym.verifiers.math.dates import date_of, is_stamp
+from verigym.verifiers.math.dates import date_of, is_stamp, names_month, part_asked
 from verigym.verifiers.math.directions import changed_by, opposed, unsigned
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.forms import has_form
@@ -34,6 +34,7 @@ _TIME = re.compile(
 _AGAIN = re.compile(
     r"\s*,?\s*(?:\bor equivalently\b|\bor\b|\bi\.e\.|\bthat is\b|\bequivalently\b|\bwhich (?:is|equals)\b)\s*,?\s*"
 )
+_ANSWER = re.compile(r"^A\s*:\s*(?=\S)")
 _COUNT = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
 
@@ -54,6 +55,8 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         gold, ctx = gold.removeprefix("\\approx").strip(), replace(ctx, rounded=True)
     if ctx.rounded:
         answer = answer.removeprefix("\\approx").strip()
+    if not ctx.options and not (len(gold) == 1 and gold.isalpha()):
+        answer = _ANSWER.sub("", answer)
     chosen = _choice(gold, answer, ctx)
     if chosen is not None:
         return "choice" if chosen else ""
@@ -74,8 +77,13 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     if clock[0] is not None and clock[1] is not None:
         return "time" if clock[0] == clock[1] else ""
     date = date_of(gold)
-    if date is not None and (other := date_of(answer)) is not None:
-        return "date" if date == other else ""
+    other = date_of(answer) if date is not None or names_month(answer) else None
+    if other is not None:
+        if date is not None:
+            return "date" if date == other else ""
+        if re.fullmatch(r"\d{1,4}", gold):
+            # The number of a month is no number by itself: "March 2015" for 2015.
+            return "date" if part_asked(other, ctx.question) == int(gold) else ""
     if is_stamp(answer) or (date is not None and re.match(r"[A-Za-z]", gold)):
         return "words" if date is not None and same_words(gold, answer) else ""
     place = ordinal_of(gold)
@@ -153,8 +161,8 @@ def compact(text: str) -> str:
     text = re.sub(r"\{\s*(\w)\s*\}", r"\1", re.sub(r"\s+", " ", text))
     if not re.search(r"[\\^_=]", text) and re.search(r"[A-Za-z]{3}", text):
         return text.lower().strip(" .")
-    # "3 1/4" is not "31/4".
-    return re.sub(r"(?<!\d) | (?!\d)", "", text)
+    # "3 1/4" is not "31/4", and "3. 5" is no 3.5.
+    return re.sub(r"(?<!\d)(?<!\d\.) | (?!\d)", "", text)
 
 
 def _choice(gold: str, answer: str, ctx: Context) -> bool | None:

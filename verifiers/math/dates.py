@@ -19,6 +19,7 @@ _MONTHS = (
 _MONTH = {name: k for k, row in enumerate(_MONTHS, 1) for name in row.split()}
 _MONTH |= {name[:3]: value for name, value in list(_MONTH.items()) if name.isascii() and value != 5}
 _MONTH["sept"] = 9
+_BY_NAME = re.compile(rf"\b(?:{'|'.join(_MONTH)})\b", re.IGNORECASE)
 _NAME = r"([a-zäéûü]{3,10})\.?"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th|\.)?"
 _YEAR = r"(\d{3,4})"
@@ -29,6 +30,8 @@ _NAME_FIRST = re.compile(rf"{_NAME} (?:the )?{_DAY}(?:,? (?:of )?{_YEAR})?")
 _DAY_FIRST = re.compile(rf"(?:the )?{_DAY} (?:of |de )?{_NAME}(?:,? (?:of |de )?{_YEAR})?")
 _NO_DAY = re.compile(rf"{_NAME},? (?:of |de )?{_YEAR}")
 _STAMP = re.compile(r"\d{4}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])")
+_ASKS_YEAR = re.compile(r"\b(?:year|ann[ée]e|jahr|año)s?\b", re.IGNORECASE)
+_ASKS_DAY = re.compile(r"\b(?:day|date)s?\b", re.IGNORECASE)
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -71,6 +74,19 @@ def _date(year: str | None, month: int, day: str | int | None) -> Date | None:
         month,
         None if day is None else int(day),
     )
+
+
+def names_month(text: str) -> bool:
+    """Whether a text has the name of a month in it, with a number beside."""
+    return _BY_NAME.search(text) is not None
+
+
+def part_asked(date: Date, question: str) -> int | None:
+    """The part of a date that a question asks for by name, its year or its day; None if it asks for neither."""
+    year, _, day = date
+    if year is not None and _ASKS_YEAR.search(question):
+        return year
+    return day if _ASKS_DAY.search(question) else None
 
 
 def is_stamp(text: str) -> bool:

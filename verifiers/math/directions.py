@@ -29,6 +29,8 @@ _ANY = re.compile("|".join(words for both in _AXES.values() for words in both), 
 
 
 _CHANGE = "|".join(_AXES["change"])
+CHANGED = re.compile(rf"(?<![\w-])(?:{_CHANGE})(?![\w-])", re.IGNORECASE)
+"""Words that say that a value went up or down."""
 _NUMBER = r"(?:\\dollar|[\d.€£¥\-(]|\\frac|half\b|zero\b|an? )"
 # 12 is what is left: "decreases to 12". 12 is what is lost: "a decrease of 12".
 _TO = re.compile(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from verigym.verifiers.math.spelled import number_of
+from verigym.verifiers.math.statements import claims, words_of
 
 _MARKED = (
     r"(?:(?P<sign>\*{1,3}|_{1,3}|`{1,2}|==)(?=[^\s*_`=])(?P<said>[^*_`=\n]{1,80}?)(?<=[^\s*_`=])(?P=sign)"
@@ -49,7 +50,7 @@ _HEDGED = re.compile(
 )
 
 
-def marked_ending(line: str) -> str:
+def marked_ending(line: str, question: str = "") -> str:
     """The marked words that end the last sentence of `line` and that it states; empty if there are none."""
     line = line.strip()
     ending = _ENDING.search(line[-200:])
@@ -75,6 +76,8 @@ def marked_ending(line: str) -> str:
     if lead.endswith((",", ";")) and not _CONCLUDES.search(lead[-15:]):
         return ""  # the last of a list
     if _OPEN.search(f"{lead} ") and not _REACHES.search(f"{lead} ") and not _arrow(lead):
+        return ""
+    if not claims(before, said, words_of(question) if question else frozenset()):
         return ""
     return f"{said.rstrip('.!')}{noun}"
 

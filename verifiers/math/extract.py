@@ -15,13 +15,17 @@ import re
 from dataclasses import dataclass
 
 from verigym.reply import spoken, takes_back
+from verigym.verifiers.math.bullets import last_items
+from verigym.verifiers.math.choice import options_of
 from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
 from verigym.verifiers.math.dates import date_of
 from verigym.verifiers.math.endings import marked_ending
+from verigym.verifiers.math.hedges import names_another
 from verigym.verifiers.math.languages import has_decimal_commas, to_english, with_points
 from verigym.verifiers.math.marks import unmarked, value_of_line
 from verigym.verifiers.math.parts import asked_part, sections
 from verigym.verifiers.math.spelled import number_of
+from verigym.verifiers.math.statements import stated, uncontracted
 
 _LONG_WORK = 300
 _LATER = re.compile(
@@ -35,15 +39,6 @@ _CORRECTS = re.compile(
 )
 _CONCLUDES = re.compile(
     r"\b(?:final(?:ly)?|therefore|thus|hence|so|in conclusion|conclude|overall|to summari[sz]e|answer|total)\b",
-    re.IGNORECASE,
-)
-_HEDGES = re.compile(
-    r"^\W{0,12}(?:or|and)\b(?:\s+(?:maybe|perhaps|possibly|it|the|also|even|else|could|might|be|is|answer|\\text\{))*\s*[\W]*(?:\\boxed|\\fbox|-?\d|\$)"
-    r"|\b(?:could|might|may)\s+(?:also|be|equally|just as well|well|possibly|instead)\b[^.]{0,30}?(?:\\boxed|-?\d)"
-    r"|\b(?:though|although|however|but|while|whereas)\b[^.\n]{0,30}?\d[^.\n]{0,40}?\b(?:also|possible|valid|could|might|may|works?|acceptable|too)\b"
-    r"|^\W{0,6}(?:for|if|when|in case)\b[^.\n]{1,60}?\b(?:and|but|or|while|whereas)\b\W{0,6}(?:\\boxed|-?\d)[^.\n]{0,40}?\b(?:for|if|when|in case|otherwise)\b"
-    r"|^\W{0,12}(?:perhaps|maybe|possibly)\b[^.\n]{0,30}?(?:\\boxed|-?\d)"
-    r"|\b(?:alternatively|otherwise|another (?:possible )?answer)\b[^.]{0,40}?(?:\\boxed|-?\d)",
     re.IGNORECASE,
 )
 _UNDONE = re.compile(r"[\s.,;?!*$}]{0,8}(?:yes|no|true|false|(?:or|and) not)\b\W*$", re.IGNORECASE)
@@ -72,6 +67,14 @@ _ADVERB = re.compile(
 _VERB = re.compile(
     r"\b(?:is|are|(?<!or )equals?|get|gives?|have|obtain|be|was|=|:)\s+(?!not\b)", re.IGNORECASE
 )
+_PLACEHOLDER = re.compile(
+    r"\W*|.*\b(?:your|my|the|final|answer|here|value|number)\b\D*|[XYN]", re.IGNORECASE
+)
+_SUM = re.compile(
+    r"[-\d\s+*/×·÷().,^]{3,80} (?:is|makes|gives|equals|yields|comes to|totals) (-?\d[\d.,/]*)\.?"
+)
+_TEXT = re.compile(r"\\(?:text|mbox|textbf|mathrm)\{([^{}]*)\}")
+_ANSWER = re.compile(r"A\s*:\s*(?=\S)")
 _SPACING = re.compile(r"\\(?:q?quad|text(?:bf|rm)?|mbox|mathrm|[,;:! \[\]()&])|[${}&*]")
 _NAME = re.compile(r"(?<![\w\\])[A-Za-z](?:_\{?\w\}?)?\s*=")
 _NAMED = re.compile(r"(?<![\w\\])([A-Za-z](?:_\{?\w\}?)?)\s*=\s*\$?\s*$")
@@ -119,18 +122,18 @@ def extract(reply: str, how: str = "auto", question: str = "", *, commas: bool =
     part = asked_part(question) if question else None
     stretches = (sections(text, part) or []) if part else []
     for section in reversed(stretches):
-        found = _committed(section, how)
+        found = _committed(section, how, question)
         if found is not None:
             return found
-    found = _committed(text, how)
+    found = _committed(text, how, question)
     if found is not None:
         return found
     if how != "auto":
         return Found("", (), f"no {how} in the reply")
     if stretches and stretches[-1].strip(" :.-*\n"):
-        return _last_line(stretches[-1].strip(" :*\n"))
+        return _last_line(stretches[-1].strip(" :*\n"), question)
     verdict = _verdict(text) if question and _ASKS_VERDICT.search(question[-2000:]) else ""
-    return Found(verdict) if verdict else _last_line(text)
+    return Found(verdict) if verdict else _last_line(text, question)
 
 
 def _verdict(text: str) -> str:
@@ -142,19 +145,22 @@ def _verdict(text: str) -> str:
     return ""
 
 
-def _committed(text: str, how: str) -> Found | None:
+def _committed(text: str, how: str, question: str) -> Found | None:
     """What boxes, tags or phrases commit to; None if there are none."""
     firm = strong(text, how)
     if firm:
-        return _settle(text, firm, boxes=True)
+        return _settle(text, firm, question, boxes=True)
     said = phrases(text, 0) if how == "auto" else None
-    return _settle(text, said, boxes=False) if said else None
+    return _settle(text, said, question, boxes=False) if said else None
 
 
-def _settle(text: str, found: list[Commitment], *, boxes: bool) -> Found:
+def _settle(text: str, found: list[Commitment], question: str, *, boxes: bool) -> Found:
     """The last commitment, with those before and after it that still stand."""
+    shown = [one for one in found if one.shown and not _PLACEHOLDER.fullmatch(one.text)]
     found = [
-        one for one in found if not _BEFORE_NEGATED.search(text[max(0, one.start - 40) : one.start])
+        one
+        for one in found
+        if not one.shown and not _BEFORE_NEGATED.search(text[max(0, one.start - 40) : one.start])
     ]
     if not found:
         return Found("", (), "the reply takes its answer back")
@@ -193,8 +199,16 @@ def _settle(text: str, found: list[Commitment], *, boxes: bool) -> Found:
         for one in phrases(tail, 0)
         if re.search(r"\d", one.text) and len(one.text) < 60 and "\\boxed" not in one.text
     ]
+    later += [one.text for one in shown if one.start > last.end]
     also += [one for one in later if _key(one) != _key(last.text)]
-    return Found(unmarked(last.text), tuple(dict.fromkeys(also))[:4])
+    return Found(_said(last.text, question), tuple(dict.fromkeys(also))[:4])
+
+
+def _said(text: str, question: str) -> str:
+    """A commitment without its marks, or the number that it states in a sentence."""
+    text = uncontracted(unmarked(re.sub(r"^\s*1[.)] +(?=[^\n]+$)", "", text)))
+    whole = _TEXT.fullmatch(text)
+    return stated(whole[1] if whole else text, question) or text
 
 
 def _key(text: str) -> str:
@@ -225,7 +239,7 @@ def _joined(text: str, found: list[Commitment]) -> list[str]:
 
 def _after(last: Commitment, tail: str) -> Found | None:
     """What a remark after the last commitment makes of it; None where it leaves it as it is."""
-    if _HEDGES.search(tail[:200]) or _UNDONE.match(tail):
+    if names_another(last.text, tail) or _UNDONE.match(tail):
         return Found("", (), "the reply names more than one answer and commits to none")
     corrects = _CORRECTS.search(tail)
     taken_back = takes_back(tail)
@@ -248,7 +262,7 @@ def _after(last: Commitment, tail: str) -> Found | None:
     for match in reversed(matches):
         body = sentence(tail[match.end() : match.end() + 300])
         if (
-            re.search(r"\d|\\|\b[a-z]\b", body)
+            (re.search(r"\d|\\|\b[a-z]\b|^\(?[A-J]\)?$", body) or number_of(body))
             and len(body) < 80
             and not re.match(r"(?:wrong|incorrect|not)\b", body)
         ):
@@ -269,7 +283,7 @@ def _after(last: Commitment, tail: str) -> Found | None:
     return None
 
 
-def _last_line(text: str) -> Found:
+def _last_line(text: str, question: str) -> Found:
     """The last line, or what its last sentence says a value is. A short reply is all answer."""
     if (
         len(text) <= 1500
@@ -284,12 +298,18 @@ def _last_line(text: str) -> Found:
     ]
     if not lines:
         return Found("", (), "the reply holds no answer")
-    ending = marked_ending(lines[-1])
+    if (listed := last_items(lines)) is not None:
+        return Found(listed)
+    lines[-1] = _without_letter(lines, question)
+    ending = marked_ending(lines[-1], question)
     if ending:
         return Found(unmarked(ending))
-    line = unmarked(value_of_line(unmarked(lines[-1])))
+    line = uncontracted(unmarked(value_of_line(unmarked(lines[-1]))))
     if date_of(line) is not None:
         return Found(line)
+    said = stated(line, question)
+    if said is not None:
+        return Found(said, (), "" if said else "the reply states no final answer")
     if len(lines) == 1 and len(line) <= 120 and not re.search(r"(?<=[a-z])\. [A-Z]", line):
         return Found(unmarked(_clause(line)))
     if len(line) > 2000:
@@ -299,8 +319,21 @@ def _last_line(text: str) -> Found:
     return Found(unmarked(_clause(line)))
 
 
+def _without_letter(lines: list[str], question: str) -> str:
+    """The last line without the "A:" that answers a "Q:", or a question without options."""
+    line = lines[-1]
+    match = _ANSWER.match(line)
+    if match is None:
+        return line
+    asked = len(lines) > 1 and lines[-2].startswith("Q")
+    return line[match.end() :] if asked or (question and not options_of(question)) else line
+
+
 def _clause(line: str) -> str:
-    """What the last clause of a sentence says that something is; the line itself if it says nothing."""
+    """The value that the last clause of a sentence gives something; the line itself if it gives none."""
+    sum_of = _SUM.fullmatch(line)
+    if sum_of:
+        return sum_of[1]
     line = re.split(r"(?<=[a-z\d$)])\. (?=[A-Z])", line.strip("* `"))[-1]
     prose = _MATHS.sub(" ", line)
     shown = [next(filter(None, match.groups())) for match in _MATHS.finditer(line)]

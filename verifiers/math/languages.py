@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from verigym.verifiers.math.answer_labels import with_english_labels
 from verigym.verifiers.math.trees import names
 
 _WINDOW = 3000
@@ -29,7 +30,7 @@ _HAN = re.compile("[\u4e00-\u9fff]")
 _HAN_RUN = re.compile(r"[\u4e00-\u9fff【】「」]+(?!\s*\})")
 _TURNING = re.compile("[不非无未没否除余别勿几约近年月日]")
 _OPENING_IS = re.compile(r"^[\s,;]*(?:therefore[\s,]*)?is\s+(?=[$\\\d-])")
-_NOUN = re.compile(r"(?<=\d) [a-zA-Z]{0,20}[à-ÿ][a-zà-ÿ]{0,20}(?=\W*$)")
+_NOUN = re.compile(r"(?<=\d) (?!não\b)[a-zA-Z]{0,20}[À-ÖØ-öø-ÿ][a-zà-ÿ]{0,20}(?=\W*$)")
 _MATHS = re.compile(r"(\$\$?[^$]{1,400}\$\$?|\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\])", re.DOTALL)
 _DECIMAL = re.compile(
     r"(?<![\d.,(\[\w])((?<!\\\{)\d{1,3}(?:[.\u00a0\u202f ]\d{3})+|(?<!\\\{)\d{1,15}),(\d{1,15})(?![\d,)\]\\]|\.\d)"
@@ -178,7 +179,9 @@ def to_english(text: str, question: str = "") -> str:
     """
     start = max(0, len(text) - _WINDOW)
     shown = text[start:]
-    found = False
+    labelled, commas = with_english_labels(shown)
+    found = labelled != shown
+    shown = _NOUN.sub("", with_points(labelled)) if commas else labelled
     if not shown.isascii() and _HAN.search(shown):
         shown = _MEASURED.sub(lambda match: f" {_CHINESE_UNITS[match[2]]}", shown)
         shown = _outside_formulas(shown, _CHINESE)

@@ -1,0 +1,82 @@
+"""Turns "answer:" and "the answer is" of many languages into English: "Ответ: 7", "정답은 7입니다".
+
+The rest of the line stays, except for counters, nouns and endings behind a number that say nothing of it,
+Cyrillic units, and decimal commas. French, German, Spanish and Chinese sentences are in `languages.py`.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Languages that write 2,5 for 2.5, and the others.
+_COMMA_WORDS = (
+    "ответ|итоговый ответ|окончательный ответ|правильный ответ|итог|результат|відповідь|адказ|отговор|одговор|antwort|endantwort|ergebnis|endergebnis|lösung|"
+    "r[ée]ponse|r[ée]ponse finale|r[ée]sultat|respuesta|respuesta final|resultado|resultado final|resposta|resposta final|risposta|risposta finale|risultato|"
+    "antwoord|eindantwoord|resultaat|odpowied[źz]|wynik|odpov[ěe][ďd]|výsledek|odpoveď|výsledok|svar|svaret|slutsvar|resultat|vastaus|lopullinen vastaus|válasz|eredmény|"
+    "răspuns|raspuns|rezultat|odgovor|απάντηση|απαντηση|cevap|yanıt|sonuç|jawaban|jawaban akhir|đáp án|đáp số|trả lời|câu trả lời|kết quả|vastus|atbilde|atsakymas"
+)
+_POINT_WORDS = (
+    "정답|최종 답|최종 정답|최종 답안|답|답안|해답|결과|答え|最終的な答え|最終解答|解答|正解|答案|最终答案|最後答案|答|回答|결론|"
+    "الجواب|الإجابة|الاجابة|الإجابة النهائية|الجواب النهائي|الحل|النتيجة|جواب|پاسخ|उत्तर|अंतिम उत्तर|जवाब|উত্তর|பதில்|సమాధానం|ഉത്തരം|ઉત્તર|जबाब|ਜਵਾਬ|"
+    "תשובה|התשובה|תשובה סופית|คำตอบ|ตอบ|jibu"
+)
+_SIGN = r"[*_`\s]{0,4}[:：=][*_`]{0,3}"
+_SO = (
+    r"(?:(?:итак|значит|следовательно|таким образом|поэтому|отже|also|daher|somit|folglich|donc|ainsi|entonces|por lo tanto|por tanto|logo|portanto|assim|quindi|dunque|dus|więc|zatem"
+    r"|따라서|그러므로|よって|したがって|ゆえに),?\s*)?"
+)
+_LABELLED = re.compile(
+    rf"^{_SO}(?P<lead>[\s*_`#>【\[✅☑-]{{0,8}})(?:(?P<comma>{_COMMA_WORDS})|(?P<point>{_POINT_WORDS}))[】\]]?(?P<sign>{_SIGN})",
+    re.IGNORECASE | re.MULTILINE,
+)
+_IS = (
+    # (phrase, whether its language writes decimal commas)
+    (re.compile(r"(?<!верный )(?<!вильный )\b(?:ответ|результат|відповідь)(?:ом)?\s*(?:[-–—]+|равен|равна|равно|это|дорівнює|[-–—]\s*это)\s*(?=[*_`$\\\d-])", re.IGNORECASE), True),
+    (re.compile(r"\b(?:a |o |la |il )?(?:resposta|resultado|risposta|soluzione|risultato)(?: (?:final|finale|correta|corretta))? (?:é|è|e')\s+", re.IGNORECASE), True),
+    (re.compile(r"\b(?:odpowied[źz]|wynik)(?:ią)? (?:to|jest|wynosi)\s+", re.IGNORECASE), True),
+    (re.compile(r"(?:정답|최종 답|답)(?:은|는|이)\s*(?=[*_`$\\\d-])"), False),
+    (re.compile(r"(?:答え|解答|正解)は、?\s*(?=[*_`$\\\d-])"), False),
+)  # fmt: skip
+# Endings and counters behind a number.
+_COUNTERS = re.compile(
+    r"(?<=[\d$}*])\s*(?:(?:개|명|가지|번|원|살|마리|권|그루|송이|대|장)?(?:입니다|이다|이에요|예요|임)|(?:개|명|가지|번|원|살|마리|권|그루|송이|대|장)"
+    r"|(?:個|人|円|通り|本|枚|匹|冊|回|つ|歳|台)?(?:です|である|だ|となります|になります|でした)|(?:個|人|円|通り|本|枚|匹|冊|回|つ|歳|台))(?=[\s*_`.。!]*(?:\n|$))"
+)
+_CYRILLIC_UNITS = (
+    ("км", "km"), ("километр", "km"), ("см", "cm"), ("сантиметр", "cm"), ("мм", "mm"), ("миллиметр", "mm"), ("м", "m"), ("метр", "m"),
+    ("кг", "kg"), ("килограмм", "kg"), ("г", "g"), ("грамм", "g"), ("т", "tons"), ("тонн", "tons"), ("л", "L"), ("литр", "L"), ("мл", "mL"), ("ч", "hours"),
+    ("час", "hours"), ("мин", "minutes"), ("минут", "minutes"), ("с", "seconds"), ("сек", "seconds"), ("секунд", "seconds"), ("дн", "days"), ("день", "days"),
+    ("градус", "degrees"), ("процент", "%"),
+)  # fmt: skip
+_UNIT_OF = dict(_CYRILLIC_UNITS)
+_CYRILLIC = re.compile(r"(?<=[\d$}]) ?([а-яёіїє]{1,14})(\.?)(?=[\s*_`.!]*(?:\n|$))", re.IGNORECASE)
+_KEPT = ("или", "либо", "не", "нет", "тыс", "млн", "миллион", "миллиард", "млрд", "раз", "возмож", "наверн", "пример", "около", "минус", "плюс", "если", "або", "чи")  # fmt: skip
+_ENDING = re.compile(r"(?:а|ов|ы|и|е|я|ей|ам|у|ах|ами)$")
+
+
+def with_english_labels(text: str) -> tuple[str, bool]:
+    """`text` with "answer:" and "the answer is" in English, and whether its language writes decimal commas."""
+    commas = found = False
+
+    def english(match: re.Match[str]) -> str:
+        nonlocal commas, found
+        found, commas = True, commas or match["comma"] is not None
+        return f"{match['lead']}Answer{match['sign'].replace('：', ':')}"
+
+    text = _LABELLED.sub(english, text)
+    if not text.isascii():
+        for pattern, of_commas in _IS:
+            text, n = pattern.subn("the answer is ", text)
+            found, commas = found or n > 0, commas or (n > 0 and of_commas)
+        if found:
+            text = _CYRILLIC.sub(_without_noun, _COUNTERS.sub("", text))
+    return text, commas
+
+
+def _without_noun(match: re.Match[str]) -> str:
+    """A Cyrillic unit in English; other nouns behind a number are dropped, as they are in English."""
+    word = match[1].lower()
+    unit = _UNIT_OF.get(word) or _UNIT_OF.get(_ENDING.sub("", word))
+    if unit is not None:
+        return unit if unit == "%" else f" {unit}"
+    return match[0] if word.startswith(_KEPT) or len(word) < 3 else ""

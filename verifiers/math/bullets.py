@@ -1,0 +1,41 @@
+"""Reads values that stand as items of a list: "- 7" is 7, "1. 7" and "2. 8" are 7, 8."""
+
+from __future__ import annotations
+
+import re
+
+from verigym.verifiers.math.marks import unmarked
+
+_ITEM = re.compile(r"(?:[-*+•–◦▪]|\d{1,2}[.)])\s+(\S.*)")
+_VALUE = re.compile(r"(?:[^A-Za-z]|\\[A-Za-z]+|(?<![A-Za-z])[A-Za-z](?![A-Za-z])){1,60}")
+_PROSE = re.compile(r"[^\W\d_]{3}|[\u4e00-\u9fff]")
+
+
+def last_items(lines: list[str]) -> str | None:
+    """The values of the list that ends `lines`, joined by commas; None if they end in no list of values.
+
+    A "- 7" below a formula is its end, and no item.
+    """
+    values: list[str] = []
+    for line in reversed(lines):
+        item = _ITEM.fullmatch(line)
+        if item is None:
+            break
+        values.insert(0, unmarked(item[1]))
+    if not values or not all(map(_VALUE.fullmatch, values)):
+        return None
+    if len(values) == 1 and len(lines) > 1 and not _PROSE.search(lines[-2]):
+        return None
+    first = re.match(r"\d+", lines[-len(values)])
+    return None if first and first[0] != "1" else ", ".join(values)
+
+
+def first_items(text: str) -> str | None:
+    """The values of the list that `text` starts with, joined by commas; None if it starts with none."""
+    values: list[str] = []
+    for line in text.strip().split("\n"):
+        item = _ITEM.fullmatch(line.strip())
+        if item is None:
+            break
+        values.append(unmarked(item[1]))
+    return ", ".join(values) if values and all(map(_VALUE.fullmatch, values)) else None

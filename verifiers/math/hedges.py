@@ -1,0 +1,86 @@
+"""Finds remarks behind an answer that name another one beside it: "7, or maybe 8", "it could equally be eight".
+
+A candidate is a number in digits or words, a formula, the letter of an option, or "something else". Other
+ways to write the same answer are no candidates: "it could also be written as seven".
+"""
+
+from __future__ import annotations
+
+import re
+
+from verigym.verifiers.math.spelled import number_of
+
+_NEAR = 200
+_TAIL = 1500
+_ONES = "zero|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+_TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+_SPELLED = rf"(?:(?:minus |negative )?(?:(?:{_TENS})(?:[- ](?:one|{_ONES}))?|one|{_ONES}|(?:a|one) (?:hundred|thousand|half)))"
+_ALONE = r"(?=\W*(?:$|[.,;!?)\n])|\s+(?:and|or|also|too|would|could|might|may|is|are|as well|instead|otherwise|if|for|when|or else|works?)\b)"
+_END = r"(?=[)}\]*$\s]*(?:$|[.,;!?)\n]))"
+_OTHER = rf"(?:\\boxed|\\fbox|-?\d|\$|\\\(|\\frac|\\sqrt|(?i:\b{_SPELLED}\b){_ALONE}|\(?\b(?-i:[A-J])\b\)?{_END}|\b(?-i:[a-z])\s?[-+*/^=]\s?\w)"
+_BESIDE = re.compile(
+    rf"^\W{{0,12}}(?:or|and)\b(?:\s+(?:maybe|perhaps|possibly|it|the|also|even|else|could|might|be|is|was|rather|answer|\\text\{{))*\s*[^\w\\]*{_OTHER}"
+    rf"|\b(?:though|although|however|but|while|whereas)\b[^.\n]{{0,30}}?{_OTHER}[^.\n]{{0,40}}?\b(?:also|possible|valid|could|might|may|works?|acceptable|too)\b"
+    r"|^\W{0,6}(?:for|if|when|in case)\b[^.\n]{1,60}?\b(?:and|but|or|while|whereas)\b\W{0,6}(?:\\boxed|-?\d)[^.\n]{0,40}?\b(?:for|if|when|in case|otherwise)\b"
+    rf"|^\W{{0,6}}(?:unless\b|{_OTHER}\W{{0,3}}\s*(?:otherwise|instead|if not|or else)\b)"
+    rf"|^\W{{0,12}}(?:perhaps|maybe|possibly)\b[^.\n]{{0,30}}?{_OTHER}"
+    rf"|\b(?:alternatively|otherwise|another (?:\w+ )?(?:answer|solution|option|possibility|candidate))\b[^.]{{0,40}}?{_OTHER}",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[.!?](?=\s|$)|\n")
+_COULD_BE = re.compile(
+    r"\b(?:it|this|that|which|[a-z]|(?:the|my) (?:\w+ )?(?:answer|result|value|solution|total|sum|number))\s+(?:could|might|may|can)\s+"
+    r"(?P<how>(?:(?:also|equally|just|as|well|possibly|instead|perhaps|easily|still|actually|even|very|in fact|of course)\s+)*)"
+    r"(?:be|equal|turn out to be)\s+(?P<other>.{1,80})",
+    re.IGNORECASE,
+)
+_EQUALLY = re.compile(r"\b(?:equally|well|instead|easily)\b", re.IGNORECASE)
+_WAY = re.compile(
+    r"(?:\w+(?:ed|en)|seen|shown|found|done|put|thought|read|left|of|a|an|the|useful|helpful|tempting|worth|instructive|as|more|less|true|hard|easy|easier|good|nice)\b",
+    re.IGNORECASE,
+)
+_ELSE = re.compile(r"(?:different|wrong|incorrect|something else|another|anything|otherwise|off|either)\b", re.IGNORECASE)  # fmt: skip
+_FIRST = re.compile(rf"(?:exactly |also |equal to |just |about |the |an? |option |answer )*[^\w\\]*(?P<one>{_OTHER})", re.IGNORECASE)  # fmt: skip
+_ALSO = re.compile(r"\b(?:also|equally|too|as well|just as|both|likewise)\b", re.IGNORECASE)
+_POSSIBLE = re.compile(
+    r"\b(?:possible|valid|acceptable|plausible|correct|right|defensible|reasonable|works?|do|fits?|answers?|options?|possibility|candidates?)\b",
+    re.IGNORECASE,
+)
+_SAYS = re.compile(
+    r"^\W*(?:then again|on the other hand|if not|failing that|or else|unless|some|others|someone|many|people)\b",
+    re.IGNORECASE,
+)
+_EITHER = re.compile(rf"\b(?:either|between|both|torn)\b[^.\n]{{0,20}}?{_OTHER}[^.\n]{{0,12}}?\b(?:or|and)\s+[^\w\\]{{0,3}}{_OTHER}", re.IGNORECASE)  # fmt: skip
+_ANY_OTHER = re.compile(rf"(?P<one>-?\d[\d.,/]*|(?i:\b{_SPELLED}\b)|\b(?-i:[B-HJ])\b)")
+
+
+def names_another(answer: str, tail: str) -> bool:
+    """Whether the text behind `answer` names another answer beside it."""
+    if not tail:
+        return False
+    if _BESIDE.search(tail[:_NEAR]):
+        return True
+    return any(
+        _is_hedge(one.strip(), answer) for one in _SENTENCE.split(tail[:_TAIL]) if len(one) > 5
+    )
+
+
+def _is_hedge(sentence: str, answer: str) -> bool:
+    match = _COULD_BE.search(sentence)
+    if match is not None:
+        other = match["other"].strip(" $*(")
+        first = _FIRST.match(match["other"])
+        if _ELSE.match(other) or (first is not None and not _is_same(other, answer)):
+            return True
+        if _EQUALLY.search(match["how"]) and not _WAY.match(other) and len(other.split()) <= 3:
+            return True
+    if (_ALSO.search(sentence) and _POSSIBLE.search(sentence)) or _SAYS.match(sentence):
+        others = [one["one"] for one in _ANY_OTHER.finditer(sentence)]
+        if any(not _is_same(one, answer) for one in others if one.lower() != "one"):
+            return True
+    return _EITHER.search(sentence) is not None
+
+
+def _is_same(one: str, answer: str) -> bool:
+    one = one.strip(" .,$")
+    return (number_of(one) or one) == (number_of(answer) or answer.strip(" .,$"))
