@@ -11,9 +11,10 @@ from typing import Any
 from verigym.canonical import JSON
 from verigym.env import CHARSET
 from verigym.envs.search.library import Hit, Page
+from verigym.envs.tools.calls import submission_of
 from verigym.verdict import Verdict
-from verigym.verifiers.text.strict_json import NotJson, read_json
 from verigym.verifiers.tools.read_calls import read_calls
+from verigym.verifiers.tools.text_values import rules_of
 
 WINDOW = 1000
 """Characters of a page at a time."""
@@ -88,6 +89,8 @@ TOOLS = [
 ]
 """The tools as the OpenAI chat API takes them."""
 
+_RULES = rules_of(TOOLS)
+
 _ARGUMENTS = {
     "search": ("query", "skip", MAX_SKIP),
     "open": ("page", "from", _MAX_FROM),
@@ -97,13 +100,7 @@ _ARGUMENTS = {
 
 def read_act(action: str) -> Act | str:
     """The one call of a reply, or what is wrong with it."""
-    submission: JSON = action
-    if action.lstrip().startswith(("{", "[")):
-        try:
-            submission = read_json(action.strip())
-        except NotJson as error:
-            return str(error)
-    reply = read_calls(submission)
+    reply = read_calls(submission_of(action), _RULES)
     if isinstance(reply, Verdict):
         return reply.evidence
     if len(reply.calls) != 1:

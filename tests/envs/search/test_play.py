@@ -146,6 +146,14 @@ def test_long_pages_are_read_in_windows_and_searched():
         (as_call("open", page="[p1]"), Act("open", "p1")),
         (as_call("find", text="[p1]"), Act("find", "[p1]")),
         (json.dumps({"role": "assistant", "tool_calls": [{"function": {"name": "find", "arguments": '{"text": "x"}'}}]}), Act("find", "x")),
+        ('[TOOL_CALLS][{"name": "open", "arguments": {"page": "p1", "from": 3}}]', Act("open", "p1", 3)),
+        ('[TOOL_CALLS]open[ARGS]{"page": "p1", "from": 3}', Act("open", "p1", 3)),
+        ('[TOOL_CALLS]open[CALL_ID]a1[ARGS]{"page": "p1"}', Act("open", "p1")),
+        ('<|python_tag|>{"name": "find", "parameters": {"text": "x"}}', Act("find", "x")),
+        ('<|tool_call_begin|>functions.open:0<|tool_call_argument_begin|>{"page": "p1"}<|tool_call_end|>', Act("open", "p1")),
+        ("<function=open>\n<parameter=page>\np1\n</parameter>\n<parameter=from>\n3\n</parameter>\n</function>", Act("open", "p1", 3)),
+        ("<tool_call>open\n<arg_key>page</arg_key>\n<arg_value>7</arg_value></tool_call>", Act("open", "7")),
+        ('I look it up.\n```json\n{"name": "find", "arguments": {"text": "x"}}\n```', Act("find", "x")),
     ],
 )  # fmt: skip
 def test_calls_are_read(action, expected):
