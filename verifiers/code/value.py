@@ -21,7 +21,7 @@ from verigym.reply import last_answer, spoken
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.text.reply import shown
+from verigym.verifiers.text.evidence import show
 
 Value: TypeAlias = tuple[Any, ...]
 """A type's name and what stands for the value; equal for equal values alone."""
@@ -48,7 +48,7 @@ def read_literal(text: str) -> Value:
     while place < len(text):
         match = _TOKEN.match(text, place)
         if match is None:
-            raise NotALiteral(f"{shown(text[place:])} is no part of a value")
+            raise NotALiteral(f"{show(text[place:])} is no part of a value")
         kind = str(match.lastgroup)
         tokens.append((kind, match[kind]))
         place = match.end()
@@ -166,7 +166,7 @@ class ValueVerifier(Verifier):
             return unusable("several_answers", "there are different values in answer tags")
         if value == wanted:
             return scored(1.0, "correct", "the value is right")
-        return scored(0.0, "wrong_value", f"{shown(last)} is another value")
+        return scored(0.0, "wrong_value", f"{show(last)} is another value")
 
 
 def _bare(answer: str) -> str:

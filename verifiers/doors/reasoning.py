@@ -33,7 +33,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.doors.reasoning_items import NotMade, item
-from verigym.verifiers.text.reply import shown
+from verigym.verifiers.text.evidence import show
 from verigym.verifiers.text.strict_json import NotJson, read_json
 
 _MOST_CHARS = 1 << 16
@@ -162,7 +162,7 @@ class ReasoningVerifier(Verifier):
         if len(answer) > _MOST_CHARS:
             return unusable("too_long", f"the answer has {len(answer)} characters")
         right = _is_right(reference, answer.strip("\n"))
-        return scored(float(right), "correct" if right else "wrong_answer", shown(answer))
+        return scored(float(right), "correct" if right else "wrong_answer", show(answer))
 
 
 def _is_right(reference: Mapping[str, Any], answer: str) -> bool:

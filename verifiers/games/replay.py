@@ -29,7 +29,7 @@ from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.games.contests import CONTESTS, SELF, Contest, judged
 from verigym.verifiers.games.rules import rules_of
-from verigym.verifiers.text.reply import shown
+from verigym.verifiers.text.evidence import show
 from verigym.verifiers.text.strict_json import NotJson, read_json
 
 MAX_CHARS = 1 << 20
@@ -113,13 +113,13 @@ class ReplayVerifier(Verifier):
             move = rules.read(written)
             if move is None:
                 return unusable(
-                    "unknown_move", f"move {number}, {shown(written)}, is none of {game}"
+                    "unknown_move", f"move {number}, {show(written)}, is none of {game}"
                 )
             if not rules.legal(state, move):
                 return scored(
                     0.0,
                     "illegal_move",
-                    f"move {number}, {shown(written)}, is illegal",
+                    f"move {number}, {show(written)}, is illegal",
                     _parts(number - 1, len(moves)) | _progress(rules, state),
                 )
             state = rules.apply(state, move)

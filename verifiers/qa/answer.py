@@ -97,7 +97,7 @@ from verigym.verifiers.qa.values import (
     read_number,
     read_yes_no,
 )
-from verigym.verifiers.text.reply import shown
+from verigym.verifiers.text.evidence import show
 
 MAX_ANSWER_CHARS = 2_000
 _CURRENCIES = frozenset("$€£¥")
@@ -245,7 +245,7 @@ class AnswerVerifier(Verifier):
         # An alias may itself have a comma or an "or"; then the answer may, too.
         whole = kind == "text" and words in aliases
         if not whole and (hedge := hedge_in(answer)):
-            return unusable("hedged", f"the answer hedges: {shown(hedge)}")
+            return unusable("hedged", f"the answer hedges: {show(hedge)}")
         if not whole and kind != "yes_no" and self._is_another_date(task, kind, right, answer):
             return _exact(False)
         if kind == "text":

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
-from verigym.verifiers.text.reply import shown
+from verigym.verifiers.text.evidence import show
 
 MAX_CITATIONS = 100
 
@@ -94,7 +94,7 @@ def read_citations(raw: JSON) -> list[Citation] | str:
                 return "a quote must be text"
             found.append(Citation(one["page"].strip(), quote))
         else:
-            return f"a citation is a page id or an object with page and quote, not {shown(one)}"
+            return f"a citation is a page id or an object with page and quote, not {show(one)}"
     return found
 
 
@@ -144,15 +144,15 @@ def _false_quote(cited: Sequence[Citation], support: Support, least: int) -> str
             continue
         if one.page not in support.pages:
             if support.pages:
-                return f"there is no page {shown(one.page)} to quote"
+                return f"there is no page {show(one.page)} to quote"
             continue  # the task gives no texts: quotes cannot be checked
         quote = _plain(one.quote)
         if len(quote) < least:
-            return f"a quote from {shown(one.page)} is shorter than {least} characters"
+            return f"a quote from {show(one.page)} is shorter than {least} characters"
         if one.page not in texts:
             texts[one.page] = _plain(support.pages[one.page])
         if quote not in texts[one.page]:
-            return f"page {shown(one.page)} does not have the quote {shown(one.quote)}"
+            return f"page {show(one.page)} does not have the quote {show(one.quote)}"
     return ""
 
 

@@ -1,10 +1,10 @@
-"""Shows parts of a reply as evidence."""
+"""Writes parts of a reply into the evidence of a verdict."""
 
 from __future__ import annotations
 
 
-def shown(value: object, chars: int = 40) -> str:
-    """What a reply held, for evidence: printable ASCII in quotes, at most `chars` characters."""
+def show(value: object, chars: int = 40) -> str:
+    """Return what a reply held as printable ASCII in quotes, cut off after `chars` characters."""
     text = value if isinstance(value, str) else repr(value)[: chars + 1]
     quoted = ascii(text[:chars])
     return quoted + ("..." if len(text) > chars else "")

@@ -28,7 +28,7 @@ from xml.parsers import expat
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
-from verigym.verifiers.text.reply import shown
+from verigym.verifiers.text.evidence import show
 from verigym.verifiers.text.schema_json import full_match
 
 MAX_DEPTH = 256
@@ -104,10 +104,10 @@ def check_xml(text: str, rules: Mapping[str, Any] | None) -> None:
         rule: Mapping[str, Any] = {}
         if rules is not None:
             if not stack and name != rules["root"]:
-                raise NotValid("invalid", f"the root element must not be {shown(name)}")
+                raise NotValid("invalid", f"the root element must not be {show(name)}")
             known = rules["elements"].get(name)
             if known is None:
-                raise NotValid("invalid", f"line {line()}: no element {shown(name)} is allowed")
+                raise NotValid("invalid", f"line {line()}: no element {show(name)} is allowed")
             rule = known
             _check_attributes(name, rule, attributes, line())
         if stack:
@@ -165,16 +165,16 @@ def _check_attributes(
         if key in known:
             trouble = _wrong_value(value, known[key])
             if trouble:
-                raise NotValid("invalid", f"line {line}: attribute {shown(key)} {trouble}")
+                raise NotValid("invalid", f"line {line}: attribute {show(key)} {trouble}")
         elif not rule.get("other") and key != "xmlns" and not key.startswith("xmlns:"):
-            raise NotValid("invalid", f"line {line}: no attribute {shown(key)} on {shown(name)}")
+            raise NotValid("invalid", f"line {line}: no attribute {show(key)} on {show(name)}")
     for key, value_rule in known.items():
         if value_rule.get("required") and key not in attributes:
-            raise NotValid("invalid", f"line {line}: {shown(name)} needs an attribute {key!r}")
+            raise NotValid("invalid", f"line {line}: {show(name)} needs an attribute {key!r}")
 
 
 def _check_content(element: _Open, line: int) -> None:
-    name, rule = shown(element.name), element.rule
+    name, rule = show(element.name), element.rule
     model = _content_model(rule.get("children", "EMPTY"))
     if model is not None:
         seen = "".join(f"<{child}>" for child in element.children)

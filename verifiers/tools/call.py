@@ -38,7 +38,7 @@ from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.text.reply import shown
+from verigym.verifiers.text.evidence import show
 from verigym.verifiers.text.schema_json import compile_schema, errors
 from verigym.verifiers.text.strict_json import NotJson, read_json
 from verigym.verifiers.tools.match import Match, Pair, Wanted, match_calls
@@ -132,9 +132,7 @@ class CallVerifier(Verifier):
         if not calls and reply.blank:
             return unusable("no_call", "the reply says nothing in words")
         if not calls and (named := reply.called_in_words(tools)):
-            return unusable(
-                "not_calls", f"{shown(named[0])} is called in words, which runs nothing"
-            )
+            return unusable("not_calls", f"{show(named[0])} is called in words, which runs nothing")
         if order == "set":
             calls, wanted = self._distinct(calls), _distinct_wanted(wanted, self._sameness)
         match = match_calls(calls, wanted, order == "sequence", self._sameness)
@@ -167,9 +165,9 @@ class CallVerifier(Verifier):
                 return "wrong_order", "the calls are in another order than wanted"
             for column, pair in sorted(match.pairs.values(), key=lambda item: item[0]):
                 if not pair.full:
-                    which = f"call {column + 1}, {shown(calls[column].name)}"
+                    which = f"call {column + 1}, {show(calls[column].name)}"
                     if pair.wrong:
-                        return "wrong_arguments", f"{which}: argument {shown(pair.wrong[0])}"
+                        return "wrong_arguments", f"{which}: argument {show(pair.wrong[0])}"
                     return "wrong_arguments", f"{which}: an argument is missing"
             return "wrong_order", "the calls are in another order than wanted"
         if len(calls) > len(wanted):
@@ -217,11 +215,11 @@ def _broken(
     for number, call in enumerate(calls, 1):
         tool = tools.get(call.name)
         if tool is None:
-            return "unknown_tool", f"call {number}: there is no tool {shown(call.name)}"
+            return "unknown_tool", f"call {number}: there is no tool {show(call.name)}"
         for error in errors(tool.validator, call.arguments):
             if number - 1 in pairs and _is_wanted(error.path, error.keyword, *pairs[number - 1]):
                 continue
-            return "bad_arguments", f"call {number}, {shown(call.name)}: {error}"
+            return "bad_arguments", f"call {number}, {show(call.name)}: {error}"
     return None
 
 

@@ -20,7 +20,7 @@ from typing import TypeVar
 from verigym.canonical import JSON, to_json
 from verigym.reply import spoken
 from verigym.verdict import Verdict, unusable
-from verigym.verifiers.text.reply import shown
+from verigym.verifiers.text.evidence import show
 from verigym.verifiers.text.strict_json import MAX_CHARS, NotJson, check_value, read_json
 from verigym.verifiers.tools.call_forms import (
     BadCall,
@@ -106,7 +106,7 @@ def _from_data(submission: JSON, rules: Rules) -> Reply:
         return Reply(_calls(submission))
     if not isinstance(submission, dict):
         raise _Unreadable(
-            "not_calls", f"a submission is text, a message or calls, not {shown(submission)}"
+            "not_calls", f"a submission is text, a message or calls, not {show(submission)}"
         )
     if not _is_message(submission):
         return Reply([_call(submission)])
@@ -170,7 +170,7 @@ def _at_most(items: Sequence[T]) -> list[T]:
 
 def _call(value: JSON) -> Call:
     if not isinstance(value, dict):
-        raise _Unreadable("bad_call", f"a call is an object, not {shown(value)}")
+        raise _Unreadable("bad_call", f"a call is an object, not {show(value)}")
     inner = value.get("function")
     fields: dict[str, JSON] = inner if isinstance(inner, dict) else value
     if fields is inner and (
@@ -190,5 +190,5 @@ def _call(value: JSON) -> Call:
     elif arguments is None:
         arguments = {}
     if not isinstance(arguments, dict):
-        raise _Unreadable("bad_call", f"the arguments of {shown(name)} must be an object")
+        raise _Unreadable("bad_call", f"the arguments of {show(name)} must be an object")
     return Call(name.strip(), arguments)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from verigym.canonical import JSON, to_json
-from verigym.verifiers.text.reply import shown
+from verigym.verifiers.text.evidence import show
 from verigym.verifiers.text.strict_json import NotJson, check_value, read_json
 from verigym.verifiers.tools.dump_functions import bound_functions
 
@@ -65,7 +65,7 @@ def read_tables(state: JSON) -> Tables:
     except NotJson as error:
         raise BadState(error.reason, str(error)) from error
     if not isinstance(state, dict):
-        raise BadState("bad_state", f"a state is tables of rows, not {shown(state)}")
+        raise BadState("bad_state", f"a state is tables of rows, not {show(state)}")
     if state.keys() == {"sqlite"}:
         if not isinstance(state["sqlite"], str):
             raise BadState("bad_state", "sqlite must be the text of a dump")
@@ -76,7 +76,7 @@ def read_tables(state: JSON) -> Tables:
     total = 0
     for name, rows in tables.items():
         if not isinstance(rows, list | tuple) or not all(isinstance(row, dict) for row in rows):
-            raise BadState("bad_state", f"table {shown(name)} must be a list of rows")
+            raise BadState("bad_state", f"table {show(name)} must be a list of rows")
         total += len(rows)
         if total > MAX_ROWS:
             raise BadState("too_long", f"more than {MAX_ROWS} rows")
@@ -151,7 +151,7 @@ def _from_dump(dump: str) -> Tables:
         # Generated columns are computed only when they are read.
         return _read_out(connection, is_late)
     except (sqlite3.Error, sqlite3.Warning, UnicodeEncodeError) as error:
-        raise BadState("bad_dump", f"the dump does not load: {shown(str(error), 120)}") from error
+        raise BadState("bad_dump", f"the dump does not load: {show(str(error), 120)}") from error
     finally:
         connection.close()
 
