@@ -12,7 +12,7 @@ import re
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.dates import names_month
 from verigym.verifiers.math.spelled import number_of
-from verigym.verifiers.math.statements import labels, leads_to
+from verigym.verifiers.math.statements import VALUES, labels, leads_to
 from verigym.verifiers.math.trees import names
 
 _ANYWHERE = frozenset(
@@ -28,7 +28,8 @@ _BEFORE = _ANYWHERE | frozenset(
     names(
         "half third quarter times under over above below beyond beneath within after before past from until than by between far "
         "close up like next something least most more less fewer other plus another minus divided multiplied raised beside against "
-        "nicht kein keine keinen non pas nie niet geen inte ikke ej bukan tidak nem nunca jamais"
+        "nicht kein keine keinen non pas nie niet geen inte ikke ej bukan tidak nem nunca jamais vielleicht forse  quizas talvez mungkin "
+        "mindestens errada errado falsche falscher misschien kanske kanskje belki"
     )
 )
 _AFTER = _ANYWHERE | frozenset(
@@ -42,21 +43,19 @@ _ASKED = frozenset(
         "more less fewer below above off too short away square cube double half over halves thirds quarters fifths tenths"
     )
 )
-_NEARLY = re.compile(r"(?:approximately|approx|about|around|roughly|circa|some|nearly|almost)\b|\\approx", re.I)  # fmt: skip
-_VALUES = frozenset(
+_NEARLY = re.compile(r"(?:approximately|approx|about|around|roughly|circa|environ|etwa|sekitar|ongeveer|some|nearly|almost)\b|\\approx", re.I)  # fmt: skip
+_VALUES = VALUES | frozenset(
     names(
-        "value values answer result total sum number solution solutions count minimum maximum min max amount quantity area length perimeter "
-        "circumference volume surface radius diameter height width depth weight mass price cost distance speed velocity "
-        "rate time age average mean median mode range difference product quotient remainder ratio score probability chance probabilities "
-        "odds expectation angle measure slope degree size temperature limit rank dimension order period determinant integral supply "
-        "out consists consist set list pair exactly all kind type profit loss gain salary interest percentage fraction estimate "
+        "number out consists consist set list pair exactly all kind type profit loss gain salary interest percentage fraction estimate "
         "coefficient discriminant norm magnitude output input share tally sample group bag box stack least most"
     )
 )
 _LABELLED = re.compile(r".*(?:=|:|\b(?:is|are|equals|was|were|be|being|gives|get|yields|makes)\b(?! not\b))", re.S)  # fmt: skip
 _VERBS = frozenset(names("is are equals was were be being gives get yields makes"))
 _TIMES = frozenset(
-    names("spring summer autumn fall winter early late mid christmas easter circa since")
+    names(
+        "spring summer autumn fall winter early late mid christmas easter circa since monday tuesday wednesday thursday friday saturday sunday"
+    )
 )
 _RESIDUES = re.compile(r"\bmod|congruen|residue|remainder|\\equiv|≡|clock", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")

@@ -139,6 +139,7 @@ def clean(text: str) -> str:
     text = re.sub(r"(?<!\\)\\[,;:!> ]|~", " ", text)
     text = re.sub(r"(?i)\bper ?cent(?:age points?)?\b", "%", text)
     text = re.sub(r"(?<=[\d}])\s*[xX]\s*(?=10\s*\^)", "*", text)
+    text = re.sub(r"(?<=\d) [xX] (?=\d)", " * ", text)
     text = _BLACKBOARD.sub(lambda m: f"\\{(m[1] or m[2]) * 2} ", text)
     text = _unwrap(text)
     text = _COMMAND.sub(_command, text)

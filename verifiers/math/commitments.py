@@ -31,6 +31,10 @@ _PHRASE = re.compile(
     r"|\bI(?:'ll| will)? (?:answer|choose|pick|go with)\b:?|\b(?:we|I)(?:'ll| will)? (?:select|choose|pick) (?=(?:option |choice |answer )?\W{0,3}[A-J]\W{0,4}$))\s*",
     re.IGNORECASE | re.MULTILINE,
 )
+_NOT_MINE = re.compile(
+    r"\b(?:wrong|incorrect|false|naive|mistaken|tempting|initial|previous|rejected|alternative|intermediate)\b",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(
     r"(?<!\d)\.(?=\s|$|\*)|(?<=\d)\.(?=\s|$|\*)|\n\s*\n|[!?](?=\s+[A-Z]|\s*$)|\.\s*</"
 )
@@ -120,6 +124,8 @@ def phrases(text: str, start: int) -> list[Commitment]:
     found: list[Commitment] = []
     for match in _PHRASE.finditer(text, max(start, len(text) - _TAIL)):
         rest = text[match.end() : match.end() + 600]
+        if _NOT_MINE.search(match[0]):
+            continue
         if re.match(
             r"\W{0,4}(?:not\b|unknown|unclear|below|above|as follows|the following|found|that\b|incorrect|wrong\b)",
             rest,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from verigym.verifiers.math.spelled import number_of
-from verigym.verifiers.math.statements import claims, words_of
+from verigym.verifiers.math.statements import claims, counts_work, words_of
 
 _MARKED = (
     r"(?:(?P<sign>\*{1,3}|_{1,3}|`{1,2}|==)(?=[^\s*_`=])(?P<said>[^*_`=\n]{1,80}?)(?<=[^\s*_`=])(?P=sign)"
@@ -77,7 +77,8 @@ def marked_ending(line: str, question: str = "") -> str:
         return ""  # the last of a list
     if _OPEN.search(f"{lead} ") and not _REACHES.search(f"{lead} ") and not _arrow(lead):
         return ""
-    if not claims(before, said, words_of(question) if question else frozenset()):
+    asked = words_of(question) if question else frozenset()
+    if not claims(before, said, asked) or counts_work(noun, asked):
         return ""
     return f"{said.rstrip('.!')}{noun}"
 

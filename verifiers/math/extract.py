@@ -34,7 +34,7 @@ _LATER = re.compile(
 )
 _CORRECTS = re.compile(
     r"\b(?:wait|actually|correction|sorry|mistake|wrong|incorrect|not right|instead|scratch that|on second thou?ght|"
-    r"i meant|rather|no(?=[,!.:])|hmm|let me re|re-?check|re-?consider|re-?vis|error|oops|hold on|corrected)\b",
+    r"i mean|i meant|make that|rather|no(?=[,!.:])|hmm|let me re|re-?check|re-?consider|re-?vis|error|oops|hold on|corrected)\b",
     re.IGNORECASE,
 )
 _CONCLUDES = re.compile(
@@ -197,7 +197,9 @@ def _settle(text: str, found: list[Commitment], question: str, *, boxes: bool) -
     later = [
         one.text
         for one in phrases(tail, 0)
-        if re.search(r"\d", one.text) and len(one.text) < 60 and "\\boxed" not in one.text
+        if (re.search(r"\d", one.text) or number_of(one.text))
+        and len(one.text) < 60
+        and "\\boxed" not in one.text
     ]
     later += [one.text for one in shown if one.start > last.end]
     also += [one for one in later if _key(one) != _key(last.text)]
@@ -268,11 +270,11 @@ def _after(last: Commitment, tail: str) -> Found | None:
         ):
             return Found(body)
     number = re.search(
-        r"(?:instead|rather|correction|actually|sorry|no)[,:]?\s*(?:it's |it is )?\$?(-?\d[\d./]*|\(?[A-J]\)?(?=\W*$))",
+        r"(?:instead|rather|correction|actually|sorry|no|i meant?|make that)[,:]?\s*(?:it's |it is )?\$?(-?\d[\d./]*|\(?[A-J]\)?(?=\W*$)|[a-z]+(?:-[a-z]+)?(?=\W*$))",
         tail,
         re.IGNORECASE,
     )
-    if number:
+    if number and (not number[1].isalpha() or len(number[1]) == 1 or number_of(number[1])):
         return Found(number[1].rstrip("."))
     if (
         taken_back

@@ -43,11 +43,16 @@ _ELSE = re.compile(r"(?:different|wrong|incorrect|something else|another|anythin
 _FIRST = re.compile(rf"(?:exactly |also |equal to |just |about |the |an? |option |answer )*[^\w\\]*(?P<one>{_OTHER})", re.IGNORECASE)  # fmt: skip
 _ALSO = re.compile(r"\b(?:also|equally|too|as well|just as|both|likewise)\b", re.IGNORECASE)
 _POSSIBLE = re.compile(
-    r"\b(?:possible|valid|acceptable|plausible|correct|right|defensible|reasonable|works?|do|fits?|answers?|options?|possibility|candidates?)\b",
+    r"\b(?:possible|valid|acceptable|plausible|correct|right|defensible|reasonable|good|fine|true|works?|do|fits?|answers?|options?|possibility|candidates?)\b",
     re.IGNORECASE,
 )
 _SAYS = re.compile(
     r"^\W*(?:then again|on the other hand|if not|failing that|or else|unless|some|others|someone|many|people)\b",
+    re.IGNORECASE,
+)
+_OTHER_READING = re.compile(
+    r"\b(?:alternative(?:ly)?|(?:another|other|different|second) (?:reading|interpretation|answer|view|option|solution|possibility|convention)|depend(?:s|ing)"
+    r"|prefer|imagine|argue|equally|just as (?:good|well))\b",
     re.IGNORECASE,
 )
 _EITHER = re.compile(rf"\b(?:either|between|both|torn)\b[^.\n]{{0,20}}?{_OTHER}[^.\n]{{0,12}}?\b(?:or|and)\s+[^\w\\]{{0,3}}{_OTHER}", re.IGNORECASE)  # fmt: skip
@@ -74,7 +79,11 @@ def _is_hedge(sentence: str, answer: str) -> bool:
             return True
         if _EQUALLY.search(match["how"]) and not _WAY.match(other) and len(other.split()) <= 3:
             return True
-    if (_ALSO.search(sentence) and _POSSIBLE.search(sentence)) or _SAYS.match(sentence):
+    if (
+        (_ALSO.search(sentence) and _POSSIBLE.search(sentence))
+        or _SAYS.match(sentence)
+        or (len(sentence) < 100 and _OTHER_READING.search(sentence))
+    ):
         others = [one["one"] for one in _ANY_OTHER.finditer(sentence)]
         if any(not _is_same(one, answer) for one in others if one.lower() != "one"):
             return True

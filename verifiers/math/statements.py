@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from verigym.verifiers.math.directions import CHANGED
 from verigym.verifiers.math.spelled import number_of
@@ -21,7 +22,7 @@ _REGULAR = names(
     "need earn save spend collect receive remain total equal reach weigh measure cost pay own contain hold carry produce bake plant pick "
     "arrive gather walk travel cover score gain lose share sell buy eat drink read write make take get give leave have yield obtain find count "
     "conclude compute calculate add amount come sum work end result play win visit serve fill pack build paint draw catch grow learn "
-    "teach watch deliver print lift climb swim drive run ride live last wait sleep owe donate raise deserve complete finish answer "
+    "teach watch deliver print lift climb swim drive run ride live last wait sleep owe donate raise deserve complete finish "
     "solve remove keep"
 )
 _IRREGULAR = names(
@@ -42,6 +43,15 @@ _ADVERBS = frozenset(
         "of total all altogether already currently finally clearly indeed"
     )
 )
+VALUES = frozenset(
+    names(
+        "value values answer result total sum solution solutions count minimum maximum min max amount quantity area length perimeter "
+        "circumference volume surface radius diameter height width depth weight mass price cost distance speed velocity "
+        "rate time age average mean median mode range difference product quotient remainder ratio score probability chance probabilities "
+        "odds expectation angle measure slope degree size temperature limit rank dimension order period determinant integral supply"
+    )
+)
+"""Names of amounts: "an area of 24"."""
 _MODALS = frozenset(names("will can must would could should has have had did does do to"))
 _ARTICLES = frozenset(names("the a an each every his her my their our your this that all"))
 _NO_SUBJECTS = frozenset(
@@ -61,14 +71,15 @@ LABELS = frozenset(
 _WORK = frozenset(
     names(
         "case step chapter equation theorem lemma unknown variable answer approach method attempt candidate option hypothesis assumption "
-        "scenario hint subcase"
+        "scenario hint subcase digit idea part"
     )
 )
 """Things that a reply counts on its way: "there are 3 cases"."""
+_WORK_FORMS = _WORK.union(f"{word}s" for word in _WORK)
 PLANS = frozenset(
     names(
         "let lets let's consider check verify suppose assume try test look see note recall start begin substitute plug pick choose turn handle "
-        "examine review imagine remember revisit compare"
+        "examine review imagine remember revisit compare take back proceed continue use apply move go define denote insert enter write put"
     )
 )
 """Words that open a sentence of work still to be done."""
@@ -82,6 +93,13 @@ _LEAVING = frozenset(
 )
 _UNPROVED = frozenset(names("guess bound candidate hypothesis assumption estimate"))
 _LISTING = frozenset(names("include includes including try tried use used using shown pick picked"))
+_UNTRUE = frozenset(
+    names(
+        "wrong incorrect false naive naively mistaken mistake error tempting rejected extraneous invalid seems appears sight often usually "
+        "typically people many others someone errada errado falsa falsche falscher sbagliata incorrecta"
+    )
+)
+"""Words about results that are not the writer's own."""
 _PREMISES = frozenset(
     names(
         "would could start starts started begin begins began originally initially previously yesterday first want wants wanted hope hopes "
@@ -119,7 +137,10 @@ _CONCLUDES = re.compile(
     r"|\s*(?:[→⇒⟹]|=+>|-+>)\s*",
     re.IGNORECASE,
 )
-_SHORT = re.compile(r"\b(it|that|this|there|here)'s\b|\b(they|these|those)'re\b", re.IGNORECASE)
+_SHORT = re.compile(
+    r"\b(it|that|this|there|here|answer|result|total|sum|value|solution)'s\b|\b(they|these|those)'re\b",
+    re.IGNORECASE,
+)
 _SAYS = re.compile(r"^(?:i'd say|i would say|i think|i believe)(?: that)?\s+", re.IGNORECASE)
 _LEAD = re.compile(
     r"^(?:(?:now|finally|altogether|overall|in total|in all|in the end|at the end|in summary|in conclusion|then|and|ok|okay|well|yes"
@@ -127,6 +148,8 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _NUMERAL = re.compile(r"(?:\\?\$|€|£)?-?\d[\d,]*(?:\.\d+)?(?:/\d+)?(?:\\?%)?")
+_HAS_NUMBER = re.compile(r"[-\\$€£]*\d")
+_UNIT = re.compile(r"[A-Za-z]+(?:/[A-Za-z]+|\^\{?[23]\}?|[²³])+")
 _WORD = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 _MATHS = re.compile(r"\$(\\?\$?-?[\d,./]+)\$|\\\((-?[\d,./]+)\\\)")
 
@@ -155,20 +178,29 @@ def stated(line: str, question: str = "") -> str | None:
 
     Empty if that sentence has one number and does not state it; None if it is no such sentence.
     """
-    found = _amount(_BREAK.split(line.strip("*_` ")[-4 * _MOST_CHARS :])[-1])
+    line = line.strip("*_` ")
+    if " " not in line:
+        return None
+    asked = words_of(question) if question else frozenset()
+    found = _amount(_BREAK.split(line[-4 * _MOST_CHARS :])[-1], question)
     if found is None:
         return None
     before, number, after, asks = found
     if not before:
-        return None
-    asked = words_of(question) if question else frozenset()
+        return _counted(number, after, asked) if after else number if _WORD.search(line) else None
     if before[-1] == "at" and before[-2:-1] and before[-2].startswith("arriv"):
         before = before[:-1]
     said = {*before, *after}
     premises = {word for word in said & _PREMISES if not any(word[:4] == one[:4] for one in asked)}
     if before[-2:] == ["would", "be"]:
         premises.discard("would")
-    if asks or said & DOUBTS or premises or before[0] in PLANS - asked:
+    if (
+        {"he'd", "she'd", "they'd", "it'd", "that'd"} & said
+        and not {"would", "had"} & asked
+        and "be" not in said
+    ):
+        return ""
+    if asks or said & (DOUBTS | _UNTRUE - asked) or premises or before[0] in PLANS - asked:
         return ""
     if said & (_BOUNDS - (_ASKABLE & asked)) or any(word.endswith("n't") for word in said):
         return None
@@ -184,7 +216,7 @@ def stated(line: str, question: str = "") -> str | None:
             else None
         )
     at = len(before) - 1
-    while at >= 0 and before[at] in _ADVERBS:
+    while at >= 0 and (before[at] in _ADVERBS or (before[at] in VALUES and "of" in before[at:])):
         at -= 1
     if at < 0:
         if before[-1] not in ("of", "exactly", "only", "just"):
@@ -221,6 +253,11 @@ def labels(before: list[str], asked: frozenset[str]) -> bool:
     """Whether the words before "is" or a colon may name a value: "the sum", but not "step" or "one option"."""
     if not DOUBTS.isdisjoint(before) or ("could" in before and "could" not in asked):
         return False
+    plans = PLANS - asked
+    if any(one == "to" and word in plans for one, word in pairwise(before)):
+        return False
+    if not (_UNTRUE - asked).isdisjoint(before):
+        return False
     before = [word for word in before if word not in _MODALS]
     if not before or before[-1] in asked:
         return True
@@ -231,7 +268,7 @@ def claims(before: str, said: str, asked: frozenset[str] = frozenset()) -> bool:
     """Whether what stands before the marked end `said` of a sentence makes that end its claim."""
     lead = _CONCLUDES.split(before)[-1].rstrip(" \"'“")
     words = [word.lower() for word in _WORD.findall(uncontracted(lead))]
-    if mentions(words, asked):
+    if mentions(words, asked) or not (_UNTRUE - asked).isdisjoint(words):
         return False
     if not (any(map(str.isdigit, said)) or number_of(said)):
         return True
@@ -254,7 +291,28 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(word.lower() for word in _WORD.findall(text))
 
 
-def _amount(sentence: str) -> tuple[list[str], str, list[str], bool] | None:
+def _counted(number: str, after: list[str], asked: frozenset[str]) -> str | None:
+    """The number and noun of "45 pages are left to read"; None where the sentence goes on otherwise."""
+    verb = next(
+        (k for k, word in enumerate(after) if word in _BE or word in ("remain", "remains")), 0
+    )
+    if not 0 < verb < 5 or after[verb + 1 : verb + 2] not in (
+        ["left"],
+        ["needed"],
+        ["required"],
+        ["still"],
+        ["remaining"],
+    ):
+        return None
+    if (
+        not (_BOUNDS | DOUBTS | _PREMISES | _WORK_FORMS - asked).isdisjoint(after)
+        or len(after) > 12
+    ):
+        return None
+    return f"{number} {' '.join(after[:verb])}"
+
+
+def _amount(sentence: str, question: str) -> tuple[list[str], str, list[str], bool] | None:
     """The words before the only number of a sentence, the number, the words behind it, and whether it asks."""
     if len(sentence) > 2 * _MOST_CHARS:
         return None
@@ -264,9 +322,27 @@ def _amount(sentence: str) -> tuple[list[str], str, list[str], bool] | None:
     shown = _LEAD.sub("", shown)
     parts = shown.replace(",", " , ") if ", " in shown else shown
     words = parts.split()
-    if not 2 <= len(words) <= 30:
+    if not 1 <= len(words) <= 30:
         return None
-    places = [k for k, word in enumerate(words) if any(map(str.isdigit, word))]
+    if "left over" in shown:
+        words = [
+            word
+            for k, word in enumerate(words)
+            if k == 0 or word != "over" or words[k - 1] != "left"
+        ]
+    if words[0].lower() == "at" or (
+        "at" in words and re.search(r"\d [A-Za-z]+(?:/| per )|\d mph\b", shown)
+    ):
+        words = [word for word in words if word != "at"]
+    places = [k for k, word in enumerate(words) if _HAS_NUMBER.match(word)]
+    if len(places) > 1 and question:
+        # The numbers of the question may stand beside that of the answer: "3 dogs have 12 legs".
+        given = frozenset(_NUMERAL.findall(question))
+        new = [k for k in places if words[k] not in given]
+        words = ["those" if k in places and k not in new else word for k, word in enumerate(words)]
+        places = new
+        if not places:
+            return None
     if len(places) > 1:
         return None
     size = 1
@@ -279,11 +355,16 @@ def _amount(sentence: str) -> tuple[list[str], str, list[str], bool] | None:
     before, after = words[:at], words[at + size :]
     if size == 1 and not _NUMERAL.fullmatch(number) and number_of(number) is None:
         return None
-    if not all(_WORD.fullmatch(word) for word in (*before, *after)):
+    if not all(
+        _WORD.fullmatch(word) or (k == len(before) and _UNIT.fullmatch(word))
+        for k, word in enumerate((*before, *after))
+    ):
         return None
     if any(number_of(word) for word in before if word.lower() != "one"):
         return None
-    return [word.lower() for word in before], number, [word.lower() for word in after], asks
+    if not (after and _UNIT.fullmatch(after[0])):
+        after = [word.lower() for word in after]
+    return [word.lower() for word in before], number, after, asks
 
 
 def _spelled_place(words: list[str]) -> tuple[list[int], int]:
@@ -327,7 +408,7 @@ def _holds(before: list[str], asked: frozenset[str]) -> bool | None:
     if verb in VERBS:
         return None if subject[-1] in ("the", "a", "an") else subject[0] not in PLANS
     if subject[0] not in _ARTICLES:
-        is_verb = len(subject) == 1 and verb.endswith(("s", "ed"))
+        is_verb = len(subject) == 1 and (verb.endswith(("s", "ed")) or subject[0] == "they")
     elif 1 < len(subject) <= 3:
         is_verb = verb.endswith(("s", "ed")) or subject[-1].endswith("s")  # the hens lay
     else:
@@ -348,9 +429,16 @@ def _noun(after: list[str], asked: frozenset[str]) -> str | None:
         or tail[:2] == ["to", "the"]
     ):
         return None
-    if any(_singular(word) in _WORK and not {word, _singular(word)} & asked for word in noun):
+    if counts_work(" ".join(noun), asked):
         return "-"
     return f" {' '.join(noun)}" if noun else ""
+
+
+def counts_work(noun: str, asked: frozenset[str]) -> bool:
+    """Whether a noun behind a number names what the reply itself is made of: "4 cases", "4 digits"."""
+    return any(
+        _singular(word) in _WORK and not {word, _singular(word)} & asked for word in noun.split()
+    )
 
 
 def _is_label(word: str, asked: frozenset[str]) -> bool:
