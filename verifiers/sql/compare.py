@@ -2,12 +2,16 @@
 
 A result under ORDER BY is a row of segments: rows of equal sort keys, which may stand in any order.
 LIMIT may cut a segment: any of its rows will do then. Without order there is one segment of all.
+
+Numbers: two whole numbers are equal or not; a whole number and a float are equal within a relative 1e-12,
+which rounding errors stay below; two floats within 1e-6.
 """
 
 from __future__ import annotations
 
 import datetime
 import math
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +23,10 @@ from sqlglot import exp
 from verigym.verifiers.sql.engine import Rows
 
 _DIGITS = 9
+_FLOATS = {"rel_tol": 1e-6, "abs_tol": 1e-9}
+_EXACT = {"rel_tol": 1e-12, "abs_tol": 1e-12}
+_MAX_WHOLE = 2**53
+"""Floats beyond hold no fractions, and not every whole number."""
 
 
 @dataclass(frozen=True)
@@ -185,8 +193,12 @@ def cell(value: Any) -> Any:
         number = float(value)
         if not math.isfinite(number):
             return str(number)
+        whole = round(number)
+        if abs(number) < _MAX_WHOLE and math.isclose(number, whole, **_EXACT):
+            return whole
         rounded = float(f"{number:.{_DIGITS}g}")
-        return int(rounded) if rounded.is_integer() and abs(rounded) < 2**53 else rounded
+        # 29.0000000001 is no 29, which it would be equal to if it were rounded.
+        return number if rounded.is_integer() else rounded
     if isinstance(value, datetime.datetime):
         return cell(value.replace(tzinfo=None).isoformat(sep=" ", timespec="seconds"))
     if isinstance(value, datetime.date | datetime.time):
@@ -199,15 +211,18 @@ def cell(value: Any) -> Any:
 
 
 def same_bag(left: Rows, right: Rows) -> bool:
-    """Equal as bags, numbers within a relative 1e-6."""
+    """Whether two bags of rows are equal, numbers as the module says."""
     if len(left) != len(right):
         return False
     one, other = ([tuple(map(cell, row)) for row in rows] for rows in (left, right))
     if one == other or Counter(one) == Counter(other):
         return True
-    if not any(isinstance(value, float) for row in one + other for value in row):
+    if not any(
+        isinstance(value, float | Decimal) for rows in (left, right) for r in rows for value in r
+    ):
         return False
-    return all(map(_close, sorted(one, key=_rank), sorted(other, key=_rank)))
+    pairs = zip(_ranked(left, one), _ranked(right, other), strict=True)
+    return all(len(a) == len(b) and all(map(_is_close, a, b)) for a, b in pairs)
 
 
 def within(bag: Rows, part: Rows) -> bool:
@@ -223,13 +238,27 @@ def _rank(row: tuple[Any, ...]) -> tuple[tuple[int, Any], ...]:
     )
 
 
-def _close(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
-    return len(left) == len(right) and all(
-        math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9)
-        if isinstance(a, int | float) and isinstance(b, int | float)
-        else a == b
-        for a, b in zip(left, right, strict=True)
-    )
+def _ranked(rows: Rows, cells: Sequence[tuple[Any, ...]]) -> Rows:
+    """Rows in the order of their cells."""
+    order = sorted(range(len(rows)), key=lambda at: _rank(cells[at]))
+    return [rows[at] for at in order]
+
+
+def _is_close(left: Any, right: Any) -> bool:
+    one, other = cell(left), cell(right)
+    if one == other or not (isinstance(one, int | float) and isinstance(other, int | float)):
+        return bool(one == other)
+    exact = _is_exact(left) + _is_exact(right)
+    if exact == 2 or max(abs(one), abs(other)) > sys.float_info.max:
+        return False
+    return math.isclose(one, other, **(_EXACT if exact else _FLOATS))
+
+
+def _is_exact(value: Any) -> bool:
+    """Whether a number is whole by its type; SUM in PostgreSQL gives whole decimals."""
+    if isinstance(value, Decimal):
+        return int(value.as_tuple().exponent) >= 0 if value.is_finite() else False
+    return isinstance(value, int)
 
 
 def fragile(tree: exp.Expr) -> bool:
