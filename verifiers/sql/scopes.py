@@ -43,6 +43,8 @@ class Atom:
     required: bool
     branch: int = -1
     """The OR or CASE that it is a way of, -1 for none."""
+    grouped: bool = False
+    """Whether it is about a group, by an aggregate or a window, not about one row."""
 
 
 @dataclass
@@ -53,7 +55,11 @@ class Scene:
     atoms: list[Atom] = field(default_factory=list)
     equal: list[tuple[Cell, Cell]] = field(default_factory=list)
     grouped: set[Cell] = field(default_factory=set)
+    """Cells by which rows belong together: GROUP BY, PARTITION BY, and what ties an aggregate in a subquery
+    to the row around it."""
     ordered: set[Cell] = field(default_factory=set)
+    measured: dict[Cell, set[str]] = field(default_factory=dict)
+    """Cells that aggregates and windows compute with, and the names of these."""
 
 
 def read_scene(tree: exp.Expr, schema: Schema) -> Scene:
@@ -167,9 +173,12 @@ class _Reader:
             columns[item.alias_or_name or f"_{len(columns)}"] = self._said(item.unalias(), frame)
         # What WHERE and the rest call by an alias is looked for after the tables' own columns.
         inner = _Frame(frame.sources, _Frame({"": columns}, outer))
+        start_of_ties = len(self.scene.equal)
         for part in ("where", "having", "qualify"):
             if node.args.get(part):
                 self._conditions(node.args[part].this, inner, views, block, depth)
+        if self._measure(node, inner) and outer is not None:
+            self.scene.grouped.update(c for pair in self.scene.equal[start_of_ties:] for c in pair)
         for item in node.expressions:
             self._choices(item, inner, views, block, depth)
         for key in node.args["group"].expressions if node.args.get("group") else ():
@@ -183,6 +192,23 @@ class _Reader:
         for item in node.args["order"].expressions if node.args.get("order") else ():
             self.scene.ordered.update(_cells(self._said(item.this, inner)))
         return columns
+
+    def _measure(self, node: exp.Select, frame: _Frame) -> bool:
+        """Note what aggregates and windows are computed of, by and in which order; True if there is one."""
+        found = False
+        having, order = node.args.get("having"), node.args.get("order")
+        for item in [*node.expressions, *(part for part in (having, order) if part)]:
+            for part in _outside_queries(item):
+                if isinstance(part, exp.AggFunc):
+                    found = True
+                    for cell in _cells(self._said(_argument(part), frame)):
+                        self.scene.measured.setdefault(cell, set()).add(type(part).__name__)
+                elif isinstance(part, exp.Window):
+                    for key in part.args.get("partition_by") or ():
+                        self.scene.grouped.update(_cells(self._said(key, frame)))
+                    for key in part.args["order"].expressions if part.args.get("order") else ():
+                        self.scene.ordered.update(_cells(self._said(key.this, frame)))
+        return found
 
     def _source(
         self,
@@ -306,7 +332,8 @@ class _Reader:
             )
             if one and two:
                 self.scene.equal.append((one, two))
-        self.scene.atoms.append(Atom(said, cells, required, branch))
+        grouped = node.find(exp.AggFunc, exp.Window) is not None
+        self.scene.atoms.append(Atom(said, cells, required, branch, grouped))
 
     def _said(self, node: exp.Expr, frame: _Frame) -> exp.Expr | None:
         """An expression over cells; None if it has other things in it."""
@@ -373,6 +400,14 @@ def _outside_queries(node: exp.Expr) -> Iterator[exp.Expr]:
         yield current
         if not isinstance(current, exp.Query | exp.Subquery | exp.Exists):
             stack.extend(current.iter_expressions())
+
+
+def _argument(part: exp.AggFunc) -> exp.Expr:
+    """What an aggregate is computed of."""
+    inner = part.this
+    if isinstance(inner, exp.Distinct) and inner.expressions:
+        inner = inner.expressions[0]
+    return inner if isinstance(inner, exp.Expr) else exp.Star()
 
 
 def _holds(node: exp.Expr, inner: exp.Expr) -> bool:

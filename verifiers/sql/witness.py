@@ -25,6 +25,7 @@ from verigym.verifiers.sql.near import Value
 from verigym.verifiers.sql.schema import Schema
 from verigym.verifiers.sql.scopes import Cell as Place
 from verigym.verifiers.sql.scopes import Scene
+from verigym.verifiers.sql.uneven import uneven_groups
 
 T = TypeVar("T")
 
@@ -94,7 +95,7 @@ class Witnesses:
         breaking, holding = self._changed(plain)
         # Copies that all lack something: whoever shows one of them shows too much.
         lacking = [_renumbered(pack) for pack in _packed(breaking, 2 * _PACK)]
-        sized = list(self._sized(plain))
+        sized = [*uneven_groups(self.values, plain), *self._sized(plain)]
         room = count - len(first) - len(sized)
         lacking = _evenly(lacking, min(len(lacking), max(1, room // 6)))
         yield from lacking
