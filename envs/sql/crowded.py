@@ -12,7 +12,7 @@ from functools import lru_cache
 from verigym.canonical import JSON
 from verigym.envs.sql.domains import DOMAINS, Domain
 
-_N_THINGS = 24
+_N_THINGS = 48
 _FIRST_DAY = date(2019, 6, 1)
 
 
@@ -32,16 +32,19 @@ def _crowded(number: int) -> dict[str, list[JSON]]:
     things: list[JSON] = []
     events: list[JSON] = []
     for i in range(_N_THINGS):
-        price = low + (high - low) * (i // 6) // 3
+        price = low + (high - low) * (i // 12) // 3
         things.append([i + 1, i % 8 + 1, d.kinds[i % len(d.kinds)], price])
         for amount in _amounts(i, *d.amounts):
-            day = _FIRST_DAY + timedelta(37 * len(events))
+            day = _FIRST_DAY + timedelta(20 * len(events))
             events.append([len(events) + 1, i + 1, amount, str(day)])
     return {d.owner: owners, d.thing: things, d.event: events}
 
 
 def _amounts(i: int, low: int, high: int) -> list[int]:
-    """What happens to a thing: much to those of the first four owners, with equal totals, else little."""
+    """Amounts of the events of a thing: many and high for the first four owners, few and low for the next three, none for the last.
+
+    Six things of each kind, or more, have the same total on either side of any bound.
+    """
     if i % 8 < 4:
-        return [high] * (4 + i // 16)
-    return [low] * (i // 8)
+        return [high] * (4 + i // 32)
+    return [] if i % 8 == 7 else [low] * (1 + i // 24)

@@ -14,7 +14,7 @@ from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.explorer import STEPS, Explorer, Seen
 from verigym.envs.sql.hidden import World
-from verigym.envs.sql.questions import KINDS
+from verigym.envs.sql.kinds import draw
 from verigym.task import Task
 
 LEVELS = {"easy": (1, "plain", 6), "medium": (2, "short", 8), "hard": (3, "codes", 10)}
@@ -50,14 +50,13 @@ class Explore(Explorer):
         """See `Env`."""
         n_domains, style, turns = LEVELS[difficulty]
         numbers = tuple(rng.choice(len(DOMAINS), n_domains, replace=False).tolist())
-        kinds = KINDS[difficulty]
-        kind = kinds[int(rng.integers(len(kinds)))]
         domain = DOMAINS[numbers[0]]
-        question, query, steps = kind(rng, domain)
+        drawn = draw(rng, domain, difficulty)
+        query = drawn.query
         world = World(numbers, style, int(rng.integers(2**31)))
         names = world.named(numbers[0])
         return Draft(
-            prompt=_PROMPT.format(question=question, rows=SHOWN_ROWS, turns=turns),
+            prompt=_PROMPT.format(question=drawn.question, rows=SHOWN_ROWS, turns=turns),
             reference={
                 "query": world.query(query),
                 "schema": world.schema(),
@@ -66,7 +65,7 @@ class Explore(Explorer):
                 "world": world.plain(),
                 "asked": query,
             },
-            tags=(domain.owner, kind.__name__, f"{STEPS}{steps}"),
+            tags=(domain.owner, drawn.kind.name, f"{STEPS}{drawn.kind.steps}"),
         )
 
     def split_of(self, draft: Draft) -> str:

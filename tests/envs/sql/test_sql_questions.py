@@ -1,36 +1,81 @@
-"""`sql/questions` and `sql/repair`: right queries are paid, those with a mistake are not."""
+"""`sql/questions` and `sql/repair`: right queries are paid, those of twins are not, and only the question says which."""
 
 import re
+from statistics import fmean
 
+import numpy as np
 import pytest
 
 import verigym
 from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS
-from verigym.envs.sql.questions import KINDS
-from verigym.envs.sql.repair import MISTAKES
+from verigym.envs.sql.kinds import KINDS
+from verigym.envs.sql.questions import judged_by
+
+ALL = [kind for kinds in KINDS.values() for kind in kinds]
 
 
-@pytest.mark.parametrize(
-    ("difficulty", "kind"), [(d, kind.__name__) for d, kinds in KINDS.items() for kind in kinds]
-)
-def test_mistakes_earn_nothing(difficulty, kind):
-    env = verigym.make("sql/questions-v0")
-    tasks = [env.sample_task(seed, difficulty) for seed in range(60)]
-    for task in [task for task in tasks if kind in task.tags][:3]:
-        query = task.reference["query"]
-        assert env.verifier.verify(task, f"So:\n```sql\n{query};\n```").score == 1.0
-        for old, new in MISTAKES[kind]:
-            assert old in query
-            wrong = query.replace(old, new, 1)
-            verdict = env.verifier.verify(task, wrong)
-            assert verdict.score == 0.0, (wrong, verdict)
+def drawn(kind, seed):
+    rng = np.random.Generator(np.random.PCG64(seed))
+    return kind.draw(rng, DOMAINS[int(rng.integers(len(DOMAINS)))])
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.name)
+def test_the_query_of_a_twin_earns_nothing(kind):
+    verifier = verigym.make("sql/questions-v0").verifier
+    for seed in range(2):
+        asked = drawn(kind, seed)
+        task = verigym.Task(
+            id="t",
+            env_id="e",
+            seed=0,
+            prompt="p",
+            difficulty="easy",
+            reference=judged_by(asked.domain, asked.query),
+        )
+        assert verifier.verify(task, f"So:\n```sql\n{asked.query};\n```").score == 1.0
+        for twin in asked.twins():
+            verdict = verifier.verify(task, twin.query)
+            assert verdict.score == 0.0, (asked.query, twin.query, verdict)
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.name)
+def test_a_question_is_a_twin_of_its_twins(kind):
+    asked = drawn(kind, 5)
+    twins = asked.twins()
+    assert len(twins) == sum(len(choice) - 1 for choice in kind.choices.values()) >= 8
+    for twin in twins:
+        assert (asked.question, asked.query) in [(t.question, t.query) for t in twin.twins()]
+    assert len({twin.question for twin in twins} | {asked.question}) == len(twins) + 1
+    assert len({twin.query for twin in twins} | {asked.query}) == len(twins) + 1
+    assert not re.search("[{}]", asked.question + asked.query)
+
+
+def test_the_chance_of_a_repair_is_what_undoing_a_twin_at_random_earns():
+    chances = [
+        fmean(1 / sum(len(choice) - 1 for choice in kind.choices.values()) for kind in kinds)
+        for kinds in KINDS.values()
+    ]
+    assert max(chances) == pytest.approx(verigym.make("sql/repair-v0").chance, abs=0.005)
+
+
+def test_a_question_to_repair_is_in_one_split_however_it_is_broken():
+    env = verigym.make("sql/repair-v0")
+    asked = {
+        split: {
+            (env.sample_task(seed, "easy", split=split).prompt.partition("\nThis SQLite")[0])
+            for seed in range(60)
+        }
+        for split in verigym.SPLITS
+    }
+    assert not asked["train"] & asked["test"]
+    assert not asked["train"] & asked["validation"]
 
 
 @pytest.mark.parametrize("name", ["questions", "explore"])
 def test_rows_that_a_limit_cuts_and_ties_are_missed(name):
     env = verigym.make(f"sql/{name}-v0")
-    tasks = [env.sample_task(seed, "medium") for seed in range(8)]
+    tasks = [env.sample_task(seed, "medium") for seed in range(6)]
     for task in tasks:
         query = task.reference["query"]
         assert env.verifier.verify(task, query).score == 1.0
@@ -60,7 +105,7 @@ def test_the_crowded_database_keeps_the_keys(domain):
 
 def test_the_broken_query_earns_nothing_and_its_repair_all():
     env = verigym.make("sql/repair-v0")
-    for seed, difficulty in enumerate(env.difficulties * 4):
+    for seed, difficulty in enumerate(env.difficulties * 3):
         env.reset(seed=seed, options={"difficulty": difficulty})
         broken = re.search(r"```sql\n.*?\n```", env.task.prompt, re.DOTALL)[0]
         assert env.verifier.verify(env.task, broken).score == 0.0, broken

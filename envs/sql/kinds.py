@@ -1,0 +1,351 @@
+"""The kinds of questions over a domain, each with choices: above or at least, and or or, some or none.
+
+A question is drawn as one option of each choice. Its twins differ from it by the option of one choice:
+the same words and constants but for that one, and another query. So the query of a twin looks as right
+as any other, and only the question says that it is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from verigym.envs.sql.domains import Domain
+
+
+class Option(NamedTuple):
+    """One way to decide a choice: its words in the question and its text in the query."""
+
+    words: str
+    sql: str
+    tail: str = ""
+    """A second text in the query, at `{NAME_tail}`."""
+
+
+Choice = tuple[Option, ...]
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants of a question, of which its kind uses some."""
+
+    kind: str
+    region: str
+    price: int
+    amount: int
+    year: int
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Templates of a question and of its query, with a field for each choice, `d` and `c`.
+
+    `d` is the `Domain`, `c` the `Constants`; options are templates over the two as well. `steps` is the
+    number of clauses that the query takes.
+    """
+
+    name: str
+    question: str
+    query: str
+    steps: int
+    choices: Mapping[str, Choice]
+
+    def draw(self, rng: np.random.Generator, domain: Domain) -> Variant:
+        """Draw a question of this kind; every option of every choice is as likely as the others."""
+        constants = Constants(
+            kind=domain.kinds[int(rng.integers(len(domain.kinds)))],
+            region=domain.regions[int(rng.integers(len(domain.regions)))],
+            price=int(rng.integers(*domain.prices)),
+            amount=int(rng.integers(domain.amounts[0] + 1, domain.amounts[1])),
+            year=int(rng.integers(2020, 2025)),
+        )
+        picks = {name: int(rng.integers(len(choice))) for name, choice in self.choices.items()}
+        return Variant(self, domain, constants, picks)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A question of a kind: its constants, and the number of the option of each choice."""
+
+    kind: Kind
+    domain: Domain
+    constants: Constants
+    picks: Mapping[str, int]
+
+    @property
+    def question(self) -> str:
+        """The question in words."""
+        return self._filled(self.kind.question, {n: o.words for n, o in self._options()})
+
+    @property
+    def query(self) -> str:
+        """A query that answers the question."""
+        parts = {n: o.sql for n, o in self._options()}
+        parts |= {f"{n}_tail": o.tail for n, o in self._options()}
+        return self._filled(self.kind.query, parts)
+
+    def twins(self) -> list[Variant]:
+        """The questions that differ by the option of one choice."""
+        return [
+            replace(self, picks={**self.picks, name: number})
+            for name, choice in self.kind.choices.items()
+            for number in range(len(choice))
+            if number != self.picks[name]
+        ]
+
+    def _options(self) -> Iterator[tuple[str, Option]]:
+        for name, choice in self.kind.choices.items():
+            yield name, choice[self.picks[name]]
+
+    def _filled(self, template: str, parts: Mapping[str, str]) -> str:
+        d, c = self.domain, self.constants
+        return template.format(d=d, c=c, **{n: text.format(d=d, c=c) for n, text in parts.items()})
+
+
+_COMPARED: Choice = (
+    Option("above", ">"),
+    Option("at least", ">="),
+    Option("below", "<"),
+    Option("at most", "<="),
+)
+_DATED: Choice = (
+    Option("after", ">"),
+    Option("on or after", ">="),
+    Option("before", "<"),
+    Option("on or before", "<="),
+)
+_JOINT: Choice = (Option("and", "AND"), Option("or", "OR"))
+_IS: Choice = (Option("is", "="), Option("is not", "<>"))
+
+
+def _ordered(key: str) -> Choice:
+    """Orders by a column or by id, upwards or downwards; ids break ties."""
+    return (
+        Option("by ascending id", "id"),
+        Option("by descending id", "id DESC"),
+        Option(f"by ascending {key}, equal ones by ascending id", f"{key}, id"),
+        Option(f"by descending {key}, equal ones by ascending id", f"{key} DESC, id"),
+    )
+
+
+FILTERED = Kind(
+    name="filtered",
+    question="List {shown} of the {d.thing_words} whose {d.kind} {sort} '{c.kind}' {joint} whose {d.price} is "
+    "{price} {c.price}, {order}.",
+    query="SELECT {shown} FROM {d.thing} WHERE {d.kind} {sort} '{c.kind}' {joint} {d.price} {price} {c.price} "
+    "ORDER BY {order}",
+    steps=4,
+    choices={
+        "shown": (
+            Option("id and {d.price}", "id, {d.price}"),
+            Option("id and {d.kind}", "id, {d.kind}"),
+        ),
+        "sort": _IS,
+        "joint": _JOINT,
+        "price": _COMPARED,
+        "order": _ordered("{d.price}"),
+    },
+)
+COUNTED = Kind(
+    name="counted",
+    question="Take the {d.event_words} whose {d.amount} is {amount} {c.amount} {joint} whose {d.day} is {day} "
+    "{c.year}-01-01. {shown}?",
+    query="SELECT COUNT({shown}) FROM {d.event} WHERE {d.amount} {amount} {c.amount} {joint} {d.day} {day} "
+    "'{c.year}-01-01'",
+    steps=4,
+    choices={
+        "shown": (
+            Option("How many are there", "*"),
+            Option("How many different {d.thing_words} do they belong to", "DISTINCT {d.thing}_id"),
+            Option("On how many different days were they", "DISTINCT {d.day}"),
+        ),
+        "amount": _COMPARED,
+        "joint": _JOINT,
+        "day": _DATED,
+    },
+)
+UNKNOWN = Kind(
+    name="unknown",
+    question="List {shown} of the {d.owner_words} whose {d.region} {sort} '{c.region}', {null} those whose "
+    "{d.region} is unknown (null), {order}.",
+    query="SELECT {shown} FROM {d.owner} WHERE {d.region} {sort} '{c.region}' {null} ORDER BY {order}",
+    steps=5,
+    choices={
+        "shown": (
+            Option("the name", "name"),
+            Option("id and name", "id, name"),
+            Option("name and id", "name, id"),
+            Option("id and {d.region}", "id, {d.region}"),
+        ),
+        "sort": _IS,
+        "null": (
+            Option("as well as", "OR {d.region} IS NULL"),
+            Option("without", "AND {d.region} IS NOT NULL"),
+        ),
+        "order": _ordered("name"),
+    },
+)
+GROUPED = Kind(
+    name="grouped",
+    question="For each of the {d.owner_words}, give {shown} and, over its {d.thing_words} with {d.price} {price} "
+    "{c.price}, {sum}; {none}.",
+    query="SELECT {shown}, {sum} FROM {d.owner} o {none} {d.thing} t ON t.{d.owner}_id = o.id "
+    "AND t.{d.price} {price} {c.price} GROUP BY o.id, o.name",
+    steps=7,
+    choices={
+        "shown": (
+            Option("id", "o.id"),
+            Option("name", "o.name"),
+            Option("id and name", "o.id, o.name"),
+        ),
+        "price": _COMPARED,
+        "sum": (
+            Option("their number", "COUNT(t.id)"),
+            Option("the number of different values of {d.kind}", "COUNT(DISTINCT t.{d.kind})"),
+            Option("the total {d.price}", "COALESCE(SUM(t.{d.price}), 0)"),
+        ),
+        "none": (
+            Option("give 0 for {d.owner_words} that have none", "LEFT JOIN"),
+            Option("leave out {d.owner_words} that have none", "JOIN"),
+        ),
+    },
+)
+HAVING = Kind(
+    name="having",
+    question="For the {d.thing_words} whose {d.kind} {sort} '{c.kind}', give the id and the {sum} {d.amount} of the "
+    "{d.event_words} of each, where that is {bound} {c.amount}; the {first} value first, equal ones by {ties} id.",
+    query="SELECT t.id, {sum}(e.{d.amount}) AS value FROM {d.thing} t JOIN {d.event} e ON e.{d.thing}_id = t.id "
+    "WHERE t.{d.kind} {sort} '{c.kind}' GROUP BY t.id HAVING {sum}(e.{d.amount}) {bound} {c.amount} "
+    "ORDER BY value {first}, t.id {ties}",
+    steps=8,
+    choices={
+        "sort": _IS,
+        "sum": (
+            Option("total", "SUM"),
+            Option("average", "AVG"),
+            Option("highest", "MAX"),
+            Option("lowest", "MIN"),
+        ),
+        "bound": _COMPARED,
+        "first": (Option("highest", "DESC"), Option("lowest", "ASC")),
+        "ties": (Option("ascending", "ASC"), Option("descending", "DESC")),
+    },
+)
+JOINED = Kind(
+    name="joined",
+    question="Look at each of the {d.event_words} with the {d.thing} that it belongs to and the {d.owner} of that "
+    "{d.thing}. Of those for which the {d.region} of the {d.owner} {sort}, {joint} the {d.amount} is {amount} "
+    "{c.amount}, give {shown}, {once}.",
+    query="SELECT {once}{shown} FROM {d.event} e JOIN {d.thing} t ON t.id = e.{d.thing}_id "
+    "JOIN {d.owner} o ON o.id = t.{d.owner}_id WHERE o.{d.region} {sort} '{c.region}' {joint} "
+    "e.{d.amount} {amount} {c.amount}",
+    steps=8,
+    choices={
+        "shown": (
+            Option("the {d.kind} of the {d.thing}", "t.{d.kind}"),
+            Option("the id of the {d.thing}", "t.id"),
+            Option("the name of the {d.owner}", "o.name"),
+        ),
+        "sort": (Option("is '{c.region}'", "="), Option("is known but is not '{c.region}'", "<>")),
+        "joint": _JOINT,
+        "amount": _COMPARED,
+        "once": (
+            Option("each value once", "DISTINCT "),
+            Option("one row for each of the {d.event_words}", ""),
+        ),
+    },
+)
+_OF_OWNER = "(SELECT 1 FROM {d.thing} t WHERE t.{d.owner}_id = o.id AND"
+WITHOUT = Kind(
+    name="without",
+    question="List {shown} of the {d.owner_words} that have {any} {d.thing_words} with {d.price} {price} {c.price}, "
+    "{joint} {had} any of the {d.event_words} with {d.amount} {amount} {c.amount}.",
+    query="SELECT {shown} FROM {d.owner} o WHERE {any} (SELECT 1 FROM {d.thing} t WHERE t.{d.owner}_id = o.id "
+    "AND t.{d.price} {price} {c.price}) {joint} {had} (SELECT 1 FROM {d.event} e WHERE e.{d.thing}_id = t.id "
+    "AND e.{d.amount} {amount} {c.amount}))",
+    steps=12,
+    choices={
+        "shown": (
+            Option("id and name", "o.id, o.name"),
+            Option("the id", "o.id"),
+            Option("the name", "o.name"),
+        ),
+        "any": (
+            Option("at least one of the", "EXISTS"),
+            Option("none of the", "NOT EXISTS"),
+        ),
+        "price": _COMPARED,
+        "joint": _JOINT,
+        "had": (
+            Option("at least one of whose {d.thing_words} had", f"EXISTS {_OF_OWNER} EXISTS"),
+            Option("none of whose {d.thing_words} had", f"NOT EXISTS {_OF_OWNER} EXISTS"),
+            Option(
+                "all of whose {d.thing_words}, if there are any, had",
+                f"NOT EXISTS {_OF_OWNER} NOT EXISTS",
+            ),
+        ),
+        "amount": _COMPARED,
+    },
+)
+ABOVE_AVERAGE = Kind(
+    name="above_average",
+    question="List {shown} of the {d.thing_words} whose {d.price} is {beside} the {mean} all {d.thing_words} "
+    "{group}, {joint} is {price} {c.price}.",
+    query="SELECT {shown} FROM {d.thing} t WHERE t.{d.price} {price} {c.price} {joint} t.{d.price} {beside} "
+    "(SELECT AVG({mean}s.{d.price}) FROM {d.thing} s WHERE s.{group} = t.{group})",
+    steps=11,
+    choices={
+        "shown": (
+            Option("the id", "t.id"),
+            Option("id and {d.price}", "t.id, t.{d.price}"),
+        ),
+        "beside": _COMPARED,
+        "mean": (
+            Option("average {d.price} of", ""),
+            Option("average of the different values of {d.price} among", "DISTINCT "),
+        ),
+        "group": (
+            Option("with the same {d.kind}", "{d.kind}"),
+            Option("of the same {d.owner}", "{d.owner}_id"),
+        ),
+        "joint": _JOINT,
+        "price": _COMPARED,
+    },
+)
+BEST_OF_EACH = Kind(
+    name="best_of_each",
+    question="For each {group}, take the {d.thing_words} with the {best} {d.price} among those with {d.price} "
+    "{price} {c.price}; give the {group} and {shown}.",
+    query="SELECT t.{group}, {shown} FROM {d.thing} t WHERE t.{d.price} = (SELECT {best}(s.{d.price}) "
+    "FROM {d.thing} s WHERE s.{group} = t.{group} AND s.{d.price} {price} {c.price}){shown_tail}",
+    steps=12,
+    choices={
+        "group": (
+            Option("{d.kind}", "{d.kind}"),
+            Option("{d.owner}_id", "{d.owner}_id"),
+        ),
+        "best": (Option("highest", "MAX"), Option("lowest", "MIN")),
+        "price": _COMPARED,
+        "shown": (
+            Option("the ids of all of them, one in each row", "t.id"),
+            Option("the lowest id of them", "MIN(t.id)", " GROUP BY 1"),
+            Option("the highest id of them", "MAX(t.id)", " GROUP BY 1"),
+            Option("their number", "COUNT(*)", " GROUP BY 1"),
+        ),
+    },
+)
+
+KINDS: dict[str, tuple[Kind, ...]] = {
+    "easy": (FILTERED, COUNTED, UNKNOWN),
+    "medium": (GROUPED, HAVING, JOINED),
+    "hard": (WITHOUT, ABOVE_AVERAGE, BEST_OF_EACH),
+}
+
+
+def draw(rng: np.random.Generator, domain: Domain, difficulty: str) -> Variant:
+    """Draw a question about `domain`; the kinds of a difficulty are equally likely."""
+    kinds = KINDS[difficulty]
+    return kinds[int(rng.integers(len(kinds)))].draw(rng, domain)
