@@ -64,6 +64,15 @@ def error(answer):
     return answer.status_code, found
 
 
+def assert_unknown(client, folder, session, asked):
+    """A session of another key is answered as one that there is not."""
+    for method, path, said in asked:
+        foreign = client.send(method, f"{folder}/{session}{path}", said)
+        unknown = client.send(method, f"{folder}/{'x' * len(session)}{path}", said)
+        assert error(foreign) == error(unknown)
+        assert foreign.status_code == 404
+
+
 # See and use.
 
 
@@ -80,11 +89,7 @@ def test_a_session_of_the_sandbox_is_unknown_to_another_key(service):
         ("POST", "/interrupt", None),
         ("DELETE", "", None),
     ]
-    for method, path, said in asked:
-        foreign = bob.send(method, f"/v1/sandbox/sessions/{sid}{path}", said)
-        unknown = bob.send(method, f"/v1/sandbox/sessions/{'x' * len(sid)}{path}", said)
-        assert error(foreign) == error(unknown)
-        assert foreign.status_code == 404
+    assert_unknown(bob, "/v1/sandbox/sessions", sid, asked)
     result = ann.send("POST", f"/v1/sandbox/sessions/{sid}/run", look).json()["result"]
     assert result["stdout"] == {"text": "4711\n", "base64": None} or "4711" in str(result)
     assert ann.send("DELETE", f"/v1/sandbox/sessions/{sid}").status_code == 200
@@ -116,11 +121,7 @@ def test_a_session_of_an_environment_is_unknown_to_another_key(service):
         ("POST", "/renew", None),
         ("DELETE", "", None),
     ]
-    for method, path, said in asked:
-        foreign = bob.send(method, f"/v1/sessions/{sid}{path}", said)
-        unknown = bob.send(method, f"/v1/sessions/{'x' * len(sid)}{path}", said)
-        assert error(foreign) == error(unknown)
-        assert foreign.status_code == 404
+    assert_unknown(bob, "/v1/sessions", sid, asked)
     assert bob.send("GET", "/v1/sessions").json() == {"sessions": []}
     room = "/openenv/keydoor/mcp"
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from verigym.verifiers.sql.scopes import conjuncts
+
 MAX_CONDITIONS = 24
 
 
@@ -30,15 +32,6 @@ def _places(tree: exp.Expr) -> Iterator[tuple[int, str]]:
         count = 0
         for owner in tree.find_all(kind):
             condition = owner.args.get(argument)
-            for part in _conjuncts(condition) if condition is not None else ():
+            for part in conjuncts(condition) if condition is not None else ():
                 count += 1
                 yield numbers[id(part)], f"{clause} {count}: {part.sql()}"
-
-
-def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
-    plain = node.unnest()
-    if isinstance(plain, exp.And):
-        yield from _conjuncts(plain.this)
-        yield from _conjuncts(plain.expression)
-    else:
-        yield plain

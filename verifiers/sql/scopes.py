@@ -253,7 +253,7 @@ class _Reader:
         self, node: exp.Expr, frame: _Frame, views: _Views, block: int, depth: int
     ) -> None:
         """Read what must hold, and the ways in which it may."""
-        for part in _conjuncts(node):
+        for part in conjuncts(node):
             self._note(part, frame, True)
             plain = part
             while isinstance(plain, exp.Not | exp.Paren):
@@ -372,11 +372,12 @@ def _renamed(columns: _Columns, alias: exp.Expr | None) -> _Columns:
     return dict(zip(names, values, strict=False)) if names else columns
 
 
-def _conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
+def conjuncts(node: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the parts of a condition that AND joins."""
     plain = node.unnest()
     if isinstance(plain, exp.And):
-        yield from _conjuncts(plain.this)
-        yield from _conjuncts(plain.expression)
+        yield from conjuncts(plain.this)
+        yield from conjuncts(plain.expression)
     else:
         yield plain
 

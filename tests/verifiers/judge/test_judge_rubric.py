@@ -159,11 +159,15 @@ def endpoint(judge):
         server.server_close()
 
 
-def task_of(reference=None):
-    given = {"rubric": "Names the right city.", **({"reference": reference} if reference else {})}
+def task_by(reference):
     return verigym.Task(
-        id="t", env_id="x", seed=0, prompt=QUESTION, difficulty="easy", reference=given
+        id="t", env_id="x", seed=0, prompt=QUESTION, difficulty="easy", reference=reference
     )
+
+
+def task_of(reference=None):
+    known = {"reference": reference} if reference else {}
+    return task_by({"rubric": "Names the right city.", **known})
 
 
 def judge(url, answer, reference=None, **params):
@@ -374,14 +378,7 @@ CRITERIA = [
 
 def test_criteria_are_asked_about_at_once_and_weighted():
     with endpoint("by_criterion") as (url, seen):
-        task = verigym.Task(
-            id="t",
-            env_id="verigym/tests/t-v0",
-            seed=0,
-            prompt=QUESTION,
-            difficulty="easy",
-            reference={"criteria": CRITERIA},
-        )
+        task = task_by({"criteria": CRITERIA})
         verifier = verigym.make_verifier("judge/rubric", base_url=url, model="m", canary=False)
         verdict = verifier.verify(task, "It is Paris, on the Seine.")
         assert verdict.score == pytest.approx(0.8)
@@ -410,16 +407,8 @@ def test_criteria_are_asked_about_at_once_and_weighted():
     ],
 )
 def test_criteria_that_cannot_be_used_are_a_bad_task(reference):
-    task = verigym.Task(
-        id="t",
-        env_id="verigym/tests/t-v0",
-        seed=0,
-        prompt=QUESTION,
-        difficulty="easy",
-        reference=reference,
-    )
     verifier = verigym.make_verifier("judge/rubric", base_url="http://127.0.0.1:9/v1", model="m")
-    assert verifier.verify(task, "It is Paris.").reason == "bad_task"
+    assert verifier.verify(task_by(reference), "It is Paris.").reason == "bad_task"
 
 
 @pytest.mark.parametrize(

@@ -56,17 +56,17 @@ WRAPS = {
 }
 
 
+def task_of(query, schema, **rest):
+    reference = {"query": query, "schema": schema, **rest}
+    return verigym.Task(
+        id="t", env_id="e", seed=0, prompt="p", difficulty="easy", reference=reference
+    )
+
+
 @pytest.mark.parametrize("name", REFERENCES)
 def test_no_wrapping_makes_a_wrong_query_right_or_a_fault(name):
     reference, wrong = REFERENCES[name]
-    task = verigym.Task(
-        id="t",
-        env_id="e",
-        seed=0,
-        prompt="p",
-        difficulty="easy",
-        reference={"query": reference, "schema": SCHEMA, "dialect": "mysql"},
-    )
+    task = task_of(reference, SCHEMA, dialect="mysql")
     verifier = verigym.make_verifier("sql/query")
     assert verifier.verify(task, reference).score == 1.0
     found = {wrap: verifier.verify(task, text.format(wrong)) for wrap, text in WRAPS.items()}
@@ -78,14 +78,7 @@ def test_the_reference_alone_decides_about_most_databases(monkeypatch):
     from verigym.verifiers.sql.pair import Run
 
     reference, _ = REFERENCES["boundary"]
-    task = verigym.Task(
-        id="t",
-        env_id="e",
-        seed=0,
-        prompt="p",
-        difficulty="easy",
-        reference={"query": reference, "schema": SCHEMA, "dialect": "mysql"},
-    )
+    task = task_of(reference, SCHEMA, dialect="mysql")
     seen: list[list[object]] = []
     plain = Run.difference
 
@@ -107,14 +100,7 @@ def test_the_reference_alone_decides_about_most_databases(monkeypatch):
 
 def test_evidence_of_columns_in_any_order_is_a_database_that_tells_them_apart():
     schema = {"tables": {"r": {"a": "INT", "b": "INT", "c": "INT"}}, "primary": [["r.a"]]}
-    task = verigym.Task(
-        id="t",
-        env_id="e",
-        seed=0,
-        prompt="p",
-        difficulty="easy",
-        reference={"query": "SELECT a, b FROM r WHERE c > 5", "schema": schema},
-    )
+    task = task_of("SELECT a, b FROM r WHERE c > 5", schema)
     verifier = verigym.make_verifier("sql/query", columns="any", show="database")
     verdict = verifier.verify(task, "SELECT b, a FROM r WHERE c >= 5")
     assert verdict.score == 0.0
