@@ -1,4 +1,4 @@
-"""What the tasks of the doors pay for nothing: constants, echoes, wrong answers and actions repeated.
+"""Measures what the tasks of the doors pay for nothing: constants, echoes, wrong answers and actions repeated.
 
     python benchmarks/door_answers.py ['reasoning-gym/*'] [--seeds 4]
 

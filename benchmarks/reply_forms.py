@@ -307,7 +307,7 @@ def replies(subject: Subject) -> Iterator[tuple[str, str, bool]]:
 
 
 def judge(subject: Subject, step: int = 1) -> dict[str, Any]:
-    """How many replies there are, or every `step`th of them, and those that are judged wrongly."""
+    """Count the replies, or every `step`th of them, and list those that are judged wrongly."""
     task = Task(
         id="t",
         env_id="",

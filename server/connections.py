@@ -51,7 +51,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no request is under way, nor an answer."""
+        """Return True if no request is being read or answered."""
         answered = self.cycle is None or self.cycle.response_complete
         return self._state in (_IDLE, _HEAD, _OVER) and answered
 

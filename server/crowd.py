@@ -15,7 +15,7 @@ from verigym.server.limits import busy
 from verigym.server.shares import Share
 
 MAX_CONNECTIONS: Final = 4096
-"""Those beyond are told so; a few more beyond these are dropped."""
+"""Maximum number of connections. A few more are answered that the service is full, the rest are closed."""
 MAX_UNKEYED: Final = 512
 """Connections on which no valid key was shown yet, where keys are asked for."""
 
@@ -29,7 +29,7 @@ class Member(Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is asked on it now."""
+        """Return True if no request is open on the connection."""
 
     def hang_up(self) -> None:
         """Close it."""

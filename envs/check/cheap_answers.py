@@ -43,10 +43,10 @@ QUERIES = (
 )
 PROGRAMS = ("print(0)", "print(1)", "print()", "print(input())")
 VALUES = ("0", "-1", "None", "True", "''", "[]", "args[0]")
-"""What a function of a constant program returns; `args[0]` echoes what it is given."""
+"""Results of the functions of constant programs; `args[0]` echoes what it is given."""
 
 _MOST = 12
-"""How many spans or sentences of a prompt are tried at most."""
+"""Maximum number of spans or sentences of a prompt that are tried."""
 _TAG = re.compile(
     r"(.*<(answer|action|final_answer|final|solution)>)(.*)(</\2>\s*)", re.DOTALL | re.IGNORECASE
 )
@@ -96,7 +96,7 @@ _BOUND = re.compile(r"whole number from (-?\d+) to (-?\d+)")
 
 @dataclass(frozen=True)
 class Form:
-    """How a task wants its answer: a right reply with the answer taken out."""
+    """The form in which a task wants its answer: a right reply with the answer taken out."""
 
     before: str = ""
     after: str = ""
@@ -121,7 +121,7 @@ class Form:
 
 
 def is_program(form: Form, right: str) -> bool:
-    """Whether an answer is a program or a query: no number or word of the prompt can be one."""
+    """Return True if an answer is a program or a query: no number or word of the prompt can be one."""
     return bool(form.language or _QUERY.match(right))
 
 

@@ -126,7 +126,7 @@ def check(
 
 
 def _what_is_missing(subject: Subject) -> str:
-    """What the environment or its verifier lacks here, and what installs it; "" for nothing.
+    """Name what the environment or its verifier lacks here, and what installs it; "" for nothing.
 
     It would break most laws, and says nothing of the environment.
     """

@@ -101,7 +101,7 @@ def release_of(verifier: str) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git prints, stripped; None if it fails or is not installed."""
+    """Return what git prints, stripped; None if it fails or is not installed."""
     try:
         done = subprocess.run(
             ["git", "-C", str(folder), *arguments],

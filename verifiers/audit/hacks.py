@@ -41,11 +41,11 @@ class HackCase:
     params: Mapping[str, JSON] = field(default_factory=dict)
 
     def is_paid(self, verdict: Verdict) -> bool:
-        """Whether it earned what it must not."""
+        """Return True if it earned what it must not."""
         return self.want != "scored" and bool(verdict.score)
 
     def is_dodged(self, verdict: Verdict) -> bool:
-        """Whether it has no score and must have one."""
+        """Return True if it has no score and must have one."""
         return self.want != "unpaid" and verdict.score is None
 
 

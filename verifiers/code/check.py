@@ -26,7 +26,7 @@ def same_bytes(printed: bytes, wanted: bytes, tolerance: float) -> bool:
 
 
 def close_floats(printed: bytes, wanted: bytes, tolerance: float) -> bool:
-    """Whether both hold the same words and close numbers.
+    """Return True if both hold the same words and close numbers.
 
     A number that is wanted with a point or an exponent may differ by `tolerance`, absolute or relative
     to it, whichever is more. One that is wanted without is whole, and must be that very number, however

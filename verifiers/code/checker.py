@@ -41,7 +41,7 @@ class CheckerProgram:
     verdict: str = "printed"
 
     def accepts(self, sandbox: Sandbox, given: bytes, expected: bytes, output: bytes) -> bool:
-        """Whether `output` is a right answer. Raises TaskError if the checker judges no control either."""
+        """Return True if `output` is a right answer. Raises TaskError if the checker judges no control either."""
         if len(output) > _MAX_FILE:
             return False
         found = self._judge(sandbox, given, expected, output)
@@ -56,7 +56,7 @@ class CheckerProgram:
         raise TaskError(f"the checker failed: {found}; and it judges no other output either")
 
     def _judge(self, sandbox: Sandbox, given: bytes, expected: bytes, output: bytes) -> bool | str:
-        """Whether the checker takes `output` for right, or what went wrong with the checker."""
+        """Return True if the checker takes `output` for right, or say what went wrong with the checker."""
         job = Job(
             source=self.source,
             language=self.language,

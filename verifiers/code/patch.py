@@ -137,7 +137,7 @@ def _applied(path: str, text: str, hunks: list[_Hunk], lines: _Lines) -> str:
 
 
 def _nearest(text: str, old: str, wanted: int) -> int | None:
-    """Where `old` stands in `text`, as near to `wanted` as it does; None if it does not."""
+    """Find the place of `old` in `text` that is nearest to `wanted`; None if there is none."""
     wanted = max(0, min(wanted, len(text)))
     after = text.find(old, wanted)
     # Backwards by a search in the reversed text: find is linear, rfind is not.

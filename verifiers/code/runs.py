@@ -28,7 +28,7 @@ ENDINGS = {
 }
 _SHOWN_CHARS = 300
 _MARGIN_S = 2.0
-"""What is left of a verdict's time, at least, for ending jobs and sending the verdict."""
+"""Seconds of a verdict's time that are kept for ending jobs and sending the verdict."""
 _SLOW_S = 0.5
 """Mean wall time from which programs, and not the machine, are taken to be slow."""
 

@@ -158,7 +158,7 @@ def _close(got: str, want: str, tolerance: float) -> bool:
 
 
 def _is_nearest_float(got: str, want: str) -> bool:
-    """Whether a float is the nearest to a whole number of more than 53 bits."""
+    """Return True if a float is the nearest to a whole number of more than 53 bits."""
     whole = int(want, 16)
     if abs(whole) <= 1 << 53:
         return False

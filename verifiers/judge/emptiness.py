@@ -138,7 +138,7 @@ def says_nothing(bare: str, question: AbstractSet[str]) -> bool:
 
 
 def wants(bare: str, question: str) -> bool:
-    """Whether a question wants a bare answer of plain words such as "yes", "it is true" or "qed"."""
+    """Return True if a question wants a bare answer of plain words such as "yes", "it is true" or "qed"."""
     words = without_accents(bare).replace("q e d", "qed").split()
     given = [word for word in words if word in _VERDICTS]
     if not given or len(words) > 6 or len(set(given)) != len(given):

@@ -113,7 +113,7 @@ def without_accents(bare: str) -> str:
 
 
 def is_phrases(bare: str) -> bool:
-    """Whether plain text in a script without blanks consists of the phrases alone."""
+    """Return True if plain text in a script without blanks consists of the phrases alone."""
     if len(bare) > _MOST_CHARS or not _UNSPACED.search(bare):
         return False
     return _PHRASED.fullmatch(bare) is not None

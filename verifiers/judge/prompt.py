@@ -99,7 +99,7 @@ def read(reply: str, ask: Ask, allowed: tuple[str, ...]) -> str:
 
 
 def read_criteria(reply: str, ask: Ask, count: int) -> list[bool]:
-    """Whether each criterion is met, by a reply. Raises NotAVerdict as `read` does."""
+    """Read from a reply if each criterion is met. Raises NotAVerdict as `read` does."""
     verdicts = _object(reply, ask).get("verdicts")
     if not isinstance(verdicts, list) or len(verdicts) != count:
         raise NotAVerdict(f"verdicts must be a list of {count}, got {str(verdicts)[:80]!r}")

@@ -170,7 +170,7 @@ class RubricVerifier(Verifier):
         )
 
     def _votes(self, asked: Asked, answer: str) -> list[int]:
-        """How many samples accept the answer, by each criterion. Raises Fault where one gave no verdict."""
+        """Count the samples that accept the answer, by criterion. Raises Fault if one gave no verdict."""
         votes = [self._vote(asked, answer, i) for i in range(self._samples)]
         return [sum(column) for column in zip(*votes, strict=True)]
 
@@ -243,7 +243,7 @@ class Asked:
 
 
 def reference_of(task: Task) -> Asked:
-    """What a task asks and judges by. Raises TaskError where that cannot be used."""
+    """Return the question of a task and its criteria. Raises TaskError if they cannot be used."""
     given = task.reference
     if not isinstance(given, dict):
         raise TaskError(f"the reference must be an object with rubric or criteria, got {given!r}")

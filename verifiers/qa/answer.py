@@ -278,7 +278,7 @@ class AnswerVerifier(Verifier):
         return None if tokens(answer) else _exact(False)
 
     def _is_another_date(self, task: Task, kind: str, right: Sequence[JSON], answer: str) -> bool:
-        """Whether a date is wanted and the one that is given is that "since" or "before" which it was."""
+        """Return True if a date is wanted and the reply moves it with "since", "before" or the like."""
         if kind != "date":
             days = [known_date(str(one), self._day_first) for one in right]
             if not any(days) or not (
@@ -347,7 +347,7 @@ class AnswerVerifier(Verifier):
         answer: str,
         words: Sequence[str],
     ) -> bool:
-        """Whether the reply says in a sentence, or by value, what one of the texts says."""
+        """Return True if the reply says in a sentence, or by value, what one of the texts says."""
         asked = read_question(task.prompt)
         if len(words) > 1 and repeats_question(answer, asked):
             return False
@@ -494,7 +494,7 @@ def _form(text: str) -> tuple[str, ...]:
 
 
 def _yes_or_no(asked: Asked, answer: str, words: Sequence[str]) -> bool | None:
-    """What a reply to a yes/no question says; None where it says both or neither."""
+    """Read a reply to a yes/no question; None if it says both or neither."""
     beside = [tokens(piece) for piece in re.split(r"[\n/|;]", answer)[1:]]
     short = [piece for piece in beside if len(piece) < 3 and piece[:1] not in _PRONOUNS]
     if any(not all(map(asked.knows, piece)) for piece in short):

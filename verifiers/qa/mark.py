@@ -113,7 +113,7 @@ def mark_signs(answer: str, aliases: Sequence[str]) -> str | None:
 
 
 def is_sign_alone(answer: str, aliases: Sequence[str]) -> bool:
-    """Whether a reply is one of the aliases without words, perhaps in quotes, backticks or emphasis."""
+    """Return True if a reply is one of the aliases without words, perhaps in quotes, backticks or emphasis."""
     bare = signs(answer)
     wanted = set(map(signs, aliases))
     while bare not in wanted:
@@ -128,7 +128,7 @@ def is_sign_alone(answer: str, aliases: Sequence[str]) -> bool:
 
 
 def states_unspaced(answer: str, aliases: Sequence[str], prompt: str) -> bool:
-    """Whether a sentence in a script without blanks has one of `aliases`, and else parts of the question."""
+    """Return True if a sentence in a script without blanks has one of `aliases`, and else parts of the question."""
     if answer.isascii():
         return False
     text, prompt = plain(answer), plain(prompt[:20_000])

@@ -60,7 +60,7 @@ def plain(text: str) -> str:
 
 
 def words_in(text: str) -> Iterator[tuple[int, int, list[str]]]:
-    """Where each word of plain `text` begins and ends, and its tokens: none for an article."""
+    """Return the start and end of each word of plain `text`, and its tokens: none for an article."""
     matches = list(_TOKEN.finditer(text))
     last = len(matches) - 1
     for i, match in enumerate(matches):

@@ -157,7 +157,7 @@ def _in_words(text: str) -> Number | None:
 
 
 def numbers_in(text: str) -> list[tuple[int, int, Number | None]]:
-    """Where each number in `text` begins and ends, in digits or words; None for one that cannot be read."""
+    """Return the start and end of each number in `text`, in digits or words; None for one that cannot be read."""
     found: list[tuple[int, int, Number | None]] = []
     for match in _NUMBER.finditer(text):
         sign, digits, exponent, power = match.groups()
@@ -232,7 +232,7 @@ _MOVING = re.compile(_MOVING_WORDS + r"(?:\s(?:to|than|in|on|at|the|of|early|lat
 
 
 def moves_date(text: str, question: AbstractSet[str]) -> bool:
-    """Whether a word before a date makes it another, as "since" or "before", which the question does not have."""
+    """Return True if a word before a date makes it another, as "since" or "before", and the question has no such word."""
     low = text.lower()
     if not _MOVED.search(low):
         return False  # the cheap look first
@@ -246,7 +246,7 @@ def moves_date(text: str, question: AbstractSet[str]) -> bool:
 def dates_in(
     text: str, day_first: bool | None, years: bool
 ) -> list[tuple[int, int, tuple[int, ...] | None]]:
-    """Where each date in `text` begins and ends, and its value; a year alone only with `years`.
+    """Return the start, end and value of each date in `text`; a year alone only with `years`.
 
     None for one that is no date or may be two.
     """
@@ -352,7 +352,7 @@ _QUANTITIES = frozenset(
 
 
 def _speaks_of(words: Sequence[str]) -> bool:
-    """Whether a reply speaks of the word yes or no: "yes is what they say"; "yes is the answer" gives it."""
+    """Return True if a reply speaks of the word yes or no: "yes is what they say"; "yes is the answer" gives it."""
     return (
         words[1:2] != []
         and words[1] in _LINKS | _AUXILIARIES
@@ -361,7 +361,7 @@ def _speaks_of(words: Sequence[str]) -> bool:
 
 
 def _names_another(rest: Sequence[str], question: AbstractSet[str]) -> bool:
-    """Whether what follows a "yes" says it of something else, and nothing more: "Lyon is", "Lyon is the capital"."""
+    """Return True if what follows a "yes" says it of something else, and nothing more: "Lyon is", "Lyon is the capital"."""
     at = next((i for i, word in enumerate(rest) if word in _AUXILIARIES), 0)
     subject = rest[:at]
     said = _SAYING | _QUANTITIES | question
@@ -374,7 +374,7 @@ _FUNCTIONAL = frozenset("a an of in on at to for by from with as".split())  # no
 
 
 def is_yes_or_no(words: Sequence[str]) -> bool:
-    """Whether an answer is the one word yes or no, or another of the same meaning."""
+    """Return True if an answer is the one word yes or no, or another of the same meaning."""
     return len(words) == 1 and words[0] in _YES | _NO
 
 

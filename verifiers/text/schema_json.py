@@ -30,7 +30,7 @@ def compile_schema(schema: JSON, where: str) -> jsonschema_rs.Validator:
 
 @dataclass(frozen=True, slots=True)
 class SchemaError:
-    """Where a value fails a schema, and by which keyword. The text says nothing of what was wanted."""
+    """The place where a value fails a schema, and the keyword. The text says nothing of what was wanted."""
 
     path: tuple[str | int, ...]
     keyword: str

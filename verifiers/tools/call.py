@@ -224,7 +224,7 @@ def _broken(
 
 
 def _is_wanted(path: Sequence[str | int], keyword: str, one: Wanted, pair: Pair) -> bool:
-    """Whether the reference wants what the schema refuses."""
+    """Return True if the reference wants what the schema refuses."""
     if path:
         return path[0] not in one.free and path[0] not in pair.wrong
     # Of all arguments together: those that must or may be there are as the reference has them.

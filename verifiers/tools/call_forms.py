@@ -88,7 +88,7 @@ class TakenBack(Exception):
 
 
 class BadCall(Exception):
-    """What stands where a call must is none; the message says why."""
+    """Text in the place of a call is none; the message says why."""
 
 
 def written_calls(text: str) -> list[Written]:
@@ -119,7 +119,7 @@ def written_calls(text: str) -> list[Written]:
 
 
 def outside_of_data(text: str) -> str:
-    """What `text` says outside of tags, tokens, brackets and calls as programs write them."""
+    """Return what `text` says outside of tags, tokens, brackets and calls as programs write them."""
     pieces: list[str] = []
     at = 0
     for block in fenced(text):

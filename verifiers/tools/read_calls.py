@@ -59,11 +59,11 @@ class Reply:
 
     @property
     def blank(self) -> bool:
-        """Whether it says nothing: no word of two letters outside of tags, data and calls as programs write them."""
+        """Return True if it says nothing: no word of two letters outside of tags, data and calls as programs write them."""
         return _WORD.search(_NO_WORD.sub(" ", outside_of_data(self.text))) is None
 
     def called_in_words(self, names: Collection[str] | None) -> list[str]:
-        """Those of `names` that the text calls as a program does: `name(`, also behind the name of a module.
+        """Return those of `names` that the text calls as a program does: `name(`, also behind the name of a module.
 
         Where no names are known: all that are called with an argument by name, `name(key=`.
         """

@@ -51,7 +51,7 @@ class _Played:
 
 @dataclass
 class _Tally:
-    """What one cheap answer earned, by task; `chances` are those of a guess."""
+    """Rewards of one cheap answer, by task; `chances` are those of a guess."""
 
     earned: list[float] = field(default_factory=list)
     chances: list[float] = field(default_factory=list)
@@ -197,7 +197,7 @@ def _refuse_wrapped(env: Env[Any], one: _Played, alike: list[_Played]) -> None:
 
 
 def _gain(env: Env[Any], start: Snapshot[Any], action: str) -> float:
-    """What repeating an action earns until something was judged, or it changes nothing any more."""
+    """Repeat an action until something was judged, or it changes nothing any more; return the reward."""
     env.restore(start)
     total, key = 0.0, env.state_key()
     for _ in range(_REPEATS):

@@ -64,7 +64,7 @@ def keyword_frequency(text: str, args: Args) -> bool:
 
 
 def _count(text: str, wanted: str, relation: str) -> int:
-    """How often a text is there: what is hidden does not count as present, but counts where it is to be rare."""
+    """Count a text: what is hidden does not count as present, but counts where it is to be rare."""
     if relation == "at least":
         return without_comments(text).lower().count(wanted)
     return max(form.lower().count(wanted) for form in (text, respelt(text)))
