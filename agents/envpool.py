@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from verigym.agents.plan import Plan
-from verigym.agents.together import Together, address
+from verigym.agents.together import Together
 from verigym.client import RemoteVerifier
 from verigym.env import Env
 from verigym.errors import RequestError
@@ -45,7 +45,7 @@ class EnvPool:
             named = isinstance(plan.env_kwargs.get("verifier"), str)
             with self._lock:
                 # A caller's own has a key, a time limit and an end of its own.
-                key = address(found) if named else found
+                key = found.address if named else found
                 if key not in self._remote:
                     self._remote[key] = Together(found)
                 env.verifier = self._remote[key]

@@ -1,26 +1,23 @@
 """Grades stored episodes again, with another version or other parameters of their verifier.
 
-The world is made again from what the episode says of it (environment, seed, difficulty, split) and
-the recorded actions are played. Where the environment asks its verifier, the new one judges, and the
-recorded verdict is what the environment hears: so the episode takes the course that it took. An
-episode whose world comes out otherwise (another version of the environment, a task file that is not
-there) is `unplayable`: it is told, and neither a flip nor a fault.
+The environment is made again from the episode's record (id, seed, difficulty, split) and the recorded
+actions are played: each move is proposed, committed with the recorded verdict, so that the replay follows
+the recorded trajectory, and judged anew. An episode that cannot be replayed (another version of the
+environment, a missing task file) is reported as `unplayable`, neither a flip nor a fault.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from verigym.canonical import JSON
-from verigym.env import Env
-from verigym.episode import Episode, Turn
+from verigym.env import Env, Move
+from verigym.episode import Episode
 from verigym.errors import RequestError, TaskError, VerigymError
+from verigym.judge import Judge
 from verigym.registry import make, make_verifier
-from verigym.task import Task
 from verigym.verdict import Verdict, VerifierFault
-from verigym.verifier import Verifier
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,36 +49,12 @@ class Regraded:
         }
 
 
-class _Hearing(Verifier):
-    """Judges with `judge_with`, and answers with what was recorded."""
-
-    def __init__(self, judge_with: Verifier) -> None:
-        # Not super().__init__: it takes the place of the other.
-        self.judge_with = judge_with
-        self.id = judge_with.id  # type: ignore[misc]  # of the instance here, of the class elsewhere
-        self.version = judge_with.version  # type: ignore[misc]
-        self.params = judge_with.params
-        self.recorded: Verdict | None = None
-        self.heard: list[Verdict] = []
-
-    def judge(self, task: Task, submission: JSON) -> Verdict:
-        """As `verify`."""
-        return self.verify(task, submission)
-
-    def verify(self, task: Task, submission: JSON) -> Verdict:
-        """The recorded verdict, once the new one is in `heard`. TaskError where none is recorded."""
-        if self.recorded is None:
-            raise TaskError("the environment asks for a verdict where none was recorded")
-        self.heard.append(self.judge_with.verify(task, submission))
-        return self.recorded
-
-
 class Regrader:
     """Grades episodes; `verifier_of` gives the verifier for an environment's `verifier_id`."""
 
-    def __init__(self, verifier_of: Callable[[str], Verifier] = make_verifier) -> None:
+    def __init__(self, verifier_of: Callable[[str], Judge] = make_verifier) -> None:
         self._verifier_of = verifier_of
-        self._verifiers: dict[str, Verifier] = {}
+        self._verifiers: dict[str, Judge] = {}
 
     def regrade(self, episode: Episode) -> list[Regraded]:
         """Old and new verdicts of an episode, in order; none of a faulted one.
@@ -92,13 +65,11 @@ class Regrader:
             return []
         env = _world(episode)
         try:
-            hearing = _Hearing(self._for(env))
-            env.verifier = hearing
-            return list(_play(env, episode, hearing))
+            return _play(env, episode, self._for(env))
         finally:
             env.close()
 
-    def _for(self, env: Env[Any]) -> Verifier:
+    def _for(self, env: Env[Any]) -> Judge:
         name = env.verifier_id
         if name not in self._verifiers:
             self._verifiers[name] = self._verifier_of(name)
@@ -128,26 +99,24 @@ def _world(episode: Episode) -> Env[Any]:
     return env
 
 
-def _play(env: Env[Any], episode: Episode, hearing: _Hearing) -> Iterator[Regraded]:
+def _play(env: Env[Any], episode: Episode, judge: Judge) -> list[Regraded]:
+    judged: list[tuple[int, Verdict, Move[Any]]] = []
     for number, turn in enumerate(episode.turns):
         if env.state_key() != turn.state_key:
             raise TaskError(f"turn {number} starts in another state than was recorded")
-        hearing.recorded, hearing.heard = turn.verdict, []
-        _step(env, turn, number)
-        if turn.verdict is not None:
-            if len(hearing.heard) != 1:
+        try:
+            move = env.propose(turn.action)
+            if move.submission is None and turn.verdict is not None:
                 raise TaskError(f"turn {number} is not judged any more")
-            yield Regraded(
-                episode=episode.id,
-                env_id=episode.env_id,
-                turn=number,
-                old=turn.verdict,
-                new=hearing.heard[0],
-            )
-
-
-def _step(env: Env[Any], turn: Turn, number: int) -> None:
-    try:
-        env.step(turn.action)
-    except (RequestError, VerifierFault) as error:
-        raise TaskError(f"turn {number} cannot be played: {error}") from error
+            if move.submission is not None and turn.verdict is None:
+                raise TaskError(f"turn {number} is judged now, and no verdict was recorded")
+            env.commit(move, turn.verdict)
+        except (RequestError, VerifierFault) as error:
+            raise TaskError(f"turn {number} cannot be played: {error}") from error
+        if turn.verdict is not None:
+            judged.append((number, turn.verdict, move))
+    verdicts = judge.verify_batch([(move.task, move.submission) for _, _, move in judged])
+    return [
+        Regraded(episode=episode.id, env_id=episode.env_id, turn=number, old=old, new=new)
+        for (number, old, _), new in zip(judged, verdicts, strict=True)
+    ]

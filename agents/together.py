@@ -11,11 +11,12 @@ alone: one submission never decides the fate of another.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from verigym.canonical import JSON, to_json
+from verigym.canonical import JSON
 from verigym.client import RemoteVerifier
+from verigym.judge import Judge
 from verigym.task import Task
 from verigym.verdict import Verdict
 
@@ -31,15 +32,14 @@ class _Asked:
     settled: threading.Event = field(default_factory=threading.Event)
 
 
-class Together(RemoteVerifier):
-    """As `verifier`, through its connections; for any number of threads."""
+class Together(Judge):
+    """Asks `remote` for many threads, in as few requests as their steps allow."""
 
-    def __init__(self, verifier: RemoteVerifier) -> None:
-        # Not super().__init__: the connections are those of `verifier`.
-        self.id = verifier.id  # type: ignore[misc]
-        self.client = verifier.client
-        self._given = verifier._given
-        self._info = verifier._info
+    id: str
+
+    def __init__(self, remote: RemoteVerifier) -> None:
+        self.id = remote.id
+        self.remote = remote
         self._changed = threading.Condition()
         self._unsent: list[_Asked] = []
         self._steps = 0
@@ -59,6 +59,24 @@ class Together(RemoteVerifier):
             self._steps -= 1
             if self._unsent and self._all_here():
                 self._changed.notify()
+
+    @property
+    def version(self) -> int:
+        """The service's version of the verifier."""
+        return self.remote.version
+
+    @property
+    def params(self) -> dict[str, JSON]:
+        """All parameters, the service's defaults included."""
+        return self.remote.params
+
+    def verify_batch(self, items: Iterable[tuple[Task, JSON]]) -> list[Verdict]:
+        """Return the service's verdicts in order; these are a batch of their own."""
+        return self.remote.verify_batch(items)
+
+    def close(self) -> None:
+        """Close the connections; a later call opens new ones."""
+        self.remote.close()
 
     def verify(self, task: Task, submission: JSON) -> Verdict:
         """As `RemoteVerifier.verify`, in one request with those that ask at the same time."""
@@ -81,7 +99,7 @@ class Together(RemoteVerifier):
                 _settle(batch)
         if len(batch) != 1:
             mine.settled.wait()  # the request has a deadline, and all are settled at its end
-        return super().verify(task, submission) if mine.verdict is None else mine.verdict
+        return self.remote.verify(task, submission) if mine.verdict is None else mine.verdict
 
     def _all_here(self) -> bool:
         return len(self._unsent) >= min(self._steps, self._most)
@@ -90,10 +108,9 @@ class Together(RemoteVerifier):
         """Settle all of `batch`; one without a verdict after that has to ask alone."""
         items = [(one.task, one.submission) for one in batch]
         try:
-            verdicts = self.client.verify_each(self.id, items, params=self._given)
-            for count, found in enumerate(verdicts, 1):
-                one = batch[found.index]
-                one.verdict = self._stamped(found.verdict, one.task, one.submission)
+            for count, (index, verdict) in enumerate(self.remote.verify_each(items), 1):
+                one = batch[index]
+                one.verdict = verdict
                 if count < len(batch):  # the last one only when the answer has been read to its end
                     one.settled.set()
         except Exception:  # noqa: BLE001 - each asks alone, and raises there what it meets
@@ -105,8 +122,3 @@ class Together(RemoteVerifier):
 def _settle(batch: Sequence[_Asked]) -> None:
     for one in batch:
         one.settled.set()
-
-
-def address(verifier: RemoteVerifier) -> tuple[str, str, bytes]:
-    """Equal for verifiers that judge alike: service, id and parameters."""
-    return verifier.client.url, verifier.id, to_json(verifier._given)

@@ -22,15 +22,14 @@ import os
 import sqlite3
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from verigym.canonical import JSON
 from verigym.errors import RequestError
+from verigym.judge import Judge
 from verigym.task import Task
 from verigym.verdict import Verdict
-from verigym.verifier import Verifier
 
 _log = logging.getLogger(__name__)
 
@@ -189,38 +188,26 @@ class VerdictCache:
                 disk.close()
 
 
-class Cached(Verifier):
-    """A verifier of this process that looks into a cache first; same id, digests and verdicts."""
+class Cached(Judge):
+    """A judge that looks into a cache first; same id, digests and verdicts as `inner`."""
 
-    def __init__(self, verifier: Verifier, cache: VerdictCache) -> None:
-        # Not super().__init__: all that this one has is the other's.
-        self.inner = verifier
+    id: str
+    version: int
+    params: Mapping[str, JSON]
+
+    def __init__(self, inner: Judge, cache: VerdictCache) -> None:
+        self.inner = inner
         self.cache = cache
-        self.id = verifier.id  # type: ignore[misc]  # of the instance here, of the class elsewhere
-        self.version = verifier.version  # type: ignore[misc]
-        self.about = verifier.about  # type: ignore[misc]
-        self.evidence = verifier.evidence  # type: ignore[misc]
-        self.weights = verifier.weights  # type: ignore[misc]
-        self.params = verifier.params
-
-    def schema(self) -> dict[str, Any]:
-        """That of the verifier within."""
-        return self.inner.schema()
+        self.id = inner.id
+        self.version = inner.version
+        self.params = inner.params
 
     def digest(self, task: Task, submission: JSON) -> str:
-        """That of the verifier within."""
+        """Return the digest that `inner` gives."""
         return self.inner.digest(task, submission)
 
-    def judge(self, task: Task, submission: JSON) -> Verdict:
-        """As `verify`."""
-        return self.verify(task, submission)
-
-    def verify(self, task: Task, submission: JSON) -> Verdict:
-        """The verdict kept, else that of the verifier within, which is then kept."""
-        return self.verify_batch([(task, submission)])[0]
-
     def verify_batch(self, items: Iterable[tuple[Task, JSON]]) -> list[Verdict]:
-        """`verify` for each pair, in order."""
+        """Return the cached verdicts, and those of `inner` for the rest, which are then cached."""
         pairs = list(items)
         found: list[Verdict | None] = []
         for task, submission in pairs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version as _version
 
 from verigym.canonical import JSON
-from verigym.env import SPLITS, Draft, Env, Snapshot, Transition
+from verigym.env import SPLITS, Draft, Env, Move, Snapshot, Transition
 from verigym.episode import Episode, Fault, Turn
 from verigym.errors import (
     ConfigError,
@@ -16,6 +16,7 @@ from verigym.errors import (
     TaskError,
     VerigymError,
 )
+from verigym.judge import Judge
 from verigym.question import Ask, Question
 from verigym.registry import list_envs, list_verifiers, make, make_verifier, register_all
 from verigym.task import Task
@@ -34,7 +35,9 @@ __all__ = [
     "Env",
     "Episode",
     "Fault",
+    "Judge",
     "MissingError",
+    "Move",
     "PolicyError",
     "Question",
     "RequestError",

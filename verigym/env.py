@@ -26,10 +26,10 @@ from gymnasium.utils import seeding
 
 from verigym.canonical import JSON, digest, to_json
 from verigym.errors import RequestError, TaskError, suggestion
+from verigym.judge import Judge
 from verigym.seeds import checked_seed, generator_of
 from verigym.task import Task
 from verigym.verdict import Verdict, VerifierFault
-from verigym.verifier import Verifier
 
 State = TypeVar("State")
 
@@ -40,7 +40,8 @@ _MAX_DRAWS = 1000
 CHARSET = frozenset(string.printable)
 
 
-# Drafts and transitions are not frozen: they are read once, and making one would take thrice as long.
+# Drafts, transitions and moves are not frozen: they are read once, and making one would take thrice as
+# long.
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,6 +72,22 @@ class Transition(Generic[State]):
     submission: JSON = None
 
 
+@dataclass(slots=True, kw_only=True)
+class Move(Generic[State]):
+    """An action that was proposed (`Env.propose`) and is not played yet."""
+
+    task: Task
+    state: State
+    """The state in which the action was proposed."""
+    turn: int
+    """The number of moves played before it."""
+    transition: Transition[State]
+    truncated: bool
+    """The turn limit ends the episode with this move."""
+    submission: JSON
+    """The submission to judge before the move can be committed; None if nothing is judged."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Snapshot(Generic[State]):
     """A point to return to with `Env.restore`; a value, safe to keep and to share."""
@@ -89,11 +106,13 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
     `difficulty` and `split` choose among `difficulties` and `SPLITS`; `reset(options=...)` takes
     both too, and `task` to play a given `Task`. `max_turns` None takes the task's own limit.
-    `verifier` is None (the environment's own, in process), a `Verifier`, or the URL of a service.
+    `verifier` is None (the environment's own, in process), a `Judge`, or the URL of a service.
     `info` always carries `task_id`, `state_key`, `valid_action` and `legal_actions` (None where they
     cannot be listed), and `verdict` (None where there was none).
     `step` raises VerifierFault where no score could be had; the state is then unchanged and the
-    same step may be repeated.
+    same step may be repeated. It is the sum of `propose`, which changes nothing, a question to the
+    verifier, and `commit`; whoever steps many environments proposes all moves, has them judged in one
+    batch, and commits them.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's own name and type
@@ -130,7 +149,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         difficulty: str | None = None,
         split: str = "train",
         max_turns: int | None = None,
-        verifier: Verifier | str | None = None,
+        verifier: Judge | str | None = None,
         render_mode: str | None = None,
     ) -> None:
         if render_mode not in (None, "ansi"):
@@ -141,7 +160,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self.difficulty = self._checked("difficulty", difficulty or self.difficulties[0])
         self.split = self._checked("split", split)
         self.max_turns = max_turns
-        self.verifier: Verifier = self._find_verifier(verifier)
+        self.verifier: Judge = self._find_verifier(verifier)
         self._drawing = split
         """The split for which a task is being drawn."""
 
@@ -152,7 +171,6 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     _done: bool = True
     _rng: np.random.Generator | None = None
     _spec: EnvSpec | None = None
-    _expected: tuple[Task, JSON, Verdict, float] | None = None
     verify_s: float = 0.0
     """Seconds that the last step spent in its verifier; for ledgers, never part of the play."""
 
@@ -335,18 +353,66 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
         Raises VerifierFault where no score could be had: nothing has changed, so repeat or give up.
         """
-        moved, truncated, submission = self._moved(action)
-        expected, verdict = self._expected, None
-        reward = self.verify_s = 0.0
-        if expected:
-            self._expected = None  # it was for this step alone
-        if submission is not None:
-            if expected and expected[0] is self._task and expected[1] == submission:
-                _, _, verdict, self.verify_s = expected
-            else:
-                began = time.perf_counter()
-                verdict = self.verifier.verify(self.task, submission)
-                self.verify_s = time.perf_counter() - began
+        move = self.propose(action)
+        self.verify_s = 0.0
+        if move.submission is None:
+            return self.commit(move)
+        began = time.perf_counter()
+        verdict = self.verifier.verify(move.task, move.submission)
+        self.verify_s = time.perf_counter() - began
+        return self.commit(move, verdict)
+
+    def propose(self, action: str) -> Move[State]:
+        """Return what `action` does in the current state and what is then to be judged. Changes nothing.
+
+        Raises RequestError before `reset`, after the end of the episode, and for an action that is no
+        text.
+        """
+        task = self.task
+        if self._done:
+            raise RequestError("the episode is over; call reset()")
+        if not isinstance(action, str):
+            raise RequestError(f"an action is text, got {type(action).__name__}")
+        action = self.action_in(action)
+        state = self.state
+        if len(action) > self.max_action_chars or not (action.isascii() or _is_unicode(action)):
+            moved = Transition(state=state, valid=False)
+        else:
+            moved = self.transition(state, action)
+        submission, truncated = moved.submission, False
+        if not moved.terminated:
+            truncated = self._turn + 1 >= (self.max_turns or self.turns_allowed(task))
+            if truncated and submission is None:
+                submission = self.submission(moved.state)
+        return Move(
+            task=task,
+            state=state,
+            turn=self._turn,
+            transition=moved,
+            truncated=truncated,
+            submission=submission,
+        )
+
+    def commit(
+        self, move: Move[State], verdict: Verdict | None = None
+    ) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Play a proposed move with the verdict on its submission; returns what `step` returns.
+
+        Raises VerifierFault if the verdict has no score, RequestError if it is missing or the move was
+        proposed in another state. Nothing has changed then.
+        """
+        if (
+            move.state is not self._state
+            or move.turn != self._turn
+            or move.task is not self._task
+            or self._done
+        ):
+            raise RequestError("the move was proposed in another state; propose it again")
+        moved, truncated, reward = move.transition, move.truncated, 0.0
+        if (verdict is None) != (move.submission is None):
+            missing = "a verdict" if verdict is None else "no verdict, nothing was submitted"
+            raise RequestError(f"the move needs {missing}")
+        if verdict is not None:
             if verdict.score is None:
                 raise VerifierFault(verdict)
             reward = verdict.score
@@ -372,15 +438,6 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         from verigym.reply import action
 
         return action(reply)
-
-    def to_judge(self, action: str) -> JSON:
-        """What `step(action)` will have judged; None for nothing. Changes nothing."""
-        return self._moved(action)[2]
-
-    def expect(self, submission: JSON, verdict: Verdict, seconds: float) -> None:
-        """Take `verdict`, found elsewhere within `seconds`, for what the next `step` submits if that is
-        `submission`: so are many instances judged in one batch."""
-        self._expected = (self.task, submission, verdict, seconds)
 
     def render(self) -> str | None:
         """The current observation for a person, in mode `ansi`."""
@@ -428,23 +485,6 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             task,
         )
 
-    def _moved(self, action: str) -> tuple[Transition[State], bool, JSON]:
-        """What `action` does, whether the turn limit ends the episode, and what is to be judged."""
-        task = self.task
-        if self._done:
-            raise RequestError("the episode is over; call reset()")
-        if not isinstance(action, str):
-            raise RequestError(f"an action is text, got {type(action).__name__}")
-        action = self.action_in(action)
-        if len(action) > self.max_action_chars or not (action.isascii() or _is_unicode(action)):
-            moved = Transition(state=self.state, valid=False)
-        else:
-            moved = self.transition(self.state, action)
-        if moved.terminated or self._turn + 1 < (self.max_turns or self.turns_allowed(task)):
-            return moved, False, moved.submission
-        submission = moved.submission
-        return moved, True, self.submission(moved.state) if submission is None else submission
-
     def _draw(self, rng: np.random.Generator, seed: int, difficulty: str, split: str) -> Task:
         self._drawing = split
         for _ in range(_MAX_DRAWS):
@@ -482,7 +522,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             )
         return value
 
-    def _find_verifier(self, verifier: Verifier | str | None) -> Verifier:
+    def _find_verifier(self, verifier: Judge | str | None) -> Judge:
         from verigym.registry import default_verifier  # registry imports Env
 
         if verifier is None:

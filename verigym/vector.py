@@ -11,7 +11,6 @@ for steps that wait, as for programs in the sandbox. `process` gives each instan
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
@@ -22,12 +21,11 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from gymnasium.vector.async_vector_env import AsyncState
 from gymnasium.vector.utils import iterate
 
-from verigym.canonical import JSON
-from verigym.env import Env
+from verigym.env import Env, Move
 from verigym.errors import RequestError, suggestion
+from verigym.judge import Judge
 from verigym.registry import make, resolve
 from verigym.verdict import Verdict, VerifierFault
-from verigym.verifier import Verifier
 
 MODES = ("sync", "thread", "process")
 
@@ -74,40 +72,45 @@ def make_vec(
 
 
 class BatchVectorEnv(SyncVectorEnv):
-    """A `SyncVectorEnv` that has all that one step submits judged at once by verifiers which take many at
-    a time, as a service does."""
+    """A `SyncVectorEnv` whose instances propose their moves, have them judged in one batch a verifier,
+    and commit them."""
+
+    def __init__(self, env_fns: Any, **options: Any) -> None:
+        super().__init__([partial(_ahead, one) for one in env_fns], **options)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """As `SyncVectorEnv.step`."""
+        """As `SyncVectorEnv.step`. A fault of a verifier moves no instance: the step may be repeated."""
         _check_number(actions, self.num_envs)
         resets = self._autoreset_envs & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
-        waiting: dict[int, list[tuple[Env[Any], JSON]]] = {}
-        for wrapped, action, reset in zip(
+        moves: list[tuple[_Ahead, Move[Any]]] = []
+        for env, action, reset in zip(
             self.envs, iterate(self.action_space, actions), resets, strict=True
         ):
-            env = wrapped.unwrapped
-            assert isinstance(env, Env)
-            if not reset and type(env.verifier).verify_batch is not Verifier.verify_batch:
-                submission = env.to_judge(action)
-                if submission is not None:
-                    waiting.setdefault(id(env.verifier), []).append((env, submission))
-        found: list[tuple[Env[Any], JSON, Verdict, float]] = []
-        for batch in waiting.values():
-            began = time.perf_counter()
-            verdicts = batch[0][0].verifier.verify_batch([(env.task, s) for env, s in batch])
-            each_s = (time.perf_counter() - began) / len(batch)
-            for (env, submission), verdict in zip(batch, verdicts, strict=True):
+            assert isinstance(env, _Ahead)
+            if not reset:
+                moves.append((env, env.inner.propose(action)))
+        batches: dict[int, list[tuple[_Ahead, Move[Any]]]] = {}
+        for env, move in moves:
+            if move.submission is not None:
+                batches.setdefault(id(env.inner.verifier), []).append((env, move))
+        verdicts: dict[int, Verdict] = {}
+        for batch in batches.values():
+            judge = batch[0][0].inner.verifier
+            found = judge.verify_batch([(move.task, move.submission) for _, move in batch])
+            for (_, move), verdict in zip(batch, found, strict=True):
                 if verdict.fault:
-                    raise VerifierFault(
-                        verdict
-                    )  # nothing has moved yet, so the step may be repeated
-                found.append((env, submission, verdict, each_s))
-        for env, submission, verdict, each_s in found:
-            env.expect(submission, verdict, each_s)
-        return super().step(actions)
+                    raise VerifierFault(verdict)
+                verdicts[id(move)] = verdict
+        for env, move in moves:
+            env.begun = partial(env.inner.commit, move, verdicts.get(id(move)))
+        try:
+            return super().step(actions)
+        finally:
+            for env, _ in moves:  # if one of them raised, the others have not used theirs
+                env.begun = None
 
 
-def _sharing(maker: partial[Env[Any]], verifier: Verifier) -> Env[Any]:
+def _sharing(maker: partial[Env[Any]], verifier: Judge) -> Env[Any]:
     env = maker(verifier=verifier)
     env.made_with = maker.keywords  # the address of the service, which can be written down
     return env
@@ -117,7 +120,7 @@ class ThreadVectorEnv(SyncVectorEnv):
     """A `SyncVectorEnv` whose instances step at the same time, each in a thread."""
 
     def __init__(self, env_fns: Any, **options: Any) -> None:
-        super().__init__([partial(_Ahead, one) for one in env_fns], **options)
+        super().__init__([partial(_ahead, one) for one in env_fns], **options)
         self._threads = ThreadPoolExecutor(self.num_envs, thread_name_prefix="verigym-vector")
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -125,20 +128,20 @@ class ThreadVectorEnv(SyncVectorEnv):
         _check_number(actions, self.num_envs)
         given = list(iterate(self.action_space, actions))
         resets = self._autoreset_envs & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
-        begun = [
-            env.begin(self._threads, action)
-            for env, action, reset in zip(self.envs, given, resets, strict=True)
-            if isinstance(env, _Ahead) and not reset
-        ]
+        futures: list[Future[Any]] = []
+        for env, action, reset in zip(self.envs, given, resets, strict=True):
+            if isinstance(env, _Ahead) and not reset:
+                futures.append(self._threads.submit(env.env.step, action))
+                env.begun = futures[-1].result
         try:
             found: tuple[Any, Any, Any, Any, dict[str, Any]] = super().step(actions)
             return found
         finally:
-            for future in begun:  # where one raised, the others end before the caller goes on
+            for future in futures:  # where one raised, the others end before the caller goes on
                 future.exception()
             for env in self.envs:
                 if isinstance(env, _Ahead):
-                    env.forget()
+                    env.begun = None
 
     def close_extras(self, **kwargs: Any) -> None:
         """See `VectorEnv`."""
@@ -190,17 +193,19 @@ def _check_number(actions: Any, instances: int) -> None:
 class _Ahead(gymnasium.Wrapper[str, str, str, str]):
     """An instance whose next step may have been begun elsewhere."""
 
-    def __init__(self, make_env: Callable[[], gymnasium.Env[str, str]]) -> None:
-        super().__init__(make_env())
-        self._begun: Future[Any] | None = None
+    begun: Callable[[], Any] | None = None
+    """Returns what the next `step` returns."""
 
-    def begin(self, threads: ThreadPoolExecutor, action: str) -> Future[Any]:
-        self._begun = threads.submit(self.env.step, action)
-        return self._begun
-
-    def forget(self) -> None:
-        self._begun = None
+    @property
+    def inner(self) -> Env[Any]:
+        bare = self.unwrapped
+        assert isinstance(bare, Env)
+        return bare
 
     def step(self, action: str) -> Any:
-        begun, self._begun = self._begun, None
-        return self.env.step(action) if begun is None else begun.result()
+        begun, self.begun = self.begun, None
+        return self.env.step(action) if begun is None else begun()
+
+
+def _ahead(make_env: Callable[[], gymnasium.Env[str, str]]) -> _Ahead:
+    return _Ahead(make_env())

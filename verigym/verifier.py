@@ -1,22 +1,23 @@
-"""`Verifier`: `(task, submission) -> Verdict`; versioned, pure, free of global state."""
+"""`Verifier`, what an author writes: `(task, submission) -> Verdict`; versioned, pure, no global state."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from verigym import params as parameters
 from verigym.canonical import JSON
 from verigym.errors import MissingError, RequestError, SandboxError, TaskError, suggestion
+from verigym.judge import Judge
 from verigym.missing import REASON, explain
-from verigym.submission import identity, identity_of, refusal
+from verigym.submission import identity_of, refusal
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
 
 
-class Verifier(ABC):
-    """Judges submissions. Subclasses set `id`, `version` and `defaults`, and write `judge`.
+class Verifier(Judge):
+    """Judges submissions in this process. Subclasses set `id`, `version` and `defaults`, and write `judge`.
 
     A change that can alter any score raises `version`. Parameters are plain JSON values that fit
     `schema()`; an unknown one is refused.
@@ -49,18 +50,6 @@ class Verifier(ABC):
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the parameters: types, ranges, choices, defaults and what they mean."""
         return parameters.schema_of(self.defaults, self.param_schemas)
-
-    @property
-    def name(self) -> str:
-        """`id@version`, as verdicts carry it."""
-        return f"{self.id}@{self.version}"
-
-    def digest(self, task: Task, submission: JSON) -> str:
-        """Identity of a verdict: verifier, version, parameters, task and submission (law 6).
-
-        Raises RequestError where task or submission are no plain data.
-        """
-        return identity(self.id, self.version, self.params, task, submission)
 
     @abstractmethod
     def judge(self, task: Task, submission: JSON) -> Verdict:

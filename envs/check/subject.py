@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import verigym
 from verigym.canonical import JSON, digest
 from verigym.env import Env
+from verigym.judge import Judge
 from verigym.task import Task
 from verigym.verdict import Verdict, scored
-from verigym.verifier import Verifier
 
 JUNK = ("", "help", "up", "down", "print(1)", "<answer>1</answer>", "\U0001f600 ×", "{}", "0")
 
@@ -65,20 +65,26 @@ class Subject:
         return max(1, many // 12) if self.costly else many
 
 
-class _Instant(Verifier):
+class _Instant(Judge):
     """Stands in for a verifier that runs programs: right is what the oracle submits."""
 
     id = "check/instant"
     version = 1
 
+    params: ClassVar[dict[str, JSON]] = {}
+
     def __init__(self, env: Env[Any]) -> None:
-        super().__init__()
         self._env = env
 
-    def judge(self, task: Task, submission: JSON) -> Verdict:
+    def verify_batch(self, items: Iterable[tuple[Task, JSON]]) -> list[Verdict]:
         env = self._env
-        right = float(submission == env.transition(env.state, env.oracle()).submission)
-        return scored(right, "instant", evidence=digest(submission)[:8])
+        right = env.transition(env.state, env.oracle()).submission
+        return [
+            scored(float(submission == right), "instant", evidence=digest(submission)[:8]).stamped(
+                self.name, self.digest(task, submission)
+            )
+            for task, submission in items
+        ]
 
 
 def plan(env: Env[Any]) -> tuple[list[str], float]:

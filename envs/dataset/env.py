@@ -24,10 +24,10 @@ from verigym.envs.dataset.clean import Tests, duplicates
 from verigym.envs.dataset.rows import Row, filled, names_in, read_files, read_rows, shown
 from verigym.envs.dataset.spec import Spec, read_spec
 from verigym.errors import ConfigError, TaskError, suggestion
+from verigym.judge import Judge
 from verigym.question import Ask, Question
 from verigym.registry import make, make_verifier
 from verigym.task import Task
-from verigym.verifier import Verifier
 
 ALL = "all"
 """The difficulty of rows that say none."""
@@ -122,7 +122,7 @@ class Dataset(Question):
             )
         return rows
 
-    def _find_verifier(self, verifier: Verifier | str | None) -> Verifier:
+    def _find_verifier(self, verifier: Judge | str | None) -> Judge:
         if verifier is None:
             return make_verifier(self.verifier_id, **self.described.params)
         if isinstance(verifier, str):

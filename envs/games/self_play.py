@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verigym.canonical import JSON
-from verigym.env import Draft, Transition
+from verigym.env import Draft, Move, Transition
 from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.errors import RequestError
 from verigym.task import Task
@@ -118,7 +118,7 @@ class Duel(ReplayedGame):
             return Transition(state=after, valid=valid)
         return Transition(state=after, valid=valid, terminated=True, submission=list(after.moves))
 
-    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+    def propose(self, action: str) -> Move[Play]:
         """See `Env`. What is too long to be read, or no Unicode, forfeits as any other junk."""
         if (
             isinstance(action, str)
@@ -126,7 +126,7 @@ class Duel(ReplayedGame):
             and (len(self.action_in(action)) > self.max_action_chars or not _encodable(action))
         ):
             action = ""
-        return super().step(action)
+        return super().propose(action)
 
     def submission(self, state: Play) -> JSON:
         """See `Env`."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verigym.canonical import JSON
-from verigym.env import SPLITS, Draft, Env, Transition
+from verigym.env import SPLITS, Draft, Env, Move, Transition
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.library import Library, world_library
 from verigym.envs.search.toolbox import (
@@ -29,6 +29,7 @@ from verigym.envs.search.toolbox import (
 from verigym.envs.search.world import LEAST_PAGES, MOST_PAGES, PAGES, World
 from verigym.errors import RequestError, TaskError
 from verigym.task import Task
+from verigym.verdict import Verdict
 
 MOST_REPEATS = 10
 """Repeated calls that cost something; further ones cost no more."""
@@ -88,10 +89,12 @@ class Reader(Env[Reading]):
         observation, info = super().reset(seed=seed, options=options)
         return observation, {**info, "tools": self.tools()}
 
-    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+    def commit(
+        self, move: Move[Reading], verdict: Verdict | None = None
+    ) -> tuple[str, float, bool, bool, dict[str, Any]]:
         """See `Env`; with `gain` and `redundancy` added to the score."""
         before = self.state
-        observation, reward, terminated, truncated, info = super().step(action)
+        observation, reward, terminated, truncated, info = super().commit(move, verdict)
         if self.gain or self.redundancy:
             after = 0.0 if terminated or truncated else self._potential(self.state)
             reward += after - self._potential(before)

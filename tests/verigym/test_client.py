@@ -143,10 +143,12 @@ class _Same(Verifier):
 def test_a_remote_verifier_describes_itself_as_the_local_one(service):
     here = make_verifier("math/countdown", use_all=False)
     there = RemoteVerifier(service.url, "math/countdown", params={"use_all": False})
-    for name in ("id", "version", "name", "params", "about"):
+    for name in ("id", "version", "name", "params"):
         assert getattr(there, name) == getattr(here, name)
-    assert there.describe() == here.describe()
-    assert isinstance(there, Verifier)
+    info = there.info()
+    for name in ("about", "evidence", "weights"):
+        assert getattr(info, name) == getattr(here, name)
+    assert info.schema == here.schema()
 
 
 def test_large_submissions_and_tasks_arrive_whole(service):

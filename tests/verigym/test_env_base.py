@@ -233,23 +233,43 @@ def test_a_fault_leaves_the_state_unchanged_and_the_step_repeatable(outage, stat
     assert (reward, terminated) == (1.0, True)
 
 
-def test_a_verdict_found_elsewhere_is_for_the_next_step_alone():
+def test_a_step_is_what_is_proposed_and_committed():
+    env, other = make_count(), make_count()
+    env.reset(seed=3)
+    other.reset(seed=3)
+    for action in ("up", "nonsense", "down", "stop"):
+        before = env.snapshot()
+        move = env.propose(action)
+        assert env.snapshot() == before
+        verdict = None
+        if move.submission is not None:
+            verdict = env.verifier.verify(move.task, move.submission)
+        assert env.commit(move, verdict) == other.step(action)
+    assert env.snapshot() == other.snapshot()
+
+
+def test_a_move_is_committed_with_the_verdict_that_it_needs_and_only_where_it_was_proposed():
     env = make_count()
     env.reset(seed=3)
-    for action in ("up", "nonsense", "down"):
-        env.expect(0, scored(0.25, "elsewhere"), 1.0)
-        assert env.step(action)[1] == 0.0
-        assert env.verify_s == 0.0
-    point = env.snapshot()
-    assert env.step("stop")[4]["verdict"].reason == "wrong_value"
-    assert env.verifier.calls == 1
-    env.restore(point)
-    env.expect(0, scored(0.25, "elsewhere"), 1.0)
-    assert env.step("stop")[1] == 0.25
-    assert (env.verify_s, env.verifier.calls) == (1.0, 1)
-    env.restore(point)
-    env.expect(1, scored(0.25, "of another submission"), 1.0)
-    assert env.step("stop")[4]["verdict"].reason == "wrong_value"
+    up, stop = env.propose("up"), env.propose("stop")
+    before = env.snapshot()
+    for move, verdict, complaint in (
+        (up, scored(0.25, "elsewhere"), "no verdict"),
+        (stop, None, "a verdict"),
+    ):
+        with pytest.raises(verigym.RequestError, match=complaint):
+            env.commit(move, verdict)
+    with pytest.raises(verigym.VerifierFault):
+        env.commit(stop, verigym.fault(verigym.Status.INFRA, "down"))
+    assert env.snapshot() == before
+    assert env.commit(stop, scored(0.25, "elsewhere"))[1:4] == (0.25, True, False)
+    assert env.verifier.calls == 0
+    for move, verdict in ((stop, scored(0.25, "elsewhere")), (up, None)):
+        with pytest.raises(verigym.RequestError, match="another state"):
+            env.commit(move, verdict)
+    env.reset(seed=4)
+    with pytest.raises(verigym.RequestError, match="another state"):
+        env.commit(up)
 
 
 def test_a_fault_at_the_turn_limit_is_repeatable_too():

@@ -16,7 +16,7 @@ from verigym.errors import RequestError, TaskError
 if TYPE_CHECKING:
     from verigym.agents.regrade import Regrader
     from verigym.episode import Episode
-    from verigym.verifier import Verifier
+    from verigym.judge import Judge
     from verigym.verifiers.pool import VerifierPool
 
 _SHOWN = 40
@@ -78,7 +78,7 @@ def regrade(
 
 def _maker(
     pool: VerifierPool, verifier: str | None, params: dict[str, Any], timeout_s: float
-) -> Callable[[str], Verifier]:
+) -> Callable[[str], Judge]:
     """What gives the verifier that takes the place of an environment's own."""
     from verigym.client import RemoteVerifier
     from verigym.verifiers.audit.cases import resolve_verifier

@@ -1,31 +1,32 @@
-"""`RemoteVerifier`: a verifier of a service, where an environment asks for one."""
+"""`RemoteVerifier`: a judge that asks a verifier service."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
-from verigym.canonical import JSON
+from verigym.canonical import JSON, to_json
 from verigym.client.blocking import Client
 from verigym.errors import RequestError, suggestion
+from verigym.judge import Judge
 from verigym.service import VerifierInfo
 from verigym.task import Task
 from verigym.verdict import Verdict
-from verigym.verifier import Verifier
 
 BATCH = 64
 """Submissions in one request of `RemoteVerifier.verify_batch`."""
 
 
-class RemoteVerifier(Verifier):
-    """A verifier of a service, used as one of this process: equal verdicts, equal digests.
+class RemoteVerifier(Judge):
+    """A judge that asks the service at `url`: the verdicts and digests are those of this process.
 
     `version` and `params` are the service's own, asked for when first needed (VerifierFault where it
     is away). Verdicts carry the version of the service that gave them, so one that differs from the
     version installed here shows in `Verdict.verifier`. Evidence of faults differs from in process:
     the service keeps it in its log.
     """
+
+    id: str
 
     def __init__(
         self,
@@ -36,40 +37,20 @@ class RemoteVerifier(Verifier):
         key: str | None = None,
         timeout_s: float = 30.0,
     ) -> None:
-        # Not super().__init__: which parameters there are is known to the service only.
-        self.id = id  # type: ignore[misc]  # of the instance here, of the class elsewhere
+        self.id = id
         self.client = Client(url, key=key, timeout_s=timeout_s)
         self._given = dict(params or {})
         self._info: VerifierInfo | None = None
 
     @property
-    def version(self) -> int:  # type: ignore[override]
+    def version(self) -> int:
         """The service's version of the verifier."""
         return self.info().version
 
     @property
-    def params(self) -> dict[str, JSON]:  # type: ignore[override]
+    def params(self) -> dict[str, JSON]:
         """All parameters, the service's defaults included."""
         return {**self.info().params, **self._given}
-
-    @property
-    def about(self) -> str:  # type: ignore[override]
-        """One line for people."""
-        return self.info().about
-
-    @property
-    def evidence(self) -> str:  # type: ignore[override]
-        """What the score rests on."""
-        return self.info().evidence
-
-    @property
-    def weights(self) -> dict[str, float]:  # type: ignore[override]
-        """The parts of a verdict and what they count."""
-        return self.info().weights
-
-    def schema(self) -> dict[str, Any]:
-        """JSON Schema of the parameters."""
-        return self.info().schema
 
     def info(self) -> VerifierInfo:
         """What the service lists. RequestError if it has no such verifier, VerifierFault if away."""
@@ -82,17 +63,13 @@ class RemoteVerifier(Verifier):
             self._info = known[self.id]
         return self._info
 
-    def judge(self, task: Task, submission: JSON) -> Verdict:
-        """As `verify`."""
-        return self.verify(task, submission)
-
     def verify(self, task: Task, submission: JSON) -> Verdict:
-        """Have the service judge. RequestError where it refuses verifier, parameters or key."""
+        """Return the service's verdict. RequestError if it refuses the verifier, parameters or key."""
         verdict = self.client.verify(self.id, task, submission, params=self._given)
         return self._stamped(verdict, task, submission)
 
     def verify_batch(self, items: Iterable[tuple[Task, JSON]]) -> list[Verdict]:
-        """`verify` for each pair, in order, many to a request."""
+        """Return the service's verdicts in order, `BATCH` to a request."""
         verdicts: list[Verdict] = []
         rest = list(items)
         for start in range(0, len(rest), BATCH):
@@ -101,6 +78,17 @@ class RemoteVerifier(Verifier):
             for (task, submission), verdict in zip(part, answers, strict=True):
                 verdicts.append(self._stamped(verdict, task, submission))
         return verdicts
+
+    def verify_each(self, items: Iterable[tuple[Task, JSON]]) -> Iterator[tuple[int, Verdict]]:
+        """Yield each verdict as soon as the service has it, with its place among `items`."""
+        asked = list(items)
+        for found in self.client.verify_each(self.id, asked, params=self._given):
+            yield found.index, self._stamped(found.verdict, *asked[found.index])
+
+    @property
+    def address(self) -> tuple[str, str, bytes]:
+        """Service, id and parameters: equal for verifiers that judge alike."""
+        return self.client.url, self.id, to_json(self._given)
 
     def close(self) -> None:
         """Close the connections; a later call opens new ones."""
