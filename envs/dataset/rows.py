@@ -104,6 +104,7 @@ def _parquet(path: Path) -> Iterator[Row]:
     except ImportError as error:
         raise ConfigError("Parquet needs DuckDB: pip install 'verigym[sql]'") from error
     with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")  # it would go to standard output
         try:
             found = connection.execute("SELECT * FROM read_parquet(?)", [str(path)])
         except duckdb.Error as error:

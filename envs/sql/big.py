@@ -187,11 +187,12 @@ def _made() -> duckdb.DuckDBPyConnection:
     try:
         import duckdb
 
-        from verigym.verifiers.sql.duck import SETTINGS
+        from verigym.verifiers.sql.duck import QUIET, SETTINGS
     except ModuleNotFoundError as error:
         raise_explained(error, "sql/scale")
 
     db = duckdb.connect(":memory:", config=SETTINGS)
+    db.execute(QUIET)
     columns = []
     for number, salt in enumerate(SALTS, 1):
         step = f"(i * 48271 + {salt}) % {PRIME}"

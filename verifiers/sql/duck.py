@@ -34,6 +34,8 @@ SETTINGS: dict[str, str | int | float | list[str]] = {
     "max_temp_directory_size": "0KB",
     "threads": 1,
 }
+QUIET = "SET enable_progress_bar = false"
+"""Without it, a query of more than two seconds writes a progress bar to the caller's standard output."""
 
 _GLANCE_S = 0.05
 _MAX_GROWTH = 1 << 30
@@ -82,6 +84,7 @@ class DuckEngine:
         self._errors = duckdb.Error
         self._schema, self._timeout_s, self._max_rows = schema, timeout_s, max_rows
         self._db = duckdb.connect(":memory:", config=SETTINGS)
+        self._db.execute(QUIET)
         for table, columns in schema.tables.items():
             self._db.execute(create(table, columns, folds=dialect == "mysql"))
         self._db.execute("SET lock_configuration = true")
