@@ -187,10 +187,10 @@ def test_who_shares_a_verifier(service):
         own = pool.acquire(plan("math/arithmetic", verifier=mine)).verifier
         assert isinstance(own, Together)
         assert own is not asked[0].verifier
-        assert own.client is mine.client
+        assert own.remote is mine
         assert pool.acquire(plan("math/arithmetic", verifier=alone)).verifier is alone
         here = pool.acquire(plan("math/arithmetic")).verifier
-        assert not isinstance(here, RemoteVerifier)
+        assert not isinstance(here, Together)
     mine.close()
     alone.close()
 

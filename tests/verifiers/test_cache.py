@@ -211,7 +211,7 @@ def test_rows_that_are_no_verdict_of_that_digest_are_not_believed(tmp_path):
 def test_a_cached_verifier_is_the_verifier():
     inner = make_verifier("math/countdown", use_all=False)
     cached = Cached(inner, VerdictCache())
-    assert cached.describe() == inner.describe()
-    assert cached.name == inner.name
+    for name in ("id", "version", "params", "name"):
+        assert getattr(cached, name) == getattr(inner, name)
     with pytest.raises(RequestError, match="max_mib"):
         VerdictCache(max_mib=0)
