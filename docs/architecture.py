@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,8 +42,9 @@ class Import(NamedTuple):
     """False in a function and under `if TYPE_CHECKING`."""
 
 
-def read_imports(path: Path) -> Iterator[Import]:
-    """Yield everything that a file imports. Raises ValueError for a relative import."""
+@cache
+def read_imports(path: Path) -> tuple[Import, ...]:
+    """Return everything that a file imports. Raises ValueError for a relative import."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     lazy = {
         id(inner)
@@ -53,6 +54,7 @@ def read_imports(path: Path) -> Iterator[Import]:
         or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
         for inner in ast.walk(node)
     }
+    found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -63,7 +65,8 @@ def read_imports(path: Path) -> Iterator[Import]:
         else:
             continue
         for name in names:
-            yield Import(name, node.lineno, id(node) not in lazy)
+            found.append(Import(name, node.lineno, id(node) not in lazy))
+    return tuple(found)
 
 
 def find_modules() -> dict[str, Path]:

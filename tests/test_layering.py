@@ -23,7 +23,6 @@ MAY_IMPORT = {
     "trainers": {"verigym", "sandbox", "verifiers", "envs", "agents", "trainers"},
 }
 FILES = [path for room in MAY_IMPORT for path in sorted((ROOT / room).rglob("*.py"))]
-BUDGET_S = 0.3
 SPEC = importlib.util.spec_from_file_location("architecture", ROOT / "docs" / "architecture.py")
 architecture = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(architecture)
@@ -115,13 +114,18 @@ def fresh(program, cwd):
 
 
 def test_import_verigym_keeps_its_budget(tmp_path):
-    # Processor time, and the best of several, so that a busy machine does not decide.
-    program = (
-        "import time; start = time.process_time(); import verigym; "
-        "print(time.process_time() - start)"
-    )
-    best = min(fresh(program, tmp_path) for _ in range(7))
-    assert best < BUDGET_S, f"import verigym takes {best:.3f} s; see python -X importtime"
+    """0.3 s, of which Gymnasium and NumPy take more than half: measured beside them, as machines differ.
+
+    Processor time, in turns, and the best of several, so that a busy machine does not decide.
+    """
+
+    def seconds(module):
+        program = f"import time; start = time.process_time(); import {module}; print(time.process_time() - start)"
+        return fresh(program, tmp_path)
+
+    pairs = [(seconds("verigym"), seconds("gymnasium")) for _ in range(5)]
+    ours, theirs = (min(column) for column in zip(*pairs, strict=True))
+    assert ours < 2 * theirs, f"{ours:.3f} s, Gymnasium {theirs:.3f} s; see python -X importtime"
 
 
 def test_import_verigym_loads_nothing_heavy(tmp_path):

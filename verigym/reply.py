@@ -26,6 +26,7 @@ import json
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 
 _NAMES = r"(?:think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|seed:think|analysis)"
 # Opening and closing tags of public chat templates: the first pattern is R1's, Qwen's and their kin's;
@@ -135,6 +136,9 @@ class Block:
     end: int
 
 
+@lru_cache(
+    maxsize=4
+)  # one reply is asked for by its environment, its verifier and both their readers
 def spoken(text: str) -> str:
     """The part of a reply that counts: without thoughts, chat tokens and what follows the turn (rules 1, 2)."""
     if "<" not in text and "[" not in text and "\u25c1" not in text:

@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
 from verigym.canonical import JSON
 from verigym.verdict import Verdict
 from verigym.verifiers.text.strict_json import NotJson, read_json
 from verigym.verifiers.tools.read_calls import Call, read_calls
-from verigym.verifiers.tools.text_values import rules_of
+from verigym.verifiers.tools.text_values import Rules
 
 AT_ONCE = 8
 """Calls in one action."""
@@ -38,9 +37,9 @@ def submission_of(action: str) -> JSON:
         return action  # text in another form, or one that the reader says what is wrong with
 
 
-def calls_of(action: str, tools: Sequence[JSON] = ()) -> list[Call]:
-    """The calls of `action`, at least one, for `tools` as the OpenAI chat API takes them. Raises NoCalls."""
-    reply = read_calls(submission_of(action), rules_of(tools))
+def calls_of(action: str, rules: Rules) -> list[Call]:
+    """The calls of `action`, at least one, of tools with arguments by `rules`. Raises NoCalls."""
+    reply = read_calls(submission_of(action), rules)
     if isinstance(reply, Verdict):
         raise NoCalls(f"{reply.evidence}; {FORM}")
     if not reply.calls:

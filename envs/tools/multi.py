@@ -108,7 +108,7 @@ class Multi(Env[Asking]):
     def transition(self, state: Asking, action: str) -> Transition[Asking]:
         """See `Env`."""
         try:
-            calls = calls_of(action, self.tools())
+            calls = calls_of(action, _RULES)
         except NoCalls as wrong:
             return Transition(state=Asking(line(None, error=str(wrong))), valid=False)
         lines: list[str] = []
@@ -205,3 +205,4 @@ _ALL = (
     Tool("answer", "Give the final answer.", {"value": whole("The number, such as 42.")}, _not_run),
 )
 TOOLS = {tool.name: tool for tool in _ALL}
+_RULES = {tool.name: tool.parameters for tool in _ALL}

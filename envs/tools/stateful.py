@@ -136,7 +136,8 @@ class Stateful(Env[Held]):
         """See `Env`."""
         offered = _notes(self.task)["tools"]
         try:
-            calls = calls_of(action, self.tools())
+            rules = {name: self._tool(name).parameters for name in (*offered, FINISH.name)}
+            calls = calls_of(action, rules)
         except NoCalls as wrong:
             return Transition(state=Held(state.tables, line(None, error=str(wrong))), valid=False)
         tables, lines, valid, finished = state.tables, [], True, False

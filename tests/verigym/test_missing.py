@@ -118,22 +118,28 @@ def test_what_no_extra_brings_stays_a_bug():
     assert "verigym[sql]" in str(explain(ModuleNotFoundError("x", name="sqlglot.optimizer")))
 
 
+def slow(*values):
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
     ("names", "words", "wanted"),
     [
         ("sqlglot duckdb", ("run", "sql/questions", "-n", "1"), "verigym[sql]"),
-        ("sqlglot duckdb", ("run", "sql/explore", "-n", "1"), "verigym[sql]"),
-        ("duckdb", ("run", "sql/scale", "-n", "1"), "verigym[sql]"),
-        ("sqlglot duckdb", ("check", "sql/questions", "--seeds", "2"), "verigym[sql]"),
-        ("sqlglot duckdb", ("play", "sql/questions"), "verigym[sql]"),
+        slow("sqlglot duckdb", ("run", "sql/explore", "-n", "1"), "verigym[sql]"),
+        slow("duckdb", ("run", "sql/scale", "-n", "1"), "verigym[sql]"),
+        slow("sqlglot duckdb", ("check", "sql/questions", "--seeds", "2"), "verigym[sql]"),
+        slow("sqlglot duckdb", ("play", "sql/questions"), "verigym[sql]"),
         ("sqlglot duckdb", ("audit", "sql/query"), "verigym[sql]"),
         ("jsonschema_rs", ("run", "tools/call", "-n", "1"), "verigym[schema]"),
-        ("textarena", ("run", "textarena/TicTacToe", "-n", "1"), "verigym[textarena]"),
+        slow("textarena", ("run", "textarena/TicTacToe", "-n", "1"), "verigym[textarena]"),
         ("fastapi starlette uvicorn", ("serve",), "verigym[server]"),
-        ("uvicorn", ("serve",), "verigym[server]"),
-        ("prometheus_client", ("serve",), "verigym[server]"),
+        slow("uvicorn", ("serve",), "verigym[server]"),
+        slow("prometheus_client", ("serve",), "verigym[server]"),
         ("torch transformers", ("train", "config.toml"), "verigym[train]"),
-        ("transformers", ("run", "keydoor", "--policy", "hf:model", "-n", "1"), "verigym[train]"),
+        slow(
+            "transformers", ("run", "keydoor", "--policy", "hf:model", "-n", "1"), "verigym[train]"
+        ),
         (
             "openai",
             ("run", "keydoor", "--policy", "openai:m@http://h", "-n", "1"),

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -55,10 +56,9 @@ def test_equality_is_symmetric_among_plain_values():
             if row["category"] in ("same-number", "mixed-numbers", "complex")
         }
     )
-    for gold in golds:
-        for other in golds:
-            same = judge(gold, other).score == 1.0
-            assert same == (judge(other, gold).score == 1.0), (gold, other)
+    for gold, other in combinations(golds, 2):
+        same = judge(gold, other).score == 1.0
+        assert same == (judge(other, gold).score == 1.0), (gold, other)
 
 
 NESTED_DETERMINANTS = "x"
@@ -152,7 +152,15 @@ NESTS = {
 WRONG_FOR_SEVEN = ("import", "eval", "tower", "the answer is")
 
 
-@pytest.mark.parametrize("gold", ["7", "x^2+1", "\\{1,2\\}", "(-\\infty,2]"])
+@pytest.mark.parametrize(
+    "gold",
+    [
+        "7",
+        pytest.param("x^2+1", marks=pytest.mark.slow),
+        pytest.param("\\{1,2\\}", marks=pytest.mark.slow),
+        pytest.param("(-\\infty,2]", marks=pytest.mark.slow),
+    ],
+)
 def test_hostile_answers_take_little_work_and_are_wrong(gold):
     failures = []
     for name, text in NESTS.items():

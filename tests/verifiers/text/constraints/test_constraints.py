@@ -182,6 +182,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_costs_little(text):
     chosen = [c for id in KINDS for c in draw(1, 1, [id])]
