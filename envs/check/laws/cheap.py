@@ -22,6 +22,7 @@ from verigym.envs.check.cheap_answers import (
     words,
     wrappings,
 )
+from verigym.envs.check.mending import learn_changes, mend_by_table
 from verigym.envs.check.subject import Broken, Subject, plan
 
 _TASKS = 48
@@ -29,6 +30,9 @@ _COSTLY_EACH = 16
 """One task of so many seeds, where every verdict runs programs."""
 _PROGRAMS = 36
 """Tasks that show a program, on which its numbers are tried; they earn too little to show in fewer."""
+_LEARNED = 240
+_FIRST_LEARNED = 10_000
+"""Tasks from which changes are learned that mend programs, and the seed of the first of them."""
 _SURE = 1e-3
 """The chance that guessing earns as much or more, below which an answer earns more than guessing."""
 _PLACES = 4
@@ -95,6 +99,7 @@ def cheap_answers_earn_no_more_than_guessing(subject: Subject) -> dict[str, Any]
             for name, reply in inputs_of_constants(one.form, one.right, one.prompt).items():
                 if name not in dropped:
                     _try(env, one, tallies, name, [reply], env.chance)
+    _try_mending(env, subject, played, tallies)
     most: dict[str, float] = {}
     for (name, where), tally in tallies.items():
         share = sum(tally.earned) / len(tally.earned)
@@ -109,6 +114,37 @@ def cheap_answers_earn_no_more_than_guessing(subject: Subject) -> dict[str, Any]
             name: round(share, 3) for name, share in Counter(most).most_common(3) if share
         }
     }
+
+
+def _try_mending(
+    env: Env[Any],
+    subject: Subject,
+    played: list[_Played],
+    tallies: dict[tuple[str, str], _Tally],
+) -> None:
+    """Try the changes that mend other tasks, where programs or queries are shown to be mended."""
+    if not any(_to_mend(one) for one in played):
+        return
+    pairs: dict[str, list[tuple[str, str]]] = {name: [] for name in env.difficulties}
+    for seed in range(_FIRST_LEARNED, _FIRST_LEARNED + min(_LEARNED, 2 * subject.seeds)):
+        difficulty = env.difficulties[seed % len(env.difficulties)]
+        prompt, _ = env.reset(seed=seed, options={"difficulty": difficulty})
+        _, right = read_form(env.oracle())
+        pairs[difficulty] += [(shown, right) for shown in given_wrong(prompt)]
+    changes = {name: learn_changes(some) for name, some in pairs.items()}
+    if 2 * sum(map(Counter.total, changes.values())) < sum(map(len, pairs.values())):
+        return
+    for one in [*played, *_play(env, range(len(played), min(_PROGRAMS, subject.seeds // 4)))]:
+        for shown in _to_mend(one):
+            mended = mend_by_table(shown, changes[one.difficulty]) or shown
+            reply = one.form.fill(mended)
+            _try(env, one, tallies, "the change that mends most other tasks", [reply], env.chance)
+
+
+def _to_mend(one: _Played) -> list[str]:
+    """The program or query that a task of one reply shows."""
+    is_one = len(one.solution) == 1 and is_program(one.form, one.right)
+    return given_wrong(one.prompt)[:1] if is_one else []
 
 
 def _try(
