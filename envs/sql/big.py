@@ -46,7 +46,7 @@ _making = threading.Lock()
 
 @dataclass(frozen=True)
 class Extent:
-    """What decides the tables of a task: the domain, how many events, and a seed."""
+    """The parameters of a task's tables: the domain, the number of events, and a seed."""
 
     domain: int
     events: int
@@ -63,12 +63,12 @@ class Extent:
 
     @property
     def things(self) -> int:
-        """How many rows the table of things has."""
+        """Number of rows of the table of things."""
         return self.events // 50
 
     @property
     def owners(self) -> int:
-        """How many rows the table of owners has."""
+        """Number of rows of the table of owners."""
         return self.events // 5000
 
     def schema(self) -> dict[str, Any]:
@@ -157,7 +157,7 @@ class Big:
 
 @lru_cache(maxsize=4096)
 def rows_of(extent: Extent, query: str) -> tuple[tuple[Any, ...], ...]:
-    """What a query of ours gives."""
+    """Return the rows that a query of a task gives."""
     big = Big(extent)
     try:
         return tuple(big.run(query)[1])

@@ -68,7 +68,7 @@ def read_command(action: str) -> Command | None:
 
 
 def run_query(text: str, schema: Schema, dialect: str, engine: Engine) -> tuple[str, bool]:
-    """What a query shows, and whether it ran; gated and translated as `sql/query` does it."""
+    """Run a query and return what is shown, and True if it ran; gated and translated as in `sql/query`."""
     from sqlglot import exp
 
     from verigym.verifiers.sql.engine import QueryFailed
@@ -89,7 +89,7 @@ def run_query(text: str, schema: Schema, dialect: str, engine: Engine) -> tuple[
 
 
 def _depends_on_machine(name: str, args: list[str]) -> bool:
-    """Whether a function asks the clock, the time zone or the engine's version, as far as can be seen:
+    """Return True if a function asks the clock, the time zone or the engine's version, as far as can be seen:
     a text that becomes 'now' as it is put together is not."""
     if name in _MOMENTS:
         return not args or args[0] in _WITHOUT_MOMENT or bool(_ZONES & set(args))

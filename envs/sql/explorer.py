@@ -1,4 +1,4 @@
-"""What environments share in which a database is explored by commands before the answer."""
+"""The base of environments in which a database is explored by commands before the answer."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class Explorer(Env[Seen]):
 
     @abstractmethod
     def tables(self) -> str:
-        """What `<tables>` shows."""
+        """Return the text that `<tables>` shows."""
 
     @abstractmethod
     def describe(self, table: str) -> str | None:
-        """What `<describe>` shows; None where there is no such table."""
+        """Return the text that `<describe>` shows; None if there is no such table."""
 
     @abstractmethod
     def query(self, text: str) -> tuple[str, bool]:
-        """What `<query>` shows, and whether it ran."""
+        """Return the text that `<query>` shows, and True if it ran."""
 
     def initial(self, task: Any) -> Seen:
         """See `Env`."""

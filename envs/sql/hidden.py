@@ -46,7 +46,7 @@ class World:
         return World(tuple(raw["domains"]), raw["style"], raw["seed"])
 
     def named(self, number: int) -> dict[str, str]:
-        """What tables and columns of one of its domains are called here, by their plain names."""
+        """Return the names of the tables and columns of one of its domains, by their plain names."""
         tables = _TABLES[number]
         if self.style == "codes":
             order = self._order
@@ -60,7 +60,7 @@ class World:
 
     @cached_property
     def _order(self) -> list[int]:
-        """Which number each table has."""
+        """The number of each table."""
         rng = np.random.Generator(np.random.PCG64(self.seed))
         order: list[int] = rng.permutation(3 * len(self.domains)).tolist()
         return order
@@ -108,7 +108,7 @@ class World:
         return described(self.schema(), table, self._comments())
 
     def _comments(self) -> dict[str, str]:
-        """What codes mean, by table and by column; nothing for names that speak for themselves."""
+        """Return the meaning of codes, by table and by column; nothing for names that speak for themselves."""
         if self.style != "codes":
             return {}
         said = {}

@@ -141,7 +141,7 @@ class Scale(Explorer):
 
 
 def answer_of(reference: Any) -> JSON:
-    """What the query of a reference gives on its rows; None where that is no fair answer."""
+    """Return the answer that the query of a reference gives on its rows; None if that is no fair answer."""
     rows = rows_of(Extent(**reference["extent"]), reference["query"])
     if not rows or rows[0][0] is None:
         return None
@@ -233,7 +233,7 @@ def busiest(rng: np.random.Generator, s: Extent) -> Asked:
 
 
 def frequent(rng: np.random.Generator, s: Extent) -> Asked:
-    """How many groups are large."""
+    """The number of large groups."""
     d, year, least = s.names, _year(rng), int(rng.integers(6, 14))
     return Asked(
         f"How many of the {d.thing_words} had at least {least} {d.event_words} in {year}?",

@@ -58,7 +58,7 @@ class Sheet:
         ]
 
     def sum(self, rows: Iterable[int], column: str) -> int:
-        """Of a column over some rows."""
+        """Sum a column over some rows."""
         return sum(self.numbers[column][i] for i in rows)
 
     def winner(self, rows: Iterable[int], column: str, best: Callable[[Iterable[int]], int]) -> str:

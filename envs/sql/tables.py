@@ -180,7 +180,7 @@ def mean(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def difference(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """Of two sums."""
+    """The difference of two sums."""
     column = _one(rng, list(s.numbers))
     one, two = (s.domain.kinds[i] for i in rng.permutation(len(s.domain.kinds))[:2].tolist())
     by = s.sum(s.rows(kind=one), column) - s.sum(s.rows(kind=two), column)
@@ -255,7 +255,7 @@ def listed_before(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def true_statements(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """Which of five statements hold: two or three of them, so that no fixed reply is worth much."""
+    """Five statements, of which two or three hold, so that no fixed reply is worth much."""
     n_true = int(rng.integers(2, 4))
     holds = [i < n_true for i in rng.permutation(5).tolist()]
     said = facts(rng, s, holds)

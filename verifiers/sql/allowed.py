@@ -72,7 +72,7 @@ NAMES = frozenset(_NAMES.split())
 
 
 def is_allowed(function: exp.Func) -> bool:
-    """Whether a query may call this function."""
+    """Return True if a query may call this function."""
     if isinstance(function, exp.Anonymous | exp.AnonymousAggFunc):
         return function.name.lower() in NAMES
     return type(function).__name__ in CLASSES

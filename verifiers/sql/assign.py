@@ -56,7 +56,7 @@ class Assignments:
         self._engine.close()
 
     def _is_met(self, atom: Atom) -> bool:
-        """Whether an equality holds because its sides are one class."""
+        """Return True if an equality holds because its sides are one class."""
         plain = atom.tree.unnest()
         return (
             atom.required
@@ -142,7 +142,7 @@ class Assignments:
         return engine
 
     def try_values(self, many: Sequence[Values]) -> list[dict[int, bool | None]]:
-        """Which atoms hold under each assignment."""
+        """Return the truth of each atom under each assignment."""
         if not self.tests:
             return [{} for _ in many]
         rows: list[Row] = [
@@ -259,7 +259,7 @@ class Assignments:
     def _score(
         self, values: Values, truths: Mapping[int, bool | None], true: set[int], false: set[int]
     ) -> tuple[int, int]:
-        """How many conditions are not met, rows of one key counted; least is best."""
+        """Count the conditions that are not met, and rows with the same key; least is best."""
         missed = sum(truths.get(n) is not True for n in true)
         missed += sum(truths.get(n) is not False for n in false)
         seen: dict[tuple[object, ...], int] = {}

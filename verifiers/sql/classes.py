@@ -52,19 +52,19 @@ class Classes:
         return self.hints.kinds.get(self.place(cell), "int")
 
     def may_be_null(self, root: Place) -> bool:
-        """Whether all cells of a class may be null."""
+        """Return True if all cells of a class may be null."""
         return all(
             (column := self.columns.get(cell)) is not None and column.nullable
             for cell in self.members[root]
         )
 
     def is_key(self, root: Place) -> bool:
-        """Whether a class holds keys or references to them."""
+        """Return True if a class holds keys or references to them."""
         return any(is_key(self.schema, *self.place(cell)) for cell in self.members[root])
 
 
 def is_key(schema: Schema, table: str, name: str) -> bool:
-    """Whether a column is part of a key, or refers to one."""
+    """Return True if a column is part of a key, or refers to one."""
     return any(name in key for key in schema.keys.get(table, ())) or any(
         name in key.columns for key in schema.foreign if key.table == table
     )

@@ -1,4 +1,4 @@
-"""What a reference allows on one database, and whether a result is that.
+"""The results that a reference allows on one database, and the comparison of a result with them.
 
 A result under ORDER BY is a row of segments: rows of equal sort keys, which may stand in any order.
 LIMIT may cut a segment: any of its rows will do then. Without order there is one segment of all.
@@ -31,7 +31,7 @@ _MAX_WHOLE = 2**53
 
 @dataclass(frozen=True)
 class Window:
-    """How a reference is run so that its ties show: without LIMIT, with its sort keys appended."""
+    """A reference to be run so that its ties show: without LIMIT, with its sort keys appended."""
 
     tree: exp.Expr
     keys: tuple[int, ...]
@@ -54,7 +54,7 @@ class Expected:
 
 
 def window_of(tree: exp.Expr) -> Window | None:
-    """How to run `tree` so that ties show; None where that cannot be told, or needs no telling."""
+    """Return `tree` as it is run so that ties show; None if that is unknown or not needed."""
     order, limit, offset = (tree.args.get(part) for part in ("order", "limit", "offset"))
     if not (order or limit or offset) or not isinstance(tree, exp.Query):
         return None
@@ -121,7 +121,7 @@ def _number(node: exp.Expr | None) -> int | None:
 
 
 def cut(rows: Rows, window: Window | None, width: int, ordered: bool) -> Expected:
-    """What a reference allows, from its rows."""
+    """Return the results that a reference allows, from its rows."""
     if window is None:
         if ordered:
             return Expected(tuple(([row], 1) for row in rows), width)
@@ -146,7 +146,7 @@ def cut(rows: Rows, window: Window | None, width: int, ordered: bool) -> Expecte
 
 
 def allows(expected: Expected, rows: Rows, *, ordered: bool, bag: bool) -> bool:
-    """Whether `rows` is a result that the reference could have given."""
+    """Return True if `rows` is a result that the reference could have given."""
     if not bag:
         if any(take < len(group) for group, take in expected.segments):
             return _allows_bag(expected, rows)
@@ -211,7 +211,7 @@ def cell(value: Any) -> Any:
 
 
 def same_bag(left: Rows, right: Rows) -> bool:
-    """Whether two bags of rows are equal, numbers as the module says."""
+    """Compare two bags of rows, numbers as the module says."""
     if len(left) != len(right):
         return False
     one, other = ([tuple(map(cell, row)) for row in rows] for rows in (left, right))
@@ -226,7 +226,7 @@ def same_bag(left: Rows, right: Rows) -> bool:
 
 
 def within(bag: Rows, part: Rows) -> bool:
-    """Whether `part` is a sub-bag of `bag`."""
+    """Return True if `part` is a sub-bag of `bag`."""
     left = Counter(tuple(map(cell, row)) for row in bag)
     left.subtract(tuple(map(cell, row)) for row in part)
     return min(left.values(), default=0) >= 0
@@ -255,14 +255,14 @@ def _is_close(left: Any, right: Any) -> bool:
 
 
 def _is_exact(value: Any) -> bool:
-    """Whether a number is whole by its type; SUM in PostgreSQL gives whole decimals."""
+    """Return True if a number is whole by its type; SUM in PostgreSQL gives whole decimals."""
     if isinstance(value, Decimal):
         return int(value.as_tuple().exponent) >= 0 if value.is_finite() else False
     return isinstance(value, int)
 
 
 def fragile(tree: exp.Expr) -> bool:
-    """Whether a result may hang on the order in which rows are stored."""
+    """Return True if a result may depend on the order in which rows are stored."""
     for node in tree.walk():
         if isinstance(
             node, exp.Limit | exp.Fetch | exp.Window | exp.AnyValue | exp.ArrayAgg | exp.First
@@ -274,14 +274,14 @@ def fragile(tree: exp.Expr) -> bool:
 
 
 def is_case_fragile(tree: exp.Expr) -> bool:
-    """Whether a result shows one of several texts that differ by case alone, to a dialect that folds."""
+    """Return True if a result shows one of several texts that differ by case alone, in a dialect that folds."""
     return tree.find(
         exp.Group, exp.Distinct, exp.Min, exp.Max, exp.Intersect, exp.Except
     ) is not None or any(node.args.get("distinct") for node in tree.find_all(exp.Union))
 
 
 def has_case_twins(database: Mapping[str, Sequence[tuple[Any, ...]]]) -> bool:
-    """Whether two texts of a database differ by case alone."""
+    """Return True if two texts of a database differ by case alone."""
     texts = {
         cell for rows in database.values() for row in rows for cell in row if isinstance(cell, str)
     }
@@ -289,7 +289,7 @@ def has_case_twins(database: Mapping[str, Sequence[tuple[Any, ...]]]) -> bool:
 
 
 def _loose(select: exp.Select) -> bool:
-    """Whether a SELECT shows a column that is neither grouped nor aggregated."""
+    """Return True if a SELECT shows a column that is neither grouped nor aggregated."""
     group = select.args.get("group")
     shown = [*select.expressions, *([select.args["having"]] if select.args.get("having") else [])]
     if not group and not any(_aggregates(item) for item in shown):

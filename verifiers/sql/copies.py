@@ -26,7 +26,7 @@ class Copy:
     doubled: int = -1
     """An occurrence whose row is there twice, -1 for none."""
     together: bool = False
-    """Whether copies share the values of what groups are made by."""
+    """True if copies share the values that groups are made by."""
 
 
 class Builder:

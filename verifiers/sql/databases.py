@@ -28,7 +28,7 @@ _STEPS = (-9, -3, -1, 0, 1, 2, 5, 9, 20, 60)
 
 @dataclass(frozen=True)
 class _Plan:
-    """How one database is drawn."""
+    """Parameters by which one database is drawn."""
 
     rows: int
     nulls: float
@@ -41,13 +41,13 @@ class _Plan:
     empty: float
     """Chance of a table to stay empty."""
     sized: bool
-    """Whether `rows` follows a size that a query names."""
+    """True if `rows` follows a size that a query names."""
     lone: bool
-    """Whether one table alone gets `rows` of them, the others one or two."""
+    """True if one table alone gets `rows` of them, the others one or two."""
     exact: bool
-    """Whether the favourites are the queries' own constants, so that many conditions hold at once."""
+    """True if the favourites are the queries' own constants, so that many conditions hold at once."""
     varied: bool = False
-    """Whether numbers that meet constants differ from row to row, so that the average, the least and
+    """True if numbers that meet constants differ from row to row, so that the average, the least and
     the greatest of a group fall on different sides of its members."""
 
 
@@ -274,7 +274,7 @@ class _Maker:
         return self._fit(rng.choice(active), slot.kind)
 
     def _width(self, root: Place, plan: _Plan, rng: random.Random) -> int:
-        """How many active values a class gets: few for what groups are made by, where those count."""
+        """Draw the number of active values of a class: few for columns that groups are made by, if sizes matter."""
         if not plan.sized:
             return plan.n_active
         if root in self.grouped:

@@ -1,4 +1,4 @@
-"""How deep a query is nested, measured without recursion, so that what recurses later has a bound."""
+"""Measures the nesting of a query without recursion, so that later recursion has a bound."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET)
 
 
 def is_slow_to_parse(tokens: Sequence[Token]) -> bool:
-    """Whether calls that are named as types, `DATE(DATE(...))`, stand inside one another too deeply."""
+    """Return True if calls that are named as types, `DATE(DATE(...))`, are nested too deeply."""
     opened: list[bool] = []
     deep = 0
     before = None
@@ -38,7 +38,7 @@ def is_slow_to_parse(tokens: Sequence[Token]) -> bool:
 
 
 def is_too_deep(tree: exp.Expr) -> bool:
-    """Whether a tree is nested deeper than queries are that someone means."""
+    """Return True if a tree is nested deeper than any query that someone would write."""
     stack: list[tuple[exp.Expr, int, int]] = [(tree, 1, 1)]
     while stack:
         node, depth, chained = stack.pop()

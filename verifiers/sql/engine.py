@@ -1,4 +1,4 @@
-"""What runs a query on a database: SQLite in memory, DuckDB in memory, or PostgreSQL at a URL."""
+"""The protocol of engines that run a query: SQLite or DuckDB in memory, or PostgreSQL at a URL."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def _likely(column: exp.Column, tables: Mapping[str, Mapping[str, str]]) -> str 
 
 
 def _is_shown_below(select: exp.Select, name: str) -> bool:
-    """Whether a subquery or a view among the sources gives a column of this name."""
+    """Return True if a subquery or a view among the sources gives a column of this name."""
     start = select.args.get("from_")
     parts = [start.this] if isinstance(start, exp.From) else []
     parts += [join.this for join in select.args.get("joins") or ()]

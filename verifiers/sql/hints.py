@@ -1,4 +1,4 @@
-"""What two queries look at: the constants and sizes that tell them apart from near misses.
+"""Hints from two queries: the constants and sizes that tell them apart from near misses.
 
 Every literal is noted with the base columns it is compared with, through aliases, expressions and
 subqueries, as far as names tell; columns that are compared with one another form one class and
@@ -81,7 +81,7 @@ class Hints:
     counted: set[Place] = field(default_factory=set)
     """Columns whose distinct values are counted: many values, so that counts grow."""
     cased: bool = False
-    """Whether a query treats upper and lower case in a way of its own."""
+    """True if a query treats upper and lower case in a way of its own."""
     reckoned: set[Place] = field(default_factory=set)
     """Columns that are computed with, as numbers."""
     cast: set[Place] = field(default_factory=set)

@@ -52,7 +52,7 @@ _STEPS = (exp.Add, exp.Sub, exp.DateAdd, exp.DateSub, exp.TsOrDsAdd, exp.Paren, 
 
 
 def is_moment(node: exp.Expr, kinds: Mapping[str, str]) -> bool:
-    """Whether an expression is a moment, as far as that shows."""
+    """Return True if an expression is a moment, as far as that shows."""
     if isinstance(node, exp.Column):
         return kinds.get(node.name) == "datetime"
     if isinstance(node, exp.Cast):
@@ -61,7 +61,7 @@ def is_moment(node: exp.Expr, kinds: Mapping[str, str]) -> bool:
 
 
 def is_day(node: exp.Expr, kinds: Mapping[str, str]) -> bool:
-    """Whether an expression is a day, as far as that shows."""
+    """Return True if an expression is a day, as far as that shows."""
     if isinstance(node, exp.Column):
         return kinds.get(node.name) == "date"
     if isinstance(node, exp.Cast):
@@ -87,7 +87,7 @@ def day_less_day(node: exp.Expr, kinds: Mapping[str, str], dialect: str | None) 
 
 
 def dated(node: exp.Expr) -> exp.Expr | None:
-    """What computes with days and moments."""
+    """Expressions that compute with days and moments."""
     for kind, part in _NAMED_PARTS.items():
         if isinstance(node, kind):
             return call("vg_extract", part, _bare(node.this))

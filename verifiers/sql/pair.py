@@ -178,7 +178,7 @@ class Run:
         self.before: list[tuple[int, ...]] | None = None
 
     def expected(self, number: int, database: Database) -> Expected:
-        """What the reference allows on a database. Raises QueryFailed."""
+        """Return the results that the reference allows on a database. Raises QueryFailed."""
         wanted = self.pair.wanted
         if number >= 0:
             return wanted.expected(self.engine, number, database)
@@ -186,7 +186,7 @@ class Run:
         return wanted.allowed(self.engine)
 
     def submitted(self, database: Database, *, turned: bool) -> tuple[Sequence[str], Rows]:
-        """What the submission returns. Raises QueryFailed."""
+        """Return the names and rows that the submission gives. Raises QueryFailed."""
         self.engine.load(database, turned=turned)
         return self.engine.run(self.submission)
 
@@ -238,7 +238,7 @@ class Run:
         return None
 
     def _some_order(self, expected: Expected, rows: Rows) -> bool:
-        """Whether one order of columns, the same on all databases, makes the results agree."""
+        """Return True if one order of columns, the same on all databases, makes the results agree."""
         if self.orders is None:
             width = expected.width
             if width > _MAX_PERMUTED:

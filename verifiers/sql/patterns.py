@@ -91,7 +91,7 @@ def _listed(pattern: str, at: int) -> tuple[str, int]:
 
 
 def _times(pattern: str, at: int) -> tuple[int, int]:
-    """How often the last atom stands, and where to read on."""
+    """Return how often the last atom is repeated, and the place to read on from."""
     times = 1
     if at < len(pattern) and pattern[at] in "*+?":
         at += 1

@@ -36,7 +36,7 @@ _TYPES = {
 def proved_equal(
     left: exp.Expr, right: exp.Expr, schema: Schema, dialect: str | None, *, ordered: bool
 ) -> bool:
-    """Whether the canonical forms are the same."""
+    """Return True if the canonical forms are the same."""
     if left == right:
         return True
     try:

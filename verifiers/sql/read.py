@@ -51,7 +51,7 @@ class Query:
 
     tree: exp.Expr
     ordered: bool
-    """Whether the result has an order that SQL promises."""
+    """True if the result has an order that SQL promises."""
 
 
 def dialect_of(name: str) -> str | None:
@@ -254,7 +254,7 @@ def _clockless(node: exp.Expr, now: str) -> exp.Expr:
 
 
 def promises_order(tree: exp.Expr) -> bool:
-    """Whether rows come in an order: ORDER BY at the top, or just below a plain SELECT."""
+    """Return True if rows come in an order: ORDER BY at the top, or just below a plain SELECT."""
     if tree.args.get("order"):
         return True
     if isinstance(tree, exp.Subquery):
@@ -276,6 +276,6 @@ def promises_order(tree: exp.Expr) -> bool:
 
 
 def source_of(select: exp.Expr) -> exp.Expr | None:
-    """What stands directly after FROM."""
+    """Return the source directly after FROM."""
     found = select.args.get("from_") or select.args.get("from")
     return found.this if isinstance(found, exp.From) else None

@@ -28,7 +28,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True)
 class Reference:
-    """What a task hides."""
+    """The hidden part of a task."""
 
     query: str
     schema: Schema

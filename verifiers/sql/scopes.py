@@ -1,4 +1,4 @@
-"""Which row of which table each column of a query means, and what must hold between those rows.
+"""Rows and tables that the columns of a query stand for, and the conditions between those rows.
 
 Every mention of a table is an occurrence: one row that takes part in the result. Conditions of WHERE,
 ON, HAVING, IN and set operations become atoms over cells of occurrences, columns of subqueries and of
@@ -44,7 +44,7 @@ class Atom:
     branch: int = -1
     """The OR or CASE that it is a way of, -1 for none."""
     grouped: bool = False
-    """Whether it is about a group, by an aggregate or a window, not about one row."""
+    """True if it is about a group, by an aggregate or a window, not about one row."""
 
 
 @dataclass
@@ -404,7 +404,7 @@ def _outside_queries(node: exp.Expr) -> Iterator[exp.Expr]:
 
 
 def _argument(part: exp.AggFunc) -> exp.Expr:
-    """What an aggregate is computed of."""
+    """Return the expression that an aggregate is computed of."""
     inner = part.this
     if isinstance(inner, exp.Distinct) and inner.expressions:
         inner = inner.expressions[0]

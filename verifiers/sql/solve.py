@@ -105,7 +105,7 @@ def _tidy(value: float) -> Value:
 
 
 def _back(node: exp.Expr, wanted: Sequence[Value]) -> Iterator[Proposal]:
-    """What the columns in `node` must hold so that it has one of the wanted values."""
+    """Yield values of the columns in `node` that give it one of the wanted values."""
     if isinstance(node, exp.Column):
         for value in wanted:
             yield node, value

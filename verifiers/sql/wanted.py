@@ -77,7 +77,7 @@ class Wanted:
         self.n_witnesses = min(max(own // 2, _PER_CONDITION * len(scene.atoms)), own)
         self.n_random = own - self.n_witnesses
         self.n_shared = count - own
-        """How many databases at most a submission has a say in: fewer than half."""
+        """Maximum number of databases that a submission has a say in: fewer than half."""
         self._scene = scene
         self.maker: Witnesses | None = None
         self.engine_name = ""
@@ -127,7 +127,7 @@ class Wanted:
         return found
 
     def expected(self, engine: Engine, number: int, database: Database) -> Expected:
-        """What the reference allows on its database of this number. Raises QueryFailed."""
+        """Return the results that the reference allows on its database of this number. Raises QueryFailed."""
         known = self._results.get((engine.name, number))
         if known is None:
             engine.load(database)
@@ -141,7 +141,7 @@ class Wanted:
         return known
 
     def allowed(self, engine: Engine) -> Expected:
-        """What the reference allows on the loaded database. Raises QueryFailed."""
+        """Return the results that the reference allows on the loaded database. Raises QueryFailed."""
         names, rows = engine.run(self.text(engine))
         width = len(names) - (self.window.extra if self.window else 0)
         self._names[engine.name] = tuple(name.lower() for name in names[:width])
@@ -198,7 +198,7 @@ class Wanted:
         return UNCERTAIN
 
     def _is_blank(self, expected: Expected) -> bool:
-        """Whether a result has no row, or nothing but NULL and counts of 0."""
+        """Return True if a result has no row, or nothing but NULL and counts of 0."""
         items = self.query.tree.selects if isinstance(self.query.tree, exp.Query) else []
         counts = {at for at, item in enumerate(items) if isinstance(item.unalias(), exp.Count)}
         return all(
@@ -209,7 +209,7 @@ class Wanted:
         )
 
     def wavers(self, engine: Engine, database: Database, expected: Expected) -> bool:
-        """Whether the reference gives something else when rows are stored in another order."""
+        """Return True if the reference gives another result when rows are stored in another order."""
         turned = dict(database)
         for number in range(_SHUFFLES):
             if number:

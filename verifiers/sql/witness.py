@@ -136,7 +136,7 @@ class Witnesses:
         return _interleaved(*lacking), _interleaved(*meeting)
 
     def _is_first(self, root: Place) -> bool:
-        """Whether a class holds a column whose changes come first."""
+        """Return True if a class holds a column whose changes come first."""
         return any(
             (self.scene.occurrences[cell[0]].table, cell[1]) in self.first
             for cell in self.classes.members[root]

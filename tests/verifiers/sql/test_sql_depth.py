@@ -37,27 +37,16 @@ DEEP = {
 }
 
 
-def make_task(query=REFERENCE, dialect="sqlite"):
-    return verigym.Task(
-        id="t",
-        env_id="e",
-        seed=0,
-        prompt="p",
-        difficulty="easy",
-        reference={"query": query, "schema": SCHEMA, "dialect": dialect},
-    )
-
-
 def beneath(frames, action):
-    """What an action gives where a caller has used up a part of the stack."""
+    """Run an action below many frames, as a caller does that has used up a part of the stack."""
     return beneath(frames - 1, action) if frames else action()
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "mysql", "postgres"])
 @pytest.mark.parametrize("name", DEEP)
-def test_depth_earns_nothing_and_is_no_fault(name, dialect):
+def test_depth_earns_nothing_and_is_no_fault(task_of, name, dialect):
     verifier = verigym.make_verifier("sql/query")
-    task = make_task(dialect=dialect)
+    task = task_of(REFERENCE, SCHEMA, dialect=dialect)
     for size in (30, 70, 100, 240, 400, 1200):
         started = time.process_time()
         verdict = beneath(100, lambda n=size: verifier.verify(task, DEEP[name](n)))
@@ -68,8 +57,8 @@ def test_depth_earns_nothing_and_is_no_fault(name, dialect):
 @pytest.mark.parametrize(
     "query", [DEEP["signs"](400), DEEP["subqueries"](100), DEEP["sum"](1200), DEEP["joins"](90)]
 )
-def test_a_reference_that_is_nested_too_deeply_is_a_fault_of_the_task(query):
-    verdict = verigym.make_verifier("sql/query").verify(make_task(query), REFERENCE)
+def test_a_reference_that_is_nested_too_deeply_is_a_fault_of_the_task(task_of, query):
+    verdict = verigym.make_verifier("sql/query").verify(task_of(query, SCHEMA), REFERENCE)
     assert verdict.score is None
     assert "the reference query cannot be used" in verdict.evidence, verdict
 
@@ -83,8 +72,8 @@ def test_a_reference_that_is_nested_too_deeply_is_a_fault_of_the_task(query):
         DEEP["joins"](30) + " WHERE s0.fee > 3",
     ],
 )
-def test_what_is_long_or_deep_within_reason_is_judged(query):
-    assert verigym.make_verifier("sql/query").verify(make_task(), query).score == 1.0
+def test_what_is_long_or_deep_within_reason_is_judged(task_of, query):
+    assert verigym.make_verifier("sql/query").verify(task_of(REFERENCE, SCHEMA), query).score == 1.0
 
 
 @pytest.mark.parametrize("env_id", ["sql/explore-v0", "sql/scale-v0"])

@@ -3,7 +3,7 @@
 import pytest
 
 import verigym
-from verigym.verifiers.sql.cases import seeds, task_of
+from verigym.verifiers.sql import cases
 
 SCHEMA = {"tables": {"r": {"a": "INT", "b": "INT", "c": "VARCHAR"}}, "primary": [["r.a"]]}
 
@@ -25,35 +25,34 @@ def server(postgres):
     postgres.psql("DROP ROLE judge")
 
 
-def judge(server, reply, *, role="judge", reference="SELECT a FROM r WHERE b > 3", **params):
-    task = verigym.Task(
-        id="t",
-        env_id="e",
-        seed=0,
-        prompt="p",
-        difficulty="easy",
-        reference={"query": reference, "schema": SCHEMA, "dialect": "postgres"},
-    )
-    url = f"postgresql://{role}@/postgres?host={server}"
-    return verigym.make_verifier("sql/query", engine=url, **params).verify(task, reply)
+@pytest.fixture
+def judge(task_of):
+    """Judge a reply on the server in a folder."""
+
+    def verdict(server, reply, *, role="judge", **params):
+        task = task_of("SELECT a FROM r WHERE b > 3", SCHEMA, dialect="postgres")
+        url = f"postgresql://{role}@/postgres?host={server}"
+        return verigym.make_verifier("sql/query", engine=url, **params).verify(task, reply)
+
+    return verdict
 
 
 def test_pairs_are_judged_as_labelled(server):
     url = f"postgresql://judge@/postgres?host={server}"
     verifier = verigym.make_verifier("sql/query", engine=url)
-    for row in [row for row in seeds() if row["dialect"] == "postgres"][::6]:
-        task, submission, label = task_of(row)
+    for row in [row for row in cases.seeds() if row["dialect"] == "postgres"][::6]:
+        task, submission, label = cases.task_of(row)
         verdict = verifier.verify(task, submission)
         assert verdict.score == float(label), (row["id"], verdict)
 
 
-def test_a_superuser_is_refused(server):
+def test_a_superuser_is_refused(judge, server):
     verdict = judge(server, "SELECT a FROM r", role="owner")
     assert verdict.status is verigym.Status.INFRA
     assert "plain role" in verdict.evidence
 
 
-def test_a_server_that_is_away_is_a_fault_of_the_machine(tmp_path):
+def test_a_server_that_is_away_is_a_fault_of_the_machine(judge, tmp_path):
     verdict = judge(tmp_path, "SELECT a FROM r")
     assert verdict.status is verigym.Status.INFRA
 
@@ -68,6 +67,6 @@ def test_a_server_that_is_away_is_a_fault_of_the_machine(tmp_path):
         ("SELECT generate_series(1, 100000)", "too_many_rows"),
     ],
 )
-def test_limits_hold(server, reply, reason):
+def test_limits_hold(judge, server, reply, reason):
     verdict = judge(server, reply, timeout_s=1.0)
     assert (verdict.score, verdict.reason) == (0.0, reason), verdict.evidence

@@ -56,15 +56,8 @@ WRAPS = {
 }
 
 
-def task_of(query, schema, **rest):
-    reference = {"query": query, "schema": schema, **rest}
-    return verigym.Task(
-        id="t", env_id="e", seed=0, prompt="p", difficulty="easy", reference=reference
-    )
-
-
 @pytest.mark.parametrize("name", REFERENCES)
-def test_no_wrapping_makes_a_wrong_query_right_or_a_fault(name):
+def test_no_wrapping_makes_a_wrong_query_right_or_a_fault(task_of, name):
     reference, wrong = REFERENCES[name]
     task = task_of(reference, SCHEMA, dialect="mysql")
     verifier = verigym.make_verifier("sql/query")
@@ -73,7 +66,7 @@ def test_no_wrapping_makes_a_wrong_query_right_or_a_fault(name):
     assert {wrap: v.score for wrap, v in found.items()} == dict.fromkeys(WRAPS, 0.0)
 
 
-def test_the_reference_alone_decides_about_most_databases(monkeypatch):
+def test_the_reference_alone_decides_about_most_databases(task_of, monkeypatch):
     """The first databases are the same whatever is submitted."""
     from verigym.verifiers.sql.pair import Run
 
@@ -98,7 +91,7 @@ def test_the_reference_alone_decides_about_most_databases(monkeypatch):
     assert seen[0][:54] == seen[1][:54] == seen[2][:54]
 
 
-def test_evidence_of_columns_in_any_order_is_a_database_that_tells_them_apart():
+def test_evidence_of_columns_in_any_order_is_a_database_that_tells_them_apart(task_of):
     schema = {"tables": {"r": {"a": "INT", "b": "INT", "c": "INT"}}, "primary": [["r.a"]]}
     task = task_of("SELECT a, b FROM r WHERE c > 5", schema)
     verifier = verigym.make_verifier("sql/query", columns="any", show="database")
