@@ -112,6 +112,7 @@ _TAKES_BACK = re.compile(
     r"(?:wrong|incorrect|not\s+(?:right|correct|my\s+answer)|a\s+mistake|false)|correction\b)",
     re.IGNORECASE,
 )
+_RUN = re.compile(r"([.!?\n*])[\s*_]++")
 _TAIL_CHARS = 4000
 _ELLIPSES = frozenset({"...", "\u2026"})
 # Words before a fence that shows how a program is used, or what it prints.
@@ -178,7 +179,9 @@ def last_answer(text: str) -> str | None:
 
 def takes_back(tail: str) -> bool:
     """Whether the text behind an answer takes it back; rule 5."""
-    return _TAKES_BACK.search(_CLOSE_TAG.sub("", tail[:_TAIL_CHARS]).strip()) is not None
+    tail = _CLOSE_TAG.sub("", tail[:_TAIL_CHARS]).strip()
+    # Runs of marks and blanks behind the start of a sentence would be read once from each of their places.
+    return _TAKES_BACK.search(_RUN.sub(r"\1", tail)) is not None
 
 
 def action(reply: str) -> str:

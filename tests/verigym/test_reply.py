@@ -1,10 +1,22 @@
 """The reader of replies: thoughts, chat tokens, tags and fences by one rule."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verigym.reply import action, answers, fenced, last_answer, move, program, scope, spoken
+from verigym.reply import (
+    action,
+    answers,
+    fenced,
+    last_answer,
+    move,
+    program,
+    scope,
+    spoken,
+    takes_back,
+)
 
 HARMONY = "<|channel|>analysis<|message|>maybe 7<|end|><|start|>assistant<|channel|>final<|message|>8<|return|>"
 
@@ -257,3 +269,11 @@ def test_any_text_can_be_read(text):
 def test_reading_is_linear(text):
     assert action(text) in text  # a quadratic reader would take hours
     assert program(text) in text
+
+
+@pytest.mark.parametrize("run", ["* ", "\n", ". ", "_ ", "no ", "*"])
+def test_a_long_run_of_marks_takes_nothing_back_and_no_time(run):
+    began = time.process_time()
+    assert not takes_back(run * 4000 + "x")
+    assert time.process_time() - began < 1.0  # 2.5 s when each mark of a run was a start
+    assert takes_back(f"{run * 10}\nI give up.")

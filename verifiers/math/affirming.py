@@ -43,7 +43,7 @@ _UN = re.compile(r"(?:non-?|un|in|im|ir|il|dis)(?=[a-z]{4})")
 
 
 def affirms(clause: str, question: str) -> bool | None:
-    """What a clause answers to a yes-no question: True for yes, False for no; None if it answers nothing."""
+    """Return the answer of a clause to a yes-no question: True for yes, False for no, None if it gives none."""
     if _DOUBT.search(clause):
         return None
     found = _answers(clause, _asked(question))
@@ -66,7 +66,7 @@ def _answers(clause: str, asked: list[str]) -> bool | None:
 
 
 def contradicts(verdict: str, answer: str, question: str) -> bool:
-    """Whether a clause of an answer that says yes or no states the other: "Yes, it is not prime"."""
+    """Return True if a clause of an answer that says yes or no states the other: "Yes, it is not prime"."""
     found = (
         affirms(clause.strip(), question) for clause in _CLAUSES.split(_plain(answer)) if clause
     )

@@ -11,8 +11,9 @@ import re
 
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.dates import names_month
+from verigym.verifiers.math.mentions import labels, leads_to
 from verigym.verifiers.math.spelled import number_of
-from verigym.verifiers.math.statements import VALUES, labels, leads_to
+from verigym.verifiers.math.statements import VALUES
 from verigym.verifiers.math.trees import names
 
 _ANYWHERE = frozenset(
@@ -62,8 +63,8 @@ _WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
 
 
 def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
-    """Whether words beside the number of an answer, the value of which is the reference's, change it."""
-    if not re.search(r"[A-Za-z]{3}", answer) or _is_set(gold):
+    """Return True if words beside the number of an answer, the value of which is the reference's, change it."""
+    if not re.search(r"[A-Za-z]{3}|^(?:by|in|on|at|as) ", answer) or _is_set(gold):
         return False
     if (
         re.search(r"\d", gold)
@@ -145,7 +146,7 @@ def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
 
 
 def _is_set(gold: str) -> bool:
-    """Whether a reference is a set or a relation, which words may well describe."""
+    """Return True if a reference is a set or a relation, which words may well describe."""
     if re.search(
         r"[<>]|\\(?:in|ge|le|ne|[RZNQC]{2}|mathbb|setminus|cup|equiv|pmod)(?![a-z])", gold
     ):
@@ -154,7 +155,7 @@ def _is_set(gold: str) -> bool:
 
 
 def _may_be_near(gold: str, ctx: Context) -> bool:
-    """Whether an answer may be called approximate: the question rounds, or the reference is a decimal."""
+    """Return True if an answer may be called approximate: the question rounds, or the reference is a decimal."""
     if ctx.rounded or ctx.tolerance or ctx.digits:
         return True
     return not re.fullmatch(r"-?[\d,\s]+", gold)

@@ -97,7 +97,7 @@ class AnswerVerifier(Verifier):
         self._tolerance, self._digits = float(tolerance), digits
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class and the module."""
+        """Judge the final answer of a reply against the reference of `task`."""
         golds, question = reference_of(task)
         form = form_of(task) or self._form
         if not isinstance(submission, str):
@@ -205,7 +205,7 @@ def written_reference(task: Task) -> tuple[tuple[str, ...], str]:
 
 
 def _is_copied(gold: str, answer: str, reply: str) -> bool:
-    """Whether a reply has the reference as it is written where its answer was read with a decimal comma."""
+    """Return True if a reply has the reference as it is written where its answer was read with a decimal comma."""
     if "," not in gold or gold.strip() not in reply:
         return False
     pointed = with_points(gold)

@@ -52,7 +52,7 @@ class AttemptsVerifier(Verifier):
         self._most, self._decay = int(str(self.params["most"])), float(str(self.params["decay"]))
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class."""
+        """Judge the attempts in order, up to the first right one."""
         attempts = [submission] if isinstance(submission, str) else submission
         if not isinstance(attempts, list | tuple) or not all(isinstance(a, str) for a in attempts):
             return unusable("not_attempts", "a submission is a list of texts")

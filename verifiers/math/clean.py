@@ -203,7 +203,7 @@ def _unwrap(text: str) -> str:
 
 
 def _partners(text: str) -> dict[int, int]:
-    """Where the brace that opens at a place closes."""
+    """Return the place of the closing brace for each place of an opening one."""
     found: dict[int, int] = {}
     stack: list[int] = []
     escaped = False

@@ -53,7 +53,7 @@ def word(reader: Cursor, token: Token) -> Node:
 
 
 def command(reader: Cursor, token: Token) -> Node:
-    """What a TeX command stands for, its arguments included."""
+    """Return the tree of a TeX command and its arguments."""
     name = token.text[1:]
     if token.text in NAMED:
         return named(reader, NAMED[token.text])

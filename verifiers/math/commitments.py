@@ -74,7 +74,7 @@ def strong(text: str, how: str) -> list[Commitment]:
 
 
 def _code(text: str) -> list[tuple[int, int]]:
-    """Where fenced blocks and answer tags in inline code stand."""
+    """Return the spans of fenced blocks and of answer tags in inline code."""
     if "`" not in text and "~~~" not in text:
         return []
     spans = [(block.start, block.end) for block in fenced(text)]
@@ -87,7 +87,7 @@ def _is_in_code(match: re.Match[str], blocks: list[tuple[int, int]]) -> bool:
 
 
 def boxes(text: str) -> list[Commitment]:
-    """What stands in boxes, in order."""
+    """Return the contents of boxes, in order."""
     found: list[Commitment] = []
     at = 0
     while True:
@@ -110,7 +110,7 @@ def boxes(text: str) -> list[Commitment]:
 
 
 def _closing(text: str, at: int) -> int:
-    """Where the brace that opened before `at` closes; -1 where it does not."""
+    """Return the place of the brace that closes the one opened before `at`; -1 if there is none."""
     depth = 1
     for match in re.finditer(r"\\.|[{}]", text[at : at + 20_000], re.DOTALL):
         depth += (match[0] == "{") - (match[0] == "}")
@@ -120,7 +120,7 @@ def _closing(text: str, at: int) -> int:
 
 
 def phrases(text: str, start: int) -> list[Commitment]:
-    """What follows "the answer is" and the like, in order."""
+    """Return the text behind "the answer is" and similar phrases, in order."""
     found: list[Commitment] = []
     for match in _PHRASE.finditer(text, max(start, len(text) - _TAIL)):
         rest = text[match.end() : match.end() + 600]

@@ -1,4 +1,4 @@
-"""Whether an answer says what the reference says: the ladder from equal text to equal values."""
+"""Compares an answer with the reference: the ladder from equal text to equal values."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _gold_readings(gold: str) -> tuple[Reading, ...]:
 
 
 def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
-    """What is wrong with how a right answer is written; empty if nothing is."""
+    """Return the fault in how a right answer is written; empty if there is none."""
     wanted, found = (
         Node("tuple", tuple(item.node for item in reading.items if item.node is not None), "()")
         for reading in (gold, answer)
@@ -135,14 +135,14 @@ def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
 
 
 def _says(gold: str, ctx: Context, text: str, rounded: bool) -> bool:
-    """Whether `text` has the value of the reference, rounded perhaps."""
+    """Return True if `text` has the value of the reference, rounded perhaps."""
     ctx = replace(ctx, rounded=True) if rounded else ctx
     said = [right for right in readings(clean(text)) if not right.tail]
     return any(same_reading(left, right, ctx) for left in _gold_readings(gold) for right in said)
 
 
 def _said_again(gold: str, answer: str, ctx: Context) -> bool:
-    """Whether an answer says the reference's value more than once: "3/4 or 0.75"."""
+    """Return True if an answer says the reference's value more than once: "3/4 or 0.75"."""
     parts = _AGAIN.split(answer)
     if not 2 <= len(parts) <= 3 or _AGAIN.search(gold) or len(split(gold, True)) > 1:
         return False
@@ -151,7 +151,7 @@ def _said_again(gold: str, answer: str, ctx: Context) -> bool:
 
 
 def _formal(reading: Reading) -> bool:
-    """Whether all of a reading is mathematics, so that its words do not speak for it."""
+    """Return True if all of a reading is mathematics, so that its words do not speak for it."""
     return all(item.node is not None for item in reading.items)
 
 
@@ -192,7 +192,7 @@ def _choice(gold: str, answer: str, ctx: Context) -> bool | None:
 
 
 def _agrees(found: tuple[str, str], ctx: Context) -> bool:
-    """Whether the text beside a letter is that option's, or says nothing against it."""
+    """Return True if the text beside a letter is that option's, or says nothing against it."""
     letter, text = found
     if not text or letter not in ctx.options:
         return True

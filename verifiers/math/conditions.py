@@ -60,7 +60,7 @@ _RELATION = re.compile(r"!=|<=|>=|[<>=]|\\equiv|\\in\b|\\notin|\\mid")
 def allows(
     wanted: str, gold: Reading, answer: Reading, ctx: Context, same: Callable[[str, bool], bool]
 ) -> bool:
-    """Whether the tail that `answer` was read without leaves it an answer for `gold`, the text `wanted`.
+    """Return True if the tail that `answer` was read without leaves it an answer for `gold`, the text `wanted`.
 
     `same(text, rounded)` says whether a text has the value of the reference.
     """
@@ -128,7 +128,7 @@ def _compact(text: str) -> str:
 
 
 def _same_domains(wanted: str, said: str) -> bool:
-    """Whether two conditions put the same limits on the letters that they name, whatever the letters."""
+    """Return True if two conditions put the same limits on the letters that they name, whatever the letters."""
     first, second = _domains(wanted), _domains(said)
     if first[1] != second[1]:
         return False

@@ -1,4 +1,4 @@
-"""What the question says about how an answer may be written."""
+"""Reads from a question how its answer may be written."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _POSITIVE = re.compile(r"\bpositive\b|>\s*0", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What is known of the question, and the rules that the task sets."""
+    """Facts about the question, and the rules that the task sets."""
 
     question: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Context:
     measure: bool = False
     form: str = "any"
     asked: str = ""
-    """What the policy was asked, of which an answer may be no copy."""
+    """The text that the policy was asked; an answer must not be a copy of it."""
 
 
 _EXACT = re.compile(r"\bexact(?:ly)?\b", re.IGNORECASE)

@@ -204,7 +204,7 @@ class CountdownVerifier(Verifier):
     )
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class and the module."""
+        """Judge the expression in a reply against the numbers and the target of `task`."""
         numbers, target = reference_of(task)
         if not isinstance(submission, str):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
@@ -225,7 +225,7 @@ class CountdownVerifier(Verifier):
         return scored(1.0, "correct", f"the expression is {target}")
 
     def _misused(self, used: list[int], given: list[int]) -> str:
-        """What is wrong with the numbers used, as a sentence; empty if nothing is."""
+        """Return the fault in the numbers used as a sentence; empty if there is none."""
         extra = Counter(used) - Counter(given)
         if extra:
             return f"used more often than given: {_listed(extra)}"

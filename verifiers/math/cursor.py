@@ -32,7 +32,7 @@ class Cursor(ABC):
         return self.tokens[min(self.at + ahead, len(self.tokens) - 1)]
 
     def take(self, *texts: str) -> bool:
-        """Whether the next token is one of `texts`; it is then passed."""
+        """Return True and pass the next token if it is one of `texts`."""
         token = self.here
         if token.text in texts and token.kind not in ("num", "end"):
             self.at += 1
@@ -68,11 +68,11 @@ class Cursor(ABC):
 
     @abstractmethod
     def exponent(self) -> Node:
-        """What stands after a caret."""
+        """Parse the exponent after a caret."""
 
     @abstractmethod
     def atom(self) -> Node:
-        """What stands alone."""
+        """Parse a factor without operators."""
 
     @abstractmethod
     def beside(self, left: Node) -> Node:
@@ -80,4 +80,4 @@ class Cursor(ABC):
 
     @abstractmethod
     def starts_factor(self) -> bool:
-        """Whether a factor follows without a sign."""
+        """Return True if a factor follows without a sign."""

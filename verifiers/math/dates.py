@@ -77,7 +77,7 @@ def _date(year: str | None, month: int, day: str | int | None) -> Date | None:
 
 
 def names_month(text: str) -> bool:
-    """Whether a text has the name of a month in it, with a number beside."""
+    """Return True if a text has the name of a month in it, with a number beside."""
     return _BY_NAME.search(text) is not None
 
 
@@ -90,5 +90,5 @@ def part_asked(date: Date, question: str) -> int | None:
 
 
 def is_stamp(text: str) -> bool:
-    """Whether `text` is a date as computers write it, and no difference of numbers: 1776-07-04."""
+    """Return True if `text` is a date as computers write it, and no difference of numbers: 1776-07-04."""
     return bool(_STAMP.fullmatch(text.strip()))

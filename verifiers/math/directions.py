@@ -68,14 +68,14 @@ def changed_by(text: str) -> str:
 
 
 def _measured(text: str) -> str:
-    """What the number of a change is: "to" what is left, "by" what is gained or lost; empty if it is open."""
+    """Return "to" if the number is the amount left, "by" if it is the amount gained or lost, else an empty text."""
     if _TO.search(text):
         return "" if _BY.search(text) else "to"
     return "by" if _BY.search(text) else ""
 
 
 def opposed(gold: str, answer: str, question: str) -> bool:
-    """Whether an answer goes the other way than the reference, or leaves open the way that is asked for."""
+    """Return True if an answer goes the other way than the reference, or leaves open the way that is asked for."""
     if answer.startswith("to ") and _ASKS_BY.search(question):
         return True
     if not (_ANY.search(gold) or _ANY.search(answer)):

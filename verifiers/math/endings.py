@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from verigym.verifiers.math.mentions import claims, counts_work, words_of
 from verigym.verifiers.math.spelled import number_of
-from verigym.verifiers.math.statements import claims, counts_work, words_of
 
 _MARKED = (
     r"(?:(?P<sign>\*{1,3}|_{1,3}|`{1,2}|==)(?=[^\s*_`=])(?P<said>[^*_`=\n]{1,80}?)(?<=[^\s*_`=])(?P=sign)"
@@ -84,7 +84,7 @@ def marked_ending(line: str, question: str = "") -> str:
 
 
 def _concluded(before: str) -> bool:
-    """Whether doubts stand only in front of a conclusion: "0 = 1 is false, so"."""
+    """Return True if doubts stand only in front of a conclusion: "0 = 1 is false, so"."""
     found = list(_CONCLUDES.finditer(before))
     return bool(found) and not re.search(
         r"\b(?:if|doubt\w*|unclear|unsure|unless|suppose|claim\w*|says?|said|guess\w*|thinks?|believes?|maybe|perhaps|contrary|wrong|mistaken)\b",

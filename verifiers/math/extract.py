@@ -23,9 +23,10 @@ from verigym.verifiers.math.endings import marked_ending
 from verigym.verifiers.math.hedges import names_another
 from verigym.verifiers.math.languages import has_decimal_commas, to_english, with_points
 from verigym.verifiers.math.marks import unmarked, value_of_line
+from verigym.verifiers.math.mentions import uncontracted
 from verigym.verifiers.math.parts import asked_part, sections
 from verigym.verifiers.math.spelled import number_of
-from verigym.verifiers.math.statements import stated, uncontracted
+from verigym.verifiers.math.statements import differs, stated
 
 _LONG_WORK = 300
 _LATER = re.compile(
@@ -58,7 +59,7 @@ _MAYBE = re.compile(
 _MATHS = re.compile(r"\$\$(.+?)\$\$|\$([^$]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _DENIES = re.compile(
     r"\b(?:not|never|cannot|neither|nor|wrong|incorrect|(?:less|greater|more|fewer|smaller|larger|bigger) than|at (?:least|most)|between|exceeds?"
-    r"|instead of|unless|maybe|perhaps|possibly)\b|n't\b",
+    r"|instead of|unless|maybe|perhaps|possibly|might|may|could|should|ought|had better)\b|n't\b",
     re.IGNORECASE,
 )
 _ADVERB = re.compile(
@@ -70,8 +71,10 @@ _VERB = re.compile(
 _PLACEHOLDER = re.compile(
     r"\W*|.*\b(?:your|my|the|final|answer|here|value|number)\b\D*|[XYN]", re.IGNORECASE
 )
+_PAIR = re.compile(r"(?:it|that|this|the ratio) is (\d+ to \d+)\.?", re.IGNORECASE)
 _SUM = re.compile(
     r"[-\d\s+*/×·÷().,^]{3,80} (?:is|makes|gives|equals|yields|comes to|totals) (-?\d[\d.,/]*)\.?"
+    r"|\d[\d.,]{0,12}(?: [a-z]{2,20})?(?: [-+*/×·÷x] \d[\d.,]{0,12}(?: [a-z]{2,20})?){1,5} = (-?\d[\d.,]{0,12} [a-z]{2,20})\.?"
 )
 _TEXT = re.compile(r"\\(?:text|mbox|textbf|mathrm)\{([^{}]*)\}")
 _ANSWER = re.compile(r"A\s*:\s*(?=\S)")
@@ -83,7 +86,7 @@ _JOINT = re.compile(r"[\s,;.:()]*(?:and|or|as well as|und|oder|et|ou|y|o|[和或
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a reply commits to. `answer` is empty where it commits to nothing, `why` then says so;
+    """The answer that a reply commits to. `answer` is empty if there is none, and `why` then gives the reason;
     `also` holds other commitments that nothing took back."""
 
     answer: str
@@ -146,7 +149,7 @@ def _verdict(text: str) -> str:
 
 
 def _committed(text: str, how: str, question: str) -> Found | None:
-    """What boxes, tags or phrases commit to; None if there are none."""
+    """Return the answer in boxes, tags or phrases; None if there are none."""
     firm = strong(text, how)
     if firm:
         return _settle(text, firm, question, boxes=True)
@@ -156,7 +159,7 @@ def _committed(text: str, how: str, question: str) -> Found | None:
 
 def _settle(text: str, found: list[Commitment], question: str, *, boxes: bool) -> Found:
     """The last commitment, with those before and after it that still stand."""
-    shown = [one for one in found if one.shown and not _PLACEHOLDER.fullmatch(one.text)]
+    shown = [one for one in found if one.shown and not _PLACEHOLDER.fullmatch(one.text[:60])]
     found = [
         one
         for one in found
@@ -240,7 +243,7 @@ def _joined(text: str, found: list[Commitment]) -> list[str]:
 
 
 def _after(last: Commitment, tail: str) -> Found | None:
-    """What a remark after the last commitment makes of it; None where it leaves it as it is."""
+    """Return the answer as changed by a remark after the last commitment; None if no remark changes it."""
     if names_another(last.text, tail) or _UNDONE.match(tail):
         return Found("", (), "the reply names more than one answer and commits to none")
     corrects = _CORRECTS.search(tail)
@@ -303,12 +306,17 @@ def _last_line(text: str, question: str) -> Found:
     if (listed := last_items(lines)) is not None:
         return Found(listed)
     lines[-1] = _without_letter(lines, question)
+    if any(differs(line, lines[-1], question) for line in lines[-4:-1]):
+        return Found("", (), "the reply says the same of different numbers")
     ending = marked_ending(lines[-1], question)
     if ending:
         return Found(unmarked(ending))
     line = uncontracted(unmarked(value_of_line(unmarked(lines[-1]))))
     if date_of(line) is not None:
         return Found(line)
+    pair = _PAIR.fullmatch(line)
+    if pair:
+        return Found(pair[1])
     said = stated(line, question)
     if said is not None:
         return Found(said, (), "" if said else "the reply states no final answer")
@@ -333,9 +341,9 @@ def _without_letter(lines: list[str], question: str) -> str:
 
 def _clause(line: str) -> str:
     """The value that the last clause of a sentence gives something; the line itself if it gives none."""
-    sum_of = _SUM.fullmatch(line)
+    sum_of = _SUM.fullmatch(line) if len(line) < 160 else None
     if sum_of:
-        return sum_of[1]
+        return sum_of[1] or sum_of[2]
     line = re.split(r"(?<=[a-z\d$)])\. (?=[A-Z])", line.strip("* `"))[-1]
     prose = _MATHS.sub(" ", line)
     shown = [next(filter(None, match.groups())) for match in _MATHS.finditer(line)]

@@ -19,7 +19,7 @@ class Family:
     step: float
 
     def holds(self, x: float) -> bool:
-        """Whether `x` is a member."""
+        """Return True if `x` is a member."""
         if self.step == 0:
             return abs(x - self.start) <= _NEAR * max(1.0, abs(x))
         turns = (x - self.start) / self.step
@@ -90,7 +90,7 @@ def _family(node: Node, modulus: Node | None) -> Family | None:
 
 
 def same_families(first: list[Family], second: list[Family]) -> bool:
-    """Whether two unions of families hold the same numbers, by their members around zero."""
+    """Return True if two unions of families hold the same numbers, by their members around zero."""
     if max(len(first), len(second)) > 40:
         return False
     return _within(first, second) and _within(second, first)

@@ -24,7 +24,7 @@ _MOST_TRIED = 1000
 
 
 def has_form(answer: Node, gold: Node, form: str) -> bool:
-    """Whether an answer stands in a form, as far as the reference does."""
+    """Return True if an answer stands in a form, as far as the reference does."""
     if form == "any":
         return True
     if form in ("evaluated", "reduced"):
@@ -39,7 +39,7 @@ def has_form(answer: Node, gold: Node, form: str) -> bool:
 
 
 def worked_out(answer: Node, gold: Node, *, lowest: bool = False) -> bool:
-    """Whether the numbers of an answer are worked out: literals where the reference's are.
+    """Return True if the numbers of an answer are worked out: literals where the reference's are.
 
     `lowest`: and every fraction is in lowest terms, where the reference's are.
     """
@@ -65,7 +65,7 @@ def worked_out(answer: Node, gold: Node, *, lowest: bool = False) -> bool:
 
 
 def is_solved(node: Node) -> bool:
-    """Whether every relation in a tree gives the value or the bounds of a name: x = 2, -1 < x < 1."""
+    """Return True if every relation in a tree gives the value or the bounds of a name: x = 2, -1 < x < 1."""
     for part in node.walk():
         if part.kind != "rel" or part.value == ("in",):
             continue
@@ -104,7 +104,7 @@ def _sides(node: Node) -> Iterator[Node]:
 
 
 def is_literal(node: Node) -> bool:
-    """Whether a tree is a number as one writes it, with nothing left to do: -3, 0.5, 2/3, 1 1/2, 6*10^23."""
+    """Return True if a tree is a number as one writes it, with nothing left to do: -3, 0.5, 2/3, 1 1/2, 6*10^23."""
     kind, args = node.kind, node.args
     if kind in ("num", "dec", "based") or (kind == "const" and node.value in ("inf", "i")):
         return True
@@ -159,7 +159,7 @@ def _whole(node: Node) -> int | None:
 
 
 def _is_lowest(node: Node) -> bool:
-    """Whether every fraction of whole numbers in a tree is in lowest terms."""
+    """Return True if every fraction of whole numbers in a tree is in lowest terms."""
     for part in node.walk():
         if part.kind == "div":
             above, below = _whole(part.args[0]), _whole(part.args[1])
@@ -169,7 +169,7 @@ def _is_lowest(node: Node) -> bool:
 
 
 def is_undone(node: Node) -> bool:
-    """Whether arithmetic between numbers is left in a tree without letters."""
+    """Return True if arithmetic between numbers is left in a tree without letters."""
     if not node.args or is_literal(node):
         return False
     if _rational(node):
@@ -187,7 +187,7 @@ def _rational(node: Node) -> bool:
 
 
 def _as_simple(answer: Node, gold: Node) -> bool:
-    """Whether an answer is as simple as the reference: no arithmetic or like terms left, not much longer,
+    """Return True if an answer is as simple as the reference: no arithmetic or like terms left, not much longer,
     no more functions and quotients of letters."""
     if not worked_out(answer, gold, lowest=True):
         return False
@@ -202,7 +202,7 @@ def _as_simple(answer: Node, gold: Node) -> bool:
 
 
 def as_heavy(answer: Node, gold: Node) -> bool:
-    """Whether an answer has more functions and quotients of letters than the reference."""
+    """Return True if an answer has more functions and quotients of letters than the reference."""
     return _weight(answer)["heavy"] > _weight(gold)["heavy"]
 
 
@@ -252,7 +252,7 @@ def _is_square_free(node: Node) -> bool:
 
 
 def _as_factored(answer: Node, gold: Node) -> bool:
-    """Whether an answer has as many factors as the reference, each a whole number or a polynomial."""
+    """Return True if an answer has as many factors as the reference, each a whole number or a polynomial."""
     wanted, found = _factor_count(gold), _factor_count(answer)
     return wanted is None or (found is not None and found >= wanted)
 
@@ -269,7 +269,7 @@ def _factor_count(node: Node) -> int | None:
 
 
 def _as_expanded(answer: Node, gold: Node) -> bool:
-    """Whether an answer is a sum of products without sums, its like terms collected."""
+    """Return True if an answer is a sum of products without sums, its like terms collected."""
     return _is_expanded(answer) or not _is_expanded(gold)
 
 

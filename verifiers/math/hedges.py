@@ -60,7 +60,7 @@ _ANY_OTHER = re.compile(rf"(?P<one>-?\d[\d.,/]*|(?i:\b{_SPELLED}\b)|\b(?-i:[B-HJ
 
 
 def names_another(answer: str, tail: str) -> bool:
-    """Whether the text behind `answer` names another answer beside it."""
+    """Return True if the text behind `answer` names another answer beside it."""
     if not tail:
         return False
     if _BESIDE.search(tail[:_NEAR]):

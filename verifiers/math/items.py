@@ -18,7 +18,7 @@ _STERLING, _POUND = unit_of("£"), unit_of("pounds")
 
 
 def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) -> bool:
-    """Whether two items are equal, units included."""
+    """Return True if two items are equal, units included."""
     if gold.formula is not None or answer.formula is not None:
         gold, answer = _as_letters(gold, answer, ctx)
         if _attached(gold) and answer.unit is None and not ctx.measure:
@@ -92,7 +92,7 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
 
 
 def _is_of_another_kind(unit: Unit, ctx: Context) -> bool:
-    """Whether a unit measures something else than the units that the question names: kg for meters."""
+    """Return True if a unit measures something else than the units that the question names: kg for meters."""
     if not ctx.dims or () in ctx.dims or not (unit.dims or unit.degree):
         return False
     if unit == _STERLING and _POUND is not None:

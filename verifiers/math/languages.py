@@ -223,7 +223,7 @@ def _rules_for(text: str) -> tuple[Rule, ...] | None:
 
 
 def has_decimal_commas(text: str) -> bool:
-    """Whether `text`, a question, is in a language that writes 2,5 for 2.5."""
+    """Return True if `text`, a question, is in a language that writes 2,5 for 2.5."""
     return _rules_for(text) is not None or bool(_COMMA_QUESTION.search(text))
 
 
@@ -246,7 +246,7 @@ _COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)")
 
 
 def reads_decimal_comma(gold: str, question: str) -> bool:
-    """Whether a reference `2,5` is a decimal: the question is in a language that writes it so, and asks
+    """Return True if a reference `2,5` is a decimal: the question is in a language that writes it so, and asks
     for one value."""
     return (
         "," in gold

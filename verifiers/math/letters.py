@@ -1,4 +1,4 @@
-"""Which letters a question uses as variables, and whether it asks for a measure: "2m" is 2 times m, or 2 metres."""
+"""Finds the letters that a question uses as variables, and whether it asks for a measure: "2m" is 2 times m, or 2 metres."""
 
 from __future__ import annotations
 
@@ -43,6 +43,6 @@ def letters_of(question: str) -> frozenset[str]:
 
 
 def asks_measure(question: str) -> bool:
-    """Whether a question is about something that is measured in units."""
+    """Return True if a question is about something that is measured in units."""
     question = question[:_MOST_CHARS]
     return bool(_MEASURE.search(question)) and not _TERMS.search(question)

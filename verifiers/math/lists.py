@@ -20,7 +20,7 @@ _RESIDUE = re.compile(r"\b(?:remainder|residue)\b", re.IGNORECASE)
 
 
 def same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
-    """Whether two readings say the same."""
+    """Return True if two readings say the same."""
     if _same_reading(gold, answer, ctx):
         return True
     if not any(map(_is_signed_pair, (*gold.items, *answer.items))):

@@ -83,7 +83,7 @@ class MathVerifyVerifier(Verifier):
         self._cpu_s = float(str(self.params["cpu_s"]))
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class and the module."""
+        """Judge the final answer of a reply as the library math-verify does."""
         golds, _ = written_reference(task)
         if not isinstance(submission, str):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
@@ -108,7 +108,7 @@ class MathVerifyVerifier(Verifier):
         return unusable(reasons[-1], _EVIDENCE[reasons[-1]])
 
     def _outcome(self, task: Task, gold: str, reply: str) -> str:
-        """What came of one comparison. Raises TaskError if the reference alone cannot be compared."""
+        """Return the result of one comparison. Raises TaskError if the reference alone cannot be compared."""
         found = _helper.ask(gold, reply, self._strict, self._cpu_s)
         if found is None or found == "failed":
             # The control: a sound reference makes the trouble the submission's.
@@ -129,7 +129,7 @@ _EVIDENCE = {
 
 
 def is_too_big(text: str) -> bool:
-    """Whether `text` holds what would keep sympy busy: towers, big factorials, deep nesting."""
+    """Return True if `text` holds what would keep sympy busy: towers, big factorials, deep nesting."""
     braces = parentheses = 0
     for char in text:
         braces += (char in "{[") - (char in "}]")

@@ -117,7 +117,7 @@ def components(node: Node, side: int) -> tuple[Node, ...] | None:
 
 
 def _linear(term: Node) -> bool:
-    """Whether a term holds one unit vector, once, above every fraction."""
+    """Return True if a term holds one unit vector, once, above every fraction."""
     if term.kind == "neg":
         return _linear(term.args[0])
     if term.kind == "div":

@@ -25,7 +25,7 @@ _MEMBERSHIPS = frozenset(("in", "iff", "sub"))
 
 
 def same_node(gold: Node, answer: Node, ctx: Context, constant: bool = False) -> bool:
-    """Whether two trees say the same."""
+    """Return True if two trees say the same."""
     if gold == answer:
         return True
     gold, answer = unlabelled(gold), unlabelled(answer)
@@ -74,7 +74,7 @@ def same_node(gold: Node, answer: Node, ctx: Context, constant: bool = False) ->
 
 
 def _customary(gold: Node, answer: Node) -> bool:
-    """Whether the letters in which two trees differ are constants by custom: C, A and B, c_1 and c_2."""
+    """Return True if the letters in which two trees differ are constants by custom: C, A and B, c_1 and c_2."""
     differing = gold.variables() ^ answer.variables()
     return differing <= _CONSTANTS and bool(differing & _INTEGRATION)
 
@@ -153,7 +153,7 @@ def _same_labelled(
 
 
 def _named_apart(first: Node, second: Node) -> bool:
-    """Whether two names are of different quantities: f(1) and f(2), the angles A and B."""
+    """Return True if two names are of different quantities: f(1) and f(2), the angles A and B."""
     if first.kind == second.kind == "var":
         return not agree(first.value, second.value)
     if first.kind == second.kind == "call" and first.value == second.value:

@@ -134,7 +134,7 @@ def _decimals(shown: str) -> int:
 
 
 def proper(node: Node) -> bool:
-    """Whether `node` is a fraction of plain whole numbers below one, as in a mixed number."""
+    """Return True if `node` is a fraction of plain whole numbers below one, as in a mixed number."""
     if node.kind != "div":
         return False
     above, below = node.args

@@ -109,7 +109,7 @@ def _magnitude(value: Any) -> float:
 
 
 def is_real(value: Any) -> bool:
-    """Whether a value has no imaginary part but noise."""
+    """Return True if a value has no imaginary part but noise."""
     return bool(abs(value.imag) <= 1e-12 * max(1.0, abs(value.real)))
 
 

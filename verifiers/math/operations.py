@@ -45,7 +45,7 @@ class Floats:
 
 
 class Precise(Floats):
-    """The same with mpmath."""
+    """Operations of `Floats` with the precision of mpmath."""
 
     def __init__(self) -> None:
         from mpmath import MPContext  # type: ignore[import-untyped]

@@ -24,7 +24,7 @@ _REAL_LETTERS = frozenset("xyztuvw")
 
 
 def same_value(a: Any, b: Any, close: float) -> bool:
-    """Whether two values agree to `close`, relative to the larger (absolute below 1e-12)."""
+    """Return True if two values agree to `close`, relative to the larger (absolute below 1e-12)."""
     if a == b:
         return True
     size = max(abs(a), abs(b))
@@ -34,7 +34,7 @@ def same_value(a: Any, b: Any, close: float) -> bool:
 
 
 def constants_equal(a: Node, b: Node) -> bool | None:
-    """Whether two trees without variables have the same value; None where one has none."""
+    """Return True if two trees without variables have the same value; None if one has none."""
     try:
         left, right = exact(a), exact(b)
         if left is not None and right is not None:
@@ -47,7 +47,7 @@ def constants_equal(a: Node, b: Node) -> bool | None:
 
 
 def _equal_at(a: Node, b: Node, env: Env) -> bool | None:
-    """Whether two trees agree at a point: floats first, then 50 digits."""
+    """Return True if two trees agree at a point: floats first, then 50 digits."""
     try:
         x, y = value_of(a, env), value_of(b, env)
         if math.isinf(abs(x)) or math.isinf(abs(y)):
@@ -90,7 +90,7 @@ def points(
 
 
 def _needs_whole(node: Node) -> bool:
-    """Whether the variables of a tree must be whole numbers: factorials, (-1)^n, sums to n."""
+    """Return True if the variables of a tree must be whole numbers: factorials, (-1)^n, sums to n."""
     for part in node.walk():
         if part.kind in ("fact", "sum", "prod") and part.variables():
             return True
@@ -114,7 +114,7 @@ def _negative(base: Node) -> bool:
 
 
 def probed_equal(a: Node, b: Node, *, positive: bool = False) -> bool | None:
-    """Whether two trees agree wherever both are real (or, never being real, wherever defined).
+    """Return True if two trees agree wherever both are real (or, never being real, wherever defined).
 
     None where fewer than three points could be used.
     """

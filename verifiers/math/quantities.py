@@ -53,7 +53,7 @@ def quantity(text: str) -> tuple[Node, str] | None:
 
 
 def agree(first: str, second: str) -> bool:
-    """Whether two names may mean the same quantity: AB and BA do, the angles A and B do not."""
+    """Return True if two names may mean the same quantity: AB and BA do, the angles A and B do not."""
     if not (first.startswith(PREFIX) and second.startswith(PREFIX)):
         return True
     a, b = first.removeprefix(PREFIX), second.removeprefix(PREFIX)

@@ -30,9 +30,9 @@ class Reading:
 
     groups: tuple[tuple[Item, ...], ...]
     constant: bool = False
-    """Whether the text lets a letter stand for any constant."""
+    """True if the text lets a letter stand for any constant."""
     tail: str = ""
-    """What was dropped behind the answer to read it: a remark or a condition (`conditions.py`)."""
+    """The remark or condition behind the answer that was dropped to read it (`conditions.py`)."""
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -108,7 +108,7 @@ def readings(text: str, *, strict: bool = False) -> list[Reading]:
 
 
 def _concluded(text: str) -> str:
-    """What a chain of implications ends with, where that is a formula."""
+    """Return the end of a chain of implications if it is a formula, else the text."""
     last = _IMPLIES.split(text)[-1].strip()
     return last if last != text and re.search(r"[=<>]", last) else text
 
@@ -292,7 +292,7 @@ def _degree(text: str) -> bool:
 
 
 def _loose(body: Node) -> bool:
-    """Whether a body before a possible unit is itself no plain number: "2x m" may be a product."""
+    """Return True if a body before a possible unit is itself no plain number: "2x m" may be a product."""
     return bool(body.args[-1].variables() if body.kind == "rel" else body.variables())
 
 

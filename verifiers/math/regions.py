@@ -15,7 +15,7 @@ ORDERED = frozenset(("<", "<=", ">", ">=", "!="))
 
 
 def is_region(node: Node) -> bool:
-    """Whether a tree may be read as a set of reals: an interval, inequalities, a union, R, {x | ...}."""
+    """Return True if a tree may be read as a set of reals: an interval, inequalities, a union, R, {x | ...}."""
     if node.kind in ("union", "inter", "minus", "builder", "named"):
         return True
     if node.kind == "tuple":
@@ -28,7 +28,7 @@ def is_region(node: Node) -> bool:
 
 
 def sure_region(node: Node) -> bool:
-    """Whether it can be nothing else: a pair in brackets may be a point."""
+    """Return True if it can be nothing else: a pair in brackets may be a point."""
     if node.kind == "tuple":
         return is_region(node) and (
             (node.value != "()" and node.value != "[]")
@@ -47,7 +47,7 @@ def variable_of(node: Node) -> str | None:
 
 
 def same_region(a: tuple[Node, ...], b: tuple[Node, ...]) -> bool | None:
-    """Whether two unions of regions hold the same numbers; None where either cannot be read.
+    """Return True if two unions of regions hold the same numbers; None if either cannot be read.
 
     Membership is compared at each edge that either names, a millionth to both sides, between edges
     and at seeded points.
@@ -127,7 +127,7 @@ def _edges(node: Node) -> set[float]:
 
 
 def _holds(node: Node, x: float) -> bool:
-    """Whether `x` is in a region. Raises Undefined where that cannot be told."""
+    """Return True if `x` is in a region. Raises Undefined where that cannot be told."""
     kind = node.kind
     if kind == "union":
         return any(_holds(arg, x) for arg in node.args)

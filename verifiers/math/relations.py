@@ -11,7 +11,7 @@ from verigym.verifiers.math.trees import Node, TooBig
 
 
 def same_relation(gold: Node, answer: Node, ctx: Context) -> bool:
-    """Whether two relations between values hold at the same points."""
+    """Return True if two relations between values hold at the same points."""
     if len(gold.args) != 2 or len(answer.args) != 2:
         if gold.value == answer.value and len(gold.args) == len(answer.args):
             return all(same_scalar(a, b, ctx) for a, b in zip(gold.args, answer.args, strict=True))
@@ -77,7 +77,7 @@ def _same_curve(gold: Node, answer: Node) -> bool:
 
 
 def _monomial(gold: Node, answer: Node) -> bool:
-    """Whether one equation is the other times a product of powers: doubling all letters multiplies
+    """Return True if one equation is the other times a product of powers: doubling all letters multiplies
     the quotient by the same number everywhere."""
     left, right = (
         Node("add", (node.args[0], Node("neg", (node.args[1],)))) for node in (gold, answer)

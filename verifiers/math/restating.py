@@ -78,20 +78,20 @@ _SIMPLIFIES = re.compile(r"\bsimplif", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the expressions of a question are: all as canonical text, those that it asks for directly,
+    """Expressions of a question: all as canonical text, those that it asks for directly,
     and the values of those without letters."""
 
     shown: frozenset[str]
     direct: frozenset[str]
     values: tuple[complex, ...]
     unsolved: bool
-    """Whether an equation or inequality is among them that has to be solved."""
+    """True if an equation or inequality that has to be solved is among them."""
     longest: int
-    """How many nodes the largest of them has that holds letters."""
+    """Number of nodes of the largest expression with letters."""
 
 
 def restates(answer: Node, gold: Node, question: str) -> bool:
-    """Whether a right answer only repeats an expression of the question, or leaves it half worked out."""
+    """Return True if a right answer only repeats an expression of the question, or leaves it half worked out."""
     if not question:
         return False
     items = answer.args if answer.kind == "tuple" else (answer,)
@@ -129,7 +129,7 @@ def restates(answer: Node, gold: Node, question: str) -> bool:
 
 
 def _is_converted(answer: Node, gold: Node, question: str) -> bool:
-    """Whether an answer is a decimal of the question that was to be written in another way: 0.375 for 3/8."""
+    """Return True if an answer is a decimal of the question that was to be written in another way: 0.375 for 3/8."""
     found = [node for node in members(answer) if node.kind == "dec"]
     if (
         not found
@@ -146,7 +146,7 @@ def _operations(node: Node) -> int:
 
 
 def _is_longer(node: Node, gold: Node, asked: Asked) -> bool:
-    """Whether a formula that was to be simplified has more functions and quotients than the reference,
+    """Return True if a formula that was to be simplified has more functions and quotients than the reference,
     and is as long as what was asked."""
     if not node.variables() or not asked.longest:
         return False
@@ -154,7 +154,7 @@ def _is_longer(node: Node, gold: Node, asked: Asked) -> bool:
 
 
 def leaves_work(answer: Node, gold: Node, question: str) -> bool:
-    """Whether an answer to a known question leaves an operation among numbers to do, where the reference
+    """Return True if an answer to a known question leaves an operation among numbers to do, where the reference
     is plain numbers: 3 + 20, 2^{10}, max(2, 3), 15!/13!.
 
     Fractions, percents and 3 * 10^8 are plain; 2\\sqrt{3} and \\pi are exact; 5! alone is a count
@@ -189,7 +189,7 @@ def _is_atom(node: Node) -> bool:
 
 
 def _is_asked(gold: Node, asked: Asked) -> bool:
-    """Whether a member of the reference is the value of an expression of the question."""
+    """Return True if a member of the reference is the value of an expression of the question."""
     for node in members(gold):
         if node.variables():
             continue

@@ -50,7 +50,7 @@ def decimal_of(node: Node) -> Decimal | None:
 
 
 def same_scalar(gold: Node, answer: Node, ctx: Context) -> bool:
-    """Whether two values or formulas are equal under the rules of the module."""
+    """Return True if two values or formulas are equal under the rules of the module."""
     if gold == answer:
         return not gold.has("dots")
     if gold.has("dots") or answer.has("dots"):
@@ -111,7 +111,7 @@ def _bare_log(node: Node) -> bool:
 
 
 def rounded(gold: Node, answer: Node, ctx: Context) -> bool:
-    """Whether one value is the other one rounded, where the rules allow it."""
+    """Return True if one value is the other one rounded, where the rules allow it."""
     shown_gold, shown = decimal_of(gold), decimal_of(answer)
     if shown_gold is None and shown is None and not (ctx.tolerance or ctx.digits or ctx.rounded):
         return False
@@ -146,7 +146,7 @@ def rounded(gold: Node, answer: Node, ctx: Context) -> bool:
 
 
 def _both_rounded(gold: Decimal, answer: Decimal, gap: float, ctx: Context) -> bool:
-    """Whether one of two decimals is the other one with fewer digits, where the rules allow it."""
+    """Return True if one of two decimals is the other one with fewer digits, where the rules allow it."""
     if (
         answer.places >= gold.places + 2
         and gap <= _half(gold)
@@ -164,7 +164,7 @@ def _both_rounded(gold: Decimal, answer: Decimal, gap: float, ctx: Context) -> b
 
 
 def _is_endless(value: Fraction) -> bool:
-    """Whether the decimals of a fraction never end."""
+    """Return True if the decimals of a fraction never end."""
     below = value.denominator
     for prime in (2, 5):
         while below % prime == 0:
@@ -173,7 +173,7 @@ def _is_endless(value: Fraction) -> bool:
 
 
 def _looks_rounded(shown: Decimal) -> bool:
-    """Whether a decimal is likely the end of a longer one: 3.14, not 12.5, 2.75 or 0.35."""
+    """Return True if a decimal is likely the end of a longer one: 3.14, not 12.5, 2.75 or 0.35."""
     return shown.digits >= 3 and shown.places >= 2 and (shown.value * 40).denominator != 1
 
 

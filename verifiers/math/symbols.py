@@ -11,7 +11,7 @@ _INVERSE = (["^", "{", "-", "1", "}", "("], ["^", "-", "1", "("])
 
 
 def inverse_of(reader: Cursor) -> bool:
-    """Whether `^{-1}(` follows, as in f^{-1}(x); it is passed up to the bracket."""
+    """Return True if `^{-1}(` follows, as in f^{-1}(x); it is passed up to the bracket."""
     for signs in _INVERSE:
         if [reader.peek(k).text for k in range(len(signs))] == signs:
             reader.at += len(signs) - 1

@@ -77,11 +77,11 @@ class Node:
         return most
 
     def has(self, *kinds: str) -> bool:
-        """Whether a node of one of `kinds` stands in the tree."""
+        """Return True if a node of one of `kinds` stands in the tree."""
         return any(node.kind in kinds for node in self.walk())
 
     def calls(self, *names: str) -> bool:
-        """Whether a function of one of `names` stands in the tree."""
+        """Return True if a function of one of `names` stands in the tree."""
         return any(node.kind == "fn" and node.value in names for node in self.walk())
 
 

@@ -249,6 +249,6 @@ def split_unit(text: str) -> list[tuple[str, Unit]]:
 
 
 def same_noun(a: str, b: str) -> bool:
-    """Whether two counted things may be the same: singular and plural, or one says more."""
+    """Return True if two counted things may be the same: singular and plural, or one says more."""
     first, second = (frozenset(word.removesuffix("s") for word in noun.split()) for noun in (a, b))
     return not first or not second or first <= second or second <= first

@@ -75,7 +75,7 @@ def _kind(shown: str) -> str | None:
 
 
 def same_words(gold: str, answer: str) -> bool:
-    """Whether two answers in words say the same: the same words in the same order, but for articles,
+    """Return True if two answers in words say the same: the same words in the same order, but for articles,
     plural endings and the like. A real word must be among them. The answer may be a short sentence
     that ends with them, "The winner is Anna"."""
     first = _content(gold)
