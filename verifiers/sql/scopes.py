@@ -60,6 +60,8 @@ class Scene:
     ordered: set[Cell] = field(default_factory=set)
     measured: dict[Cell, set[str]] = field(default_factory=dict)
     """Cells that aggregates and windows compute with, and the names of these."""
+    beside_count: set[Cell] = field(default_factory=set)
+    """Cells that are compared with a COUNT in a subquery."""
 
 
 def read_scene(tree: exp.Expr, schema: Schema) -> Scene:
@@ -309,10 +311,12 @@ class _Reader:
                 around = inner.parent
                 while isinstance(around, exp.Paren | exp.All | exp.Any):
                     around = around.parent
-                if isinstance(around, exp.Binary) and value is not None:
+                if isinstance(around, exp.Binary):
                     other = around.expression if _holds(around.this, inner) else around.this
                     said = self._said(other, frame)
-                    if said is not None:
+                    if value is None and _counts(inner.this):
+                        self.scene.beside_count.update(_cells(said))
+                    if said is not None and value is not None:
                         mirrored = _holds(around.this, inner)
                         one, two = (value.copy(), said) if mirrored else (said, value.copy())
                         self._note(type(around)(this=one, expression=two), None, False)
@@ -401,6 +405,11 @@ def _outside_queries(node: exp.Expr) -> Iterator[exp.Expr]:
         yield current
         if not isinstance(current, exp.Query | exp.Subquery | exp.Exists):
             stack.extend(current.iter_expressions())
+
+
+def _counts(node: exp.Expr) -> bool:
+    """Return True if a subquery gives a count."""
+    return isinstance(node, exp.Query) and any(item.find(exp.Count) for item in node.selects[:1])
 
 
 def _argument(part: exp.AggFunc) -> exp.Expr:

@@ -90,7 +90,7 @@ def _member(plain: Copy, changed: dict[Slot, Cell], number: int) -> Copy:
 
 
 def _columns(values: Assignments) -> dict[Place, list[Slot]]:
-    """Columns whose values may differ within a group, no keys among them, with the classes of their cells."""
+    """Columns whose values may differ within a group, neither keys nor joined, with the classes of their cells."""
     classes, scene = values.classes, values.scene
     grouped = {classes.root(cell) for cell in scene.grouped}
     tables = dict.fromkeys(occurrence.table for occurrence in scene.occurrences)
@@ -106,10 +106,10 @@ def _columns(values: Assignments) -> dict[Place, list[Slot]]:
             for at, occurrence in enumerate(scene.occurrences)
             if occurrence.table == place[0]
         }
-        cells = [cell for root in roots for cell in classes.members.get(root, [root])]
-        if not roots & grouped and not any(
-            is_key(classes.schema, *classes.place(c)) for c in cells
-        ):
+        if roots & grouped or is_key(classes.schema, *place):
+            continue
+        # What rows are joined by stays one value, or each row would meet no other, or many.
+        if all({place} >= set(map(classes.place, classes.members.get(root, ()))) for root in roots):
             found[place] = sorted(roots)
     return found
 
@@ -217,7 +217,10 @@ def _days(day: str, shift: int, kind: str) -> Ladder:
 
 def _compared(values: Assignments, chosen: dict[Place, Ladder]) -> dict[Slot, Cell]:
     """Values of other columns between what an aggregate gives and what it gives of different values."""
-    found: dict[Slot, Cell] = {}
+    found: dict[Slot, Cell] = {
+        values.classes.root(cell): fitted(len(_RUNGS) - 1, values.classes.kind(cell))
+        for cell in values.scene.beside_count
+    }
     for atom in values.scene.atoms:
         plain = atom.tree.unnest()
         if not isinstance(plain, _ORDERS):
@@ -237,8 +240,6 @@ def _compared(values: Assignments, chosen: dict[Place, Ladder]) -> dict[Slot, Ce
 
 def _between(ladder: Ladder, functions: set[str]) -> Cell:
     """A value between an aggregate of a group of five and that of its three different values."""
-    if "Count" in functions:
-        return len(_RUNGS) - 1
     if "Sum" in functions:
         numbers = [v for v in ladder if isinstance(v, int | float)]
         return 2 * numbers[0] + numbers[1] + numbers[2] if numbers else None
