@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import RequestError
 from verigym.task import Task
@@ -38,8 +40,9 @@ class WeightedSum(Composition):
         if self.children and not sum(child.weight for child in self.children) > 0:
             raise RequestError("the weights of compose/sum must not all be 0")
 
+    @override
     def combine(self, task: Task, submission: JSON) -> Verdict:
-        """See the class. The policy's fault where it is that for every child."""
+        """The policy's fault where it is that for every child."""
         verdicts = self.ask(task, submission)
         if isinstance(verdicts, Verdict):
             return verdicts
@@ -65,8 +68,8 @@ class AllOf(Composition):
     about: ClassVar[str] = "The lowest score of several verifiers: all must be content."
     evidence: ClassVar[str] = "What its verifiers take for evidence; after a 0 no other is asked."
 
+    @override
     def combine(self, task: Task, submission: JSON) -> Verdict:
-        """See the class."""
         verdicts = self.ask(task, submission, until=0.0)
         if isinstance(verdicts, Verdict):
             return verdicts
@@ -81,8 +84,9 @@ class AnyOf(Composition):
     about: ClassVar[str] = "The highest score of several verifiers: one must be content."
     evidence: ClassVar[str] = "What its verifiers take for evidence; after a 1 no other is asked."
 
+    @override
     def combine(self, task: Task, submission: JSON) -> Verdict:
-        """See the class. A fault before the first full score is the verdict."""
+        """A fault before the first full score is the verdict."""
         verdicts = self.ask(task, submission, until=1.0)
         if isinstance(verdicts, Verdict):
             return verdicts
@@ -100,8 +104,8 @@ class Gate(Composition):
     )
     evidence: ClassVar[str] = "What its verifiers take for evidence; a shut gate asks no other."
 
+    @override
     def combine(self, task: Task, submission: JSON) -> Verdict:
-        """See the class."""
         verdicts: list[tuple[Child, Verdict]] = []
         for child in self.children:
             verdict = child.verify(task, submission)
@@ -139,8 +143,8 @@ class Clip(Composition):
             raise RequestError(f"low must be below high, got {low} and {high}")
         self._low, self._high = low, high
 
+    @override
     def combine(self, task: Task, submission: JSON) -> Verdict:
-        """See the class."""
         (child,) = self.children
         verdict = child.verify(task, submission)
         if verdict.score is None:
@@ -166,8 +170,8 @@ class Delta(Composition):
     evidence: ClassVar[str] = "What its verifier takes for evidence, in both submissions."
     weights: ClassVar[Mapping[str, float]] = {"before": 0, "after": 0, "delta": 1}
 
+    @override
     def combine(self, task: Task, submission: JSON) -> Verdict:
-        """See the class."""
         (child,) = self.children
         if not isinstance(submission, dict) or set(submission) != {"before", "after"}:
             return Verdict(

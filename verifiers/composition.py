@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import RequestError, TaskError, suggestion
 from verigym.registry import make_verifier
@@ -85,8 +87,8 @@ class Composition(Verifier):
                 raise RequestError(f"two verifiers of {self.id} are called {name!r}; give a name")
         self.params["of"] = [child.plain() for child in self.children]
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class."""
         if not self.children:
             raise TaskError(f"{self.id} is made of nothing; say what with the parameter of")
         return self.combine(task, submission)

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import RequestError
 from verigym.task import Task
@@ -56,8 +58,8 @@ class FormatVerifier(Verifier):
             if not _NAME.fullmatch(tag) or self._tags.count(tag) > 1:
                 raise RequestError(f"tags are different names of letters, got {self._tags}")
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class."""
         if not isinstance(submission, str):
             return unusable("not_text", f"a reply is text, got {type(submission).__name__}")
         reply = f"<{self._tags[0]}>{submission}" if self.params["prefilled"] else submission
@@ -123,8 +125,8 @@ class LengthVerifier(Verifier):
         if self._least > self._most:
             raise RequestError(f"least must not be above most, got {self._least}, {self._most}")
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class."""
         if not isinstance(submission, str):
             return unusable("not_text", f"a reply is text, got {type(submission).__name__}")
         unit = str(self.params["unit"])

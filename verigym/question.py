@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition, split_by_content
@@ -95,8 +96,8 @@ class Question(Env[Asked]):
         """A right reply, from the hidden reference."""
         return f"<answer>{reference['answer']}</answer>"
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         ask = self.ask(rng, difficulty)
         return Draft(
             prompt=f"{ask.prompt}\n{self.form}" if self.form else ask.prompt,
@@ -105,43 +106,46 @@ class Question(Env[Asked]):
             essence=ask.essence,
         )
 
+    @override
     def split_of(self, draft: Draft) -> str:
-        """See `Env`."""
         return split_by_question(draft)
 
+    @override
     def initial(self, task: Task) -> Asked:
-        """See `Env`."""
         steps = [int(tag.removeprefix(_STEPS)) for tag in task.tags if tag.startswith(_STEPS)]
         return Asked(self.reply(task.reference), steps[-1] if steps else 1)
 
+    @override
     def observe(self, state: Asked) -> str:
-        """See `Env`. The prompt says it all."""
+        """The prompt says it all."""
         return ""
 
+    @override
     def transition(self, state: Asked, action: str) -> Transition[Asked]:
-        """See `Env`. Any action is the reply."""
+        """Any action is the reply."""
         return Transition(state=replace(state, answered=True), terminated=True, submission=action)
 
+    @override
     def judged(self, moved: Transition[Asked], verdict: Verdict) -> Transition[Asked]:
-        """See `Env`."""
         return replace(moved, valid=verdict.status is not Status.POLICY_FAULT)
 
+    @override
     def submission(self, state: Asked) -> JSON:
-        """See `Env`. Judged where a reply was too long to be read: none."""
+        """Judged where a reply was too long to be read: none."""
         return ""
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return 1
 
+    @override
     def key(self, state: Asked) -> JSON:
-        """See `Env`."""
         return state.answered
 
+    @override
     def work(self, state: Asked) -> int:
-        """See `Env`."""
         return state.steps
 
+    @override
     def solve(self, state: Asked) -> str:
-        """See `Env`."""
         return state.solution

@@ -20,6 +20,7 @@ import gymnasium
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.async_vector_env import AsyncState
 from gymnasium.vector.utils import iterate
+from typing_extensions import override
 
 from verigym.env import Env, Move
 from verigym.errors import RequestError, suggestion
@@ -143,8 +144,8 @@ class ThreadVectorEnv(SyncVectorEnv):
                 if isinstance(env, _Ahead):
                     env.begun = None
 
+    @override
     def close_extras(self, **kwargs: Any) -> None:
-        """See `VectorEnv`."""
         self._threads.shutdown()
         super().close_extras(**kwargs)
 
@@ -152,13 +153,15 @@ class ThreadVectorEnv(SyncVectorEnv):
 class ProcessVectorEnv(AsyncVectorEnv):
     """An `AsyncVectorEnv` that raises what an instance raised, and says what to do after it."""
 
+    @override
     def reset_async(self, *args: Any, **kwargs: Any) -> None:
-        """See `AsyncVectorEnv`. Raises RequestError where an instance has ended."""
+        """Raises RequestError where an instance has ended."""
         self._check_alive()
         super().reset_async(*args, **kwargs)
 
+    @override
     def step_async(self, actions: Any) -> None:
-        """See `AsyncVectorEnv`. Raises RequestError where an instance has ended."""
+        """Raises RequestError where an instance has ended."""
         self._check_alive()
         _check_number(actions, self.num_envs)
         super().step_async(actions)

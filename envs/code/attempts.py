@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.env import CHARSET, Env, Transition
 from verigym.errors import RequestError, TaskError
@@ -62,23 +64,26 @@ class Attempts(Env[Attempt]):
     def solution(self, reference: Mapping[str, Any]) -> str:
         """A right program in Python, from the hidden reference; "" where none is known."""
 
+    @override
     def initial(self, task: Task) -> Attempt:
-        """See `Env`."""
         reference = as_object(task.reference)
         language = canonical(reference.get("language", "python"))
         return Attempt(language, self.solution(reference))
 
+    @override
     def observe(self, state: Attempt) -> str:
-        """See `Env`. Nothing but the prompt before the first attempt."""
+        """Nothing but the prompt before the first attempt."""
         return state.feedback
 
+    @override
     def transition(self, state: Attempt, action: str) -> Transition[Attempt]:
-        """See `Env`. What was found is said in `judged`."""
+        """Nothing; `judged` shows the findings."""
         program = extract_program(action, state.language)
         return Transition(state=state, valid=bool(program.strip()), submission=action)
 
+    @override
     def judged(self, moved: Transition[Attempt], verdict: Verdict) -> Transition[Attempt]:
-        """See `Env`. Full marks end the episode; else the evidence is the feedback."""
+        """Full marks end the episode; else the evidence is the feedback."""
         if verdict.score == 1.0:
             state = replace(moved.state, feedback="All tests passed.", solved=True)
             return replace(moved, state=state, terminated=True)
@@ -86,24 +91,27 @@ class Attempts(Env[Attempt]):
         feedback = f"Your last program did not pass: {_plain(found)}\nWrite a corrected program."
         return replace(moved, state=replace(moved.state, feedback=feedback))
 
+    @override
     def submission(self, state: Attempt) -> JSON:
-        """See `Env`. Asked for where the last action could not be read at all: no program."""
+        """Asked for where the last action could not be read at all: no program."""
         return ""
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return TURNS
 
+    @override
     def key(self, state: Attempt) -> JSON:
-        """See `Env`. The task is in every key already; of the attempts only the last feedback shows."""
+        """The task is in every key already; of the attempts only the last feedback shows."""
         return [state.feedback, state.solved]
 
     def work(self, state: Attempt) -> int:
         """The lines of the program that solves it."""
         return max(1, sum(bool(line.strip()) for line in state.solution.split("\n")))
 
+    @override
     def solve(self, state: Attempt) -> str:
-        """See `Env`. Raises RequestError for a task made elsewhere, or of another language."""
+        """Raises RequestError for a task made elsewhere, or of another language."""
         if not state.solution:
             raise RequestError("no solution is known for a task that was not generated here")
         if state.language != "python":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.envs.code.family import (
     LISTED,
@@ -43,21 +44,21 @@ print(sum(x for x in map(int, input().split()) if picked(x)))
         "less": "less than {k}",
     }
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         return {"rule": one_of(rng, tuple(self._RULES)), "k": whole(rng, 2, 12)}
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         picked = self._RULES[str(p["rule"])].format(k=p["k"])
         return f"{LISTED} Print the sum of those that are {picked} (0 if there are none)."
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         return listed(wholes(rng, size, -30, 60))
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`."""
         rule, k = p["rule"], int(p["k"])
         total = 0
         for number in read_listed(stdin):
@@ -80,23 +81,23 @@ input()
 print(*[(A * x + B) % M for x in map(int, input().split())])
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         return {"a": whole(rng, 2, 9), "b": whole(rng, 1, 9), "m": whole(rng, 7, 31)}
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         return (
             f"{LISTED} For each x of them, in order, print the remainder of {p['a']} * x + {p['b']} "
             f"divided by {p['m']}. No x is negative. Separate the results by spaces, on one line."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         return listed(wholes(rng, size, 0, 99))
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`."""
         a, b, m = int(p["a"]), int(p["b"]), int(p["m"])
         return " ".join(str((a * number + b) % m) for number in read_listed(stdin))
 
@@ -119,13 +120,13 @@ for word in input().split():
 print(count)
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         rule = one_of(rng, ("contain", "start", "end", "long without"))
         return {"rule": rule, "letter": one_of(rng, "abcdef"), "length": whole(rng, 3, 5)}
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         letter = p["letter"]
         what = {
             "contain": f"contain the letter {letter}",
@@ -138,12 +139,12 @@ print(count)
             f"Print how many of the words {what}."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         return " ".join(letters(rng, whole(rng, 1, 6), "abcdefg") for _ in range(size)) + "\n"
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`."""
         rule, letter = p["rule"], str(p["letter"])
         count = 0
         for word in stdin.split():
@@ -169,24 +170,24 @@ for c in input():
 print("".join(out))
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         return {"k": whole(rng, 1, 25), "keep": one_of(rng, "aeiou")}
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         return (
             "The input is one line of lower-case letters and spaces. Replace every letter by the one "
             f"{p['k']} places later in the alphabet, going on with a after z, but leave every letter "
             f"{p['keep']} of the input and every space as it is. Print the result."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         return " ".join(letters(rng, whole(rng, 1, 6), _LOWER) for _ in range(size)) + "\n"
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`."""
         k = int(p["k"])
         moved = dict(zip(_LOWER, _LOWER[k:] + _LOWER[:k], strict=True))
         moved[str(p["keep"])] = str(p["keep"])
@@ -206,28 +207,28 @@ numbers.sort(reverse=END == "largest")
 print(numbers[K - 1] if len(numbers) >= K else "none")
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         return {
             "end": one_of(rng, ("largest", "smallest")),
             "repeats": one_of(rng, ("once", "each time")),
             "k": whole(rng, 2, 6),
         }
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         return (
             f"{LISTED} Order them so that the {p['end']} comes first; a number that occurs several "
             f"times counts {p['repeats']}. Print number {p['k']} in that order, or none if there are "
             f"fewer than {p['k']}."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         return listed(wholes(rng, size + 2, -9, max(9, size)))
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`."""
         numbers: list[int] = sorted(read_listed(stdin))
         if p["repeats"] == "once":
             numbers = sorted(dict.fromkeys(numbers))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.envs.code.slow import LEVELS
 from verigym.question import Ask, Question
@@ -44,8 +45,8 @@ class Faster(Question):
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         functions = LEVELS[difficulty]
         while True:
             one = functions[int(rng.integers(len(functions)))]
@@ -73,8 +74,8 @@ class Faster(Question):
             essence=essence,
         )
 
+    @override
     def reply(self, reference: Any) -> str:
-        """See `Question`."""
         return f"```python\n{reference['fast']}```"
 
 

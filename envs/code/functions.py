@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.env import Draft
 from verigym.envs.code import functions_easy, functions_hard, functions_medium
@@ -46,8 +47,9 @@ class Functions(Attempts):
     verifier_id: ClassVar[str] = "code/function"
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`. Draws on until the calls have several answers, so that none can be guessed."""
+        """Draws on until the calls have several answers, so that none can be guessed."""
         families = LEVELS[difficulty]
         while True:
             family = families[int(rng.integers(len(families)))]
@@ -90,8 +92,8 @@ class Functions(Attempts):
             essence=essence,
         )
 
+    @override
     def solution(self, reference: Mapping[str, Any]) -> str:
-        """See `Attempts`."""
         return str(reference.get("solution", ""))
 
     def work(self, state: Attempt) -> int:

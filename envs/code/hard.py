@@ -6,6 +6,7 @@ from functools import cache
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.envs.code.family import (
     LISTED,
@@ -62,16 +63,16 @@ while queue:
 print(best)
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         return {
             "moves": one_of(rng, tuple(_MOVES)),
             "edge": one_of(rng, ("ends", "wraps")),
             "breaks": whole(rng, 0, 4),
         }
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         moves = {
             "rook": "to one of the 4 cells beside it",
             "king": "to one of the 8 cells around it",
@@ -90,8 +91,8 @@ print(best)
             "it cannot be reached."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         side = min(4 + size // 4, 14)
         h, w = whole(rng, 3, side), whole(rng, 3, side)
         share = 0.25 + 0.1 * int(p["breaks"])
@@ -100,8 +101,9 @@ print(best)
         head = f"{h} {w} {whole(rng, 1, h)} {whole(rng, 1, w)}"
         return "\n".join([head, *("".join(row) for row in cells)]) + "\n"
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`. Layer by layer, sets of cell and walls entered."""
+        """Layer by layer, sets of cell and walls entered."""
         head, *grid = stdin.split("\n")[:-1]
         h, w, r, c = map(int, head.split())
         layer = {(0, 0, 0)}
@@ -147,8 +149,8 @@ else:
 print(*[ways[x] for x in amounts])
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         coins = sorted(
             int(c) for c in rng.choice(np.arange(1, 13), whole(rng, 3, 5), replace=False)
         )
@@ -158,8 +160,8 @@ print(*[ways[x] for x in amounts])
             "modulus": (97, 997, 9973, 99991)[whole(rng, 0, 3)],
         }
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         order = (
             "two ways that differ in the order of the coins are different"
             if p["order"] == "matters"
@@ -173,12 +175,13 @@ print(*[ways[x] for x in amounts])
             "one way."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         return " ".join(map(str, wholes(rng, min(size, 12), 0, 20 + 4 * size))) + "\n"
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`. By recursion on what is left and which coins are still allowed."""
+        """By recursion on what is left and which coins are still allowed."""
         coins = tuple(map(int, str(p["coins"]).split()))
         order_matters = p["order"] == "matters"
 
@@ -213,24 +216,25 @@ for i in range(1, n + 1):
 print(best[n])
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         return {"gap": whole(rng, 1, 5), "cost": whole(rng, 0, 8)}
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         return (
             f"{LISTED} Choose some of them, perhaps none, so that between two chosen ones there are "
             f"always at least {p['gap']} that are not chosen. Each choice earns the number and costs "
             f"{p['cost']}. Print the most that can be earned in all."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         return listed(wholes(rng, size, -5, 30))
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`. From the right: what the numbers from each place on can earn."""
+        """From the right: what the numbers from each place on can earn."""
         numbers, gap = read_listed(stdin), int(p["gap"])
         earns = [0] * (len(numbers) + gap + 1)
         for place in reversed(range(len(numbers))):
@@ -271,15 +275,15 @@ else:
     print(*stack if stack else ["empty"])
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         return {
             "m": whole(rng, 5, 99),
             "sub": one_of(rng, ("below minus top", "top minus below")),
         }
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         return (
             "The first line holds n, each of the next n lines one command of a stack machine, whose "
             "stack is empty at first: push X puts X on top; pop takes the top off; dup puts a copy of "
@@ -291,8 +295,8 @@ else:
             "counted from 1."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         commands, height = [], 0
         for _ in range(size + 2):
             if height < 2 or rng.random() < 0.4:
@@ -305,8 +309,8 @@ else:
             height += {"push": 1, "dup": 1, "swap": 0}.get(word, -1)
         return "\n".join([str(len(commands)), *commands]) + "\n"
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`."""
         m, sign = int(p["m"]), 1 if p["sub"] == "below minus top" else -1
         stack: list[int] = []
         for number, command in enumerate(stdin.split("\n")[1:-1], 1):
@@ -345,30 +349,31 @@ for i in range(1, len(a) + 1):
 print(row[-1])
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         return {
             "insert": whole(rng, 1, 6),
             "delete": whole(rng, 1, 6),
             "change": whole(rng, 1, 9),
         }
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         return (
             "The input is two lines, a word of lower-case letters on each. The first word is turned "
             f"into the second. To insert a letter costs {p['insert']}, to delete one {p['delete']}, "
             f"to change one into another {p['change']}. Print the least total cost."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         long = min(size + 2, 40)
         one, two = (letters(rng, whole(rng, 1, long), "abcd") for _ in range(2))
         return f"{one}\n{two}\n"
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`. By recursion on the ends of both words."""
+        """By recursion on the ends of both words."""
         one, two = stdin.split()
         insert, delete, change = (int(p[name]) for name in ("insert", "delete", "change"))
 

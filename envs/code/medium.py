@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.envs.code.family import (
     LISTED,
@@ -30,15 +31,15 @@ f = {"largest": max, "smallest": min, "sum": sum, "spread": lambda w: max(w) - m
 print(*[f(a[i:i + W]) for i in range(n - W + 1)] if n >= W else ["none"])
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         return {
             "w": whole(rng, 2, 6),
             "what": one_of(rng, ("largest", "smallest", "sum", "spread")),
         }
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         what = {
             "largest": "the largest of them",
             "smallest": "the smallest of them",
@@ -50,12 +51,12 @@ print(*[f(a[i:i + W]) for i in range(n - W + 1)] if n >= W else ["none"])
             f"results by spaces, on one line. Print none if n is less than {p['w']}."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         return listed(wholes(rng, size + 2, -20, 20))
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`."""
         numbers, width = read_listed(stdin), int(p["w"])
         results = []
         for end in range(width, len(numbers) + 1):
@@ -88,12 +89,12 @@ while i < len(s):
 print("".join(out))
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         return {"order": one_of(rng, ("letter", "number")), "most": whole(rng, 2, 9)}
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         first, second = ("letter", "number") if p["order"] == "letter" else ("number", "letter")
         return (
             "The input is one line of lower-case letters. From left to right, replace each run of "
@@ -102,12 +103,12 @@ print("".join(out))
             f"{p['most']} and a shorter last one if needed. Print the result."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         return "".join(one_of(rng, "abc") * whole(rng, 1, 12) for _ in range(size)) + "\n"
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`."""
         most, pieces = int(p["most"]), []
         for letter, run in groupby(stdin.strip()):
             whole_ones, rest = divmod(len(list(run)), most)
@@ -134,25 +135,25 @@ for word in input().split():
 print(*out)
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         source, target = whole(rng, 2, 16), whole(rng, 2, 15)
         return {"from": source, "to": target + (target >= source)}
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         return (
             f"The input is one line of whole numbers in base {p['from']}, separated by spaces. Print "
             f"them in base {p['to']}, in the same order, separated by spaces. Digits above 9 are the "
             "lower-case letters a to f. There are no leading zeros, in input or output."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         return " ".join(_in_base(n, int(p["from"])) for n in wholes(rng, size, 0, 3000)) + "\n"
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`."""
         return " ".join(_in_base(int(word, int(p["from"])), int(p["to"])) for word in stdin.split())
 
 
@@ -185,16 +186,16 @@ else:
     print(bad)
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         pairs = ["()", "[]", "{}", "<>"]
         order = rng.permutation(4)
         count = whole(rng, 2, 4)
         chosen = "".join(pairs[int(i)] for i in sorted(order[:count]))
         return {"pairs": chosen, "want": one_of(rng, ("depth", "place"))}
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         start = f"The input is one line of brackets of the kinds {' '.join(str(p['pairs']))}. "
         if p["want"] == "depth":
             return (
@@ -207,8 +208,8 @@ else:
             "bracket (whether or not some stay open at the end)."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         pairs = str(p["pairs"])
         text = ""
         stack: list[str] = []
@@ -225,8 +226,8 @@ else:
             text = text[:place] + one_of(rng, pairs) + text[place + 1 :]
         return text + "\n"
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`."""
         pairs, text = str(p["pairs"]), stdin.strip()
         wanted: list[str] = []
         deepest = 0
@@ -256,12 +257,12 @@ for word in input().split():
     print(seen[x], len(seen) - seen[x])
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         return {"a": whole(rng, 2, 12), "c": whole(rng, 1, 20), "m": whole(rng, 20, 99)}
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         return (
             f"The rule x -> ({p['a']} * x + {p['c']}) mod {p['m']} is applied again and again, until "
             "a number comes back. The input is one line of starting numbers, separated by spaces. "
@@ -270,12 +271,12 @@ for word in input().split():
             "cycle has."
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         return " ".join(map(str, wholes(rng, min(size, 20), 0, 200))) + "\n"
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`."""
         a, c, m = (int(p[name]) for name in "acm")
         lines = []
         for word in stdin.split():
@@ -311,12 +312,12 @@ else:
     print(max(b - a for a, b in merged))
 """
 
+    @override
     def draw(self, rng: np.random.Generator) -> Params:
-        """See `Family`."""
         return {"gap": whole(rng, 0, 7), "want": one_of(rng, ("list", "count", "longest"))}
 
+    @override
     def statement(self, p: Params) -> str:
-        """See `Family`."""
         want = {
             "list": "Print the spans that are left in ascending order, start and end, one a line.",
             "count": "Print how many spans are left.",
@@ -329,15 +330,15 @@ else:
             f"both; go on until no two can be joined. {want}"
         )
 
+    @override
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """See `Family`."""
         starts = wholes(rng, size, 0, 12 * size)
         lengths = wholes(rng, size, 0, 9)
         rows = [f"{a} {a + length}" for a, length in zip(starts, lengths, strict=True)]
         return "\n".join([str(size), *rows]) + "\n"
 
+    @override
     def answer(self, p: Params, stdin: str) -> str:
-        """See `Family`."""
         numbers, gap = read_listed(stdin), int(p["gap"])
         covered: set[int] = set()
         for start, end in zip(numbers[::2], numbers[1::2], strict=True):

@@ -6,6 +6,7 @@ import ast
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.envs.code.attempts import fenced
 from verigym.envs.code.interpret import Interpreter
@@ -34,8 +35,9 @@ class Predict(Question):
     verifier_id: ClassVar[str] = "code/value"
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`. Draws on until the value is neither short nor long, nor stands in the prompt."""
+        """Draws on until the value is neither short nor long, nor stands in the prompt."""
         while True:
             program = draw_program(rng, *LEVELS[difficulty])
             essence = [program.source, program.call]
@@ -57,8 +59,8 @@ class Predict(Question):
                     essence=essence,
                 )
 
+    @override
     def reply(self, reference: Any) -> str:
-        """See `Question`."""
         return f"<answer>{reference['literal']}</answer>"
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.env import Draft
 from verigym.envs.code.attempts import LIMITS, Attempts, as_object, asked
@@ -31,8 +32,8 @@ class Problems(Attempts):
         self.language = canonical(language)
         super().__init__(**kwargs)
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         level = [one for one in read_problems().values() if one.level == difficulty]
         problem = level[int(rng.integers(len(level)))]
         if len(problem.tests) <= problem.shown:
@@ -53,13 +54,14 @@ class Problems(Attempts):
             tags=("code", problem.theme, problem.name),
         )
 
+    @override
     def split_of(self, draft: Draft) -> str:
-        """See `Env`. By the problem's name alone: in every language it is in the same split."""
+        """By the problem's name alone: in every language it is in the same split."""
         name = str(as_object(draft.reference).get("problem", ""))
         return super().split_of(replace(draft, prompt=_SALT + name, reference=None))
 
+    @override
     def solution(self, reference: Mapping[str, Any]) -> str:
-        """See `Attempts`."""
         problem = read_problems().get(str(reference.get("problem", "")))
         return problem.solution if problem else ""
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.env import Draft
 from verigym.envs.code.attempts import LIMITS, Attempt, Attempts, asked, fenced
@@ -42,8 +43,8 @@ class Repair(Attempts):
     verifier_id: ClassVar[str] = "code/stdio"
     difficulties: ClassVar[tuple[str, ...]] = tuple(MISTAKES)
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         count, program = MISTAKES[difficulty], None
         while program is None:
             family, params, tests = draw_problem(rng, difficulty, self.wants)
@@ -66,8 +67,8 @@ class Repair(Attempts):
             essence=essence_of(family, params),
         )
 
+    @override
     def solution(self, reference: Mapping[str, Any]) -> str:
-        """See `Attempts`."""
         family, params = problem_of(dict(reference))
         return FAMILIES[family].source(params) if family in FAMILIES else ""
 

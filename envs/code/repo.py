@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import CHARSET, Draft, Env, Transition
@@ -67,8 +68,9 @@ class Repo(Env[Looking]):
     max_action_chars: ClassVar[int] = 1 << 16
     costly: ClassVar[bool] = True
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`. Draws on until each mistake shows in some hidden call."""
+        """Draws on until each mistake shows in some hidden call."""
         while True:
             plan = _Plan.draw(rng, difficulty)
             if not self.wants(plan.essence()):
@@ -100,16 +102,17 @@ class Repo(Env[Looking]):
             essence=plan.essence(),
         )
 
+    @override
     def initial(self, task: Task) -> Looking:
-        """See `Env`."""
         return Looking()
 
+    @override
     def observe(self, state: Looking) -> str:
-        """See `Env`. Nothing but the prompt before the first command."""
+        """Nothing but the prompt before the first command."""
         return state.view
 
+    @override
     def transition(self, state: Looking, action: str) -> Transition[Looking]:
-        """See `Env`."""
         if holds_patch(action):
             moved = replace(state, view="", patched=True)
             return Transition(state=moved, terminated=True, submission=action)
@@ -119,12 +122,13 @@ class Repo(Env[Looking]):
             return Transition(state=state, valid=False)
         return Transition(state=replace(state, view=view))
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return _LEVELS.get(task.difficulty, _LEVELS["hard"])[2]
 
+    @override
     def key(self, state: Looking) -> JSON:
-        """See `Env`. The task is in every key already; commands change nothing but what is shown."""
+        """The task is in every key already; commands change nothing but what is shown."""
         return [state.view, state.patched]
 
     def work(self, state: Looking) -> int:
@@ -134,8 +138,9 @@ class Repo(Env[Looking]):
         lines = sum(text.count("\n") for text in files.values())
         return lines // 8 + 5 * len(reference.get("fixed", {}))
 
+    @override
     def solve(self, state: Looking) -> str:
-        """See `Env`. The patch, as a unified diff."""
+        """The patch, as a unified diff."""
         reference: Any = self.task.reference
         if "fixed" not in reference:
             raise TaskError("no solution is known for a task that was not generated here")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft
@@ -43,8 +44,8 @@ class Stdio(Attempts):
         self.language = canonical(language)
         super().__init__(**kwargs)
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         family, params, tests = draw_problem(rng, difficulty, self.wants)
         return Draft(
             prompt=asked(self.language, family.statement(params), tests),
@@ -59,8 +60,8 @@ class Stdio(Attempts):
             essence=essence_of(family, params),
         )
 
+    @override
     def solution(self, reference: Mapping[str, Any]) -> str:
-        """See `Attempts`."""
         family, params = problem_of(dict(reference))
         return FAMILIES[family].source(params) if family in FAMILIES else ""
 

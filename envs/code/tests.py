@@ -6,6 +6,7 @@ import json
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.envs.code import mutated_easy, mutated_hard, mutated_medium
 from verigym.envs.code.mutated import Mutated
@@ -52,8 +53,8 @@ class Tests(Question):
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         functions = LEVELS[difficulty]
         while True:
             one = functions[int(rng.integers(len(functions)))]
@@ -95,6 +96,6 @@ class Tests(Question):
             essence=essence,
         )
 
+    @override
     def reply(self, reference: Any) -> str:
-        """See `Question`."""
         return f"```json\n{json.dumps(reference['killing'])}\n```"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.envs.code import hardware, hardware_clocked
 from verigym.envs.code.hardware import Drawn
@@ -68,8 +69,8 @@ class Verilog(Question):
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         kinds = LEVELS[difficulty]
         while True:
             kind = kinds[int(rng.integers(len(kinds)))]
@@ -100,8 +101,8 @@ class Verilog(Question):
             essence=prompt,
         )
 
+    @override
     def reply(self, reference: Any) -> str:
-        """See `Question`."""
         return f"```verilog\n{reference['solution']}```"
 
 

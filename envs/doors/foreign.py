@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium.spaces import Text
+from typing_extensions import override
 
 from verigym.canonical import JSON, digest
 from verigym.env import CHARSET, Draft, Env, Transition
@@ -82,8 +83,9 @@ class ForeignGame(Env[Position]):
         """What a copy takes along, pickled or not: not the live game, which it plays again."""
         return {**vars(self), "_live": None}
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`. The game is made to learn its prompt, and kept for the first turn."""
+        """The game is made to learn its prompt, and kept for the first turn."""
         reference = {
             "door": self.door,
             "seed": int(rng.integers(2**31)),
@@ -93,21 +95,21 @@ class ForeignGame(Env[Position]):
         self._keep(reference, (), game)
         return Draft(prompt=game.prompt, reference=reference)
 
+    @override
     def initial(self, task: Task) -> Position:
-        """See `Env`."""
         return _position((), self._game(task, ()))
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         assert isinstance(task.reference, Mapping)
         return int(str(task.reference["turns"]))
 
+    @override
     def observe(self, state: Position) -> str:
-        """See `Env`."""
         return state.view
 
+    @override
     def transition(self, state: Position, action: str) -> Transition[Position]:
-        """See `Env`."""
         game = self._game(self.task, state.moves)
         self._live = None  # until the step is whole
         valid = game.act(action)
@@ -123,20 +125,20 @@ class ForeignGame(Env[Position]):
             submission=list(moved.moves) if game.over else None,
         )
 
+    @override
     def submission(self, state: Position) -> JSON:
-        """See `Env`."""
         return list(state.moves)
 
+    @override
     def key(self, state: Position) -> JSON:
-        """See `Env`."""
         return state.key
 
+    @override
     def legal_actions(self, state: Position) -> list[str] | None:
-        """See `Env`."""
         return None if state.legal is None else list(state.legal)
 
+    @override
     def solve(self, state: Position) -> str:
-        """See `Env`."""
         best = self._game(self.task, state.moves).best()
         if best is None:
             raise RequestError("the goal cannot be reached from here, or nobody knows how")

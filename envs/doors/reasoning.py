@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.envs.doors.foreign import LUCK, ORDER, AnyText
 from verigym.errors import TaskError
@@ -101,8 +102,8 @@ class Reasoning(Question):
         self.observation_space = AnyText(self.max_observation_chars)
         self.action_space = AnyText(self.max_action_chars)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         level = LEVELS.get(self.task_name, _USUAL)[difficulty]
         seed, entry = _drawn(rng, self.task_name, level)
         kind = JUDGED.get(self.task_name, "exact")
@@ -122,8 +123,8 @@ class Reasoning(Question):
             reference |= {"level": level, "seed": seed}
         return Ask(prompt=entry["question"], answer=answer, reference=reference)
 
+    @override
     def reply(self, reference: Any) -> str:
-        """See `Question`."""
         return f"<answer>{reference.get('solution', reference.get('answer'))}</answer>"
 
 

@@ -6,6 +6,7 @@ from functools import cache
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft
@@ -38,8 +39,8 @@ class StoryGame(ForeignGame):
 
     max_observation_chars: ClassVar[int] = 1 << 15
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         own = self.settings[difficulty]
         reference: JSON = {"door": self.door, "seed": int(rng.integers(2**31)), **own}
         return Draft(prompt=PROMPT.format(turns=own["turns"]), reference=reference)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import Play, ReplayedGame
@@ -45,8 +46,9 @@ class Blackjack(ReplayedGame):
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
     recoverable: ClassVar[bool] = False
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. No hand begins with 21, or could take more than its turns."""
+        """No hand begins with 21, or could take more than its turns."""
         count, known, odd = SIZES[difficulty]
         deck: tuple[int, ...] = FULL
         soft17 = False
@@ -80,8 +82,8 @@ class Blackjack(ReplayedGame):
             "turns": count * TURNS,
         }
 
+    @override
     def show(self, board: Table) -> str:
-        """See `ReplayedGame`."""
         lines = []
         if board.last is not None:
             own, dealer, gain = board.last
@@ -96,21 +98,23 @@ class Blackjack(ReplayedGame):
             )
         return "\n".join(lines)
 
+    @override
     def position(self, board: Table) -> JSON:
-        """See `ReplayedGame`. How the hand before ended is shown, so it is part of it."""
+        """Includes the end of the previous hand, which is shown."""
         last = None if board.last is None else list(board.last)
         return [board.hand, board.drawn, board.spoilt, board.good, last]
 
+    @override
     def moves(self, board: Table) -> list[str]:
-        """See `ReplayedGame`."""
         return list(board.open)
 
+    @override
     def lost(self, board: Table) -> bool:
-        """See `ReplayedGame`."""
         return board.over and board.good < board.hand
 
+    @override
     def best(self, board: Table) -> str | None:
-        """See `ReplayedGame`. It knows the deck, not the cards to come."""
+        """It knows the deck, not the cards to come."""
         if board.over or board.spoilt or board.good < board.hand:
             return None
         gains = board.gains

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.mate_positions import essence_of, position_with_mate
@@ -32,15 +33,15 @@ class ChessPuzzles(ReplayedGame):
     recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.1  # one of some twenty moves is often mate
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`."""
         moves = LEVELS[difficulty]
         position = position_with_mate(rng, moves, self.wants)
         prompt, reference = _task(position, moves)
         return prompt, {**reference, "essence": essence_of(position)}
 
+    @override
     def show(self, board: Puzzle) -> str:
-        """See `ReplayedGame`."""
         rows = rows_of(board.position)
         lines = [f"{8 - i} {' '.join(row)}" for i, row in enumerate(rows)]
         lines += ["  a b c d e f g h", f"FEN: {fen_of(board.position)}"]
@@ -49,25 +50,27 @@ class ChessPuzzles(ReplayedGame):
             lines.append(f"{_SIDES[board.position[2]]} to move; {moves} left.")
         return "\n".join(lines)
 
+    @override
     def position(self, board: Puzzle) -> JSON:
-        """See `ReplayedGame`."""
         return [fen_of(board.position), board.left, board.end]
 
+    @override
     def moves(self, board: Puzzle) -> list[str]:
-        """See `ReplayedGame`. In UCI: SAN's marks would tell checks and mates."""
+        """In UCI: SAN's marks would tell checks and mates."""
         return [] if board.end else sorted(map(uci, legal_moves(board.position)))
 
+    @override
     def lost(self, board: Puzzle) -> bool:
-        """See `ReplayedGame`."""
         return board.end == "spoiled"
 
+    @override
     def best(self, board: Puzzle) -> str | None:
-        """See `ReplayedGame`."""
         move = None if board.end else mating_move(board.position, board.left)
         return None if move is None else uci(move)
 
+    @override
     def work(self, state: Play) -> int:
-        """See `Env`. Half-moves to look ahead."""
+        """Half-moves to look ahead."""
         board: Puzzle = state.board
         return 2 * (mate_distance(board.position, board.left) or board.left) - 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.self_play import Duel
@@ -53,8 +54,9 @@ class ConnectFour(Duel):
     names: ClassVar[tuple[str, str]] = ("X", "O")
     recoverable: ClassVar[bool] = False
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. Games of random but not careless moves, until a position fits."""
+        """Games of random but not careless moves, until a position fits."""
         opponent, moves = LEVELS[difficulty]
         rows = rows_of(_won_position(rng, moves))
         reference = {
@@ -67,8 +69,9 @@ class ConnectFour(Duel):
         }
         return _PROMPT.format(board=_BOARD, turns=moves), reference
 
+    @override
     def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `Duel`. A few moves of each side have been made, at random; no line of three is open."""
+        """A few moves of each side have been made, at random; no line of three is open."""
         while True:
             me = you = 0
             for draw in rng.integers(1 << 30, size=2 * int(rng.integers(1, 5))).tolist():
@@ -79,42 +82,45 @@ class ConnectFour(Duel):
                 reference = {"rows": rows_of((me, you)), "turns": 42 - both.bit_count()}
                 return _PROMPT_SIDES.format(board=_BOARD), reference
 
+    @override
     def show(self, board: Match) -> str:
-        """See `ReplayedGame`."""
         return _drawn(pair(board))
 
+    @override
     def show_sides(self, board: Any, side: int) -> str:
-        """See `Duel`."""
         return _drawn(board)
 
+    @override
     def position(self, board: Match) -> JSON:
-        """See `ReplayedGame`."""
         return rows_of(pair(board))
 
+    @override
     def position_of_sides(self, board: Any) -> JSON:
-        """See `Duel`."""
         return rows_of(board)
 
+    @override
     def moves(self, board: Match) -> list[str]:
-        """See `ReplayedGame`."""
         rules = RULES[self.game]
         return [str(column + 1) for column in range(7) if rules.legal(board, column)]
 
+    @override
     def lost(self, board: Match) -> bool:
-        """See `ReplayedGame`."""
         return RULES[self.game].lost(board)  # type: ignore[attr-defined,no-any-return]
 
+    @override
     def best(self, board: Match) -> str | None:
-        """See `ReplayedGame`. The shortest win that can be forced."""
+        """The shortest win that can be forced."""
         cell = winning_cell(*pair(board), FAR)
         return _column(cell) if cell else None
 
+    @override
     def strong(self, board: Any, side: int) -> str:
-        """See `Duel`. As the `search` opponent plays."""
+        """As the `search` opponent plays."""
         return _column(reply(board[side], board[1 - side], "search", 0))
 
+    @override
     def effort(self, board: Match) -> int:
-        """See `Duel`. Moves to look ahead, of both sides."""
+        """Moves to look ahead, of both sides."""
         return 2 * (distance(*pair(board), FAR) or FAR + 1) - 1
 
 

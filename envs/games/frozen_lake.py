@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.paths import shortest
@@ -33,8 +34,9 @@ class FrozenLake(ReplayedGame):
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
     recoverable: ClassVar[bool] = False
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. Drawn until the shortest way has the length of the difficulty."""
+        """Drawn until the shortest way has the length of the difficulty."""
         size, holes, lengths = SIZES[difficulty]
         while True:
             cells = np.where(rng.random((size, size)) < holes, "H", "F")
@@ -46,26 +48,28 @@ class FrozenLake(ReplayedGame):
                 turns = len(path) + size
                 return _PROMPT.format(turns=turns), {"rows": list(rows), "turns": turns}
 
+    @override
     def show(self, board: LakeState) -> str:
-        """See `ReplayedGame`."""
         rows = [list(row) for row in board.rows]
         rows[board.row][board.column] = "@"
         return "\n".join(map("".join, rows))
 
+    @override
     def position(self, board: LakeState) -> JSON:
-        """See `ReplayedGame`."""
         return [board.row, board.column]
 
+    @override
     def moves(self, board: LakeState) -> list[str]:
-        """See `ReplayedGame`. Those that stay on the lake."""
+        """The moves that stay on the lake."""
         return [name for name, _ in _steps(board)]
 
+    @override
     def lost(self, board: LakeState) -> bool:
-        """See `ReplayedGame`. In a hole."""
+        """In a hole."""
         return board.rows[board.row][board.column] == "H"
 
+    @override
     def best(self, board: LakeState) -> str | None:
-        """See `ReplayedGame`."""
         path = _way(board)
         return path[0] if path else None
 

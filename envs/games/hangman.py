@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import Play, ReplayedGame
@@ -29,34 +30,36 @@ class Hangman(ReplayedGame):
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
     recoverable: ClassVar[bool] = False
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. Short words give fewer hints."""
+        """Short words give fewer hints."""
         lengths, lives = SIZES[difficulty]
         known = words(lengths[int(rng.integers(len(lengths)))])
         secret = known[int(rng.integers(len(known)))]
         turns = len(set(secret)) + lives + 4
         return _PROMPT.format(lives=lives), {"secret": secret, "lives": lives, "turns": turns}
 
+    @override
     def show(self, board: Guesses) -> str:
-        """See `ReplayedGame`."""
         word = " ".join(letter if letter in board.made else "_" for letter in board.secret)
         wrong = "".join(letter for letter in board.made if letter not in board.secret)
         return f"{word}\nwrong: {wrong or 'none'}; lives left: {board.lives - len(wrong)}"
 
+    @override
     def position(self, board: Guesses) -> JSON:
-        """See `ReplayedGame`."""
         return board.made
 
+    @override
     def moves(self, board: Guesses) -> list[str]:
-        """See `ReplayedGame`."""
         return [letter for letter in _ALPHABET if letter not in board.made]
 
+    @override
     def lost(self, board: Guesses) -> bool:
-        """See `ReplayedGame`."""
         return sum(letter not in board.secret for letter in board.made) >= board.lives
 
+    @override
     def best(self, board: Guesses) -> str | None:
-        """See `ReplayedGame`. It knows the word."""
+        """It knows the word."""
         if self.lost(board):
             return None
         return next((letter for letter in board.secret if letter not in board.made), None)

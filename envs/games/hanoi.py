@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
@@ -26,8 +27,9 @@ class Hanoi(ReplayedGame):
     game: ClassVar[str] = "hanoi"
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. Disks on random pegs; few enough moves, and not too few."""
+        """Disks on random pegs; few enough moves, and not too few."""
         disks, lengths = SIZES[difficulty]
         while True:
             places = [int(p) for p in rng.integers(0, 3, disks)]
@@ -40,23 +42,25 @@ class Hanoi(ReplayedGame):
                 prompt = _PROMPT.format(disks=disks, target=target, turns=turns)
                 return prompt, {"start": start, "target": target, "turns": turns}
 
+    @override
     def show(self, board: HanoiState) -> str:
-        """See `ReplayedGame`. Bottom first."""
+        """Bottom first."""
         return "\n".join(
             f"peg {i}: {' '.join(map(str, peg)) or 'empty'}" for i, peg in enumerate(board.pegs, 1)
         )
 
+    @override
     def position(self, board: HanoiState) -> JSON:
-        """See `ReplayedGame`."""
         return [list(peg) for peg in board.pegs]
 
+    @override
     def moves(self, board: HanoiState) -> list[str]:
-        """See `ReplayedGame`."""
         pairs = [(a, b) for a in range(3) for b in range(3)]
         return [f"{a + 1}->{b + 1}" for a, b in pairs if self.rules.legal(board, (a, b))]
 
+    @override
     def best(self, board: HanoiState) -> str | None:
-        """See `ReplayedGame`. The largest disk out of place decides; the smaller ones make way."""
+        """The largest disk out of place decides; the smaller ones make way."""
         where = {disk: peg for peg, disks in enumerate(board.pegs) for disk in disks}
         target, move = board.target, None
         for disk in sorted(where, reverse=True):

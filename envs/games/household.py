@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.homes import ROOMS, THINGS, Draws, furnished, spots_for
@@ -50,8 +51,9 @@ class Household(ReplayedGame):
     game: ClassVar[str] = "household"
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. Nothing of the wanted kind is where it is to be put."""
+        """Nothing of the wanted kind is where it is to be put."""
         size, others, errands = SIZES[difficulty]
         draws = Draws(rng.random(256).tolist())
         rest = [room for room in ROOMS if room != "kitchen"]
@@ -90,8 +92,8 @@ class Household(ReplayedGame):
             "turns": turns,
         }
 
+    @override
     def show(self, board: Home) -> str:
-        """See `ReplayedGame`."""
         house = board.house
         here = [name for name, room in house.room_of.items() if room == board.room]
         lines = [f"You are in the {board.room}. Places: {', '.join(here)}."]
@@ -108,13 +110,14 @@ class Household(ReplayedGame):
         lines.append(f"You hold {_told(board, board.held) if board.held else 'nothing'}.")
         return "\n".join(lines)
 
+    @override
     def position(self, board: Home) -> JSON:
-        """See `ReplayedGame`. What was seen changes nothing, so it is not in it."""
+        """Leaves out what was seen before, which changes nothing."""
         states = [list(pair) for pair in sorted(board.states)]
         return [board.room, board.at, board.held, list(board.where), states, sorted(board.opened)]
 
+    @override
     def moves(self, board: Home) -> list[str]:
-        """See `ReplayedGame`."""
         house, at = board.house, board.at
         found = [f"go to {room}" for room in house.rooms if room != board.room]
         found += [
@@ -140,8 +143,9 @@ class Household(ReplayedGame):
                 found.append(f"{verb} {board.held} with {at}")
         return found
 
+    @override
     def best(self, board: Home) -> str | None:
-        """See `ReplayedGame`. It knows where everything is."""
+        """It knows where everything is."""
         if RULES["household"].won(board):
             return None
         errand, wanted, _ = board.house.errand

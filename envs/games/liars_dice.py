@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.self_play import Duel
@@ -63,8 +64,8 @@ class LiarsDice(Duel):
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
     recoverable: ClassVar[bool] = False
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`."""
         style, dice, faces, rounds, _ = LEVELS[difficulty]
         rolls = np.sort(rng.integers(1, faces + 1, (rounds, 2, dice)), axis=2).tolist()
         prompt = _PROMPT.format(
@@ -80,8 +81,9 @@ class LiarsDice(Duel):
             "essence": [faces, rolls],  # the same dice against another opponent are the same game
         }
 
+    @override
     def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `Duel`. One round. Without a number of its own each split would have some deals only, and
+        """One round. Without a number of its own each split would have some deals only, and
         what one holds would tell what the other may hold."""
         _, dice, faces, _, _ = LEVELS[difficulty]
         rolls = np.sort(rng.integers(1, faces + 1, (1, 2, dice)), axis=2).tolist()
@@ -93,8 +95,9 @@ class LiarsDice(Duel):
             "turns": 2 * dice * faces + 1,
         }
 
+    @override
     def show(self, board: Bidding) -> str:
-        """See `ReplayedGame`. The opponent's dice of this round are not seen."""
+        """The opponent's dice of this round are not seen."""
         cup, lines = board.cup, []
         if board.last is not None:
             bids, called = board.last
@@ -110,39 +113,43 @@ class LiarsDice(Duel):
         lines.append(f"Round {board.round + 1} of {len(cup.rounds)}. Your dice: {_dice(board.own)}")
         return "\n".join([*lines, _bids(board.bids, cup.faces, board.round % 2)])
 
+    @override
     def show_sides(self, board: Any, side: int) -> str:
-        """See `Duel`. While the game goes on each side sees its own dice alone."""
+        """While the game goes on each side sees its own dice alone."""
         hands, faces, bids, caller = board
         if caller is not None:
             return f"Dice: {_dice(hands[0])} and {_dice(hands[1])}"
         return f"Your dice: {_dice(hands[side])}\n{_bids(bids, faces, side)}"
 
+    @override
     def position(self, board: Bidding) -> JSON:
-        """See `ReplayedGame`. The dice stand in the task."""
+        """The dice stand in the task."""
         return [board.round, board.bids, board.spoilt, board.good, board.last]
 
+    @override
     def position_of_sides(self, board: Any) -> JSON:
-        """See `Duel`."""
         return [board[2], board[3]]
 
+    @override
     def moves(self, board: Bidding) -> list[str]:
-        """See `ReplayedGame`."""
         cup = board.cup
         return [name_of(n, cup.faces) for n in open_moves(cup.dice, cup.faces, board.bids)]
 
+    @override
     def lost(self, board: Bidding) -> bool:
-        """See `ReplayedGame`."""
         return RULES[self.game].lost(board)  # type: ignore[attr-defined,no-any-return]
 
+    @override
     def best(self, board: Bidding) -> str | None:
-        """See `ReplayedGame`. By the dice that the player sees."""
+        """By the dice that the player sees."""
         if board.good < board.round or board.spoilt:
             return None
         chances = board.chances
         return name_of(max(chances, key=lambda move: chances[move]), board.cup.faces)
 
+    @override
     def strong(self, board: Any, side: int) -> str:
-        """See `Duel`. Near equilibrium where that is known, else honest; by its own dice alone."""
+        """Near equilibrium where that is known, else honest; by its own dice alone."""
         hands, faces, bids, _ = board
         dice = len(hands[side])
         style = "equilibrium" if (dice, faces) == TABLE_SHAPE else "honest"
@@ -153,8 +160,9 @@ class LiarsDice(Duel):
         number = next(n for n in range(len(row)) if draw < sum(row[: n + 1]))
         return name_of(LIAR if number == len(row) - 1 else number, faces)
 
+    @override
     def effort(self, board: Bidding) -> int:
-        """See `Duel`. Grows with what the opponent's bids tell."""
+        """Grows with what the opponent's bids tell."""
         return next(work for style, *_, work in LEVELS.values() if style == board.cup.style)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
@@ -28,8 +29,9 @@ class Lights(ReplayedGame):
     game: ClassVar[str] = "lights"
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. Presses of different lights, from all off."""
+        """Presses of different lights, from all off."""
         size, presses = SIZES[difficulty]
         rules = RULES["lights"]
         while True:
@@ -40,21 +42,21 @@ class Lights(ReplayedGame):
                 turns = 2 * presses + 2
                 return _PROMPT.format(turns=turns), {"rows": list(board), "turns": turns}
 
+    @override
     def show(self, board: Board) -> str:
-        """See `ReplayedGame`."""
         return "\n".join(board)
 
+    @override
     def position(self, board: Board) -> JSON:
-        """See `ReplayedGame`."""
         return list(board)
 
+    @override
     def moves(self, board: Board) -> list[str]:
-        """See `ReplayedGame`."""
         n = len(board)
         return [f"{row} {column}" for row in range(1, n + 1) for column in range(1, n + 1)]
 
+    @override
     def best(self, board: Board) -> str | None:
-        """See `ReplayedGame`."""
         found = _presses(board)
         return f"{found[0][0] + 1} {found[0][1] + 1}" if found else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import Play, ReplayedGame
@@ -27,28 +28,29 @@ class Mastermind(ReplayedGame):
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
     recoverable: ClassVar[bool] = False  # the guesses are counted
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`."""
         length, symbols, turns = SIZES[difficulty]
         secret = "".join(map(str, rng.integers(1, symbols + 1, length)))
         example = "".join(str(i % symbols + 1) for i in range(length))
         prompt = _PROMPT.format(length=length, symbols=symbols, turns=turns, example=example)
         return prompt, {"secret": secret, "symbols": symbols, "turns": turns, "max_moves": turns}
 
+    @override
     def show(self, board: Guesses) -> str:
-        """See `ReplayedGame`."""
         lines = []
         for guess in board.made:
             placed, elsewhere = code_marks(board.secret, guess)
             lines.append(f"{guess}: {placed} in place, {elsewhere} elsewhere")
         return "\n".join(lines)
 
+    @override
     def position(self, board: Guesses) -> JSON:
-        """See `ReplayedGame`."""
         return board.made
 
+    @override
     def best(self, board: Guesses) -> str | None:
-        """See `ReplayedGame`. It knows the code."""
+        """It knows the code."""
         return board.secret
 
     def work(self, state: Play) -> int:

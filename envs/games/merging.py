@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
@@ -47,32 +48,34 @@ class Merging(ReplayedGame):
     recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.5  # random pushes often reach the tile of the easiest setting
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`."""
         target, turns = SIZES[difficulty]
         while not self.wants(seed := int(rng.integers(1 << 31))):
             pass
         start = {"target": target, "seed": seed, "turns": turns}
         return _prompt(target, turns), {**start, "essence": seed}
 
+    @override
     def show(self, board: Board) -> str:
-        """See `ReplayedGame`."""
         return _GRID.format(*map(_CELLS.__getitem__, board.tiles))
 
+    @override
     def position(self, board: Board) -> JSON:
-        """See `ReplayedGame`."""
         return list(board.tiles)
 
+    @override
     def moves(self, board: Board) -> list[str]:
-        """See `ReplayedGame`."""
         return pushes(board.tiles)
 
+    @override
     def lost(self, board: Board) -> bool:
-        """See `ReplayedGame`. No push moves anything."""
+        """No push moves anything."""
         return 0 not in board.tiles and not self.moves(board)
 
+    @override
     def best(self, board: Board) -> str | None:
-        """See `ReplayedGame`. Looks three pushes ahead; new tiles are known to it."""
+        """Looks three pushes ahead; new tiles are known to it."""
         found = _ahead(board, _DEPTH)
         return found[1]
 

@@ -7,6 +7,7 @@ from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.minesweeper_proofs import proved
@@ -39,8 +40,9 @@ class Minesweeper(ReplayedGame):
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
     recoverable: ClassVar[bool] = False
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. Drawn until reasoning from the first cell opens all."""
+        """Drawn until reasoning from the first cell opens all."""
         height, width, count = SIZES[difficulty]
         while True:
             for at, *shares in rng.random((_AT_ONCE, count + 1)).tolist():
@@ -62,8 +64,8 @@ class Minesweeper(ReplayedGame):
                         "essence": essence,
                     }
 
+    @override
     def show(self, board: Opened) -> str:
-        """See `ReplayedGame`."""
         field, cells = board.field, board.cells
         mines = field.mines
         digits = field.numbers & 15 * cells | 14 * ((field.free | mines) & ~cells)
@@ -72,22 +74,24 @@ class Minesweeper(ReplayedGame):
         text = " ".join(_written(field, digits).translate(_SIGNS, b"c").decode())
         return text.replace(" \n ", "\n")[:-2]
 
+    @override
     def position(self, board: Opened) -> JSON:
-        """See `ReplayedGame`. As text: JSON's numbers end at 64 bits."""
+        """As text: JSON's numbers end at 64 bits."""
         return hex(board.cells)
 
+    @override
     def moves(self, board: Opened) -> list[str]:
-        """See `ReplayedGame`."""
         field = board.field
         chosen = _written(field, (field.free | field.mines) & ~board.cells).translate(_CHOICE)
         return list(compress(_names(field.height, field.width), chosen))
 
+    @override
     def lost(self, board: Opened) -> bool:
-        """See `ReplayedGame`."""
         return bool(board.field.mines & board.cells)
 
+    @override
     def best(self, board: Opened) -> str | None:
-        """See `ReplayedGame`. A cell that reasoning proves free; where none is proved, a free one."""
+        """A cell that reasoning proves free; where none is proved, a free one."""
         if self.lost(board):
             return None
         field = board.field

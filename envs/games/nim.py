@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.self_play import Duel
@@ -41,8 +42,8 @@ class Nim(Duel):
     recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.65  # random play wins half of the games against a random opponent
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`."""
         opponent, count = LEVELS[difficulty]
         while True:
             cuts = sorted((rng.choice(_THINGS - 1, count - 1, replace=False) + 1).tolist())
@@ -58,55 +59,59 @@ class Nim(Duel):
         }
         return _PROMPT.format(count=count), reference
 
+    @override
     def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `Duel`. Either side may have the won position."""
+        """Either side may have the won position."""
         _, count = LEVELS[difficulty]
         heaps = [int(n) for n in rng.integers(1, _LARGEST + 1, count)]
         reference = {"heaps": heaps, "turns": sum(heaps), "essence": sorted(heaps)}
         return _PROMPT_SIDES.format(count=count), reference
 
+    @override
     def show(self, board: Match) -> str:
-        """See `ReplayedGame`."""
         return _shown(tuple(map(int, board.board)))
 
+    @override
     def show_sides(self, board: Any, side: int) -> str:
-        """See `Duel`."""
         return _shown(board[0])
 
+    @override
     def position_of_sides(self, board: Any) -> JSON:
-        """See `Duel`."""
         position: JSON = board
         return position
 
+    @override
     def strong(self, board: Any, side: int) -> str:
-        """See `Duel`. By the nim-sum, else one thing of the largest heap."""
+        """By the nim-sum, else one thing of the largest heap."""
         heaps = board[0]
         heap, many = nim_move(heaps) or (heaps.index(max(heaps)), 1)
         return f"{heap + 1} {many}"
 
+    @override
     def position(self, board: Match) -> JSON:
-        """See `ReplayedGame`."""
         return [*map(int, board.board), board.last]
 
+    @override
     def moves(self, board: Match) -> list[str]:
-        """See `ReplayedGame`."""
         return [
             f"{heap} {many}"
             for heap, n in enumerate(map(int, board.board), 1)
             for many in range(1, n + 1)
         ]
 
+    @override
     def lost(self, board: Match) -> bool:
-        """See `ReplayedGame`."""
         return board.last == "opponent"
 
+    @override
     def best(self, board: Match) -> str | None:
-        """See `ReplayedGame`. By the nim-sum; where that is 0, by the replies as they will come."""
+        """By the nim-sum; where that is 0, by the replies as they will come."""
         move = nim_move(tuple(map(int, board.board))) or _trap(board)
         return f"{move[0] + 1} {move[1]}" if move else None
 
+    @override
     def effort(self, board: Match) -> int:
-        """See `Duel`. Grows with the opponent's strength and the heaps."""
+        """Grows with the opponent's strength and the heaps."""
         strength = {"random": 1, "greedy": 3, "perfect": 6}[board.strength]
         return strength * len(board.board)
 

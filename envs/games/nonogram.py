@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
@@ -29,8 +30,9 @@ class Nonogram(ReplayedGame):
     game: ClassVar[str] = "nonogram"
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. The runs of a random picture."""
+        """The runs of a random picture."""
         size, share = SIZES[difficulty]
         grid = np.where(rng.random((size, size)) < share, "#", ".")
         grid[0, 0] = "#"  # an empty picture would be won at once
@@ -42,8 +44,8 @@ class Nonogram(ReplayedGame):
         prompt = _PROMPT.format(size=size, turns=turns)
         return prompt, {"across": across, "down": down, "turns": turns}
 
+    @override
     def show(self, board: Picture) -> str:
-        """See `ReplayedGame`."""
         lines = [
             f"{' '.join(row)}  {' '.join(map(str, runs or (0,)))}"
             for row, runs in zip(board.rows, board.across, strict=True)
@@ -54,17 +56,18 @@ class Nonogram(ReplayedGame):
         ]
         return "\n".join([*lines, *columns])
 
+    @override
     def position(self, board: Picture) -> JSON:
-        """See `ReplayedGame`."""
         return list(board.rows)
 
+    @override
     def moves(self, board: Picture) -> list[str]:
-        """See `ReplayedGame`."""
         rows, columns = range(1, len(board.across) + 1), range(1, len(board.down) + 1)
         return [f"{row} {column}" for row in rows for column in columns]
 
+    @override
     def best(self, board: Picture) -> str | None:
-        """See `ReplayedGame`. The first cell that differs from the solution."""
+        """The first cell that differs from the solution."""
         for row, (line, solved) in enumerate(
             zip(board.rows, _solved(board.across, board.down), strict=True), 1
         ):

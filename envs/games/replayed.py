@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from msgspec import Struct
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
@@ -70,27 +71,27 @@ class ReplayedGame(Env[Play]):
         """The rules, which the verifier replays by."""
         return RULES[self.game]
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         prompt, reference = self.draw(rng, difficulty)
         essence = reference.pop("essence", None)
         return Draft(prompt=prompt, reference={"game": self.game, **reference}, essence=essence)
 
+    @override
     def initial(self, task: Task) -> Play:
-        """See `Env`."""
         rules, reference = rules_of(task)
         return Play(rules.start(reference))
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return int(task.reference["turns"])  # type: ignore[index,call-overload]
 
+    @override
     def observe(self, state: Play) -> str:
-        """See `Env`."""
         return self.show(state.board)
 
+    @override
     def transition(self, state: Play, action: str) -> Transition[Play]:
-        """See `Env`."""
         text, board, rules = action.strip(), state.board, RULES[self.game]
         move = rules.read(text)
         if move is None:
@@ -104,20 +105,20 @@ class ReplayedGame(Env[Play]):
             return Transition(state=Play(after, moves), terminated=True, submission=list(moves))
         return Transition(state=Play(after, moves), valid=after != board)
 
+    @override
     def submission(self, state: Play) -> JSON:
-        """See `Env`."""
         return list(state.moves)
 
+    @override
     def key(self, state: Play) -> JSON:
-        """See `Env`."""
         return self.position(state.board)
 
+    @override
     def legal_actions(self, state: Play) -> list[str] | None:
-        """See `Env`."""
         return None if self.lost(state.board) else self.moves(state.board)
 
+    @override
     def solve(self, state: Play) -> str:
-        """See `Env`."""
         move = self.best(state.board)
         if move is None:
             raise RequestError("the goal cannot be reached from here")

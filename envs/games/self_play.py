@@ -15,6 +15,7 @@ from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Move, Transition
@@ -79,8 +80,8 @@ class Duel(ReplayedGame):
         board = self.state.board
         return board.turn if isinstance(board, Sides) else 0
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         if self.opponent != SELF:
             return super().generate(rng, difficulty)
         prompt, reference = self.draw_sides(rng, difficulty)
@@ -88,15 +89,15 @@ class Duel(ReplayedGame):
         reference = {"game": self.game, "opponent": SELF, **reference}
         return Draft(prompt=prompt, reference=reference, essence=essence)
 
+    @override
     def initial(self, task: Task) -> Play:
-        """See `Env`."""
         assert isinstance(task.reference, dict)
         if task.reference.get("opponent") == SELF:
             return Play(Sides(self.contest.start(task.reference)))
         return super().initial(task)
 
+    @override
     def observe(self, state: Play) -> str:
-        """See `Env`."""
         sides = state.board
         if not isinstance(sides, Sides):
             return super().observe(state)
@@ -105,8 +106,8 @@ class Duel(ReplayedGame):
             return f"{self._end(sides)}\n{shown}"
         return f"You are {self.names[sides.turn]}; it is your turn.\n{shown}"
 
+    @override
     def transition(self, state: Play, action: str) -> Transition[Play]:
-        """See `Env`."""
         sides = state.board
         if not isinstance(sides, Sides):
             return super().transition(state, action)
@@ -118,8 +119,9 @@ class Duel(ReplayedGame):
             return Transition(state=after, valid=valid)
         return Transition(state=after, valid=valid, terminated=True, submission=list(after.moves))
 
+    @override
     def propose(self, action: str) -> Move[Play]:
-        """See `Env`. What is too long to be read, or no Unicode, forfeits as any other junk."""
+        """A reply that is too long, or not Unicode, forfeits like any other junk."""
         if (
             isinstance(action, str)
             and isinstance(self.state.board, Sides)
@@ -128,33 +130,34 @@ class Duel(ReplayedGame):
             action = ""
         return super().propose(action)
 
+    @override
     def submission(self, state: Play) -> JSON:
-        """See `Env`."""
         return None if isinstance(state.board, Sides) else super().submission(state)
 
+    @override
     def key(self, state: Play) -> JSON:
-        """See `Env`."""
         sides = state.board
         if isinstance(sides, Sides):
             return [self.position_of_sides(sides.board), sides.turn, sides.forfeited]
         return super().key(state)
 
+    @override
     def legal_actions(self, state: Play) -> list[str] | None:
-        """See `Env`."""
         sides = state.board
         if isinstance(sides, Sides):
             return list(self.contest.moves(sides.board, sides.turn).values())
         return super().legal_actions(state)
 
+    @override
     def solve(self, state: Play) -> str:
-        """See `Env`. With both sides played, a good move of the one whose turn it is."""
+        """With both sides played, a good move of the one whose turn it is."""
         sides = state.board
         if isinstance(sides, Sides):
             return self.strong(sides.board, sides.turn)
         return super().solve(state)
 
+    @override
     def work(self, state: Play) -> int:
-        """See `Env`."""
         return 1 if isinstance(state.board, Sides) else self.effort(state.board)
 
     def _end(self, sides: Sides) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
@@ -31,8 +32,9 @@ class Sliding(ReplayedGame):
     game: ClassVar[str] = "sliding"
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. A walk away from the goal that never turns back, so that there is a way."""
+        """A walk away from the goal that never turns back, so that there is a way."""
         height, width, steps = SIZES[difficulty]
         tiles = (*range(1, height * width), 0)
         while True:
@@ -46,22 +48,22 @@ class Sliding(ReplayedGame):
                 rows = [list(state.tiles[i : i + width]) for i in range(0, len(tiles), width)]
                 return _PROMPT.format(turns=turns), {"rows": rows, "turns": turns}
 
+    @override
     def show(self, board: SlidingState) -> str:
-        """See `ReplayedGame`."""
         cells = [str(tile) if tile else "_" for tile in board.tiles]
         rows = [cells[i : i + board.width] for i in range(0, len(cells), board.width)]
         return "\n".join(" ".join(row) for row in rows)
 
+    @override
     def position(self, board: SlidingState) -> JSON:
-        """See `ReplayedGame`."""
         return list(board.tiles)
 
+    @override
     def moves(self, board: SlidingState) -> list[str]:
-        """See `ReplayedGame`."""
         return [m for m in MOVES if self.rules.legal(board, m)]
 
+    @override
     def best(self, board: SlidingState) -> str | None:
-        """See `ReplayedGame`."""
         path = _way(board)
         return path[0] if path else None
 

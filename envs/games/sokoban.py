@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
@@ -33,8 +34,9 @@ class Sokoban(ReplayedGame):
     recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.15  # one box is sometimes pushed home by accident
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. From all boxes on goals, pulls in random directions, retold backwards."""
+        """From all boxes on goals, pulls in random directions, retold backwards."""
         height, width, count, pillars, far = SIZES[difficulty]
         while True:
             places = (rng.permutation(height * width)).tolist()
@@ -49,20 +51,20 @@ class Sokoban(ReplayedGame):
                 start = {"rows": _rows(store), "turns": turns, "essence": essence}
                 return _PROMPT.format(turns=turns), start
 
+    @override
     def show(self, board: Store) -> str:
-        """See `ReplayedGame`."""
         return "\n".join(_rows(board))
 
+    @override
     def position(self, board: Store) -> JSON:
-        """See `ReplayedGame`."""
         return [board.at, hex(board.boxes)]
 
+    @override
     def moves(self, board: Store) -> list[str]:
-        """See `ReplayedGame`."""
         return [move for move in MOVES if self.rules.legal(board, move)]
 
+    @override
     def best(self, board: Store) -> str | None:
-        """See `ReplayedGame`."""
         room, stride = board.room, board.room.stride
         reach = _rings(room.floor & ~board.boxes, 1 << board.at, stride)[-1]
         push = _push(room, board.boxes, reach)

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
@@ -28,8 +29,9 @@ class Sudoku(ReplayedGame):
     game: ClassVar[str] = "sudoku"
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. Cells are taken from a full grid as long as each is forced by the rest."""
+        """Cells are taken from a full grid as long as each is forced by the rest."""
         (height, width), givens = SIZES[difficulty]
         n = height * width
         full = _full(rng, height, width)
@@ -48,18 +50,19 @@ class Sudoku(ReplayedGame):
             "essence": full,  # so that no two splits share a solution
         }
 
+    @override
     def show(self, board: Grid) -> str:
-        """See `ReplayedGame`."""
         n = board.box[0] * board.box[1]
         signs = " ".join(_signs(board.numbers))
         return "\n".join([signs[i : i + 2 * n - 1] for i in range(0, 2 * n * n, 2 * n)])
 
+    @override
     def position(self, board: Grid) -> JSON:
-        """See `ReplayedGame`."""
         return list(board.numbers)
 
+    @override
     def best(self, board: Grid) -> str | None:
-        """See `ReplayedGame`. The first cell that differs from the solution."""
+        """The first cell that differs from the solution."""
         n = board.box[0] * board.box[1]
         for place, number in enumerate(_solved(board.given, board.box)):
             if board.numbers[place] != number:

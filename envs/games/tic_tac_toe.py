@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.self_play import Duel
@@ -41,8 +42,9 @@ class TicTacToe(Duel):
     names: ClassVar[tuple[str, str]] = ("X", "O")
     chance: ClassVar[float] = 0.6  # random play often beats a random opponent
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`. Drawn until there is a way to the goal against this opponent."""
+        """Drawn until there is a way to the goal against this opponent."""
         opponent, goal = LEVELS[difficulty]
         while True:
             board = _some_moves(rng, 3 + int(rng.integers(2)), "OX")
@@ -61,49 +63,53 @@ class TicTacToe(Duel):
                     goal="Win." if goal == "win" else "Win, or hold a draw."
                 ), reference
 
+    @override
     def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `Duel`. Each side has made two moves, at random, so that games differ."""
+        """Each side has made two moves, at random, so that games differ."""
         board = _some_moves(rng, 4, "XO")
         return _PROMPT_SIDES, {"board": board, "turns": 5, "essence": _same(board)}
 
+    @override
     def show(self, board: Match) -> str:
-        """See `ReplayedGame`."""
         return _shown(str(board.board))
 
+    @override
     def show_sides(self, board: Any, side: int) -> str:
-        """See `Duel`."""
         return _shown(board)
 
+    @override
     def position_of_sides(self, board: Any) -> JSON:
-        """See `Duel`."""
         position: JSON = board
         return position
 
+    @override
     def strong(self, board: Any, side: int) -> str:
-        """See `Duel`. By looking at all that can follow."""
+        """By looking at all that can follow."""
         return str(best_places(board, "XO"[side])[0] + 1)
 
+    @override
     def position(self, board: Match) -> JSON:
-        """See `ReplayedGame`."""
         return str(board.board)
 
+    @override
     def moves(self, board: Match) -> list[str]:
-        """See `ReplayedGame`."""
         if line_of(str(board.board)):
             return []
         return [str(i + 1) for i, sign in enumerate(str(board.board)) if sign == "."]
 
+    @override
     def lost(self, board: Match) -> bool:
-        """See `ReplayedGame`."""
         return RULES["tic-tac-toe"].lost(board)  # type: ignore[attr-defined,no-any-return]
 
+    @override
     def best(self, board: Match) -> str | None:
-        """See `ReplayedGame`. It knows the opponent's replies."""
+        """It knows the opponent's replies."""
         found = _way(board)
         return str(found + 1) if found is not None else None
 
+    @override
     def effort(self, board: Match) -> int:
-        """See `Duel`. Grows with the opponent's strength."""
+        """Grows with the opponent's strength."""
         return {"random": 1, "greedy": 4, "perfect": 8}[board.strength]
 
 

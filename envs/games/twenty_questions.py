@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import Play, ReplayedGame
@@ -31,8 +32,8 @@ class TwentyQuestions(ReplayedGame):
     game: ClassVar[str] = "twenty-questions"
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`."""
         count, slack = SIZES[difficulty]
         known = table()
         chosen = rng.permutation(len(known.names))[:count].tolist()
@@ -58,29 +59,30 @@ class TwentyQuestions(ReplayedGame):
             "max_moves": turns,
         }
 
+    @override
     def show(self, board: Inquiry) -> str:
-        """See `ReplayedGame`."""
         return "\n".join(
             f"{fact}: {'yes' if fact in board.facts else 'no'}"
             for fact in board.asks
             if fact in board.asked
         )
 
+    @override
     def position(self, board: Inquiry) -> JSON:
-        """See `ReplayedGame`."""
         return [board.guess, *sorted(board.asked)]
 
+    @override
     def moves(self, board: Inquiry) -> list[str]:
-        """See `ReplayedGame`."""
         asks = [f"ask: {fact}" for fact in board.asks if fact not in board.asked]
         return asks + [f"guess: {thing}" for thing in board.things]
 
+    @override
     def lost(self, board: Inquiry) -> bool:
-        """See `ReplayedGame`."""
         return bool(board.guess) and board.guess != board.secret
 
+    @override
     def best(self, board: Inquiry) -> str | None:
-        """See `ReplayedGame`. It knows the answers to what was asked, not the secret."""
+        """It knows the answers to what was asked, not the secret."""
         if board.guess:
             return None
         left, facts = _left(board)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import Play, ReplayedGame
@@ -32,8 +33,8 @@ class Wordle(ReplayedGame):
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
     recoverable: ClassVar[bool] = False  # the guesses are counted
 
+    @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """See `ReplayedGame`."""
         letters, turns = SIZES[difficulty]
         known = words(letters)
         while not self.wants(secret := known[int(rng.random() * len(known))]):
@@ -41,16 +42,17 @@ class Wordle(ReplayedGame):
         prompt = _PROMPT.format(letters=letters, turns=turns)
         return prompt, {"secret": secret, "turns": turns, "max_moves": turns, "essence": secret}
 
+    @override
     def show(self, board: Guesses) -> str:
-        """See `ReplayedGame`."""
         return "\n".join([f"{guess} {word_marks(board.secret, guess)}" for guess in board.made])
 
+    @override
     def position(self, board: Guesses) -> JSON:
-        """See `ReplayedGame`."""
         return board.made
 
+    @override
     def best(self, board: Guesses) -> str | None:
-        """See `ReplayedGame`. It knows the word."""
+        """It knows the word."""
         return board.secret
 
     def work(self, state: Play) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.envs.games.clues import Link, clues_for
 from verigym.question import Ask, Question
@@ -68,8 +69,9 @@ class Zebra(Question):
         "of its house behind it, in tags: <answer>...</answer>"
     )
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`. Clues are drawn until one solution is left, then those that can be spared go."""
+        """Clues are drawn until one solution is left, then those that can be spared go."""
         houses, count, direct = SIZES[difficulty]
         titles = list(ROWS)
         while True:
@@ -107,13 +109,14 @@ class Zebra(Question):
             },
         )
 
+    @override
     def reply(self, reference: Any) -> str:
-        """See `Question`."""
         lines = [f"{word} {house}" for word, house in reference["solution"].items()]
         return "<answer>\n" + "\n".join(lines) + "\n</answer>"
 
+    @override
     def candidates(self, task: Task) -> list[str]:
-        """See `Env`. Every word in every house."""
+        """Every word in every house."""
         assert isinstance(task.reference, dict)
         solution: Any = task.reference["solution"]
         return [f"{word} {house}" for house in set(solution.values()) for word in solution]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.question import Ask, Question
 
@@ -57,8 +58,9 @@ class Arithmetic(Question):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`. Joins random neighbours until one tree is left."""
+        """Joins random neighbours until one tree is left."""
         level = LEVELS[difficulty]
         count = int(rng.integers(level.operations.start, level.operations.stop))
         trees = [Tree(int(n)) for n in rng.integers(1, level.largest, count + 1, endpoint=True)]

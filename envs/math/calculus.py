@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.envs.math.equations import polynomial
 from verigym.question import Ask, Question
@@ -28,8 +29,8 @@ class Calculus(Question):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         degree, kinds = LEVELS[difficulty]
         kind = kinds[int(rng.integers(len(kinds)))]
         p = [int(c) for c in rng.integers(-6, 7, degree + 1)]

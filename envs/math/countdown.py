@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import ClassVar, TypeAlias
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
@@ -67,8 +68,9 @@ class Countdown(Env[Board]):
     max_observation_chars: ClassVar[int] = 1024
     max_action_chars: ClassVar[int] = 1 << 16
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`. A draw that leaves the target range is repeated."""
+        """A draw that leaves the target range is repeated."""
         level = LEVELS[difficulty]
         while True:
             # One call for the whole draw: scalar draws would cost half the reset.
@@ -81,17 +83,19 @@ class Countdown(Env[Board]):
                     reference={"numbers": numbers, "target": target},
                 )
 
+    @override
     def initial(self, task: Task) -> Board:
-        """See `Env`."""
         numbers, target = reference_of(task)
         return Board(tuple(sorted(numbers)), target)
 
+    @override
     def observe(self, state: Board) -> str:
-        """See `Env`. The prompt says it all."""
+        """The prompt says it all."""
         return ""
 
+    @override
     def transition(self, state: Board, action: str) -> Transition[Board]:
-        """See `Env`. Any action is the answer."""
+        """Any action is the answer."""
         return Transition(
             state=replace(state, answered=True),
             terminated=True,
@@ -99,24 +103,26 @@ class Countdown(Env[Board]):
             submission=action,
         )
 
+    @override
     def submission(self, state: Board) -> JSON:
-        """See `Env`. Judged where an action was too long to be read: no answer."""
+        """Judged where an action was too long to be read: no answer."""
         return ""
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return 1
 
     def work(self, state: Board) -> int:
         """One operation joins two numbers."""
         return len(state.numbers) - 1
 
+    @override
     def key(self, state: Board) -> JSON:
-        """See `Env`."""
         return [state.numbers, state.target, state.answered]
 
+    @override
     def solve(self, state: Board) -> str:
-        """See `Env`. A search; tens of milliseconds at the hardest."""
+        """A search; tens of milliseconds at the hardest."""
         return f"<answer>{solution(state.numbers, state.target)}</answer>"
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.question import Ask, Question
 
@@ -26,8 +27,8 @@ class Counting(Question):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         size = SIZES[difficulty]
         kind = KINDS[int(rng.integers(len(KINDS)))]
         text, value = kind(rng, size)

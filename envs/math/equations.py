@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.question import Ask, Question
 
@@ -19,8 +20,9 @@ class Equations(Question):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`. Both sides are shifted by the same random terms."""
+        """Both sides are shifted by the same random terms."""
         degree, largest = LEVELS[difficulty]
         roots = [int(n) for n in rng.integers(-largest, largest, degree, endpoint=True)]
         lead = int(rng.integers(1, 5)) * (1 if rng.integers(2) else -1)

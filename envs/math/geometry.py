@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.question import Ask, Question
 
@@ -23,8 +24,8 @@ class Geometry(Question):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         level = self.difficulties.index(difficulty)
         kinds = KINDS[level : 4 + 2 * level]
         kind = kinds[int(rng.integers(len(kinds)))]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import CHARSET, Draft, Env, Transition
@@ -156,8 +157,8 @@ class Python(Env[Cells]):
     difficulties: ClassVar[tuple[str, ...]] = tuple(TURNS)
     max_action_chars: ClassVar[int] = 1 << 14
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         ask = _ask(rng, difficulty)
         prompt = _PROMPT.format(
             question=ask.prompt, chars=SHOWN_CHARS, cell_s=CELL_S, turns=TURNS[difficulty]
@@ -168,20 +169,22 @@ class Python(Env[Cells]):
             tags=(*ask.tags, f"{_STEPS}{ask.steps}"),
         )
 
+    @override
     def split_of(self, draft: Draft) -> str:
-        """See `Env`."""
         return split_by_question(draft)
 
+    @override
     def initial(self, task: Task) -> Cells:
-        """See `Env`."""
         return Cells()
 
+    @override
     def observe(self, state: Cells) -> str:
-        """See `Env`. What the last action showed."""
+        """The output of the last action."""
         return state.shown
 
+    @override
     def transition(self, state: Cells, action: str) -> Transition[Cells]:
-        """See `Env`. Raises VerifierFault where the sandbox failed; nothing has changed then."""
+        """Raises VerifierFault where the sandbox failed; nothing has changed then."""
         text = action.replace("\r\n", "\n")
         words = _CODE.sub("", text)
         if _ANSWER.search(words):
@@ -192,30 +195,32 @@ class Python(Env[Cells]):
             return Transition(state=replace(state, shown=shown), valid=False)
         return Transition(state=run(state, code))
 
+    @override
     def judged(self, moved: Transition[Cells], verdict: Verdict) -> Transition[Cells]:
-        """See `Env`."""
         return replace(moved, valid=moved.valid and verdict.status is not Status.POLICY_FAULT)
 
+    @override
     def submission(self, state: Cells) -> JSON:
-        """See `Env`. Judged where the turns end without an answer: none."""
+        """Judged where the turns end without an answer: none."""
         return ""
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return TURNS.get(task.difficulty, max(TURNS.values()))
 
+    @override
     def key(self, state: Cells) -> JSON:
-        """See `Env`. What cells did to an interpreter shows in no other way that a program could not
+        """Effects of cells on an interpreter show in no other way that a program could not
         forge: so the cells themselves, without those that were refused or undone."""
         return [list(state.ran), state.shown]
 
+    @override
     def work(self, state: Cells) -> int:
-        """See `Env`."""
         steps = [int(tag.removeprefix(_STEPS)) for tag in self.task.tags if tag.startswith(_STEPS)]
         return steps[-1] if steps else 1
 
+    @override
     def solve(self, state: Cells) -> str:
-        """See `Env`."""
         reference: Any = self.task.reference
         return f"<answer>{reference['answer']}</answer>"
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.envs.math.systems import determinant
 from verigym.question import Ask, Question
@@ -24,8 +25,8 @@ class Matrices(Question):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         n, largest = LEVELS[difficulty]
         kind = KINDS[int(rng.integers(len(KINDS)))]
         text, answer = kind(rng, n, largest)

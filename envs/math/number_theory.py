@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.question import Ask, Question
 
@@ -21,8 +22,8 @@ class NumberTheory(Question):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         size = SIZES[difficulty]
         kinds = KINDS[: 3 + 2 * self.difficulties.index(difficulty)]
         kind = kinds[int(rng.integers(len(kinds)))]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
@@ -56,8 +57,8 @@ class Retry(Env[Tries]):
         super().__init__(**kwargs)
         self.reflect = reflect
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         ask = draw(rng, difficulty)
         return Draft(
             prompt=_PROMPT.format(question=ask.prompt, form=FORM, most=MOST),
@@ -65,16 +66,17 @@ class Retry(Env[Tries]):
             tags=(*ask.tags, f"{_STEPS}{ask.steps}"),
         )
 
+    @override
     def split_of(self, draft: Draft) -> str:
-        """See `Env`."""
         return split_by_question(draft)
 
+    @override
     def initial(self, task: Task) -> Tries:
-        """See `Env`."""
         return Tries()
 
+    @override
     def observe(self, state: Tries) -> str:
-        """See `Env`. Right or not, and no more."""
+        """Right or not, and no more."""
         if state.solved:
             return "That is right."
         if not state.attempts:
@@ -86,8 +88,9 @@ class Retry(Env[Tries]):
             return "That is not right."
         return f"Try again. {again}" if self.reflect else f"That is not right. Try again. {again}"
 
+    @override
     def transition(self, state: Tries, action: str) -> Transition[Tries]:
-        """See `Env`. A reflection is not judged, whatever it holds."""
+        """A reflection is not judged, whatever it holds."""
         if state.reflecting:
             return Transition(state=replace(state, reflecting=False), valid=bool(action.strip()))
         attempts = (*state.attempts, action)
@@ -98,33 +101,36 @@ class Retry(Env[Tries]):
             submission=list(attempts),
         )
 
+    @override
     def judged(self, moved: Transition[Tries], verdict: Verdict) -> Transition[Tries]:
-        """See `Env`. A right answer ends the episode."""
+        """A right answer ends the episode."""
         valid = moved.valid and verdict.status is not Status.POLICY_FAULT
         if verdict.score:
             state = replace(moved.state, reflecting=False, solved=True)
             return replace(moved, state=state, terminated=True, valid=valid)
         return replace(moved, valid=valid)
 
+    @override
     def submission(self, state: Tries) -> JSON:
-        """See `Env`. Asked for where the last reply was a reflection or too long: what there was."""
+        """Asked for where the last reply was a reflection or too long: what there was."""
         return list(state.attempts)
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return 2 * MOST - 1 if self.reflect else MOST
 
+    @override
     def key(self, state: Tries) -> JSON:
-        """See `Env`. How many attempts are gone decides the reward; what they were does not."""
+        """Includes the number of attempts, which decides the reward, but not their content."""
         return [len(state.attempts), state.reflecting, state.solved, self.reflect]
 
+    @override
     def work(self, state: Tries) -> int:
-        """See `Env`."""
         steps = [int(tag.removeprefix(_STEPS)) for tag in self.task.tags if tag.startswith(_STEPS)]
         return steps[-1] if steps and not state.reflecting else 1
 
+    @override
     def solve(self, state: Tries) -> str:
-        """See `Env`."""
         if state.reflecting:
             return "I shall work it out again."
         reference: Any = self.task.reference

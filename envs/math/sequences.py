@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.question import Ask, Question
 
@@ -19,8 +20,8 @@ class Sequences(Question):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = tuple(LENGTHS)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         lengths = LENGTHS[difficulty]
         n = int(rng.integers(lengths.start, lengths.stop))
         order = 1 if difficulty == "easy" else int(rng.integers(1, 3))

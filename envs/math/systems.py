@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.question import Ask, Question
 
@@ -20,8 +21,9 @@ class Systems(Question):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`. The solution is drawn first, the right sides follow."""
+        """The solution is drawn first, the right sides follow."""
         n, largest = LEVELS[difficulty]
         solution = [int(v) for v in rng.integers(-largest, largest, n, endpoint=True)]
         while True:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.question import Ask, Question
 
@@ -57,8 +58,8 @@ class WordProblems(Question):
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         level = LEVELS[difficulty]
         count = int(rng.integers(level.people.start, level.people.stop))
         names = [PEOPLE[int(i)] for i in rng.permutation(len(PEOPLE))]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.search.chains import begin, finish, wander
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.reading import Quest, Searching
@@ -18,8 +20,8 @@ class Hops(Searching):
     id: ClassVar[str] = "verigym/search/hops-v0"
     difficulties: ClassVar[tuple[str, ...]] = tuple(_PAGES)
 
+    @override
     def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
-        """See `Searching`."""
         least, most = _PAGES[difficulty]
         pages = least + draws.below(most - least + 1)
         chain = begin(world, draws)

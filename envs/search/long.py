@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.search.chains import FORMS
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.pages import date_text
@@ -31,8 +33,8 @@ class Long(Searching):
     difficulties: ClassVar[tuple[str, ...]] = tuple(_ITEMS)
     by_title: ClassVar[bool] = True
 
+    @override
     def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
-        """See `Searching`."""
         kind, link, figure = draws.one(_PATHS)
         rows: list[tuple[int, int, int]] = []  # value, item, the page that states the value
         met: set[int] = set()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.search.chains import begin, finish, several, wander
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.reading import Quest, Searching
@@ -17,8 +19,8 @@ class Lookup(Searching):
     id: ClassVar[str] = "verigym/search/lookup-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
+    @override
     def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
-        """See `Searching`."""
         return several(2, lambda _: _fact(world, draws, difficulty))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.search.chains import FORMS, LINKS_OF, answer_by_page, begin, several
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.pages import figure_text
@@ -25,8 +27,8 @@ class Noise(Searching):
         "confirmed entries; drafts and withdrawn entries do not count. Cite the one that counts."
     )
 
+    @override
     def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
-        """See `Searching`."""
         if difficulty == "easy":
             return several(3, lambda _: _namesake(world, draws))
         if difficulty == "medium":

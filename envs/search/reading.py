@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import SPLITS, Draft, Env, Move, Transition
@@ -82,17 +83,19 @@ class Reader(Env[Reading]):
         """The tools as the OpenAI chat API takes them."""
         return TOOLS
 
+    @override
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """See `Env`; `info` also has `tools`."""
+        """`info` also has `tools`."""
         observation, info = super().reset(seed=seed, options=options)
         return observation, {**info, "tools": self.tools()}
 
+    @override
     def commit(
         self, move: Move[Reading], verdict: Verdict | None = None
     ) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """See `Env`; with `gain` and `redundancy` added to the score."""
+        """With `gain` and `redundancy` added to the score."""
         before = self.state
         observation, reward, terminated, truncated, info = super().commit(move, verdict)
         if self.gain or self.redundancy:
@@ -105,17 +108,18 @@ class Reader(Env[Reading]):
         groups = _groups(self.task)
         return self.gain * len(state.held) / len(groups) if groups else 0.0
 
+    @override
     def initial(self, task: Task) -> Reading:
-        """See `Env`."""
         _groups(task)
         return Reading()
 
+    @override
     def observe(self, state: Reading) -> str:
-        """See `Env`. What the last call gave."""
+        """The answer to the last call."""
         return state.view
 
+    @override
     def transition(self, state: Reading, action: str) -> Transition[Reading]:
-        """See `Env`."""
         act = read_act(action)
         if isinstance(act, str):
             view = f"Nothing was done: {act[:300]}."
@@ -152,27 +156,31 @@ class Reader(Env[Reading]):
             moved = replace(moved, done=before.done | {made}, repeats=repeats)
         return moved
 
+    @override
     def submission(self, state: Reading) -> JSON:
-        """See `Env`. No answer was given."""
+        """No answer was given."""
         return {"answer": "", "citations": []}
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return int(_reference(task).get("turns", 20))
 
+    @override
     def key(self, state: Reading) -> JSON:
-        """See `Env`. What is shown and open; what was done only where a reward counts it."""
+        """The open page and the view; past actions only if a reward counts them."""
         counted = [sorted(state.held), sorted(state.done), state.repeats]
         return [state.view, state.page, *(counted if self.gain or self.redundancy else [])]
 
+    @override
     def work(self, state: Reading) -> int:
-        """See `Env`. A page to read, or at the end all facts to put together."""
+        """A page to read, or at the end all facts to put together."""
         route = _reference(self.task).get("route", [])
         at_end = route and state.page == route[-1][1]
         return len(route) + len(_groups(self.task)) if at_end else 1
 
+    @override
     def solve(self, state: Reading) -> str:
-        """See `Env`. Goes the known way: from the page that is open to the next, then answers."""
+        """Goes the known way: from the page that is open to the next, then answers."""
         reference = _reference(self.task)
         route = reference.get("route")
         if not route:
@@ -228,13 +236,14 @@ class Searching(Reader):
     def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
         """A question with one right answer, or None where the draws led nowhere: others follow."""
 
+    @override
     def split_of(self, draft: Draft) -> str:
-        """See `Env`. Each world belongs to one split."""
+        """Each world belongs to one split."""
         assert isinstance(draft.reference, dict)
         return SPLITS[draft.reference["world"][1]]
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         where = (self.world, SPLITS.index(self._drawing), self.pages)
         world = world_library(*where).world
         draws = Draws(rng)
@@ -266,8 +275,8 @@ class Searching(Reader):
             tags=quest.tags,
         )
 
+    @override
     def library(self, task: Task) -> Library:
-        """See `Reader`."""
         where = _reference(task).get("world")
         if (
             not isinstance(where, list | tuple)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.search.chains import FORMS, answer_by_page, begin, several, wander
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.pages import figure_text
@@ -39,8 +41,8 @@ class Unanswerable(Searching):
         f'answer is "{_UNKNOWN}"; cite the pages on the way to it, that page included.'
     )
 
+    @override
     def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
-        """See `Searching`."""
         pages = _PAGES[difficulty]
         unknown = draws.some(range(_PARTS), draws.one(_LACKS))
         names = [draws.one(tuple(_LACKING)) for _ in range(_PARTS)]

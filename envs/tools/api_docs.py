@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.tools.api_service import Level, Service
 from verigym.envs.tools.api_tools import API
 from verigym.envs.tools.draws import Draws
@@ -35,8 +37,9 @@ class ApiDocs(Stateful):
         "hard": (0, 4),
     }
 
+    @override
     def compose(self, draws: Draws, difficulty: str) -> Story:
-        """See `Stateful`. Reading is counted with the first step."""
+        """Reading is counted with the first step."""
         level = LEVELS[difficulty]
         service = Service(draws, level)
         wishes = [kind(service) for kind in draws.some(_KINDS, level.wishes)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.tools.bank_errands import KINDS
 from verigym.envs.tools.bank_ledger import Ledger, Level
 from verigym.envs.tools.bank_tools import BANK
@@ -41,8 +43,9 @@ class Bank(Stateful):
         "hard": (6, 8),
     }
 
+    @override
     def compose(self, draws: Draws, difficulty: str) -> Story:
-        """See `Stateful`. What errands do to a balance is added up, and its goal comes last."""
+        """Sums the changes of each balance; its goal comes last."""
         level = LEVELS[difficulty]
         ledger = Ledger(draws, level)
         wishes = wished(draws, KINDS, ledger, level.wishes)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Transition
@@ -57,8 +58,8 @@ class FunctionCall(Question):
     max_observation_chars: ClassVar[int] = 1 << 14
     form: ClassVar[str] = ""
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         draws = Draws(rng)
         least, most, siblings, further = LEVELS[difficulty]
         hard = difficulty == "hard"
@@ -93,12 +94,13 @@ class FunctionCall(Question):
             reference={"tools": tools, "expected": expected, "order": "bag"},
         )
 
+    @override
     def reply(self, reference: Any) -> str:
-        """See `Question`."""
         return as_text(*(Call(one["name"], one["arguments"]) for one in reference["expected"]))
 
+    @override
     def transition(self, state: Asked, action: str) -> Transition[Asked]:
-        """See `Env`. A reply that is JSON is handed on as the message or the calls that it is."""
+        """A reply that is JSON is handed on as the message or the calls that it is."""
         return replace(super().transition(state, action), submission=submission_of(action))
 
     def tools(self, task: Task | None = None) -> list[dict[str, Any]]:
@@ -106,10 +108,11 @@ class FunctionCall(Question):
         reference: Any = (self.task if task is None else task).reference
         return [dict(tool) for tool in reference["tools"]]
 
+    @override
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """See `Env`; `info` also has `tools`, as `tools()` gives them."""
+        """`info` also has `tools`, as `tools()` gives them."""
         observation, info = super().reset(seed=seed, options=options)
         return observation, {**info, "tools": self.tools()}
 

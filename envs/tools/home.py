@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.home_errands import KINDS
 from verigym.envs.tools.home_house import House, Level
@@ -40,8 +42,8 @@ class Home(Stateful):
         "hard": (7, 8),
     }
 
+    @override
     def compose(self, draws: Draws, difficulty: str) -> Story:
-        """See `Stateful`."""
         level = LEVELS[difficulty]
         house = House(draws, level)
         wishes = wished(draws, KINDS, house, level.wishes)

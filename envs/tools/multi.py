@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
@@ -61,8 +62,8 @@ class Multi(Env[Asking]):
     max_action_chars: ClassVar[int] = 1 << 14
     max_observation_chars: ClassVar[int] = 1 << 14
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         draws = Draws(rng)
         n, outdated, turns = LEVELS[difficulty]
         almanac = Almanac(draws, n, outdated)
@@ -85,28 +86,29 @@ class Multi(Env[Asking]):
         """The tools, as the OpenAI chat API takes them; the same for every task."""
         return [tool.schema() for tool in TOOLS.values()]
 
+    @override
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """See `Env`; `info` also has `tools`, as `tools()` gives them."""
+        """`info` also has `tools`, as `tools()` gives them."""
         observation, info = super().reset(seed=seed, options=options)
         return observation, {**info, "tools": self.tools()}
 
+    @override
     def initial(self, task: Task) -> Asking:
-        """See `Env`."""
         _reference(task)
         return Asking()
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return LEVELS[task.difficulty][2]
 
+    @override
     def observe(self, state: Asking) -> str:
-        """See `Env`."""
         return state.told
 
+    @override
     def transition(self, state: Asking, action: str) -> Transition[Asking]:
-        """See `Env`."""
         try:
             calls = calls_of(action, _RULES)
         except NoCalls as wrong:
@@ -140,16 +142,17 @@ class Multi(Env[Asking]):
                 raise Refused(f"the expression cannot be computed: {error}") from error
         return _python(given)
 
+    @override
     def key(self, state: Asking) -> JSON:
-        """See `Env`. The task is in every key; of the past only what was answered last is seen."""
+        """The task is in every key; of the past only what was answered last is seen."""
         return state.told
 
+    @override
     def work(self, state: Asking) -> int:
-        """See `Env`."""
         return int(_reference(self.task)["work"])
 
+    @override
     def solve(self, state: Asking) -> str:
-        """See `Env`."""
         return as_text(Call("answer", {"value": int(_reference(self.task)["answer"])}))
 
 

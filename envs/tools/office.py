@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.office_desk import Desk, Level
 from verigym.envs.tools.office_errands import KINDS
@@ -43,8 +45,8 @@ class Office(Stateful):
         "hard": (6, 8),
     }
 
+    @override
     def compose(self, draws: Draws, difficulty: str) -> Story:
-        """See `Stateful`."""
         level = LEVELS[difficulty]
         desk = Desk(draws, level)
         wishes = wished(draws, KINDS, desk, level.wishes)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.people import TODAY
 from verigym.envs.tools.shop_floor import Floor, Level
@@ -51,8 +53,8 @@ class Shop(Stateful):
         "hard": (4, 5),
     }
 
+    @override
     def compose(self, draws: Draws, difficulty: str) -> Story:
-        """See `Stateful`."""
         level = LEVELS[difficulty]
         floor = Floor(draws, level)
         kinds = draws.some(KINDS, level.requests)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON, digest
 from verigym.env import Draft, Env, Transition
@@ -73,8 +74,8 @@ class Stateful(Env[Held]):
     def compose(self, draws: Draws, difficulty: str) -> Story:
         """A world and what is wanted of it."""
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         draws = Draws(rng)
         story = self.compose(draws, difficulty)
         near, far = self.extras[difficulty]
@@ -110,30 +111,32 @@ class Stateful(Env[Held]):
         names = _notes(self.task if task is None else task)["tools"]
         return [self._tool(name).schema() for name in [*names, FINISH.name]]
 
+    @override
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """See `Env`; `info` also has `tools`, as `tools()` gives them."""
+        """`info` also has `tools`, as `tools()` gives them."""
         observation, info = super().reset(seed=seed, options=options)
         return observation, {**info, "tools": self.tools()}
 
+    @override
     def initial(self, task: Task) -> Held:
-        """See `Env`."""
         reference = task.reference
         if not isinstance(reference, dict) or not isinstance(reference.get("initial"), dict):
             raise TaskError("the reference must be an object with the initial state")
         return Held(self.world.as_tables(reference["initial"]))
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return int(_notes(task)["turns"])
 
+    @override
     def observe(self, state: Held) -> str:
-        """See `Env`. What the last calls were answered."""
+        """The answers to the last calls."""
         return state.told
 
+    @override
     def transition(self, state: Held, action: str) -> Transition[Held]:
-        """See `Env`."""
         offered = _notes(self.task)["tools"]
         try:
             rules = {name: self._tool(name).parameters for name in (*offered, FINISH.name)}
@@ -162,23 +165,26 @@ class Stateful(Env[Held]):
             )
         return Transition(state=moved, valid=valid)
 
+    @override
     def submission(self, state: Held) -> JSON:
-        """See `Env`. The world as it is."""
+        """The world as it is."""
         return self.world.as_rows(state.tables)
 
+    @override
     def key(self, state: Held) -> JSON:
-        """See `Env`. The world, and what was answered last: both are seen or decide what follows."""
+        """The world, and what was answered last: both are seen or decide what follows."""
         # Most actions leave the world as it is, and a large one takes a while to write down.
         if self._hashed[0] is not state.tables:
             self._hashed = (state.tables, digest(state.tables))
         return [self._hashed[1], state.told]
 
+    @override
     def work(self, state: Held) -> int:
-        """See `Env`."""
         return self._next(state)[1]
 
+    @override
     def solve(self, state: Held) -> str:
-        """See `Env`. The next call of the plan; RequestError where play has left its way."""
+        """The next call of the plan; RequestError where play has left its way."""
         call, _ = self._next(state)
         return as_text(call)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
@@ -46,8 +47,8 @@ class Forms(Env[Session]):
         self.browser = browser
         self._chromium: Any = None
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         draws = Draws(rng)
         site = draws.one([one for one in SITES.values() if difficulty in one.sizes])
         chore = site.pose(draws, site.sizes[difficulty])
@@ -67,25 +68,25 @@ class Forms(Env[Session]):
             tags=(site.name,),
         )
 
+    @override
     def initial(self, task: Task) -> Session:
-        """See `Env`."""
         reference, notes = _parts(task)
         return Session(Place(reference["initial"], kept=notes["kept"]))
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return int(_parts(task)[1]["turns"])
 
+    @override
     def observe(self, state: Session) -> str:
-        """See `Env`."""
         if self.browser == "chromium":
             shown: str = self._real().show(self._site(), state)
         else:
             shown = as_text(self._page(state), state.draft)
         return f"{shown}\n{state.note}" if state.note else shown
 
+    @override
     def transition(self, state: Session, action: str) -> Transition[Session]:
-        """See `Env`."""
         read = read_action(action)
         if read is None:
             note = "Nothing was done: the last line was no action."
@@ -98,12 +99,14 @@ class Forms(Env[Session]):
             moved, valid = act(self._site(), state, read)
         return Transition(state=moved, valid=valid)
 
+    @override
     def submission(self, state: Session) -> JSON:
-        """See `Env`. The tables of the site."""
+        """The tables of the site."""
         return {name: list(map(dict, rows)) for name, rows in state.place.tables.items()}
 
+    @override
     def key(self, state: Session) -> JSON:
-        """See `Env`. What the server has, what was entered, and what is told."""
+        """The server's tables, the entered values and the message shown."""
         place = state.place
         return [
             {name: list(rows) for name, rows in place.tables.items()},
@@ -114,8 +117,9 @@ class Forms(Env[Session]):
             state.note,
         ]
 
+    @override
     def solve(self, state: Session) -> str:
-        """See `Env`. Enters what is wanted on each page; RequestError where damage was done."""
+        """Enters what is wanted on each page; RequestError where damage was done."""
         facts = _parts(self.task)[1]["facts"]
         if self._damaged(state):
             raise RequestError("what was done here cannot be taken back")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.search.draws import Draws
 from verigym.envs.web.browsing import Place, Row
 from verigym.envs.web.pages import Control, Page
@@ -23,8 +25,8 @@ class Invoices(ChoreSite):
     name: ClassVar[str] = "invoices"
     sizes: ClassVar[Mapping[str, int]] = {"easy": 6, "medium": 16, "hard": 36}
 
+    @override
     def show(self, place: Place) -> Page:
-        """See `ChoreSite`."""
         rows, page = _filtered(place), _number(place)
         shown = rows[page * _ROWS : (page + 1) * _ROWS]
         last = max(0, len(rows) - 1) // _ROWS
@@ -43,8 +45,8 @@ class Invoices(ChoreSite):
             parts.append(Control("button", "next", "Next page"))
         return Page("Invoices", (*parts, Control("button", "approve", "Approve ticked")))
 
+    @override
     def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
-        """See `ChoreSite`."""
         kept = dict(place.kept)
         if button == "filter":
             kept = {"vendor": fields["vendor"], "status": fields["status"], "page": "0"}
@@ -64,8 +66,8 @@ class Invoices(ChoreSite):
         kept["page"] = str(_number(moved))
         return Place(moved.tables, kept=kept, message=message)
 
+    @override
     def pose(self, draws: Draws, size: int) -> Chore:
-        """See `ChoreSite`."""
         vendor = draws.one(VENDORS)
         others = [name for name in VENDORS if name != vendor]
         bound = 100 * (3 + draws.below(15))
@@ -104,8 +106,8 @@ class Invoices(ChoreSite):
             turns=2 * (hits + size // _ROWS) + 12,
         )
 
+    @override
     def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
-        """See `ChoreSite`."""
         if not any(_counts(row, facts) for row in place.tables["invoices"]):
             return None
         filters = {"vendor": facts["vendor"], "status": "open"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.search.draws import Draws
 from verigym.envs.web.browsing import Place
 from verigym.envs.web.pages import Control, Page
@@ -28,8 +30,8 @@ class Order(ChoreSite):
     name: ClassVar[str] = "order"
     sizes: ClassVar[Mapping[str, int]] = {"hard": 8}
 
+    @override
     def show(self, place: Place) -> Page:
-        """See `ChoreSite`."""
         kept = {**_FIRST, **place.kept}
         told: tuple[str | Control, ...] = (place.message,) if place.message else ()
         back, forward = Control("button", "back", "Back"), Control("button", "next", "Next")
@@ -77,8 +79,8 @@ class Order(ChoreSite):
             ),
         )
 
+    @override
     def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
-        """See `ChoreSite`."""
         if button == "new":
             return Place(place.tables)
         entered = {name: fields.get(name, "") for name in _PAGES[place.page] if name != "terms"}
@@ -99,8 +101,8 @@ class Order(ChoreSite):
         row = {name: kept[name] for page in ("start", "delivery") for name in _PAGES[page]}
         return Place(added(place.tables, "orders", row), "placed", {}, "Thank you.")
 
+    @override
     def pose(self, draws: Draws, size: int) -> Chore:
-        """See `ChoreSite`."""
         given, family = draws.one(GIVEN), draws.one(FAMILY)
         row = {
             "product": draws.one(_PRODUCTS[1:]),
@@ -127,8 +129,8 @@ class Order(ChoreSite):
             turns=2 * size + 12,
         )
 
+    @override
     def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
-        """See `ChoreSite`."""
         if has(place.tables, "orders", facts):
             return None
         if place.page == "placed":

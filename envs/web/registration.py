@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.search.draws import Draws
 from verigym.envs.web.browsing import Place
 from verigym.envs.web.pages import Control, Page
@@ -38,8 +40,8 @@ class Registration(ChoreSite):
     name: ClassVar[str] = "registration"
     sizes: ClassVar[Mapping[str, int]] = {"easy": 3, "medium": 5, "hard": 8}
 
+    @override
     def show(self, place: Place) -> Page:
-        """See `ChoreSite`."""
         if place.page == "thanks":
             return Page(
                 "Thank you", (place.message, Control("button", "again", "Register another"))
@@ -61,8 +63,8 @@ class Registration(ChoreSite):
                 parts.append(Control("textbox", name, _LABELS[name], kept.get(name, "")))
         return Page("Registration", (*parts, Control("button", "send", "Send")))
 
+    @override
     def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
-        """See `ChoreSite`."""
         size = {"size": place.kept["size"]}
         if button == "again":
             return Place(place.tables, kept=size)
@@ -79,8 +81,8 @@ class Registration(ChoreSite):
         number = len(tables["registrations"])
         return Place(tables, "thanks", size, f"This is registration number {number}.")
 
+    @override
     def pose(self, draws: Draws, size: int) -> Chore:
-        """See `ChoreSite`."""
         given, family = draws.one(GIVEN), draws.one(FAMILY)
         day, month, year = 1 + draws.below(28), draws.below(12), 2031 + draws.below(4)
         guests = 2 + draws.below(7)
@@ -119,8 +121,8 @@ class Registration(ChoreSite):
             kept={"size": str(size)},
         )
 
+    @override
     def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
-        """See `ChoreSite`."""
         if has(place.tables, "registrations", facts):
             return None
         return Aim(facts, "send") if place.page == "start" else Aim({}, "again")

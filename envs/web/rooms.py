@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.envs.search.draws import Draws
 from verigym.envs.web.browsing import Place
 from verigym.envs.web.pages import Control, Page
@@ -20,8 +22,8 @@ class Rooms(ChoreSite):
     name: ClassVar[str] = "rooms"
     sizes: ClassVar[Mapping[str, int]] = {"easy": 1, "medium": 2, "hard": 3}
 
+    @override
     def show(self, place: Place) -> Page:
-        """See `ChoreSite`."""
         day = place.kept.get("day", DAYS[0])
         parts: list[str | Control] = [place.message] if place.message else []
         parts.append(Control("combobox", "day", "Day", day, DAYS))
@@ -31,8 +33,9 @@ class Rooms(ChoreSite):
         title = Control("textbox", "title", "Title of the meeting", place.kept.get("title", ""))
         return Page("Rooms", (*parts, title, Control("button", "book", "Book")))
 
+    @override
     def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
-        """See `ChoreSite`. What is booked is on the day that is shown, whichever the box says."""
+        """Books on the day that is shown, whatever the box says."""
         title = fields["title"]
         if button == "look":
             return Place(place.tables, kept={"day": fields["day"], "title": title})
@@ -45,8 +48,8 @@ class Rooms(ChoreSite):
         message = f"Booked: {slot[1]}, {shown} {slot[0]}:00."
         return Place(added(place.tables, "bookings", row), kept={"day": shown}, message=message)
 
+    @override
     def pose(self, draws: Draws, size: int) -> Chore:
-        """See `ChoreSite`."""
         names = draws.some(ROOMS, 2 + size)
         seats = sorted(draws.some(range(3, 24), len(names)))
         rooms: list[dict[str, Any]] = [
@@ -91,8 +94,9 @@ class Rooms(ChoreSite):
             turns=20 + 2 * size,
         )
 
+    @override
     def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
-        """See `ChoreSite`. Looks at the days in order, as one has to who does not know."""
+        """Looks at the days in order, as one has to who does not know."""
         row = {name: facts[name] for name in ("day", "hour", "room", "title")}
         if has(place.tables, "bookings", row):
             return None

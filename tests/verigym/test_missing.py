@@ -13,7 +13,17 @@ import pytest
 from verigym.missing import EXTRA_OF, explain
 
 ROOT = Path(__file__).parents[2]
-CORE = ("bm25s", "gymnasium", "httpx2", "msgspec", "numpy", "pydantic", "rich", "typer")
+CORE = (
+    "bm25s",
+    "gymnasium",
+    "httpx2",
+    "msgspec",
+    "numpy",
+    "pydantic",
+    "rich",
+    "typer",
+    "typing_extensions",
+)
 
 HIDE = textwrap.dedent(
     """

@@ -17,6 +17,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.sandbox.base import Sandbox
@@ -77,8 +79,8 @@ class CostVerifier(Verifier):
         super().__init__(**params)
         self.sandbox: Sandbox | None = None
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See `Verifier`."""
         reference = _checked(task.reference)
         if not isinstance(submission, str):
             return unusable("not_text", "a submission is a program's text")

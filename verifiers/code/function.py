@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.sandbox.job import Job, JobStatus, Result
@@ -77,8 +79,8 @@ class FunctionVerifier(ProgramVerifier):
         "tolerance": 1e-9,
     }
 
+    @override
     def plan(self, task: Task, source: str) -> Plan:
-        """See `ProgramVerifier`."""
         numbered = list(self._tests_of(task.reference))
         reference = task.reference
         assert isinstance(reference, dict)

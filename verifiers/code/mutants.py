@@ -16,6 +16,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.reply import program
@@ -65,8 +67,8 @@ class MutantsVerifier(Verifier):
         super().__init__(**params)
         self.sandbox: Sandbox | None = None
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See `Verifier`."""
         reference = _checked(task.reference)
         bounds = read_bounds(reference["args"])
         if not isinstance(submission, str):

@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import RequestError, TaskError
 from verigym.sandbox.base import Sandbox
@@ -80,8 +82,8 @@ class RepoVerifier(Verifier):
         limits: Any = self.params
         self._limits = Limits(**limits)
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See `Verifier`."""
         repository = _checked(task.reference)
         if not isinstance(submission, str):
             return unusable("not_text", "a submission is a reply with a patch")

@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.sandbox.job import Job, JobStatus, Result
@@ -61,8 +63,8 @@ class StdioVerifier(ProgramVerifier):
         "exit, messages and files count for nothing but a failure."
     )
 
+    @override
     def plan(self, task: Task, source: str) -> Plan:
-        """See `ProgramVerifier`."""
         tests = [_read(number, test) for number, test in self._tests_of(task.reference)]
         reference = task.reference
         assert isinstance(reference, dict)

@@ -14,6 +14,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, TypeAlias
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.reply import answers as answers_in
@@ -146,8 +148,8 @@ class ValueVerifier(Verifier):
         "max_chars": {"minimum": 1, "description": "Characters of an answer at most."},
     }
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class."""
         wanted = _wanted(task)
         if not isinstance(submission, str):
             return unusable("not_text", "a submission is a reply")

@@ -19,6 +19,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.sandbox.base import Sandbox
@@ -83,8 +85,8 @@ class VerilogVerifier(Verifier):
         super().__init__(**params)
         self.sandbox: Sandbox | None = None
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See `Verifier`."""
         design = _read(task.reference)
         if not isinstance(submission, str):
             return unusable("not_text", "a submission is the text of a module")

@@ -26,6 +26,8 @@ from decimal import DecimalException
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import RequestError, SandboxError, TaskError
 from verigym.reply import last_answer, spoken
@@ -149,8 +151,8 @@ class ReasoningVerifier(Verifier):
         "The text in the last answer tag; the rest of the reply does not count."
     )
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class and the module."""
         reference = task.reference
         if not isinstance(reference, Mapping) or not isinstance(reference.get("judge"), str):
             raise TaskError('the reference must be {"task": name, "judge": kind, ...}')

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import RequestError, SandboxError
 from verigym.task import Task
@@ -38,8 +40,8 @@ class DoorReplayVerifier(Verifier):
         "max_chars": {"minimum": 1, "description": "Characters of one action at most."}
     }
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class."""
         if not isinstance(submission, list | tuple):
             return unusable("not_moves", "the submission must be a list of texts, one a turn")
         moves: list[str] = []

@@ -21,6 +21,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.reply import fenced, program, scope
@@ -87,8 +89,8 @@ class ReplayVerifier(Verifier):
         super().__init__(**params)
         self._most = int(str(self.params["max_moves"]))
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class and the module."""
         rules, reference = rules_of(task)
         game = str(reference["game"])
         if reference.get("opponent") == SELF and game in CONTESTS:

@@ -25,6 +25,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import RequestError, TaskError
 from verigym.reply import spoken
@@ -107,8 +109,8 @@ class RubricVerifier(Verifier):
             raise RequestError(f"samples must be odd, so that a vote decides, got {samples}")
         self._samples = samples
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class and the module."""
         asked = reference_of(task)
         if self.params["pairwise"] and (asked.reference is None or asked.criteria):
             raise TaskError("pairwise needs a rubric and a reference answer in the reference")

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON, to_json
 from verigym.errors import TaskError, suggestion
 from verigym.reply import fenced, program, scope
@@ -67,8 +69,8 @@ class SchemaVerifier(Verifier):
         self._max_chars = int(str(self.params["max_chars"]))
         self._max_depth = int(str(self.params["max_depth"]))
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class and the module."""
         reference = task.reference
         if not isinstance(reference, dict):
             raise TaskError("the reference must be an object with kind")

@@ -33,6 +33,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.task import Task
@@ -118,8 +120,8 @@ class CallVerifier(Verifier):
         super().__init__(**params)
         self._sameness = Sameness(str(self.params["strings"]), number_of(self.params["tolerance"]))
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class and the module."""
         tools, wanted, order = self._read(task.reference)
         reply = read_calls(
             submission, None if tools is None else {n: t.rules for n, t in tools.items()}

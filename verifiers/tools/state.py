@@ -22,6 +22,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.task import Task
@@ -100,8 +102,8 @@ class StateVerifier(Verifier):
         super().__init__(**params)
         self._sameness = Sameness(str(self.params["strings"]), number_of(self.params["tolerance"]))
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class and the module."""
         reference = task.reference
         if not isinstance(reference, dict) or not reference.keys() <= _REFERENCE_KEYS:
             raise TaskError(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from verigym.canonical import JSON
 from verigym.verifiers.text.strict_json import NotJson, read_json
 from verigym.verifiers.tools.schema_types import with_json_types
 
-Rules = Mapping[str, Mapping[str, JSON]]
+Rules = Mapping[str, Mapping[str, Any]]
 """For each tool the schemas of its arguments."""
 
 _CONSTANTS: dict[str, JSON] = {"True": True, "False": False, "None": None}

@@ -13,6 +13,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.errors import TaskError, suggestion
 from verigym.reply import spoken
@@ -56,8 +58,8 @@ class ConstraintsVerifier(Verifier):
         "The form of the text; whether it answers the prompt counts for nothing."
     )
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class and the module."""
         constraints = constraints_of(task)
         if not isinstance(submission, str):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
