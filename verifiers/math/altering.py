@@ -64,7 +64,9 @@ _WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
 
 def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
     """Return True if words beside the number of an answer, the value of which is the reference's, change it."""
-    if not re.search(r"[A-Za-z]{3}|^(?:by|in|on|at|as) ", answer) or _is_set(gold):
+    if not re.search(
+        r"[A-Za-z]{3}|^(?:[Bb]y|[Ii]n|[Oo]n|[Aa]t|[Aa]s|[Ii]f|[Ww]e) ", answer
+    ) or _is_set(gold):
         return False
     if (
         re.search(r"\d", gold)

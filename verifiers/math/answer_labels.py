@@ -93,6 +93,7 @@ _IS = (
     (re.compile(r"(?<!верный )(?<!вильный )\b(?:ответ|результат|відповідь)(?:ом)?\s*(?:[-–—]+|равен|равна|равно|это|дорівнює|[-–—]\s*это)\s*(?=[*_`$\\\d-])", re.IGNORECASE), True),
     (re.compile(r"\b(?:a |o |la |il )?(?:resposta|resultado|risposta|soluzione|risultato)(?: (?:final|finale|correta|corretta))? (?:é|è|e')\s+", re.IGNORECASE), True),
     (re.compile(r"\b(?:odpowied[źz]|wynik)(?:ią)? (?:to|jest|wynosi)\s+", re.IGNORECASE), True),
+    (re.compile(r"\b(?:ответом|відповіддю) (?:является|будет|є) (?:число )?|\bsvaret (?:är|blir) |\brăspunsul (?:este|e) |\bodpověď je |\bodpoveď je |\ba válasz (?:a |az )?(?=\d)", re.IGNORECASE), True),
     (re.compile(r"(?:정답|최종 답|답)(?:은|는|이)\s*(?=[*_`$\\\d-])"), False),
     (re.compile(r"(?:答え|解答|正解)は、?\s*(?=[*_`$\\\d-])"), False),
 )  # fmt: skip

@@ -19,10 +19,11 @@ _MONTHS = (
 _MONTH = {name: k for k, row in enumerate(_MONTHS, 1) for name in row.split()}
 _MONTH |= {name[:3]: value for name, value in list(_MONTH.items()) if name.isascii() and value != 5}
 _MONTH["sept"] = 9
-_BY_NAME = re.compile(rf"\b(?:{'|'.join(_MONTH)})\b", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]{3,10}")
 _NAME = r"([a-zäéûü]{3,10})\.?"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th|\.)?"
 _YEAR = r"(\d{3,4})"
+_PARTED = re.compile(r"\d\s*[-/.年]\s*\d")
 _WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day,? ")
 _ISO = re.compile(r"(\d{4})\s*[-/.年]\s*(\d{1,2})(?:\s*[-/.月]\s*(\d{1,2})日?|月)?")
 _SLASHED = re.compile(r"(\d{1,2})\s*([/.-])\s*(\d{1,2})\s*\2\s*(\d{4})")
@@ -41,6 +42,8 @@ _SPELLED_DAY = re.compile(r"\b(?:twenty[- ]|thirty[- ])?[a-z]{3,8}(?:st|nd|rd|th
 def date_of(text: str) -> Date | None:
     """The date that all of a cleaned answer says; None if it says none."""
     if len(text) > 60 or not (any(char.isdigit() for char in text) or _SPELLED_DAY.search(text)):
+        return None
+    if not (_PARTED.search(text) or names_month(text)):
         return None
     shown = re.sub(r"\s+", " ", re.sub(r"[{}\\]", " ", text)).strip(" .,").lower()
     shown = re.sub(r"\s*\^\s*(?=st|nd|rd|th)", "", shown)
@@ -78,7 +81,7 @@ def _date(year: str | None, month: int, day: str | int | None) -> Date | None:
 
 def names_month(text: str) -> bool:
     """Return True if a text has the name of a month in it, with a number beside."""
-    return _BY_NAME.search(text) is not None
+    return any(word.lower() in _MONTH for word in _LETTERS.findall(text[:200]))
 
 
 def part_asked(date: Date, question: str) -> int | None:

@@ -5,8 +5,9 @@ commitment counts. An earlier, different one of the same weight is dropped where
 itself between the two, or works on at length; otherwise both stand, and both must be right, so that
 a list of candidates is no answer. A remark after a box that takes it back replaces it.
 
-Covered: reasoning in <think>, boxes side by side (one list), hedges ("7 or maybe 8"), retractions,
-unclosed tags; French, German, Spanish and Chinese (`languages.py`).
+Covered: reasoning in <think>, boxes side by side (one list), hedges (`hedges.py`), retractions, sentences
+that state a number (`statements.py`), lists of values (`bullets.py`), unclosed tags; French, German, Spanish
+and Chinese (`languages.py`), labels of other languages (`answer_labels.py`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from verigym.verifiers.math.choice import options_of
 from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
 from verigym.verifiers.math.dates import date_of
 from verigym.verifiers.math.endings import marked_ending
-from verigym.verifiers.math.hedges import names_another
+from verigym.verifiers.math.hedges import SPELLED, names_another
 from verigym.verifiers.math.languages import has_decimal_commas, to_english, with_points
 from verigym.verifiers.math.marks import unmarked, value_of_line
 from verigym.verifiers.math.mentions import uncontracted
@@ -44,7 +45,7 @@ _CONCLUDES = re.compile(
 )
 _UNDONE = re.compile(r"[\s.,;?!*$}]{0,8}(?:yes|no|true|false|(?:or|and) not)\b\W*$", re.IGNORECASE)
 _NEGATED = re.compile(
-    r"^\W{0,8}(?:is|was|are)?\s*(?:not\b(?!\W{0,6}(?:\\boxed|\\fbox|-?\d))|wrong|incorrect|false\b)",
+    rf"^\W{{0,8}}(?:is|was|are)?\s*(?:not\b(?!\W{{0,6}}(?:\\boxed|\\fbox|-?\d|{SPELLED}\b))|wrong|incorrect|false\b)",
     re.IGNORECASE,
 )
 _BEFORE_NEGATED = re.compile(

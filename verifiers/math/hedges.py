@@ -14,10 +14,10 @@ _NEAR = 200
 _TAIL = 1500
 _ONES = "zero|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
 _TENS = "twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-_SPELLED = rf"(?:(?:minus |negative )?(?:(?:{_TENS})(?:[- ](?:one|{_ONES}))?|one|{_ONES}|(?:a|one) (?:hundred|thousand|half)))"
+SPELLED = rf"(?:(?:minus |negative )?(?:(?:{_TENS})(?:[- ](?:one|{_ONES}))?|one|{_ONES}|(?:a|one) (?:hundred|thousand|half)))"
 _ALONE = r"(?=\W*(?:$|[.,;!?)\n])|\s+(?:and|or|also|too|would|could|might|may|is|are|as well|instead|otherwise|if|for|when|or else|works?)\b)"
 _END = r"(?=[)}\]*$\s]*(?:$|[.,;!?)\n]))"
-_OTHER = rf"(?:\\boxed|\\fbox|-?\d|\$|\\\(|\\frac|\\sqrt|(?i:\b{_SPELLED}\b){_ALONE}|\(?\b(?-i:[A-J])\b\)?{_END}|\b(?-i:[a-z])\s?[-+*/^=]\s?\w)"
+_OTHER = rf"(?:\\boxed|\\fbox|-?\d|\$|\\\(|\\frac|\\sqrt|(?i:\b{SPELLED}\b){_ALONE}|\(?\b(?-i:[A-J])\b\)?{_END}|\b(?-i:[a-z])\s?[-+*/^=]\s?\w)"
 _BESIDE = re.compile(
     rf"^\W{{0,12}}(?:or|and)\b(?:\s+(?:maybe|perhaps|possibly|it|the|also|even|else|could|might|be|is|was|rather|answer|\\text\{{))*\s*[^\w\\]*{_OTHER}"
     rf"|\b(?:though|although|however|but|while|whereas)\b[^.\n]{{0,30}}?{_OTHER}[^.\n]{{0,40}}?\b(?:also|possible|valid|could|might|may|works?|acceptable|too)\b"
@@ -56,7 +56,7 @@ _OTHER_READING = re.compile(
     re.IGNORECASE,
 )
 _EITHER = re.compile(rf"\b(?:either|between|both|torn)\b[^.\n]{{0,20}}?{_OTHER}[^.\n]{{0,12}}?\b(?:or|and)\s+[^\w\\]{{0,3}}{_OTHER}", re.IGNORECASE)  # fmt: skip
-_ANY_OTHER = re.compile(rf"(?P<one>-?\d[\d.,/]*|(?i:\b{_SPELLED}\b)|\b(?-i:[B-HJ])\b)")
+_ANY_OTHER = re.compile(rf"(?P<one>-?\d[\d.,/]*|(?i:\b{SPELLED}\b)|\b(?-i:[B-HJ])\b)")
 
 
 def names_another(answer: str, tail: str) -> bool:

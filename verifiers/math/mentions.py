@@ -72,6 +72,7 @@ DOUBTS = frozenset(
 _LEAVING = frozenset(
     names("leaving giving making yielding totaling totalling getting obtaining equaling remaining")
 )
+_CONDITIONS = frozenset(names("if when whenever for where unless given set solve"))
 _UNPROVED = frozenset(names("guess bound candidate hypothesis assumption estimate"))
 LISTING = frozenset(names("include includes including try tried use used using shown pick picked"))
 UNTRUE = frozenset(
@@ -144,6 +145,13 @@ def labels(before: list[str], asked: frozenset[str]) -> bool:
     if not DOUBTS.isdisjoint(before) or ("could" in before and "could" not in asked):
         return False
     plans = PLANS - asked
+    first = (
+        before[1]
+        if before[0:1] in (["i"], ["we"], ["now"], ["first"], ["next"]) and len(before) > 1
+        else "".join(before[:1])
+    )
+    if first in plans or first in _CONDITIONS:
+        return False
     if any(one == "to" and word in plans for one, word in pairwise(before)):
         return False
     if not (UNTRUE - asked).isdisjoint(before):

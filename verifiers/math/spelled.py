@@ -36,6 +36,10 @@ _PARTS = {
     **{word: value for word, value in _ORDINALS.items() if value > 2},
 }  # fmt: skip
 _DIGITS = re.compile(r"(\d{1,6})\s*(?:\^?\{?\s*)(?:st|nd|rd|th)\s*\}?")
+STARTS = frozenset(
+    (*_ONES, *_TENS, *_SCALES, "half", "hundred", "dozen", "minus", "negative", "a", "an")
+)
+"""Words that a number in words starts with."""
 _PLACE = re.compile(r"\s*(?:place|position|term|day|floor|row|one|time|number)\s*$")
 
 

@@ -34,7 +34,7 @@ from verigym.verifiers.math.mentions import (
     uncontracted,
     words_of,
 )
-from verigym.verifiers.math.spelled import number_of
+from verigym.verifiers.math.spelled import STARTS, number_of
 from verigym.verifiers.math.trees import names
 
 _MOST_CHARS = 240
@@ -104,8 +104,9 @@ _READINGS = frozenset(
 )
 _WOULD = frozenset(names("he'd she'd they'd it'd that'd"))
 _RATE = re.compile(r"\d [A-Za-z]+(?:/| per )|\d mph\b")
+_REASON = re.compile(r"(?<=[a-z]),? (?:because|since|after|as) (?=.*\d).{3,80}$", re.IGNORECASE)
 _LEAD = re.compile(
-    r"^(?:(?:for (?:a|the) (?:grand )?total of|leaving(?: (?:him|her|them|us|it|[A-Z][a-z]+))?(?: with)?|making(?: it)?|totall?ing|giving(?: us)?)\s+|(?:now|finally|altogether|overall|in total|in all|in the end|at the end|in summary|in conclusion|then|and|ok|okay|well|yes|either way"
+    r"^(?:(?:for (?:a|the) (?:grand )?total of|leaving(?: (?:him|her|them|us|it|[A-Z][a-z]+))?(?: with)?|making(?: it)?|totall?ing|giving(?: us)?)\s+|(?:now|finally|altogether|overall|in total|in all|in the end|at the end|in summary|in conclusion|then|and|ok|okay|well|yes|either way|accordingly|ultimately|eventually|clearly|obviously|evidently|certainly|as a result|all in all"
     r"|(?:since|because|as|after|before|during|by|at|on|with) [a-z' \d]{2,60}),\s+|(?:now|then|finally|altogether|overall|and)\s+)",
     re.IGNORECASE,
 )
@@ -235,6 +236,9 @@ def _amount(sentence: str, question: str) -> _Amount | None:
     shown = CONCLUDES.split(uncontracted(sentence))[-1].strip()
     asks = shown.rstrip("*_ ").endswith("?")
     shown = _MATHS.sub(lambda match: match[1] or match[2], shown).replace("*", "").strip(" .!?_`")
+    reason = _REASON.search(shown)
+    if reason is not None and DOUBTS.isdisjoint(words_of(reason[0])) and " or " not in reason[0]:
+        shown = shown[: reason.start()]
     lead = _LEAD.match(shown)
     if lead is not None:
         if not _READINGS.isdisjoint(lead[0].lower().replace(",", "").split()):
@@ -276,12 +280,10 @@ def _spelled_place(words: list[str]) -> tuple[list[int], int]:
     found: list[tuple[int, int]] = []
     k = 0
     while k < len(words):
-        sizes = (
-            n
-            for n in range(4, 0, -1)
-            if k + n <= len(words) and number_of(" ".join(words[k : k + n]))
-        )
-        size = next(sizes, 0)
+        size = 0
+        if words[k].lower().split("-")[0] in STARTS:
+            ends = range(min(4, len(words) - k), 0, -1)
+            size = next((n for n in ends if number_of(" ".join(words[k : k + n]))), 0)
         if size and words[k : k + 2] != ["One", "can"]:
             found.append((k, size))
         k += size or 1
