@@ -1,4 +1,4 @@
-"""`verigym audit`: how often a verifier is wrong, by labelled cases, generated ones and hacks."""
+"""`verigym audit`: measure how often a verifier is wrong, on labelled cases, generated ones and hacks."""
 
 from __future__ import annotations
 
@@ -25,49 +25,54 @@ def audit(
         str | None,
         typer.Argument(
             metavar="[VERIFIER]",
-            help="An id, or a family for its main one; may be left out for a file of --hacks.",
+            help="Verifier id, or a family for its main verifier; optional with a file of --hacks.",
         ),
     ] = None,
     cases: Annotated[
         Path | None,
-        typer.Option("--cases", metavar="FILE", help="Labelled cases, JSON lines; docs/audit.md."),
+        typer.Option(
+            "--cases", metavar="FILE", help="JSON Lines file of labelled cases; see docs/audit.md."
+        ),
     ] = None,
     hacks: Annotated[
         Path | None,
         typer.Option(
             "--hacks",
             metavar="PATH",
-            help="What must not be paid: a folder of programs (code), or a file of submissions.",
+            help="Submissions that must earn nothing: a folder of programs (code) or a file.",
         ),
     ] = None,
     against: Annotated[
-        str | None, typer.Option("--against", metavar="ID", help="A second verifier to compare.")
+        str | None, typer.Option("--against", metavar="ID", help="Second verifier to compare with.")
     ] = None,
     param: Annotated[
         list[str] | None,
-        typer.Option("--param", metavar="NAME=VALUE", help="Of the verifier; VALUE is JSON."),
+        typer.Option(
+            "--param", metavar="NAME=VALUE", help="Verifier parameter; VALUE is JSON; repeatable."
+        ),
     ] = None,
     grow: Annotated[
         bool | None,
         typer.Option(
             "--grow/--no-grow",
-            help="Make rewrites and near misses of the cases; only of the seeds if left out.",
+            help="Generate rewrites and near misses of the cases. Default: only for built-in cases.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of what is made.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed of the generated cases.")] = 0,
     accept_at: Annotated[
-        float, typer.Option("--accept-at", min=0, max=1, help="A score that counts as accepted.")
+        float,
+        typer.Option("--accept-at", min=0, max=1, help="Lowest score that counts as accepted."),
     ] = 0.5,
     card: Annotated[
         Path | None,
-        typer.Option("--card", metavar="PATH", help="Write the card: PATH.json and PATH.md."),
+        typer.Option("--card", metavar="PATH", help="Write the card to PATH.json and PATH.md."),
     ] = None,
     blind: Annotated[
         str | None,
         typer.Option(
             "--blind",
             metavar="NAME",
-            help="The cases were kept aside: add their rates to the --card, as the blind set NAME.",
+            help="Add the rates of these held-out cases to the --card as the blind set NAME.",
         ),
     ] = None,
     fail_above: Annotated[
@@ -76,20 +81,24 @@ def audit(
             "--fail-above",
             min=0,
             max=1,
-            help="Exit with 4 if either rate is above, or a hack paid.",
+            help="Exit with code 4 if either error rate is higher or a hack earned reward.",
         ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Processes; one a core, 4 at most.")
+        int | None,
+        typer.Option(
+            "--workers", min=1, help="Number of worker processes. Default: one per core, up to 4."
+        ),
     ] = None,
     timeout_s: Annotated[
-        float, typer.Option("--timeout", min=0.1, help="Seconds for one case; then a fault.")
+        float,
+        typer.Option(
+            "--timeout", min=0.1, help="Time limit per case in seconds; a slower case is a fault."
+        ),
     ] = 60.0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One object on stdout, nothing else.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Measure a verifier's false positives and false negatives; without --cases, on its own set."""
+    """Measure a verifier's false positive and false negative rates, by default on its built-in cases."""
     from verigym.verifiers.audit.blind import add_measurement, make_measurement, without_seeds
     from verigym.verifiers.audit.card import write_card
     from verigym.verifiers.audit.cases import read_cases, resolve_verifier, seed_params, seeds_of
@@ -101,7 +110,7 @@ def audit(
     if verifier is None:
         if hacks is None or not hacks.is_file():
             raise RequestError(
-                "name a verifier, or give a file of hacks against any with --hacks FILE"
+                "no verifier was named; give its id, or a file of hacks for several with --hacks FILE"
             )
         submissions = read_hack_cases(hacks)
         with (
@@ -130,7 +139,7 @@ def audit(
         chosen = seeds_of(name)
         params = {**seed_params(name), **params}
         if not chosen and hacks is None:
-            raise RequestError(f"{name} ships no seed cases; give some with --cases FILE")
+            raise RequestError(f"{name} has no built-in cases; give some with --cases FILE")
     if chosen and (grow if grow is not None else cases is None):
         chosen = grown(name, chosen, seed)
     report: dict[str, Any] = {}
@@ -177,7 +186,7 @@ def _write_card(
     *,
     from_seeds: bool,
 ) -> None:
-    """Write the card, with the blind measurements of this version that stand there."""
+    """Write the card, keeping the blind measurements of this version that it already holds."""
     from verigym.verifiers.audit.card import SEEDS, make_card, read_file, write_card
 
     sets = {SEEDS if from_seeds else "Labelled cases": report, "Reward hacks": hacked}
@@ -197,7 +206,7 @@ def _write_card(
 
 
 def _card_to_add_to(path: Path, described: dict[str, Any]) -> dict[str, Any]:
-    """The card at `path`. Raises RequestError if it is not of this version of the verifier."""
+    """Return the card at `path`. Raises RequestError if it describes another version of the verifier."""
     from verigym.verifiers.audit.card import read_file
 
     card = read_file(path) or {}
@@ -219,14 +228,14 @@ def _finish(report: dict[str, Any], as_json: bool, fail_above: float | None) -> 
 
 
 def read_params(given: list[str]) -> dict[str, Any]:
-    """`NAME=VALUE` pairs; a VALUE that is no JSON is a text. Raises RequestError."""
+    """Parse `NAME=VALUE` pairs; a VALUE that is not JSON is a string. Raises RequestError."""
     import json
 
     params: dict[str, Any] = {}
     for pair in given:
         name, equals, value = pair.partition("=")
         if not (name and equals):
-            raise RequestError(f"--param reads NAME=VALUE, got {pair!r}")
+            raise RequestError(f"--param takes NAME=VALUE, got {pair!r}")
         try:
             params[name] = json.loads(value)
         except ValueError:
@@ -316,7 +325,7 @@ def _show(report: dict[str, Any]) -> None:
 
 
 def _check(report: dict[str, Any], limit: float) -> None:
-    """Leave with 4 where a rate is above `limit`, and with 3 where there is nothing but faults."""
+    """Exit with 4 if a rate is above `limit`, and with 3 if every case is a fault."""
     bad = []
     for key, words in (
         ("false_positive_rate", "wrong answers accepted"),
@@ -354,7 +363,7 @@ class Bar:
         self._task = self._progress.add_task(title, total=total)
 
     def count(self, outcome: Outcome | None = None) -> None:
-        """One more is done."""
+        """Advance the bar by one."""
         self._progress.advance(self._task)
 
     def __enter__(self) -> Bar:

@@ -19,26 +19,28 @@ if TYPE_CHECKING:
 def check(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ID...", help="Ids, short ids, or globs: 'games/*'."),
+        typer.Argument(metavar="ID...", help="Environment ids, short ids, or globs: 'games/*'."),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All that are installed.")] = False,
-    seeds: Annotated[
-        int, typer.Option(min=2, help="Tasks on which what is paid and what is not is tried.")
-    ] = 200,
+    every: Annotated[
+        bool, typer.Option("--all", help="Check every installed environment.")
+    ] = False,
+    seeds: Annotated[int, typer.Option(min=2, help="Number of tasks to check rewards on.")] = 200,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="LAW", help="These laws only; --laws lists them.")
+        list[str] | None, typer.Option(metavar="LAW", help="Check only this law; repeatable.")
     ] = None,
-    laws: Annotated[bool, typer.Option("--laws", help="List the laws and end.")] = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Environments at once.")] = 1,
+    laws: Annotated[bool, typer.Option("--laws", help="List the laws and exit.")] = False,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=1, help="Environments to check in parallel.")
+    ] = 1,
     cards: Annotated[
         Path | None,
-        typer.Option("--card", metavar="DIR", help="Write each card there: Markdown and JSON."),
+        typer.Option("--card", metavar="DIR", help="Folder to write the cards to."),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="A list of cards on stdout, nothing else.")
+        bool, typer.Option("--json", help="Print the cards as a JSON list.")
     ] = False,
 ) -> None:
-    """Prove that environments keep the contract; exit code 4 where a law does not hold."""
+    """Check that environments keep the contract; exit code 4 if a law does not hold."""
     from verigym.canonical import to_json
     from verigym.envs.check import LAWS
     from verigym.envs.check.card import card, markdown
@@ -50,7 +52,7 @@ def check(
         return
     for name in only or ():
         if name not in by_name:
-            raise RequestError(f"there is no law {name!r}; {suggestion(name, by_name)}")
+            raise RequestError(f"unknown law {name!r}; {suggestion(name, by_name)}")
     chosen = [name for name in by_name if not only or name in only]
     reports = _check_all(_chosen_ids(ids or [], every), seeds, chosen, jobs, quiet=as_json)
     made = [card(report) for report in reports]
@@ -80,7 +82,9 @@ def _chosen_ids(asked: list[str], every: bool) -> list[str]:
     if every:
         return known
     if not asked:
-        raise RequestError("which environments? Name some ids, or give --all")
+        raise RequestError(
+            "no environment was named; give some ids, or --all for every installed one"
+        )
     found: list[str] = []
     for name in asked:
         if any(sign in name for sign in "*?["):

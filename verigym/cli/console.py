@@ -1,13 +1,13 @@
-"""Where the command line writes: data on stdout, everything said to a person on stderr.
+"""Output of the command line: data on stdout, messages for people on stderr.
 
 Exit codes, the same for every command (docs/cli.md):
 
-    0    done
-    1    a bug in Verigym; a traceback is shown
-    2    the request or a task: unknown id, bad option, bad configuration, missing extra
-    3    the machine or a service: verifier or model server away, disk full, too many faults
-    4    a check was not passed: `verigym run --fail-below`, an attack that escaped in
-         `verigym sandbox selfcheck`, a program that did not end well in `verigym sandbox run`
+    0    success
+    1    internal error; a traceback is shown
+    2    invalid request or task: unknown id, bad option, bad configuration, missing extra
+    3    machine or service failure: verifier or model server down, disk full, too many faults
+    4    failed check: `verigym run --fail-below`, an attack that escaped in
+         `verigym sandbox selfcheck`, a program that failed in `verigym sandbox run`
     130  interrupted with Ctrl-C
 """
 
@@ -32,7 +32,7 @@ INTERRUPTED: Final = 130
 
 
 class SafeConsole(Console):
-    """A console that keeps what models and programs wrote from giving orders to the terminal."""
+    """A console that strips terminal control sequences from text of models and programs."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -43,24 +43,24 @@ class SafeConsole(Console):
 
 
 def out() -> Console:
-    """For what a person asked to see. A new one each time, since tests swap `sys.stdout`."""
+    """Return a console for requested output. A new one each time, since tests swap `sys.stdout`."""
     # Into a pipe nothing is cropped to eighty columns.
     width = None if sys.stdout.isatty() else 240
     return SafeConsole(file=sys.stdout, highlight=False, width=width)
 
 
 def err() -> Console:
-    """For progress, notes and errors."""
+    """Return a console for progress, notes and errors."""
     return SafeConsole(file=sys.stderr, highlight=False)
 
 
 def write_json(value: JSON) -> None:
-    """One line of JSON on stdout, sorted keys."""
+    """Write one line of JSON with sorted keys to stdout."""
     sys.stdout.write(escape_controls(to_json(value).decode()) + "\n")
 
 
 def write_output(stream: TextIO, data: bytes) -> None:
-    """Pass on what a program wrote: byte for byte, but on a terminal without control sequences."""
+    """Write a program's output byte for byte; on a terminal, without control sequences."""
     stream.flush()
     if stream.isatty():
         stream.write(printable(data.decode("utf-8", "replace")))
@@ -70,11 +70,11 @@ def write_output(stream: TextIO, data: bytes) -> None:
 
 
 def complain(message: str) -> None:
-    """One red line on stderr. `message` may hold text of a model: it is never read as markup."""
+    """Print one red line on stderr. `message` may hold a model's text: it is never read as markup."""
     line = " ".join(message.split())
     err().print(Text.assemble(("error: ", "bold red"), (line, "red")), soft_wrap=True)
 
 
 def note(message: str) -> None:
-    """One dim line on stderr."""
+    """Print one dim line on stderr."""
     err().print(Text(message, style="dim"), soft_wrap=True)

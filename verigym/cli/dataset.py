@@ -1,4 +1,4 @@
-"""`verigym dataset`: what became of the rows of a dataset, and whether its own answers are accepted."""
+"""`verigym dataset`: report which rows of a dataset are used and whether its own answers are accepted."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _BATCH = 64
 
 
 def dataset(
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="The description.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.toml", help="TOML file that describes the dataset.")
+    ],
     judge: Annotated[
-        bool, typer.Option(help="Have the verifier judge each row's own answer.")
+        bool, typer.Option(help="Judge each row's own answer with the verifier.")
     ] = True,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One object on stdout, nothing else.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Read a dataset as an environment: count, drop repeats, judge its own answers.
+    """Load a dataset as an environment: count rows, drop duplicates, judge its own answers.
 
-    Exit code 4 where the verifier does not accept a row's own answer.
+    Exit code 4 if the verifier rejects a row's own answer.
     """
     from verigym.envs.dataset import load
     from verigym.registry import resolve
 
     path = resolve(str(file))
     if not path.endswith(".toml"):
-        raise ConfigError(f"{file} is not the TOML file that describes a dataset")
+        raise ConfigError(f"{file} does not describe a dataset; give the TOML file that does")
     env = load(path)
     rows = env.rows()
     kept = [row for some in rows.kept.values() for row in some]
@@ -59,7 +59,7 @@ def dataset(
 
 
 def _refused(env: type[Dataset], kept: list[Kept], *, quiet: bool) -> list[dict[str, Any]]:
-    """The rows whose own answer does not earn full marks, and why."""
+    """Return the rows whose own answer does not earn full marks, with the reason."""
     from rich.progress import track
 
     from verigym.task import Task

@@ -15,7 +15,7 @@ from verigym.missing import explain
 
 
 class Group(TyperGroup):
-    """Runs a command; what it raises becomes a message and a code. A bug keeps its traceback."""
+    """Runs a command and turns its errors into a message and an exit code. Bugs keep their traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the chosen command. Raises typer.Exit with the code, never a VerigymError."""

@@ -1,4 +1,4 @@
-"""`verigym list`: the registered environments and the open doors. Imports none of them."""
+"""`verigym list`: list the registered environments and adapters without importing them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,11 @@ from verigym.cli import console
 
 def list_(
     family: Annotated[
-        str | None, typer.Argument(help="Only this family: games, math, code, ...")
+        str | None, typer.Argument(help="List only this family: games, math, code, ...")
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="A list of objects on stdout, nothing else.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
-    """List the environments that are installed, plugins included."""
+    """List the installed environments, plug-ins included."""
     from verigym.doors import DOORS
     from verigym.errors import RequestError, suggestion
     from verigym.registry import list_doors, list_envs
@@ -33,9 +31,7 @@ def list_(
     if family is not None:
         families = {entry.family for entry in entries}
         if family not in families:
-            raise RequestError(
-                f"no environment of family {family!r}; {suggestion(family, families)}"
-            )
+            raise RequestError(f"unknown family {family!r}; {suggestion(family, families)}")
         entries = [entry for entry in entries if entry.family == family]
     if as_json:
         console.write_json(

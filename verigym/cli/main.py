@@ -28,18 +28,19 @@ from verigym.signals import restore_signals
 _EPILOG = """\
 \b
 [bold]Examples[/bold]
-  [cyan]verigym list[/cyan]                                      [dim]what there is[/dim]
-  [cyan]verigym play keydoor[/cyan]                              [dim]play it yourself[/dim]
-  [cyan]verigym check keydoor[/cyan]                             [dim]prove an environment sound[/dim]
+  [cyan]verigym list[/cyan]                                      [dim]list the environments[/dim]
+  [cyan]verigym play keydoor[/cyan]                              [dim]play one yourself[/dim]
+  [cyan]verigym check keydoor[/cyan]                             [dim]check an environment[/dim]
   [cyan]verigym run keydoor --policy oracle -n 5 --json[/cyan]   [dim]measure a policy[/dim]
-  [cyan]verigym train config.toml[/cyan]                         [dim]teach one[/dim]
-  [cyan]verigym report runs/keydoor --open[/cyan]                [dim]see what it learned[/dim]
-  [cyan]verigym sandbox doctor[/cyan]                            [dim]what confines programs here[/dim]
+  [cyan]verigym train config.toml[/cyan]                         [dim]train one[/dim]
+  [cyan]verigym report runs/keydoor --open[/cyan]                [dim]see the results[/dim]
+  [cyan]verigym sandbox doctor[/cyan]                            [dim]show the sandbox's layers[/dim]
 
 \b
 [bold]Exit codes[/bold]
-  0 done, 1 a bug of ours, 2 the request, 3 the machine or a service,
-  4 a check not passed: --fail-below, --fail-above, an escape, a program that failed, 130 interrupted
+  0 success, 1 internal error, 2 invalid request, 3 machine or service failure,
+  4 failed check (--fail-below, --fail-above, sandbox escape, failed program),
+  130 interrupted
 """
 
 app = typer.Typer(
@@ -102,7 +103,7 @@ app.add_typer(tests)
 
 
 def run() -> None:
-    """What the `verigym` script calls."""
+    """Run the command line; the entry point of the `verigym` script."""
     # In the background of a script they are ignored: Ctrl-C would do nothing, and the exit codes of
     # child processes would be lost. SIGHUP stays as it is, for nohup.
     restore_signals((signal.SIGINT, signal.SIGTERM, signal.SIGCHLD))

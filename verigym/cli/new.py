@@ -1,4 +1,4 @@
-"""`verigym new`: a package of its own with one environment, ready to edit and publish."""
+"""`verigym new`: create a package with one environment, ready to edit and publish."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ from verigym.cli import console
 
 
 def new(
-    name: Annotated[str, typer.Argument(help="Lower-case words joined by hyphens: word-ladder.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="Name of the environment: lower-case words joined by hyphens, as in word-ladder."
+        ),
+    ],
     into: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="The folder to make; ./NAME if left out.")
+        Path | None, typer.Option(metavar="DIR", help="Folder to create. Default: ./NAME.")
     ] = None,
     family: Annotated[
-        str, typer.Option(help="First part of the id: games, math, ...")
+        str, typer.Option(help="First part of the id, as in games or math.")
     ] = "community",
-    author: Annotated[str, typer.Option(help="For the licence and the package.")] = "The authors",
+    author: Annotated[
+        str, typer.Option(help="Author named in the licence and the package.")
+    ] = "The authors",
 ) -> None:
-    """Write a pip package with one environment: one file, entry point, tests, CI file, licence."""
+    """Create a pip package with one environment, its entry point, tests, CI file and licence."""
     import datetime
     import shlex
 

@@ -1,4 +1,4 @@
-"""`verigym play`: a person plays an environment in the terminal, or a script through a pipe."""
+"""`verigym play`: play an environment in the terminal, or from a script through a pipe."""
 
 from __future__ import annotations
 
@@ -27,23 +27,31 @@ _LEGAL_SHOWN = 24
 
 def play(
     env_id: Annotated[
-        str, typer.Argument(metavar="ID", help="Short ids do: keydoor, countdown, stdio.")
+        str,
+        typer.Argument(metavar="ID", help="Environment id; short ids work: keydoor, countdown."),
     ],
     difficulty: Annotated[
-        str | None, typer.Option("--difficulty", "-d", help="The easiest if left out.")
+        str | None,
+        typer.Option("--difficulty", "-d", help="Difficulty of the task. Default: the easiest."),
     ] = None,
-    split: Annotated[str, typer.Option("--split", help="train, validation or test.")] = "train",
+    split: Annotated[
+        str, typer.Option("--split", help="Split to draw tasks from: train, validation or test.")
+    ] = "train",
     seed: Annotated[
-        int | None, typer.Option("--seed", "-s", min=0, help="Which task; drawn if left out.")
+        int | None, typer.Option("--seed", "-s", min=0, help="Seed of the task. Default: random.")
     ] = None,
     max_turns: Annotated[
-        int | None, typer.Option("--max-turns", help="In place of the task's own limit.")
+        int | None,
+        typer.Option("--max-turns", help="Maximum number of turns. Default: the task's own limit."),
     ] = None,
     verifier: Annotated[
-        str | None, typer.Option("--verifier", metavar="URL", help="Judge through a service.")
+        str | None,
+        typer.Option(
+            "--verifier", metavar="URL", help="Judge with the verifier service at this URL."
+        ),
     ] = None,
 ) -> None:
-    """Play an environment yourself: read, type an action, Enter; Ctrl-D quits, /help helps."""
+    """Play an environment yourself: type an action and press Enter; Ctrl-D quits, /help shows help."""
     from verigym.registry import make
 
     env = make(env_id, difficulty=difficulty, split=split, max_turns=max_turns, verifier=verifier)
@@ -58,7 +66,7 @@ def play(
 
 
 class _Game:
-    """One sitting: the environment, the way back for /undo, and the screen."""
+    """One interactive game: the environment, the history for /undo, and the screen."""
 
     def __init__(self, env: Env[Any], seed: int, screen: Console) -> None:
         self.env = env
@@ -68,7 +76,7 @@ class _Game:
         self.info: dict[str, Any] = {}
 
     def run(self) -> None:
-        """Play until the episode ends, the player leaves or the input does."""
+        """Play until the episode ends, the player quits or the input ends."""
         self.start()
         while True:
             line = self.ask()
@@ -86,7 +94,7 @@ class _Game:
         self.show(observation)
 
     def ask(self) -> str | None:
-        """The next action or command; None at the end of the input."""
+        """Read the next action or command; None at the end of the input."""
         first = self.read("> ")
         if first is None or first.strip() != '"""':
             return None if first is None else first.strip()
@@ -110,7 +118,7 @@ class _Game:
         return line.rstrip("\n")
 
     def command(self, line: str) -> None:
-        """Do /help, /hint, /undo or /again; anything else is named as unknown."""
+        """Run /help, /hint, /undo or /again; report any other command as unknown."""
         if line == "/hint":
             try:
                 self.screen.print(Text.assemble(("hint: ", "green"), self.env.oracle()))
@@ -130,13 +138,13 @@ class _Game:
             self.screen.print(Text(f"no command {line}; {_HELP}", style="yellow"))
 
     def act(self, action: str) -> bool:
-        """Play `action`; True when the episode is over."""
+        """Play `action`; return True if the episode is over."""
         before = (self.env.snapshot(), self.info)
         try:
             observation, reward, terminated, truncated, info = self.env.step(action)
         except VerifierFault as error:
             # The state is unchanged, so the player may simply try again.
-            console.complain(f"{error}; nothing has changed, the same action may be played again")
+            console.complain(f"{error}; the state is unchanged, so repeat the action to try again")
             return False
         self.trail.append(before)
         self.info = info

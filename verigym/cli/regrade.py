@@ -24,33 +24,41 @@ _SHOWN = 40
 
 def regrade(
     episodes: Annotated[
-        Path, typer.Argument(metavar="EPISODES.jsonl", help="As `verigym run --out` writes it.")
+        Path,
+        typer.Argument(metavar="EPISODES.jsonl", help="Episodes written by `verigym run --out`."),
     ],
     verifier: Annotated[
         str | None,
-        typer.Option("--verifier", metavar="ID|URL", help="Another verifier, or a service."),
+        typer.Option(
+            "--verifier",
+            metavar="ID|URL",
+            help="Verifier id or service URL to judge with. Default: each environment's own verifier.",
+        ),
     ] = None,
     param: Annotated[
         list[str] | None,
-        typer.Option("--param", metavar="NAME=VALUE", help="Of the verifier; VALUE is JSON."),
+        typer.Option(
+            "--param", metavar="NAME=VALUE", help="Verifier parameter; VALUE is JSON; repeatable."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", help="Write each episode's verdicts here; go on there if it exists."
+            "--out", "-o", help="File to write the verdicts to; an existing one is resumed."
         ),
     ] = None,
     fail_on_flip: Annotated[
-        bool, typer.Option("--fail-on-flip", help="Exit with 4 if any verdict flips.")
+        bool, typer.Option("--fail-on-flip", help="Exit with code 4 if any verdict flips.")
     ] = False,
     timeout_s: Annotated[
-        float, typer.Option("--timeout", min=0.1, help="Seconds for one verdict; then a fault.")
+        float,
+        typer.Option(
+            "--timeout", min=0.1, help="Time limit per verdict in seconds; a slower one is a fault."
+        ),
     ] = 60.0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One object on stdout, nothing else.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Play stored episodes again, judge them with another version or parameters, list the flips."""
+    """Replay stored episodes, judge them with another verifier or parameters, and list the flips."""
     from verigym.agents.record import read_episodes
     from verigym.agents.regrade import Regrader
     from verigym.verifiers.pool import VerifierPool
@@ -79,7 +87,7 @@ def regrade(
 def _maker(
     pool: VerifierPool, verifier: str | None, params: dict[str, Any], timeout_s: float
 ) -> Callable[[str], Judge]:
-    """What gives the verifier that takes the place of an environment's own."""
+    """Return a function from an environment's own verifier id to the judge to use instead."""
     from verigym.client import RemoteVerifier
     from verigym.verifiers.audit.cases import resolve_verifier
     from verigym.verifiers.pooled import Pooled
@@ -91,7 +99,7 @@ def _maker(
 
 
 def _row(regrader: Regrader, place: int, episode: Episode) -> dict[str, Any]:
-    """What is kept of one episode; ids of several runs in one file may be the same."""
+    """Return the record of one regraded episode; several runs in one file may share ids."""
     named = {"place": place, "episode": episode.id}
     try:
         verdicts = regrader.regrade(episode)
@@ -101,9 +109,9 @@ def _row(regrader: Regrader, place: int, episode: Episode) -> dict[str, Any]:
 
 
 def _done(out: Path, head: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    """What an earlier run has written, by place. RequestError for a file of other settings.
+    """Return the records of an earlier run by place. Raises RequestError if its settings differ.
 
-    A torn last line, and what had a fault, is graded again.
+    A torn last line and records with a fault are left out, so that they are graded again.
     """
     if not out.exists() or not out.stat().st_size:
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +123,9 @@ def _done(out: Path, head: dict[str, Any]) -> dict[int, dict[str, Any]]:
     except ValueError:
         same = False
     if not same:
-        raise RequestError(f"{out} holds something else than this regrading; choose another --out")
+        raise RequestError(
+            f"{out} belongs to a regrading with other settings; choose another --out"
+        )
     lines.pop()  # nothing, or torn
     rows = {row["place"]: row for row in map(json.loads, lines)}
     kept = {

@@ -16,20 +16,22 @@ def report(
         list[Path],
         typer.Argument(
             metavar="RUN_DIR...",
-            help="Run folders, or folders of run folders; runs of one algorithm are averaged.",
+            help="Run folders, or folders of them; runs of one algorithm are averaged.",
         ),
     ],
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", help="HTML file to write; RUN_DIR/report.html for a single RUN_DIR."
+            "--out",
+            "-o",
+            help="HTML file to write. Default for a single RUN_DIR: RUN_DIR/report.html.",
         ),
     ] = None,
-    open_: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    open_: Annotated[bool, typer.Option("--open", help="Open the report in a browser.")] = False,
 ) -> None:
     """Write the report of a training run: one HTML file that needs no network."""
     if out is None and len(runs) > 1:
-        raise RequestError("several folders were named; say with --out where to write their report")
+        raise RequestError("several run folders need an output file; add --out FILE.html")
     from verigym.trainers.report import build
 
     path = build(runs if len(runs) > 1 else runs[0], out)

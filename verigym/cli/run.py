@@ -1,4 +1,4 @@
-"""`verigym run`: play a policy on an environment and say how well it did."""
+"""`verigym run`: play a policy on an environment and report its success rate."""
 
 from __future__ import annotations
 
@@ -23,61 +23,84 @@ _FAULT_LIMIT = 0.5
 
 def run(
     env_id: Annotated[
-        str, typer.Argument(metavar="ID", help="Short ids do: keydoor, countdown, stdio.")
+        str,
+        typer.Argument(metavar="ID", help="Environment id; short ids work: keydoor, countdown."),
     ],
     policy: Annotated[
         str,
         typer.Option(
             "--policy",
             "-p",
-            help="oracle, random, scripted:FILE, hf:FOLDER or openai:MODEL@URL.",
+            help="Policy: oracle, random, scripted:FILE, hf:FOLDER or openai:MODEL@URL.",
         ),
     ] = "oracle",
-    episodes: Annotated[int, typer.Option("--episodes", "-n", min=1, help="How many.")] = 10,
+    episodes: Annotated[
+        int, typer.Option("--episodes", "-n", min=1, help="Number of episodes.")
+    ] = 10,
     difficulty: Annotated[
-        str | None, typer.Option("--difficulty", "-d", help="The easiest if left out.")
+        str | None,
+        typer.Option("--difficulty", "-d", help="Difficulty of the tasks. Default: the easiest."),
     ] = None,
-    split: Annotated[str, typer.Option("--split", help="train, validation or test.")] = "test",
+    split: Annotated[
+        str, typer.Option("--split", help="Split to draw tasks from: train, validation or test.")
+    ] = "test",
     seed: Annotated[
         int,
-        typer.Option("--seed", "-s", min=0, help="Of the first episode; the next has one more."),
+        typer.Option(
+            "--seed", "-s", min=0, help="Seed of the first episode; each further one adds 1."
+        ),
     ] = 0,
     max_turns: Annotated[
-        int | None, typer.Option("--max-turns", help="In place of the task's own limit.")
+        int | None,
+        typer.Option("--max-turns", help="Maximum number of turns. Default: the task's own limit."),
     ] = None,
     verifier: Annotated[
-        str | None, typer.Option("--verifier", metavar="URL", help="Judge through a service.")
+        str | None,
+        typer.Option(
+            "--verifier", metavar="URL", help="Judge with the verifier service at this URL."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Write each episode here as it ends, JSON lines."),
+        typer.Option("--out", "-o", help="JSON Lines file to write the episodes to."),
     ] = None,
-    show: Annotated[bool, typer.Option("--show", help="Print each episode's transcript.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One object on stdout, nothing else.")
+    show: Annotated[
+        bool, typer.Option("--show", help="Print the transcript of each episode.")
     ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     fail_below: Annotated[
         float | None,
-        typer.Option("--fail-below", min=0, max=1, help="Exit with 4 below this success rate."),
+        typer.Option(
+            "--fail-below", min=0, max=1, help="Exit with code 4 if the success rate is lower."
+        ),
     ] = None,
     temperature: Annotated[
-        float | None, typer.Option("--temperature", min=0, help="Of hf and openai policies.")
+        float | None,
+        typer.Option(
+            "--temperature", min=0, help="Sampling temperature of hf and openai policies."
+        ),
     ] = None,
     max_new_tokens: Annotated[
-        int | None, typer.Option("--max-new-tokens", min=1, help="A turn, for hf and openai.")
+        int | None,
+        typer.Option(
+            "--max-new-tokens", min=1, help="Maximum number of tokens per turn, for hf and openai."
+        ),
     ] = None,
     tools: Annotated[
         bool,
         typer.Option(
-            "--tools", help="Offer an environment's tools to openai as the chat API does."
+            "--tools", help="Offer the environment's tools through the chat API, for openai."
         ),
     ] = False,
     history: Annotated[
-        int, typer.Option("--history", min=0, help="Earlier turns that each prompt repeats.")
+        int,
+        typer.Option("--history", min=0, help="Number of earlier turns to repeat in each prompt."),
     ] = 2,
     patience_s: Annotated[
         float,
-        typer.Option("--patience", min=0, help="Seconds to wait for a service that is away."),
+        typer.Option(
+            "--patience", min=0, help="Seconds to wait for a service that does not answer."
+        ),
     ] = 60.0,
 ) -> None:
     """Play a policy on an environment; print its success rate, or one JSON object."""
@@ -154,7 +177,7 @@ def _encoding(history: int) -> Any:
 
 
 class _Bar:
-    """Progress on stderr: a bar on a terminal, otherwise only the waits, a line each."""
+    """Progress on stderr: a bar on a terminal, otherwise one line per wait."""
 
     def __init__(self, title: str, total: int) -> None:
         self.screen = console.err()
@@ -181,14 +204,14 @@ class _Bar:
         self.progress.stop()
 
     def count(self, episode: Episode) -> None:
-        """One more episode has ended."""
+        """Advance the bar after an episode has ended."""
         self.solved += episode.success
         self.faulted += episode.status == "fault"
         tally = f"{self.solved} solved" + (f", {self.faulted} faulted" if self.faulted else "")
         self.progress.update(self.task, advance=1, tally=tally, description=self.title)
 
     def wait(self, why: str) -> None:
-        """Something is waited for."""
+        """Report that a service is being waited for."""
         if self.screen.is_terminal:
             self.progress.update(self.task, description=why)
         else:
@@ -196,7 +219,7 @@ class _Bar:
 
 
 def _show(played: list[Episode], screen: Console) -> None:
-    """Every turn of every episode. Texts of a model are never read as markup."""
+    """Print every turn of every episode. A model's text is never read as markup."""
     for episode in played:
         screen.print(Text(f"== {episode.task_id}", style="bold"))
         for number, turn in enumerate(episode.turns, start=1):
@@ -243,7 +266,7 @@ def _print_summary(summary: dict[str, Any]) -> None:
 
 
 def _leave(summary: dict[str, Any], fail_below: float | None, played: list[Episode]) -> None:
-    """Exit with a code where the figures ask for one; see console.py."""
+    """Exit with the code that the results call for, if any; see console.py."""
     rate = summary["success_rate"]
     if rate is None or summary["faults"] > _FAULT_LIMIT * summary["episodes"]:
         causes = ", ".join(f"{cause} ({n})" for cause, n in summary["faults_by_cause"].items())

@@ -1,4 +1,4 @@
-"""`verigym sandbox`: run programs in the sandbox, see what it has, and attack it."""
+"""`verigym sandbox`: run programs in the sandbox, inspect it, and attack it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="sandbox",
-    help="Run untrusted programs, see what confines them here, and attack it.",
+    help="Run untrusted programs, inspect the sandbox, and attack it.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -27,51 +27,73 @@ app.command(
     "selfcheck", epilog="[dim]verigym sandbox selfcheck --json | jq '.escaped, .left'[/dim]"
 )(selfcheck)
 
-Backend = Annotated[str, typer.Option("--backend", "-b", help="local, docker or remote.")]
+Backend = Annotated[
+    str, typer.Option("--backend", "-b", help="Sandbox backend: local, docker or remote.")
+]
 Url = Annotated[
-    str | None, typer.Option("--url", metavar="URL", help="Of --backend remote: the service.")
+    str | None,
+    typer.Option("--url", metavar="URL", help="Service URL; only with --backend remote."),
 ]
 
 Accept = Annotated[
     list[str] | None,
-    typer.Option("--accept", metavar="LAYER", help="Go on without this layer; see doctor."),
+    typer.Option(
+        "--accept", metavar="LAYER", help="Run even if this layer is missing; see `sandbox doctor`."
+    ),
 ]
 
 
 @app.command("run", epilog="[dim]verigym sandbox run -c 'print(6 * 7)'[/dim]")
 def run(
     program: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="The program; - is standard input.")
+        Path | None,
+        typer.Argument(metavar="FILE", help="File with the program; - reads standard input."),
     ] = None,
-    args: Annotated[list[str] | None, typer.Argument(help="What the program gets.")] = None,
-    code: Annotated[str | None, typer.Option("--code", "-c", help="The program itself.")] = None,
+    args: Annotated[list[str] | None, typer.Argument(help="Arguments for the program.")] = None,
+    code: Annotated[
+        str | None, typer.Option("--code", "-c", help="Program text, instead of FILE.")
+    ] = None,
     language: Annotated[
-        str | None, typer.Option("--language", "-l", help="Told by FILE's name if left out.")
+        str | None,
+        typer.Option(
+            "--language", "-l", help="Language. Default: by the suffix of FILE, else Python."
+        ),
     ] = None,
     stdin: Annotated[
-        Path | None, typer.Option("--stdin", help="A file for its standard input; - is ours.")
+        Path | None,
+        typer.Option(
+            "--stdin", help="File to pass as standard input; - passes this command's own."
+        ),
     ] = None,
     file: Annotated[
-        list[Path] | None, typer.Option("--file", "-f", help="Put beside it, by its bare name.")
+        list[Path] | None,
+        typer.Option("--file", "-f", help="File to copy into the program's folder; repeatable."),
     ] = None,
     fetch: Annotated[
-        list[str] | None, typer.Option("--fetch", help="Bring back: a name or a pattern.")
+        list[str] | None,
+        typer.Option("--fetch", help="Name or pattern of files to fetch afterwards; repeatable."),
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="A new folder for the fetched files.")
+        Path, typer.Option("--out", "-o", help="New folder for the fetched files.")
     ] = Path("fetched"),
-    wall_s: Annotated[float | None, typer.Option("--wall", help="Seconds.")] = None,
-    cpu_s: Annotated[float | None, typer.Option("--cpu", help="Seconds of processor.")] = None,
-    memory_mib: Annotated[int | None, typer.Option("--memory", help="MiB.")] = None,
-    processes: Annotated[int | None, typer.Option("--processes", help="And threads.")] = None,
-    disk_mib: Annotated[int | None, typer.Option("--disk", help="MiB.")] = None,
-    output_bytes: Annotated[int | None, typer.Option("--output", help="Bytes a stream.")] = None,
+    wall_s: Annotated[float | None, typer.Option("--wall", help="Time limit in seconds.")] = None,
+    cpu_s: Annotated[
+        float | None, typer.Option("--cpu", help="Processor time limit in seconds.")
+    ] = None,
+    memory_mib: Annotated[int | None, typer.Option("--memory", help="Memory limit in MiB.")] = None,
+    processes: Annotated[
+        int | None, typer.Option("--processes", help="Maximum number of processes and threads.")
+    ] = None,
+    disk_mib: Annotated[int | None, typer.Option("--disk", help="Disk limit in MiB.")] = None,
+    output_bytes: Annotated[
+        int | None, typer.Option("--output", help="Maximum number of bytes kept per output stream.")
+    ] = None,
     backend: Backend = "local",
     url: Url = None,
     accept: Accept = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One object on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Run one program and print what it printed. Exits with 0 where it ended well, 4 where not."""
+    """Run one program and print its output; exit code 0 if it succeeded, 4 if it failed."""
     from verigym.errors import RequestError
     from verigym.sandbox.job import Job
     from verigym.sandbox.save import check_folder
@@ -115,14 +137,14 @@ def run(
 @app.command("languages", epilog="[dim]verigym sandbox languages --json[/dim]")
 def languages(
     versions: Annotated[
-        bool, typer.Option("--versions/--no-versions", help="Ask each toolchain.")
+        bool, typer.Option("--versions/--no-versions", help="Show the version of each toolchain.")
     ] = True,
     backend: Backend = "local",
     url: Url = None,
     accept: Accept = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A list of objects on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
-    """List the languages: which run here, in what version, and what would bring the others."""
+    """List the languages that run here, their versions, and how to install the others."""
     from verigym.sandbox.languages.load import load_languages
     from verigym.sandbox.languages.load import versions as ask
 
@@ -167,13 +189,17 @@ def languages(
 
 @app.command("session", epilog="[dim]verigym sandbox session --language bash[/dim]")
 def session(
-    language: Annotated[str, typer.Option("--language", "-l", help="python or bash.")] = "python",
-    wall_s: Annotated[float, typer.Option("--wall", help="Its lifetime in seconds.")] = 600.0,
+    language: Annotated[
+        str, typer.Option("--language", "-l", help="Interpreter: python or bash.")
+    ] = "python",
+    wall_s: Annotated[
+        float, typer.Option("--wall", help="Lifetime of the session in seconds.")
+    ] = 600.0,
     backend: Backend = "local",
     url: Url = None,
     accept: Accept = None,
 ) -> None:
-    """Talk to an interpreter that keeps its state. An empty line runs what was typed; Ctrl-D ends."""
+    """Open an interactive interpreter. An empty line runs the cell; Ctrl-D ends the session."""
     prompt = f"{language}> " if sys.stdin.isatty() else ""
     with (
         _open(backend, url, accept) as sandbox,
@@ -190,9 +216,9 @@ def session(
 
 @app.command("doctor", epilog="[dim]verigym sandbox doctor --json[/dim]")
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="One object on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say which layers confine programs on this machine, which do not, and what that lets through."""
+    """Show which layers confine programs on this machine, which do not, and the consequences."""
     from verigym.sandbox.doctor import diagnose, render
 
     report = diagnose()
@@ -207,9 +233,9 @@ def _open(backend: str, url: str | None, accept: list[str] | None) -> Sandbox:
     from verigym.sandbox.selfcheck.backends import open_sandbox
 
     if (backend == "remote") != (url is not None):
-        raise RequestError("--url URL belongs to --backend remote, and it needs one")
+        raise RequestError("--url URL goes with --backend remote: give both or neither")
     if accept and backend != "local":
-        raise RequestError(f"--accept belongs to --backend local, not to {backend}")
+        raise RequestError(f"--accept works with --backend local only, got --backend {backend}")
     options = {"url": url, "accept": accept}
     return open_sandbox(backend, {name: value for name, value in options.items() if value})
 
@@ -233,11 +259,11 @@ def _text(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise RequestError(f"the program is no UTF-8 text: {error}") from error
+        raise RequestError(f"the program is not UTF-8 text: {error}") from error
 
 
 def _language(program: Path | None) -> str:
-    """The language whose programs have the ending of `program`."""
+    """Return the language whose files have the suffix of `program`."""
     if program is None or not program.suffix:
         return "python"
     from verigym.errors import RequestError, suggestion
@@ -247,18 +273,18 @@ def _language(program: Path | None) -> str:
     if program.suffix not in endings:
         raise RequestError(
             f"no language for {program.name!r}; {suggestion(program.suffix, endings)} "
-            "Say one with --language."
+            "Choose one with --language."
         )
     return endings[program.suffix]
 
 
 def _keep(result: Result, out: Path) -> None:
-    """Write what was fetched into `out`, which this makes, and say what was left out."""
+    """Write the fetched files into the new folder `out`, and report the files left out."""
     from verigym.sandbox.save import save_files
 
     refused = {**result.refused, **(save_files(result.files, out) if result.files else {})}
     for name, why in refused.items():
-        console.note(f"{name!r} was not brought back: {why}")
+        console.note(f"{name!r} was not fetched: {why}")
 
 
 def _as_json(result: Result) -> dict[str, Any]:
@@ -280,7 +306,7 @@ def _as_json(result: Result) -> dict[str, Any]:
 
 
 def _ending(job: Job, result: Result) -> str:
-    """How it ended, in one line for a person."""
+    """Summarise in one line for a person how the job ended."""
     parts = [
         result.status.value,
         f"exit code {result.exit_code}" if result.exit_code else "",
@@ -301,7 +327,7 @@ def _leave(result: Result) -> None:
 
 
 def _cells(prompt: str) -> Iterator[str]:
-    """What is typed, cell by cell. An empty line ends a cell; at a prompt, so does a line that
+    """Yield the typed cells one by one. An empty line ends a cell; at a prompt, so does a line that
     opens no block."""
     lines: list[str] = []
     while True:

@@ -1,4 +1,4 @@
-"""`verigym sandbox selfcheck`: attack the sandbox and say what got out."""
+"""`verigym sandbox selfcheck`: attack the sandbox and report what escaped."""
 
 from __future__ import annotations
 
@@ -14,30 +14,44 @@ _STYLES = {"contained": "green", "escaped": "bold red", "unknown": "yellow"}
 
 def selfcheck(
     attacks: Annotated[
-        Path | None, typer.Option("--attacks", metavar="DIR", help="Programs in place of ours.")
+        Path | None,
+        typer.Option(
+            "--attacks",
+            metavar="DIR",
+            help="Folder of attacks to run instead of the built-in ones.",
+        ),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option("--only", metavar="NAME", help="This attack; repeatable.")
+        list[str] | None,
+        typer.Option("--only", metavar="NAME", help="Run only this attack; repeatable."),
     ] = None,
     backend: Annotated[
         list[str] | None,
-        typer.Option("--backend", "-b", help="local, docker or remote; those here if left out."),
+        typer.Option(
+            "--backend", "-b", help="local, docker or remote. Default: every available backend."
+        ),
     ] = None,
     url: Annotated[
-        str | None, typer.Option("--url", metavar="URL", help="Of --backend remote: the service.")
+        str | None,
+        typer.Option("--url", metavar="URL", help="Service URL; only with --backend remote."),
     ] = None,
     accept: Annotated[
         list[str] | None,
-        typer.Option("--accept", metavar="LAYER", help="Go on without this layer; see doctor."),
+        typer.Option(
+            "--accept",
+            metavar="LAYER",
+            help="Run even if this layer is missing; see `sandbox doctor`.",
+        ),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option("--workers", min=1, help="Sandboxes attacked at once, each half.")
+        int | None,
+        typer.Option(
+            "--workers", min=1, help="Sandboxes to attack in parallel, per backend and user."
+        ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One object on stdout, nothing else.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Run programs that want out, as root and as an ordinary user. Exits with 4 where one got out."""
+    """Attack the sandbox as root and as an ordinary user; exit code 4 if an attack escapes."""
     from verigym.errors import RequestError
     from verigym.sandbox.selfcheck.backends import BACKENDS
     from verigym.sandbox.selfcheck.run import check_backends
@@ -46,7 +60,7 @@ def selfcheck(
     backends = backend or ["local", "docker"]
     check_backends(backends, BACKENDS)
     if ("remote" in backends) != (url is not None):
-        raise RequestError("--url URL belongs to --backend remote, and it needs one")
+        raise RequestError("--url URL goes with --backend remote: give both or neither")
     options: dict[str, dict[str, Any]] = {
         "local": {"max_jobs": 2, **({"accept": accept} if accept else {})},
         "remote": {"url": url},
@@ -71,7 +85,7 @@ def selfcheck(
         )
         raise typer.Exit(console.BELOW)
     if not report["contained"]:
-        console.complain("no attack could be judged")
+        console.complain("every attack ended in a failure of the machine; nothing was checked")
         raise typer.Exit(console.MACHINE)
 
 
@@ -108,7 +122,7 @@ class _Bar:
         self._progress.stop()
 
     def count(self, done: int, total: int, report: dict[str, Any]) -> None:
-        """One more attack is judged."""
+        """Advance the bar after an attack has been judged."""
         self._progress.update(
             self._task, completed=done, total=total, description=f"{report['name']:<30.30}"
         )

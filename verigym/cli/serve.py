@@ -11,142 +11,174 @@ from verigym.cli import console
 
 def serve(
     host: Annotated[
-        str, typer.Option(help="Address to bind; any but loopback needs --keys.")
+        str, typer.Option(help="Address to bind. Addresses other than loopback need --keys.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0 takes any free port.")] = 8080,
+    port: Annotated[int, typer.Option(help="Port to listen on; 0 chooses a free one.")] = 8080,
     workers: Annotated[
-        int | None, typer.Option(help="Processes that judge; by default one a core.")
+        int | None, typer.Option(help="Number of verifier processes. Default: one per core.")
     ] = None,
     verifiers: Annotated[
         list[str] | None,
         typer.Option(
-            help="Globs over verifier ids, or families, with commas; by default all. 'none': none."
+            help="Verifiers to serve: ids, families or globs, comma-separated; 'none' for none. Default: all."
         ),
     ] = None,
     envs: Annotated[
         list[str] | None,
-        typer.Option(help="The same of environments, which are served as sessions."),
+        typer.Option(help="Environments to serve; same syntax as --verifiers."),
     ] = None,
     openenv: Annotated[
         str | None,
-        typer.Option(metavar="ENV", help="The one that OpenEnv clients find at the root."),
+        typer.Option(
+            metavar="ENV", help="Environment to serve to OpenEnv clients at the root path."
+        ),
     ] = None,
     env_workers: Annotated[
-        int | None, typer.Option(help="Processes environments run in; by default one a core.")
+        int | None, typer.Option(help="Number of environment processes. Default: one per core.")
     ] = None,
     session_lease_s: Annotated[
-        float, typer.Option(help="A session that is not used for so many seconds ends.")
+        float, typer.Option(help="Idle timeout of a session, in seconds.")
     ] = 300.0,
-    max_sessions: Annotated[int, typer.Option(help="Sessions that may be open at once.")] = 4096,
+    max_sessions: Annotated[int, typer.Option(help="Maximum number of open sessions.")] = 4096,
     max_sessions_per_key: Annotated[
-        int, typer.Option(help="Those of one key; without keys, of everybody.")
+        int, typer.Option(help="Maximum number of open sessions per API key.")
     ] = 1024,
     timeout_s: Annotated[
-        float, typer.Option(help="Seconds to judge one submission where a request does not say.")
+        float, typer.Option(help="Default time limit for judging one submission, in seconds.")
     ] = 30.0,
     key_env: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Environment variable with a key, for all but admin."),
+        typer.Option(
+            metavar="NAME",
+            help="Environment variable that holds an API key with every scope but admin.",
+        ),
     ] = None,
     keys: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Keys with scopes; see `verigym keys`."),
+        typer.Option(metavar="FILE", help="File of API keys with scopes; see `verigym keys`."),
     ] = None,
     tls_cert: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Certificate in PEM, for HTTPS.")
+        str | None,
+        typer.Option(metavar="FILE", help="TLS certificate in PEM format; enables HTTPS."),
     ] = None,
     tls_key: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The certificate's private key.")
+        str | None, typer.Option(metavar="FILE", help="Private key of the TLS certificate.")
     ] = None,
     judge_url: Annotated[
         list[str] | None,
-        typer.Option(help="Where callers with keys may send judge/rubric; may be repeated."),
+        typer.Option(
+            help="Model server that judge/rubric may use for callers with keys; repeatable."
+        ),
     ] = None,
     sql_engine: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=URL",
-            help="PostgreSQL database that callers may name as sql/query's engine; URL may be "
-            "env:VARIABLE. May be repeated; by default none, and callers never give URLs.",
+            help="PostgreSQL database that sql/query may use, by NAME; URL or env:VARIABLE. "
+            "Repeatable; callers cannot give URLs themselves.",
         ),
     ] = None,
     worker_env: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Environment variable that workers get although it holds a secret. May be repeated.",
+            help="Secret environment variable to pass on to workers; repeatable.",
         ),
     ] = None,
     rate_per_s: Annotated[
-        float, typer.Option(help="Requests of one key in a second; 0 for no limit.")
+        float, typer.Option(help="Maximum number of requests per second and key; 0 for no limit.")
     ] = 0.0,
     max_concurrent: Annotated[
-        int, typer.Option(help="Requests of one key that may be under way.")
+        int, typer.Option(help="Maximum number of concurrent requests per key.")
     ] = 1024,
     max_inflight_mib: Annotated[
-        int, typer.Option(help="Bodies of all requests under way, which keys share.")
+        int,
+        typer.Option(
+            help="Maximum total size of request bodies in progress, in MiB; shared by all keys."
+        ),
     ] = 512,
     drain_s: Annotated[
-        float, typer.Option(help="Seconds that requests under way may take after SIGTERM.")
+        float, typer.Option(help="Seconds to let running requests finish after SIGTERM.")
     ] = 10.0,
     log_format: Annotated[
-        str, typer.Option(metavar="json|text", help="By default text on a terminal, else JSON.")
+        str,
+        typer.Option(
+            metavar="json|text", help="Log format. Default: text on a terminal, else JSON."
+        ),
     ] = "auto",
     log_level: Annotated[
-        str, typer.Option(metavar="LEVEL", help="debug, info, warning or error.")
+        str, typer.Option(metavar="LEVEL", help="Log level: debug, info, warning or error.")
     ] = "info",
     trace: Annotated[
-        bool, typer.Option("--trace", help="Send traces by OpenTelemetry, as OTEL_* say.")
+        bool,
+        typer.Option("--trace", help="Send OpenTelemetry traces, configured by OTEL_* variables."),
     ] = False,
     cache_mib: Annotated[
-        float, typer.Option(help="Memory for verdicts that were given before; 0 for none.")
+        float, typer.Option(help="Memory of the verdict cache in MiB; 0 for no cache.")
     ] = 0.0,
     cache_file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="An SQLite file that keeps them, too.")
+        str | None,
+        typer.Option(metavar="FILE", help="SQLite file that keeps the verdict cache on disk."),
     ] = None,
     store: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            help="Where jobs are kept: sqlite:///FILE, postgresql://... or env:VARIABLE that holds it.",
+            help="Database for jobs: sqlite:///FILE, postgresql://... or env:VARIABLE.",
         ),
     ] = None,
     max_jobs: Annotated[
-        int, typer.Option(help="Jobs that may be unfinished; more are refused with 429.")
+        int,
+        typer.Option(help="Maximum number of unfinished jobs; further ones are refused with 429."),
     ] = 10_000,
     job_retention_s: Annotated[
-        float, typer.Option(help="How long the verdicts of a finished job are kept.")
+        float, typer.Option(help="Seconds to keep the verdicts of a finished job.")
     ] = 86_400.0,
     sandbox: Annotated[
-        bool, typer.Option("--sandbox", help="Run programs for callers, too: /v1/sandbox.")
+        bool, typer.Option("--sandbox", help="Also run programs for callers, at /v1/sandbox.")
     ] = False,
     sandbox_jobs: Annotated[
-        int | None, typer.Option(help="Programs that run at once; by default one a core.")
+        int | None,
+        typer.Option(help="Maximum number of concurrent programs. Default: one per core."),
     ] = None,
     sandbox_sessions: Annotated[
-        int, typer.Option(help="Interpreters that may be open at once, beside the programs.")
+        int, typer.Option(help="Maximum number of open interpreter sessions.")
     ] = 16,
     sandbox_lease_s: Annotated[
-        float, typer.Option(help="A session that is not used for so many seconds is closed.")
+        float, typer.Option(help="Idle timeout of an interpreter session, in seconds.")
     ] = 300.0,
     sandbox_max_wall_s: Annotated[
-        float, typer.Option(help="Most that a program may ask for, or a session live.")
+        float, typer.Option(help="Maximum wall time of a program or session, in seconds.")
     ] = 600.0,
-    sandbox_max_cpu_s: Annotated[float, typer.Option(help="As above.")] = 600.0,
-    sandbox_max_memory_mib: Annotated[int, typer.Option(help="As above.")] = 4096,
-    sandbox_max_processes: Annotated[int, typer.Option(help="As above.")] = 256,
-    sandbox_max_open_files: Annotated[int, typer.Option(help="As above.")] = 1024,
-    sandbox_max_disk_mib: Annotated[int, typer.Option(help="As above.")] = 1024,
-    sandbox_max_inodes: Annotated[int, typer.Option(help="As above.")] = 65536,
-    sandbox_max_output_bytes: Annotated[int, typer.Option(help="As above.")] = 16 << 20,
+    sandbox_max_cpu_s: Annotated[
+        float, typer.Option(help="Maximum processor time of a program, in seconds.")
+    ] = 600.0,
+    sandbox_max_memory_mib: Annotated[
+        int, typer.Option(help="Maximum memory of a program, in MiB.")
+    ] = 4096,
+    sandbox_max_processes: Annotated[
+        int, typer.Option(help="Maximum number of processes of a program.")
+    ] = 256,
+    sandbox_max_open_files: Annotated[
+        int, typer.Option(help="Maximum number of open files of a program.")
+    ] = 1024,
+    sandbox_max_disk_mib: Annotated[
+        int, typer.Option(help="Maximum disk space of a program, in MiB.")
+    ] = 1024,
+    sandbox_max_inodes: Annotated[
+        int, typer.Option(help="Maximum number of files of a program.")
+    ] = 65536,
+    sandbox_max_output_bytes: Annotated[
+        int, typer.Option(help="Maximum output of a program, in bytes per stream.")
+    ] = 16 << 20,
     as_json: Annotated[
-        bool, typer.Option("--json", help='Say {"url": ...} on stdout when it listens.')
+        bool, typer.Option("--json", help='Print {"url": ...} on stdout once the service listens.')
     ] = False,
     until_stdin_closes: Annotated[
         bool, typer.Option(help="Stop when standard input ends or the parent dies.", hidden=True)
     ] = False,
 ) -> None:
-    """Serve verifiers, environments and jobs over HTTP until Ctrl-C or SIGTERM; see /docs there."""
+    """Serve verifiers, environments and jobs over HTTP until Ctrl-C or SIGTERM; API docs at /docs."""
     import os
 
     from verigym.sandbox.job import Limits
@@ -219,7 +251,7 @@ def serve(
 
 
 def _engines(options: list[str]) -> dict[str, str]:
-    """URLs of SQL engines by name."""
+    """Return the URLs of SQL engines by name."""
     from verigym.errors import ConfigError
 
     found: dict[str, str] = {}
@@ -232,7 +264,7 @@ def _engines(options: list[str]) -> dict[str, str]:
 
 
 def _address(option: str, value: str) -> str:
-    """`value`, or for env:VARIABLE what that variable holds: other users can read command lines."""
+    """Return `value`, or the variable's value for env:VARIABLE: other users can read command lines."""
     variable = value.removeprefix("env:")
     if variable != value:
         return _taken_from_env(option, variable)
@@ -245,7 +277,7 @@ def _address(option: str, value: str) -> str:
 
 
 def _taken_from_env(option: str, variable: str) -> str:
-    """The value of a variable, which is removed so that no process started here inherits it."""
+    """Return a variable's value and remove it, so that no process started here inherits it."""
     import os
 
     from verigym.errors import ConfigError
@@ -257,6 +289,6 @@ def _taken_from_env(option: str, variable: str) -> str:
 
 
 def _globs(texts: list[str] | None) -> tuple[str, ...]:
-    """What an option names: everything where it was not given, nothing for `none`."""
+    """Split an option's globs: everything if the option is missing, nothing for `none`."""
     globs = [glob.strip() for text in texts or ["*"] for glob in text.split(",")]
     return tuple(glob for glob in globs if glob not in ("", "none"))

@@ -1,4 +1,4 @@
-"""`verigym tests`: how much the tests of a programming task catch, and more of them."""
+"""`verigym tests`: measure how many wrong programs a task's tests catch, and add tests."""
 
 from __future__ import annotations
 
@@ -31,29 +31,37 @@ def _group() -> None:
 )
 def strengthen(
     task: Annotated[
-        Path | None, typer.Argument(metavar="TASK.json", help="A task with its solutions.")
+        Path | None,
+        typer.Argument(metavar="TASK.json", help="JSON file with a task and its solutions."),
     ] = None,
     env: Annotated[
-        str | None, typer.Option("--env", help="In place of a file: tasks of code/stdio.")
+        str | None,
+        typer.Option(
+            "--env", help="Environment to draw tasks from, instead of a file: code/stdio."
+        ),
     ] = None,
     family: Annotated[
         list[str] | None,
-        typer.Option("--family", metavar="NAME", help="Of --env: this family; repeatable."),
+        typer.Option("--family", metavar="NAME", help="Only this family of --env; repeatable."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of what is drawn.")] = 0,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="At most.")] = 8,
-    mutants: Annotated[int, typer.Option("--mutants", min=0, help="Changed programs.")] = 120,
-    most: Annotated[int, typer.Option("--tests", min=1, help="In the suite, at most.")] = 80,
+    seed: Annotated[int, typer.Option("--seed", help="Random seed.")] = 0,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="Maximum number of rounds.")] = 8,
+    mutants: Annotated[
+        int, typer.Option("--mutants", min=0, help="Number of mutants to generate.")
+    ] = 120,
+    most: Annotated[
+        int, typer.Option("--tests", min=1, help="Maximum number of tests in the suite.")
+    ] = 80,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the stronger task there, as JSON.")
+        Path | None,
+        typer.Option("--out", "-o", help="JSON file to write the strengthened task to."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One object on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Add tests until no wrong program that is known, or can be made by a small change, passes.
+    """Add tests until every known wrong program and every mutant fails.
 
-    The file is a task whose reference holds, beside its tests, solutions (right and wrong), and inputs
-    or a generator; see docs/verifiers-code.md. Exits with 4 where a wrong program still passes or a
-    right one fails.
+    The reference of the task holds its tests, right and wrong solutions, and inputs or a generator;
+    see docs/verifiers-code.md. Exit code 4 if a wrong program still passes or a right one fails.
     """
     from verigym.errors import RequestError
     from verigym.verifiers.code.strength.grow import Budget
@@ -63,15 +71,13 @@ def strengthen(
     if (task is None) == (env is None):
         raise RequestError("give either a TASK.json or --env code/stdio")
     if family and env is None:
-        raise RequestError("--family belongs to --env")
+        raise RequestError("--family works with --env only")
     if task is not None:
         problems = [read_problem(_read_task(task))]
     else:
         problems = _of_env(str(env), family or [], seed)
     if out is not None and len(problems) > 1:
-        raise RequestError(
-            f"--out holds one task, {len(problems)} were asked for; name one --family"
-        )
+        raise RequestError(f"--out takes one task, got {len(problems)}; choose one with --family")
     budget = Budget(rounds=rounds, mutants=mutants, tests=most, spread=most // 2)
     found = []
     for problem in problems:
@@ -91,7 +97,7 @@ def strengthen(
 
 
 def _read_task(path: Path) -> Any:
-    """A task; of its fields only the reference is needed."""
+    """Read a task; only its reference is required."""
     import json
 
     import msgspec
@@ -104,11 +110,11 @@ def _read_task(path: Path) -> Any:
         defaults = {"id": path.stem, "env_id": "", "seed": 0, "prompt": "", "difficulty": "easy"}
         return msgspec.convert({**defaults, **value}, Task)
     except (OSError, ValueError, TypeError, msgspec.ValidationError) as error:
-        raise RequestError(f"{path} is no task: {error}") from error
+        raise RequestError(f"{path} is not a task: {error}") from error
 
 
 def _of_env(env: str, names: list[str], seed: int) -> list[Problem]:
-    """A problem for each family of our environment, with its first tests as the weak suite."""
+    """Return a problem for each family of the environment, with its first tests as the weak suite."""
     import numpy as np
 
     from verigym import make
@@ -118,10 +124,10 @@ def _of_env(env: str, names: list[str], seed: int) -> list[Problem]:
     from verigym.verifiers.code.strength.problem import Problem
 
     if resolve(env) != "verigym/code/stdio-v0":
-        raise RequestError(f"--env takes code/stdio, got {env!r}; give others as TASK.json")
+        raise RequestError(f"--env takes code/stdio, got {env!r}; pass other tasks as TASK.json")
     for name in names:
         if name not in FAMILIES:
-            raise RequestError(f"no family {name!r}; {suggestion(name, FAMILIES)}")
+            raise RequestError(f"unknown family {name!r}; {suggestion(name, FAMILIES)}")
     wanted = names or sorted(FAMILIES)
     found: dict[str, Problem] = {}
     instance = make(env)
@@ -178,7 +184,7 @@ def _print(each: Strengthened) -> None:
     console.out().print(table)
     for number in after.missed:
         console.note(
-            f"wrong program {number} still passes: no input that was tried tells it from a right "
+            f"wrong program {number} still passes: no tried input tells it from a right "
             "one; widen inputs or the generator, or it is right on every valid input"
         )
     for number in after.rejected:

@@ -1,4 +1,4 @@
-"""`verigym train`: a thin door to `verigym.trainers.run.train_from_config`."""
+"""`verigym train`: command-line front end of `verigym.trainers.run.train_from_config`."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ if TYPE_CHECKING:
 
 
 def train(
-    config: Annotated[Path, typer.Argument(help="A TOML file; docs/train.md lists its keys.")],
+    config: Annotated[Path, typer.Argument(help="TOML configuration; see docs/train.md.")],
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the last checkpoint in the run folder.")
+        bool, typer.Option("--resume", help="Resume from the last checkpoint in the run folder.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Run folder, in place of the config's.")
+        Path | None,
+        typer.Option("--out", "-o", help="Run folder. Default: the one in the configuration."),
     ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="Change one key, dots for tables; may be repeated."
+            "--set", metavar="KEY=VALUE", help="Override one key, with dots for tables; repeatable."
         ),
     ] = None,
 ) -> None:
-    """Train a policy as a TOML file says, into a run folder that `verigym report` draws."""
+    """Train a policy from a TOML configuration; `verigym report` draws the run folder."""
     if not config.is_file():
         raise RequestError(f"{config} is not a file; the first argument is a TOML configuration")
     overrides = _overrides(settings or [])
@@ -68,7 +69,7 @@ class Screen:
         self._bar.stop()
 
     def hear(self, progress: Progress) -> None:
-        """Take one piece of news; evaluations and waiting also leave a line."""
+        """Show one progress event; evaluations and waits also leave a line."""
         self._bar.update(
             self._stage,
             description=progress.stage,
@@ -87,7 +88,7 @@ class Screen:
 
 
 def _overrides(settings: list[str]) -> dict[str, Any]:
-    """`["a.b=1", "c=x"]` as `{"a.b": 1, "c": "x"}`; RequestError without `=`."""
+    """Turn `["a.b=1", "c=x"]` into `{"a.b": 1, "c": "x"}`. Raises RequestError if `=` is missing."""
     overrides: dict[str, Any] = {}
     for setting in settings:
         key, equals, value = setting.partition("=")
@@ -98,7 +99,7 @@ def _overrides(settings: list[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """`text` read as a TOML value; what is none is taken as a string, so that quotes can be left out."""
+    """Read `text` as a TOML value, else as a string, so that quotes are optional."""
     try:
         found = tomllib.loads(f"value = {text}")
     except tomllib.TOMLDecodeError:

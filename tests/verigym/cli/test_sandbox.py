@@ -49,7 +49,7 @@ def test_run_brings_files_back(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert (tmp_path / "d" / "x").read_text() == "x"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d"]
-    assert "'y' was not brought back" in done.stderr
+    assert "'y' was not fetched" in done.stderr
 
 
 LEAVES_A_FILE = ("run", "-c", "open('x', 'w').write('theirs')", "--fetch", "x")
