@@ -12,7 +12,7 @@ import string
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
@@ -120,7 +120,11 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     id: ClassVar[str]
     """Full id with version, as registered."""
     verifier_id: ClassVar[str]
-    """Which verifier judges by default."""
+    """Id of the verifier that judges."""
+    verifier_params: ClassVar[Mapping[str, JSON]] = {}
+    """Its parameters, if they are not the defaults."""
+    find_judge: ClassVar[Callable[[str, Mapping[str, JSON], Judge | str | None], Judge]]
+    """Set by the registry (`registry.find_judge`), which this module does not know."""
     difficulties: ClassVar[tuple[str, ...]]
     """From easy to hard, at least three."""
     max_observation_chars: ClassVar[int] = 8192
@@ -160,7 +164,9 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self.difficulty = self._checked("difficulty", difficulty or self.difficulties[0])
         self.split = self._checked("split", split)
         self.max_turns = max_turns
-        self.verifier: Judge = self._find_verifier(verifier)
+        self.verifier: Judge = type(self).find_judge(
+            self.verifier_id, self.verifier_params, verifier
+        )
         self._drawing = split
         """The split for which a task is being drawn."""
 
@@ -521,21 +527,6 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
                 f"{self.id} has no {name} {value!r}; {suggestion(str(value), known)}"
             )
         return value
-
-    def _find_verifier(self, verifier: Judge | str | None) -> Judge:
-        from verigym.registry import default_verifier  # registry imports Env
-
-        if verifier is None:
-            return default_verifier(self.verifier_id)
-        if isinstance(verifier, str):
-            from verigym.client import RemoteVerifier
-
-            return RemoteVerifier(verifier, self.verifier_id)
-        if verifier.id != self.verifier_id:
-            raise RequestError(
-                f"{self.id} is judged by {self.verifier_id!r}, got verifier {verifier.id!r}"
-            )
-        return verifier
 
 
 def split_by_content(draft: Draft) -> str:

@@ -33,6 +33,7 @@ from verigym.canonical import JSON
 from verigym.doors import DOORS
 from verigym.env import Env
 from verigym.errors import RequestError, TaskError, suggestion
+from verigym.judge import Judge
 from verigym.missing import raise_explained
 from verigym.verifier import Verifier
 
@@ -239,6 +240,26 @@ def _maker(full: str) -> Callable[..., Any]:
 def default_verifier(name: str) -> Verifier:
     """The verifier `name` with its default parameters, one for all who ask: verifiers keep no state."""
     return make_verifier(name)
+
+
+def find_judge(name: str, params: Mapping[str, JSON], given: Judge | str | None) -> Judge:
+    """Return the judge for an environment whose verifier is `name` with `params`.
+
+    `given` is None for a verifier in this process, a judge, or the URL of a service. Raises RequestError if
+    a given judge is of another verifier.
+    """
+    if given is None:
+        return make_verifier(name, **params) if params else default_verifier(name)
+    if isinstance(given, str):
+        from verigym.client import RemoteVerifier  # its HTTP library is imported when it is used
+
+        return RemoteVerifier(given, name, params=params)
+    if given.id != name:
+        raise RequestError(f"the environment is judged by {name!r}, got verifier {given.id!r}")
+    return given
+
+
+Env.find_judge = staticmethod(find_judge)
 
 
 def make_verifier(name: str, **params: JSON) -> Verifier:

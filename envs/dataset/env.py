@@ -24,9 +24,8 @@ from verigym.envs.dataset.clean import Tests, duplicates
 from verigym.envs.dataset.rows import Row, filled, names_in, read_files, read_rows, shown
 from verigym.envs.dataset.spec import Spec, read_spec
 from verigym.errors import ConfigError, TaskError, suggestion
-from verigym.judge import Judge
 from verigym.question import Ask, Question
-from verigym.registry import make, make_verifier
+from verigym.registry import make
 from verigym.task import Task
 
 ALL = "all"
@@ -75,6 +74,7 @@ class Dataset(Question):
         cls.__doc__ = described.about or f"Rows of {path.name}."
         cls.id = described.id
         cls.verifier_id = described.verifier
+        cls.verifier_params = described.params
         cls.difficulties = tuple(described.difficulties) or (ALL,)
         cls.form = described.form
         cls.chance = described.chance
@@ -121,15 +121,6 @@ class Dataset(Question):
                 "`verigym dataset` counts them"
             )
         return rows
-
-    def _find_verifier(self, verifier: Judge | str | None) -> Judge:
-        if verifier is None:
-            return make_verifier(self.verifier_id, **self.described.params)
-        if isinstance(verifier, str):
-            from verigym.client import RemoteVerifier
-
-            return RemoteVerifier(verifier, self.verifier_id, params=self.described.params)
-        return super()._find_verifier(verifier)
 
 
 @cache
