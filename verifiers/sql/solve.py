@@ -10,11 +10,13 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from sqlglot import exp
 
 from verigym.verifiers.sql.near import Value, matching, values_of
 from verigym.verifiers.sql.patterns import example_of
+from verigym.verifiers.sql.sqlite_days import constant_day, unshifted
 
 Proposal = tuple[exp.Column, Value]
 
@@ -28,6 +30,7 @@ _THROUGH = (
 )  # fmt: skip
 _MAX_NUMBER = 2**62
 _MAX_TEXT = 300
+_MAX_DAYS = 8
 
 
 def solutions(node: exp.Expr) -> Iterator[Proposal]:
@@ -73,7 +76,7 @@ def constant(node: exp.Expr | None) -> Value | None:
         return -value if isinstance(value, int | float) else None
     if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
         return _counted(node, constant(node.this), node.expression)
-    return None
+    return None if node is None else constant_day(node)
 
 
 def _counted(node: exp.Expr, one: Value | None, right: exp.Expr) -> Value | None:
@@ -159,8 +162,14 @@ def _back(node: exp.Expr, wanted: Sequence[Value]) -> Iterator[Proposal]:
         if isinstance(power, int) and power > 0:
             roots = [v ** (1 / power) for v in wanted if isinstance(v, int | float) and v >= 0]
             yield from _back(node.this, [_tidy(round(root, 9)) for root in roots])
+    elif (asked := part_of(node)) is not None:
+        column, name = asked
+        parts = {name: [int(v) for v in wanted if not isinstance(v, str) or v.isdigit()]}
+        yield from ((column, day) for day in islice(days_with(parts), _MAX_DAYS) if parts[name])
     elif isinstance(node, exp.TimeToStr):
         yield from _back(node.this, wanted)
+    elif (inner := unshifted(node, list(wanted))) is not None:
+        yield from _back(*inner)
 
 
 def _arithmetic(node: exp.Expr, wanted: Sequence[Value]) -> Iterator[Proposal]:
@@ -174,6 +183,10 @@ def _arithmetic(node: exp.Expr, wanted: Sequence[Value]) -> Iterator[Proposal]:
     known, other, first = constant(right), left, True
     if known is None:
         known, other, first = constant(left), right, False
+    if (
+        isinstance(known, str) and known.isdigit()
+    ):  # strftime('%Y', ...) is a text that SQLite counts with
+        known = int(known)
     if not isinstance(known, int | float):
         return
     found: list[Value] = []
