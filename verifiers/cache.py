@@ -73,7 +73,7 @@ class VerdictCache:
                 self._open()
 
     def get(self, digest: str) -> Verdict | None:
-        """The verdict of that digest; None where there is none."""
+        """The verdict of that digest; None if there is none."""
         with self._lock:
             body = self._kept.get(digest)
             if body is not None:
@@ -224,7 +224,7 @@ class Cached(Judge):
 
 
 def _verdict(body: bytes, digest: str) -> Verdict | None:
-    """The verdict in `body`; None where it is not one, or one of another digest."""
+    """The verdict in `body`; None if it is not one, or one of another digest."""
     try:
         verdict = Verdict.from_json(body)
     except RequestError:

@@ -42,7 +42,8 @@ class WeightedSum(Composition):
 
     @override
     def combine(self, task: Task, submission: JSON) -> Verdict:
-        """The policy's fault where it is that for every child."""
+        """Return the weighted mean of the children's scores; the policy's fault if every child
+        gave one."""
         verdicts = self.ask(task, submission)
         if isinstance(verdicts, Verdict):
             return verdicts
@@ -156,11 +157,12 @@ class Clip(Composition):
 
 
 class Delta(Composition):
-    """How much better one submission is than an earlier one, by one child; no worse than 0.
+    """Gain of one submission over an earlier one, as scored by one child; never below 0.
 
-    The submission is `{"before": ..., "after": ...}`; `before` null stands for nothing, score 0. Over
-    the turns of an episode the gains add up to what was reached at most by going down and up again,
-    so pay `delta`, the part that may be negative, where turns are summed.
+    The submission is `{"before": ..., "after": ...}`; a `before` of null stands for an empty
+    submission with score 0. Over an episode, these gains can sum to more than the final score if
+    the score falls and rises again. If rewards are summed over turns, pay `delta`, the signed
+    difference, instead.
     """
 
     id: ClassVar[str] = "compose/delta"

@@ -1,8 +1,8 @@
-"""What compositions share: their children, read from plain data, and verdicts put together.
+"""Shared parts of compositions: children read from plain data, and verdicts combined into one.
 
 The complete parameters and the version of every child become part of the composition's own
-parameters, so its digest changes whenever one of theirs would (law 6). A fault of a child that was
-asked is a fault of the whole (law 1); a child that no longer matters is not asked.
+parameters, so its digest changes whenever one of theirs would (law 6). If a child that was asked
+gives a fault, the composition gives a fault (law 1); a child that no longer matters is not asked.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Child:
     at: str | None
 
     def verify(self, task: Task, submission: JSON) -> Verdict:
-        """Its own verdict, on its own part of the reference. Raises TaskError where that is missing."""
+        """Its own verdict, on its own part of the reference. Raises TaskError if that is missing."""
         if self.at is not None:
             reference = task.reference
             if not isinstance(reference, dict) or self.at not in reference:

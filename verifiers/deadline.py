@@ -17,7 +17,7 @@ _ends: ContextVar[float] = ContextVar("ends", default=math.inf)
 
 @contextmanager
 def deadline_in(seconds: float) -> Iterator[None]:
-    """Within the block, the verdict has so many seconds; 0 for no deadline."""
+    """Limit the verdict to this many seconds within the block; 0 for no deadline."""
     token = _ends.set(time.monotonic() + seconds if seconds else math.inf)
     try:
         yield
@@ -26,5 +26,5 @@ def deadline_in(seconds: float) -> Iterator[None]:
 
 
 def deadline() -> float:
-    """When the verdict must be there, of `time.monotonic`; infinity if nobody said."""
+    """Return the deadline of the verdict in `time.monotonic` seconds; infinity if none is set."""
     return _ends.get()

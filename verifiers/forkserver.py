@@ -41,7 +41,7 @@ _BOOT = (
     "main(int(sys.argv[1]), sys.argv[3], sys.argv[4:])"
 )
 _WATCH_S = 1.0
-"""How often the server looks whether its parent still lives, beside watching the socket."""
+"""Seconds between checks that the parent process is alive, in addition to watching the socket."""
 _START_S = 60.0
 """Longest wait for a worker, imports of the preloaded verifiers included."""
 _STOP_S = 5.0
@@ -92,7 +92,7 @@ class ForkServer:
         return self._process.pid
 
     def fork(self) -> tuple[int, socket.socket]:
-        """A new worker: its pid and our end of the connection. Raises OSError where none starts."""
+        """A new worker: its pid and our end of the connection. Raises OSError if none starts."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
             try:

@@ -118,7 +118,7 @@ class VerifierPool:
         self._lock = threading.Lock()
         self._room = threading.Condition(self._lock)
         self._call_s = 0.0
-        """What a worker takes over one call, averaged."""
+        """Average time that a worker takes for one call, in seconds."""
         self._queue = PoolQueue()
         self._has_room = has_room
         self._closed = False
@@ -141,7 +141,7 @@ class VerifierPool:
         self._handing = False
         self._clock: asyncio.TimerHandle | None = None
         self._soonest = math.inf
-        """When the clock rings."""
+        """Time of the next timer, in `time.monotonic` seconds."""
         atexit.register(self.close)
 
     # What everyone calls.
@@ -358,7 +358,8 @@ class VerifierPool:
                 seat.look()
 
     def describe(self, verifier: str, params: Mapping[str, JSON] | None = None) -> dict[str, Any]:
-        """What `Verifier.describe` gives, asked of a worker. RequestError if it cannot be made."""
+        """Return `Verifier.describe()`, asked of a worker. Raises RequestError if the verifier
+        cannot be made."""
         plain = dict(params or {})
         key = to_json([verifier, plain])
         if key not in self._known:
@@ -386,7 +387,7 @@ class VerifierPool:
         return min(self.waiting, turns) * self._call_s / self.workers
 
     def waiting_of(self, lane: str) -> int:
-        """Those of one lane."""
+        """Return the number of waiting calls of one lane."""
         return self._queue.calls_of[lane]
 
     def has_room(self, lane: str, n: int = 1) -> bool:
@@ -395,11 +396,13 @@ class VerifierPool:
         return self._has_room(own, self.waiting, self.max_queue, n)
 
     def worker_pids(self) -> list[int]:
-        """Pids of the workers that run now; fewer than `workers` where one is not started yet."""
+        """Return the pids of the running workers; fewer than `workers` if some have not started
+        yet."""
         return [seat.pid for seat in self._seats if seat.pid]
 
     def worker_counts(self) -> dict[str, int]:
-        """How many workers were started, killed at a deadline, and died, since the pool was made."""
+        """Return the number of workers started, killed at a deadline, and dead, since the pool was
+        made."""
         return {
             "started": sum(seat.started for seat in self._seats),
             "killed": sum(seat.killed for seat in self._seats),
@@ -501,7 +504,7 @@ class VerifierPool:
             self._handing = False
 
     def _next(self, *, spare: bool = False) -> Parcel | None:
-        """The next parcel that somebody still waits for."""
+        """Return the next parcel that a caller still waits for."""
         with self._lock:
             while (parcel := self._queue.next(spare=spare)) is not None:
                 self._room.notify_all()

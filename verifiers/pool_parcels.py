@@ -1,4 +1,4 @@
-"""What a pool's callers ask for: calls, and the parcels in which they go to a worker together."""
+"""Calls that a pool's callers make, and the parcels in which they go to a worker together."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ class Call:
     task: Task
     submission: JSON
     raw: bytes = b""
-    """Both as the worker reads them."""
+    """Task and submission as the worker reads them."""
     place: int = 0
-    """Among the items that came together."""
+    """Index among the items sent together."""
     told: bool = False
     verdict: Verdict | None = None
     deaths: int = 0
     recalled: bool = False
-    """Whether the verdict came from the cache."""
+    """True if the verdict came from the cache."""
     seconds: float = 0.0
-    """What a worker took over it."""
+    """Time that a worker took for it, in seconds."""
 
 
 @dataclass(eq=False)
@@ -49,9 +49,9 @@ class Parcel:
     tell: Callable[[int, Verdict], None] | None = None
     """Gets each verdict with its place as soon as it is there, in the thread that has it."""
     deadline: float = math.inf
-    """Of `time.monotonic`: when the caller stops waiting."""
+    """Time of `time.monotonic` at which the caller stops waiting."""
     lane: str = ""
-    """Whose it is, where several callers share the pool."""
+    """Lane of the caller, if several callers share the pool."""
     cancelled: bool = False
     done: Future[list[Verdict]] = field(default_factory=Future)
     context: contextvars.Context = field(default_factory=contextvars.copy_context)
@@ -74,7 +74,7 @@ class Parcel:
             call.verdict = verdict.stamped(name, digest)
 
     def trip(self, verdicts: Sequence[Verdict]) -> Trip:
-        """How it fared, now that it has ended with `verdicts`."""
+        """Return the timings of the parcel, now that it has ended with `verdicts`."""
         return Trip(
             *(self.verifier, self.queued, self.taken, time.monotonic()),
             *(verdicts, [call.seconds for call in self.calls]),
@@ -83,22 +83,24 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Trip:
-    """How calls that went to a worker together fared; times are of `time.monotonic`, in seconds.
+    """Timings of calls that went to a worker together; times are of `time.monotonic`, in seconds.
 
-    `seconds` are what a worker took over each verdict: 0 where it came from the cache or none saw it.
+    `seconds` holds the worker's time for each verdict: 0 if it came from the cache or no worker
+    saw it.
     """
 
     verifier: str
     queued: float
     taken: float
-    """When a worker began; 0 where none did."""
+    """Time at which a worker began; 0 if none did."""
     ended: float
     verdicts: Sequence[Verdict]
     seconds: Sequence[float]
 
 
 def call_of(task: Task, submission: JSON, place: int) -> Call:
-    """Ready to be sent, or with the verdict that `Verifier.verify` gives where it cannot be."""
+    """Return a call ready to be sent, or one with the verdict that `Verifier.verify` gives if it
+    cannot be sent."""
     refused = refusal(submission)
     try:
         if refused is not None:
@@ -124,10 +126,10 @@ def settle(calls: Iterable[Call], verdict: Verdict) -> None:
 
 
 def closed() -> Verdict:
-    """For what the pool's end left without a verdict."""
+    """Return the fault for calls without a verdict when the pool is closed."""
     return fault(Status.CANCELLED, "pool_closed", "the pool was closed before there was a verdict")
 
 
 def late() -> Verdict:
-    """For what its caller no longer waits for."""
+    """Return the fault for calls that their caller no longer waits for."""
     return fault(Status.TIMEOUT, "deadline", "no verdict before the caller's own deadline")

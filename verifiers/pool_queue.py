@@ -1,8 +1,8 @@
-"""What waits in a pool: a queue for each lane, and whose turn it is.
+"""Queue of a pool: one queue for each lane, and the order in which the lanes take turns.
 
-A lane is one of several callers that share a pool. The next parcel is one of the lane that has the
-fewest workers; lanes with as many take turns. A lane that has none gets a worker although the others
-have all that there usually are: a pool has one to spare for that.
+A lane is one of several callers that share a pool. The next parcel comes from the lane that has
+the fewest workers; lanes with equally many take turns. A lane that has no worker gets one even if
+the others use the usual number, because a pool keeps one spare for that case.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class PoolQueue:
         self.calls_of[parcel.lane] += len(parcel.calls)
 
     def remove(self, parcel: Parcel) -> None:
-        """Take `parcel` out. ValueError where it does not wait."""
+        """Take `parcel` out. ValueError if it does not wait."""
         lane = self._lanes[parcel.lane]
         lane.remove(parcel)
         if not lane:

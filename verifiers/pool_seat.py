@@ -61,7 +61,7 @@ class Forks:
         self.closed = False
 
     def fork(self) -> Started:
-        """A new worker. Raises OSError; TimeoutError where none starts in time."""
+        """A new worker. Raises OSError; TimeoutError if none starts in time."""
         with self._lock:
             if self.closed:
                 raise OSError("the pool is closed")
@@ -128,7 +128,7 @@ class Seat:
         self.started = self.killed = self.died = 0
 
     def take(self, parcel: Parcel) -> None:
-        """Judge `parcel`, now that there is none at hand."""
+        """Judge `parcel`; the worker must be free."""
         self.parcel = parcel
         parcel.taken = time.monotonic()
         self._todo = deque(call for call in parcel.calls if call.verdict is None)
@@ -159,7 +159,7 @@ class Seat:
     # The way of a parcel.
 
     def _go_on(self) -> None:
-        """Have the worker judge what is left; start one first where there is none."""
+        """Make the worker judge the remaining calls; start a worker first if none runs."""
         parcel = self.parcel
         assert parcel is not None
         if not self._todo and parcel.key in self._known:
@@ -294,7 +294,7 @@ class Seat:
     # The time that a call has.
 
     def _allow(self, seconds: float) -> None:
-        """From now on, for what the worker says next."""
+        """Set the deadline for the worker's next message to `seconds` from now."""
         parcel = self.parcel
         assert parcel is not None
         self._deadline = min(time.monotonic() + seconds, parcel.deadline)

@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}", re.ASCII)
 
 
 class FormatVerifier(Verifier):
-    """Score 1 where the reply is the tags in order, each once, each with content, nothing beside.
+    """Score 1 if the reply is the tags in order, each once, each with content, nothing beside.
 
     Reasons: `formed`; `missing_tag`, `repeated_tag`, `wrong_order`, `empty_tag`, `text_outside`;
     unusable with `not_text`.

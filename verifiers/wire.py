@@ -33,7 +33,7 @@ class Ask(msgspec.Struct):
     params: dict[str, Any]
     items: list[Item]
     timeout_s: float = 0.0
-    """For each item; 0 for none."""
+    """Seconds for each item; 0 for no limit."""
 
 
 class SentAsk(msgspec.Struct):
@@ -49,7 +49,7 @@ class Ready(msgspec.Struct, tag=True):
     """The verifier was made. Comes before its first verdict."""
 
     description: dict[str, Any]
-    """What `Verifier.describe` gives."""
+    """Result of `Verifier.describe`."""
 
 
 class Judged(msgspec.Struct, tag=True):
@@ -79,7 +79,7 @@ _decode_answer: msgspec.json.Decoder[Answer] = msgspec.json.Decoder(Answer)
 
 
 def frame(message: SentAsk | Answer) -> bytes:
-    """The bytes of `message` on the wire. Raises OSError where it is too large."""
+    """The bytes of `message` on the wire. Raises OSError if it is too large."""
     body = _encode(message)
     if len(body) > MAX_FRAME_BYTES:
         raise OSError(f"a message of {len(body)} bytes is above the limit of {MAX_FRAME_BYTES}")
@@ -87,7 +87,7 @@ def frame(message: SentAsk | Answer) -> bytes:
 
 
 def decode_answer(data: bytes) -> Answer:
-    """What a worker said. Raises msgspec.DecodeError."""
+    """Decode a message from a worker. Raises msgspec.DecodeError."""
     return _decode_answer.decode(data)
 
 

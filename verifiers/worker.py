@@ -1,4 +1,4 @@
-"""What one worker process does: make verifiers by id and judge, one item after the other."""
+"""Main loop of one worker process: make verifiers by id and judge one item after the other."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def write_card(path: Path, card: Mapping[str, Any]) -> list[Path]:
 
 
 def read_card(verifier: str, version: int) -> dict[str, Any] | None:
-    """The card that ships with a registered verifier; None where there is none of this version."""
+    """The card that ships with a registered verifier; None if there is none of this version."""
     path = beside(verifier, "cards", "json") if verifier in list_verifiers() else None
     card = None if path is None else read_file(path)
     return card if card is not None and card.get("version") == version else None

@@ -36,11 +36,11 @@ MAIN = {
     "text": "text/constraints",
     "tools": "tools/call",
 }
-"""The verifier that is meant where a family alone is named."""
+"""The verifier to audit if only its family is named."""
 
 TaskOf = Callable[[dict[str, Any]], Task | tuple[Task, JSON, int]]
-"""How a family reads a row of its own: all three, or the task where the row's `submission` or `answer`
-and its `label` are the others."""
+"""Reads a row of a family's own format: returns the task, the submission and the label, or only
+the task if the row's `submission` or `answer` and its `label` are the other two."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,9 +54,11 @@ class Case:
     category: str
     contested: bool = False
     grows: bool = True
-    """Whether anything may be made of it; not where a submission of any kind is right."""
+    """True if rewrites and near misses can be made from it; False for a task where any submission
+    is right."""
     hostile: bool = True
-    """Whether noise and orders to the judge are wrong; not where only something must be left out."""
+    """True if noise and orders to the judge are wrong answers; False if the task only forbids
+    something."""
 
 
 def resolve_verifier(name: str) -> str:
@@ -104,7 +106,7 @@ def read_cases(path: Path | str, verifier: str) -> list[Case]:
 
 
 def case_of(row: dict[str, Any], own: TaskOf | None, name: str) -> Case:
-    """The case of one row, in the general form or, where there is `own`, in that of a family."""
+    """Return the case of one row, in the general form or, if `own` is given, in that of a family."""
     if not isinstance(row, dict):
         raise RequestError(f"a case is an object, got {type(row).__name__}")
     label: Any
@@ -142,7 +144,7 @@ def general_task(given: Any, name: str) -> Task:
 
 
 def seeds_of(verifier: str) -> list[Case]:
-    """The seed set that ships with a verifier; empty where there is none."""
+    """The seed set that ships with a verifier; empty if there is none."""
     path = beside(verifier, "seeds", "jsonl")
     if path is not None and path.is_file():
         return read_cases(path, verifier)
@@ -165,7 +167,8 @@ def seed_params(verifier: str) -> dict[str, Any]:
 
 
 def task_of(verifier: str) -> TaskOf | None:
-    """How a family's main verifier reads rows of its own; None where there is no such form."""
+    """Return the reader of a family's own rows for its main verifier; None if there is no such
+    format."""
     family = verifier.partition("/")[0]
     if MAIN.get(family, verifier) != verifier:
         return None
@@ -177,7 +180,8 @@ def task_of(verifier: str) -> TaskOf | None:
 
 
 def beside(verifier: str, folder: str, suffix: str) -> Path | None:
-    """Where `folder/<short name>.<suffix>` lies beside a verifier's module; None for a lone module."""
+    """Return the path of `folder/<short name>.<suffix>` beside a verifier's module; None for a
+    lone module."""
     spec = find_spec(package_of(verifier))
     if spec is None or not spec.submodule_search_locations:
         return None

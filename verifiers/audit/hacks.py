@@ -132,10 +132,12 @@ def judge_hacks(
     params: Mapping[str, JSON] | None = None,
     on_case: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """`total` files, names of those `paid` that are hacks, of `controls_failed`, and of `errors`.
+    """Return the number of files, `total`, and the names of the hacks that were `paid`, of
+    `controls_failed` and of `errors`.
 
-    The family's module `cases` says with `hack_tasks(folder)` what each file is tried on. A hack is
-    paid where it earns anything on any of its tasks. A fault is neither: it is an error.
+    The family's module `cases` defines with `hack_tasks(folder)` the tasks that each file is tried
+    on. A hack counts as paid if it earns anything on any of its tasks. A fault counts as an error,
+    not as paid or unpaid.
     """
     module = f"{package_of(verifier)}.cases"
     find = getattr(import_module(module), "hack_tasks", None) if find_spec(module) else None

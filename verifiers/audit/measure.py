@@ -34,12 +34,12 @@ class Outcome:
 
     @property
     def accepted(self) -> bool | None:
-        """Whether the verifier takes the submission for right; None for a fault."""
+        """True if the verifier accepts the submission as right; None for a fault."""
         return None if self.verdict.score is None else self.verdict.score >= self.accept_at
 
     @property
     def wrong(self) -> bool:
-        """Whether the verifier was wrong; a fault is not."""
+        """True if the verifier was wrong; a fault does not count as wrong."""
         return self.accepted is not None and self.accepted != bool(self.case.label)
 
 
@@ -52,7 +52,8 @@ def judge(
     accept_at: float = ACCEPT_AT,
     on_case: Callable[[Outcome], None] = lambda outcome: None,
 ) -> list[Outcome]:
-    """What `verifier` makes of the cases, in order. RequestError for an unknown id or parameter."""
+    """Judge the cases with `verifier` and return the outcomes in order. Raises RequestError for an
+    unknown id or parameter."""
     pool.describe(verifier, params)  # loads it, so that no case pays for that
 
     def one(case: Case) -> Outcome:
@@ -111,7 +112,7 @@ def failures(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
 
 
 def agreement(outcomes: Sequence[Outcome], others: Sequence[Outcome]) -> dict[str, Any]:
-    """How far two verifiers agree on the same cases, and who is right where they do not.
+    """Measure how often two verifiers agree on the same cases, and which is right if they do not.
 
     Cases on which either gave a fault are counted apart.
     """

@@ -1,9 +1,9 @@
-"""How the verifier's audit judges a folder of reward hacks (`verigym audit code --hacks DIR`).
+"""Cases for auditing a folder of reward hacks (`verigym audit code --hacks DIR`).
 
-Each file is a submission to one task: `solve(nums, k)`, the k-th largest element of a list, repeats
-counted. Two tests are visible, the others random lists of 3 to 12 integers in [-50, 50]. A file is an
-honest control, which must be paid, where its name ends with `_honest`, or one of its first lines reads
-`# control: ...` or `# expect: PASS`. Everything else must not be paid.
+Each file is a submission to one task: `solve(nums, k)` returns the k-th largest element of a list,
+duplicates counted. Two tests are visible; the others are random lists of 3 to 12 integers in [-50,
+50]. A file is an honest control, which must be paid, if its name ends with `_honest` or one of its
+first lines reads `# control: ...` or `# expect: PASS`. No other file may be paid.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class HackCase:
 
 
 def hack_tasks(folder: Path | str) -> list[HackCase]:
-    """The cases of a folder, by name. Raises RequestError where it holds none."""
+    """The cases of a folder, by name. Raises RequestError if it holds none."""
     folder = Path(folder)
     files = sorted(path for path in folder.glob("*.py") if path.is_file())
     if not files:
@@ -88,7 +88,7 @@ def _task(tests: list[dict[str, Any]]) -> Task:
 def judge_hacks(folder: Path | str, verifier: FunctionVerifier | None = None) -> dict[str, Any]:
     """`total` files, the names of those `paid` that should not be, and of `controls_failed`.
 
-    Paid is a hack that earned anything on any of its tasks. Raises SandboxError where a verdict is a
+    Paid is a hack that earned anything on any of its tasks. Raises SandboxError if a verdict is a
     fault: an unjudged hack is neither.
     """
     verifier = verifier or FunctionVerifier()

@@ -16,12 +16,12 @@ _MAX_EXPONENT_DIGITS = 18
 
 
 def same_tokens(printed: bytes, wanted: bytes, tolerance: float) -> bool:
-    """Whether both hold the same words; the amount and kind of white space do not matter."""
+    """Return True if both hold the same words; the amount and kind of white space do not matter."""
     return printed.split() == wanted.split()
 
 
 def same_bytes(printed: bytes, wanted: bytes, tolerance: float) -> bool:
-    """Whether both are the same, line ends at the very end aside."""
+    """Return True if both are byte-equal, apart from newlines at the very end."""
     return printed.rstrip(b"\r\n") == wanted.rstrip(b"\r\n")
 
 
@@ -39,8 +39,8 @@ def close_floats(printed: bytes, wanted: bytes, tolerance: float) -> bool:
 
 
 def same_lines(printed: bytes, wanted: bytes, tolerance: float) -> bool:
-    """Whether both hold the same lines in any order, each as often; white space at the end of lines
-    and empty lines do not matter."""
+    """Return True if both hold the same lines equally often, in any order; white space at the end
+    of lines and empty lines do not matter."""
     return _lines(printed) == _lines(wanted)
 
 

@@ -134,7 +134,8 @@ class CostVerifier(Verifier):
 
 
 def _total(slow: list[Counted], fast: list[Counted]) -> tuple[int, int]:
-    """The steps of both. Raises TaskError where they do not agree, or the fast one is not faster."""
+    """Return the steps of both programs. Raises TaskError if their results differ or the fast one
+    is not faster."""
     for one, other in zip(slow, fast, strict=True):
         if one.value is None or one.value != other.value:
             raise TaskError(

@@ -113,7 +113,7 @@ class FunctionVerifier(ProgramVerifier):
     def _judge_test(
         self, number: int, test: _Test, result: Result, checker: str | CheckerProgram
     ) -> Verdict | None:
-        """None where the test passed. Evidence on a hidden test says only that it failed and how."""
+        """None if the test passed. Evidence on a hidden test says only that it failed and how."""
         where = f"visible test {number}" if test.visible else "a hidden test"
         if result.status is not JobStatus.OK:
             evidence = f"{where}: {ENDINGS[result.status]}"

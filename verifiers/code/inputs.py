@@ -13,7 +13,7 @@ from verigym.errors import TaskError
 
 
 def breach(value: JSON, bound: dict[str, Any]) -> str:
-    """Why `value` is outside `bound`; "" where it is within."""
+    """Return the reason why `value` is outside `bound`; "" if it is within."""
     kind = bound["kind"]
     if kind == "bool":
         return "" if isinstance(value, bool) else "true or false is wanted"

@@ -14,7 +14,7 @@ def _names() -> dict[str, tuple[str, ...]]:
 
 
 def names_of(language: str) -> tuple[str, ...]:
-    """`language` and its aliases, as fences are tagged; itself alone where it is not known."""
+    """Return `language` and its aliases, as code fences name them; an unknown language alone."""
     return _names().get(language, (language,))
 
 

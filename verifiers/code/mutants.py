@@ -131,7 +131,7 @@ class MutantsVerifier(Verifier):
 
 
 def read_calls(reply: str) -> list[list[JSON]] | None:
-    """The argument lists in a reply; None where there are none."""
+    """The argument lists in a reply; None if there are none."""
     try:
         calls = json.loads(program(reply, ("json",)), parse_constant=_refuse)
     except (ValueError, RecursionError):

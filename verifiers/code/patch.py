@@ -53,7 +53,7 @@ class _Lines:
 
 
 def holds_patch(reply: str) -> bool:
-    """Whether a reply has a block that looks like one."""
+    """Return True if a reply has a block that looks like a patch."""
     return any(_FILE.match(block.body) or "+++ " in block.body for block in fenced(scope(reply)))
 
 
@@ -137,7 +137,7 @@ def _applied(path: str, text: str, hunks: list[_Hunk], lines: _Lines) -> str:
 
 
 def _nearest(text: str, old: str, wanted: int) -> int | None:
-    """Find the place of `old` in `text` that is nearest to `wanted`; None if there is none."""
+    """Return the place of `old` in `text` that is nearest to `wanted`; None if there is none."""
     wanted = max(0, min(wanted, len(text)))
     after = text.find(old, wanted)
     # Backwards by a search in the reversed text: find is linear, rfind is not.

@@ -25,7 +25,7 @@ _LIMIT_NAMES = frozenset(Limits.__dataclass_fields__)
 
 @dataclass(frozen=True, kw_only=True)
 class TestReport:
-    """How one test went; for the task's author, not for the policy."""
+    """Outcome of one test; for the task's author, not for the policy."""
 
     __test__ = False  # pytest would collect it
 
@@ -41,12 +41,12 @@ class TestReport:
 
 @dataclass(frozen=True)
 class Plan:
-    """What `judge` of a verifier prepared: a job for each test, and what judges its result."""
+    """Jobs of one submission, one for each test, and the function that judges their results."""
 
     jobs: Sequence[Job]
     visible: Sequence[bool]
     judge: Callable[[int, Result], Verdict | None]
-    """(index, result) -> None where the test passed, else the verdict on it."""
+    """(index, result) -> None if the test passed, else the verdict on it."""
 
 
 class ProgramVerifier(Verifier):
@@ -56,7 +56,7 @@ class ProgramVerifier(Verifier):
     """
 
     languages: ClassVar[frozenset[str] | None] = None
-    """Those that can be judged; None is all that the sandbox knows."""
+    """Languages that can be judged; None for all that the sandbox knows."""
     checkers: ClassVar[Mapping[str, Any]] = {}
     defaults: ClassVar[Mapping[str, JSON]] = {
         "language": "python",
@@ -114,10 +114,11 @@ class ProgramVerifier(Verifier):
         return verdict
 
     def report(self, task: Task, submission: JSON) -> list[TestReport]:
-        """How each test went, for the task's author; empty where there was no program to run.
+        """Return the outcome of each test, for the task's author; empty if there was no program to
+        run.
 
-        Raises TaskError and SandboxError. It tells which hidden tests failed and how long they
-        took, so it does not belong into an observation.
+        Raises TaskError and SandboxError. The report names the hidden tests that failed and how
+        long they took, so it does not belong in an observation.
         """
         return self._judged(task, submission, all_tests=True)[1]
 
@@ -174,7 +175,7 @@ class ProgramVerifier(Verifier):
         return source if source.strip() else unusable("no_program", "the reply holds no program")
 
     def _tests_of(self, reference: JSON) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Each test with its number. Raises TaskError where there are none."""
+        """Each test with its number. Raises TaskError if there are none."""
         if not isinstance(reference, dict) or not isinstance(reference.get("tests"), list | tuple):
             raise TaskError('the reference must be {"tests": [...]}')
         if not reference["tests"]:

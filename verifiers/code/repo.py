@@ -140,7 +140,7 @@ class RepoVerifier(Verifier):
 
 
 def _judge_call(wanted: Normal, result: Result) -> Verdict | None:
-    """None where the call returned what is wanted."""
+    """None if the call returned what is wanted."""
     if result.status is not JobStatus.OK:
         return unusable(result.status.value, f"a hidden call: {ENDINGS[result.status]}")
     try:

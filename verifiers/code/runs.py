@@ -34,7 +34,7 @@ _SLOW_S = 0.5
 
 
 def run_one(sandbox: Sandbox, job: Job, cancellation: Cancellation | None = None) -> Result:
-    """The result of `job`. Raises SandboxError where the machine failed, MissingError where it lacks
+    """The result of `job`. Raises SandboxError if the machine failed, MissingError if it lacks
     the language, TaskError for a job that cannot be run as asked."""
     if job.language not in sandbox.languages:
         known = load_languages()
@@ -131,7 +131,7 @@ class _Clock:
 
 
 def trouble(result: Result) -> str:
-    """What a failed run said of itself, in printable ASCII. It may quote the test's input."""
+    """Return the error message of a failed run in printable ASCII. It may quote the test's input."""
     text = result.stderr.rstrip().rpartition(b"\n")[2]
     if result.status is JobStatus.COMPILE_ERROR:
         text = result.detail.encode()
@@ -139,7 +139,7 @@ def trouble(result: Result) -> str:
 
 
 def shown(data: bytes) -> str:
-    """At most 300 characters of `data` in printable ASCII, in quotes."""
+    """Return at most 300 characters of `data` in printable ASCII, in quotes."""
     text = data[: 4 * _SHOWN_CHARS].decode("utf-8", "replace")
     quoted = ascii(text[:_SHOWN_CHARS])
     if len(quoted) > 2 * _SHOWN_CHARS:

@@ -86,7 +86,7 @@ class StdioVerifier(ProgramVerifier):
     def _judge_test(
         self, number: int, test: _Test, result: Result, checker: str | CheckerProgram
     ) -> Verdict | None:
-        """None where the test passed. Evidence on a hidden test says only that it failed and how."""
+        """None if the test passed. Evidence on a hidden test says only that it failed and how."""
         where = f"visible test {number}" if test.visible else "a hidden test"
         if result.status is JobStatus.OK:
             if self._right(test, result.stdout, checker):

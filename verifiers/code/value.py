@@ -182,7 +182,7 @@ def _bare(answer: str) -> str:
 
 
 def _differs(answer: str, value: Value) -> bool:
-    """Whether an earlier answer is another value; words about tags are none."""
+    """Return True if an earlier answer is a different value; text about tags is not a value."""
     try:
         return read_literal(_bare(answer)) != value
     except NotALiteral:

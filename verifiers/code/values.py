@@ -116,14 +116,14 @@ def _tagged(tag: str, inner: JSON, depth: int) -> Normal:
 
 
 def exact(got: Normal, want: Normal, tolerance: float) -> bool:
-    """Whether both are the same value, floats to the last bit."""
+    """Return True if both are the same value, with floats equal to the last bit."""
     return got == want
 
 
 def values(got: Normal, want: Normal, tolerance: float) -> bool:
-    """As `exact`, but where a float is wanted, the number may differ by `tolerance`, absolute or relative
-    to it; by less than a half where it is whole. A whole number that is wanted as one must be that very
-    number, and so must numbers inside sets and keys."""
+    """Compare like `exact`, except that a number may differ from a wanted float by `tolerance`,
+    absolute or relative, and by less than a half if the wanted float is whole. A wanted whole
+    number must match exactly, and so must numbers inside sets and keys."""
     if got == want:
         return True
     if got[0] != want[0]:
@@ -169,12 +169,12 @@ def _is_nearest_float(got: str, want: str) -> bool:
 
 
 def unordered(got: Normal, want: Normal, tolerance: float) -> bool:
-    """As `exact`, but the outermost list may be in any order; a set will do for a list."""
+    """Compare like `exact`, with the outermost list in any order; a set may stand for a list."""
     return _bag(got) == _bag(want)
 
 
 def unordered_deep(got: Normal, want: Normal, tolerance: float) -> bool:
-    """As `unordered` for the lists inside lists, too."""
+    """Compare like `unordered`, for the inner lists, too."""
     return _deep(got) == _deep(want)
 
 

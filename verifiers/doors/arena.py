@@ -59,9 +59,11 @@ class Arena:
         self.view = "\n\n".join([*boards, *self._heard()[1]]) or "Your turn."
 
     def act(self, text: str) -> bool:
-        """See `Game`. What TextArena calls an invalid move is one; the second in a row ends most games.
+        """Play one action and the opponent's reply; return False if TextArena calls the action
+        invalid.
 
-        TextArena plays the first bracket that it finds, so a list of moves would be a move: it is none.
+        A second invalid move in a row ends most games. TextArena plays the first bracket that it
+        finds, so a list of moves would count as its first move; it is rejected here instead.
         """
         if self.over or len(_MOVE.findall(text)) > 1:
             return False
@@ -77,7 +79,7 @@ class Arena:
         return valid
 
     def key(self) -> JSON:
-        """See `Game`. Every field of the game and its state but logs and counts of turns."""
+        """Return every field of the game and its state except logs and turn counts."""
         state = self._env.state
         fields = {k: v for k, v in vars(self._env).items() if k != "state"}
         told = {k: v for k, v in vars(state).items() if k not in _NO_STATE}
@@ -88,11 +90,11 @@ class Arena:
         ]
 
     def legal(self) -> list[str] | None:
-        """See `Game`. TextArena does not list them."""
+        """Return None: TextArena does not list legal moves."""
         return None
 
     def best(self) -> str | None:
-        """See `Game`. TextArena has no solver."""
+        """Return None: TextArena has no solver."""
         return None
 
     def _step(self, text: str) -> None:
@@ -122,7 +124,8 @@ class Arena:
         return "[pass]"
 
     def _heard(self, apart: tuple[str, ...] = ()) -> tuple[list[str], list[str]]:
-        """What player 0 was told since, messages of the kinds `apart` first; only the last board."""
+        """Take the messages sent to player 0 since the last call, in two lists: those of the kinds
+        `apart`, and the others with only the last board."""
         told: list[tuple[int, str, Any]] = self._env.state.observations[0]
         self._env.state.observations[0] = []
         boards = [text for _, text, kind in told if _kind(kind) == "GAME_BOARD"]
@@ -143,7 +146,7 @@ _DEEPEST = 12
 
 
 def _plain(value: Any, depth: int) -> JSON:
-    """`value` as plain data: what it holds, not where it lies. Objects by class and fields."""
+    """Return `value` as plain data, by content rather than identity; objects by class and fields."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -170,5 +173,5 @@ def _text(key: Any) -> str:
 
 
 def start(reference: Mapping[str, Any]) -> Arena:
-    """See `Game`."""
+    """Start the TextArena game that `reference` names."""
     return Arena(reference)

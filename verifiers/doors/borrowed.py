@@ -1,10 +1,10 @@
-"""Libraries that draw from global generators, made to draw from one of ours, and not to print.
+"""Isolation of libraries that draw from global random generators or print.
 
-Swapping the global state in and out around each call would be heard by every other thread that draws
-meanwhile, and hear them; a process for each game would cost megabytes and a start of a second. So in the
-library's own modules the names `random`, `np` and `print` are bound to stand-ins, which pass each draw on
-to the generators set in this thread (a context variable), and to the real modules where none is set. The
-global generators are neither read nor moved, and threads do not meet.
+Swapping the global state in and out around each call would disturb every other thread that draws
+meanwhile; a process for each game would cost megabytes and a second to start. Instead, the names
+`random`, `np` and `print` in the library's own modules are bound to stand-ins, which pass each
+draw on to the generators set in this thread (a context variable), or to the real modules if none
+is set. The global generators are neither read nor advanced, and threads do not affect each other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 
 class Generators:
-    """What a library draws from while it is ours to seed."""
+    """Random generators of a third-party library while this process controls their seeds."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -29,7 +29,7 @@ class Generators:
 
     @cached_property
     def numpy(self) -> np.random.RandomState:
-        """Made where it is drawn from, which is rare."""
+        """Generator made on the first draw, which is rare."""
         return np.random.RandomState(self.seed)
 
     def state(self) -> tuple[Any, ...]:
@@ -78,7 +78,7 @@ def _silent(*values: object, **options: object) -> None:
 
 @contextmanager
 def drawing_from(ours: Generators) -> Iterator[None]:
-    """In this thread, what borrowed libraries draw comes from `ours`."""
+    """Make borrowed libraries draw from `ours` in this thread."""
     token = _set.set(ours)
     try:
         yield

@@ -30,7 +30,7 @@ from verigym.errors import TaskError, suggestion
 
 @dataclass(frozen=True, kw_only=True)
 class Describer:
-    """How one environment is put in words. `chart` gives its transitions, where they are a table."""
+    """Text form of one environment. `chart` returns its transition table, if it has one."""
 
     make: Callable[[Mapping[str, Any]], Any]
     """The environment from the task's settings."""
@@ -68,11 +68,11 @@ class Described:
 
     @property
     def view(self) -> str:
-        """See `Game`."""
+        """Description of the last observation in words."""
         return self._by.describe(self._bare, self._seen)
 
     def act(self, text: str) -> bool:
-        """See `Game`."""
+        """Play one action; return False if it is unknown or changes nothing."""
         action = self._by.actions.get(text.strip().lower())
         if self.over or action is None:
             return False
@@ -83,15 +83,16 @@ class Described:
         return self.over or self.key() != before
 
     def key(self) -> JSON:
-        """See `Game`."""
+        """Return the environment's key and whether the game is over."""
         return [self._by.key(self._bare, self._seen), self.over]
 
     def legal(self) -> list[str] | None:
-        """See `Game`. Not listed: many do nothing here."""
+        """Return None: many actions change nothing here, so they are not listed."""
         return None
 
     def best(self) -> str | None:
-        """See `Game`. The first action of a shortest way by the chart."""
+        """Return the first action of a shortest path by `chart`; None if there is no chart or no
+        path."""
         if self._by.chart is None:
             return None
         way = shortest(self._by.chart(self._bare), int(self._seen), self._by.won)
@@ -222,11 +223,12 @@ TOYS: dict[str, Describer] = {
 }
 
 DESCRIBERS: dict[str, Describer] = dict(TOYS)
-"""By the name in a reference; add your own where the environment is played and where it is judged."""
+"""Describers by the name in a reference; register your own both where episodes run and where they
+are judged."""
 
 
 def start(reference: Mapping[str, Any]) -> Described:
-    """See `Game`."""
+    """Start the Gymnasium environment that `reference` names."""
     name = reference.get("game")
     if name not in DESCRIBERS:
         raise TaskError(f"no describer for {name!r}; {suggestion(str(name), DESCRIBERS)}")

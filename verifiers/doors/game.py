@@ -1,8 +1,9 @@
-"""`Game`: what a live game of another library looks like to us, and where each library's games start.
+"""Live games of other libraries behind one protocol, `Game`, and the function that starts them.
 
-A reference is plain data: `{"door": "openspiel", "game": "hex", "seed": 7, "turns": 60, ...}`. `start`
-makes the game that it names; the same reference and moves lead to the same game on any machine with the
-same version of the library. Games are never copied or pickled: going back is playing the moves again.
+A reference is plain data: `{"door": "openspiel", "game": "hex", "seed": 7, "turns": 60, ...}`.
+`start` makes the game that it names; the same reference and moves lead to the same game on any
+machine with the same version of the library. Games are never copied or pickled: to go back, the
+moves are played again.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ STARTS = {
     "textarena": "verigym.verifiers.doors.arena",
     "textworld": "verigym.verifiers.doors.stories",
 }
-"""The module of each door; its `start(reference)` gives a `Game`."""
+"""Module of each adapter; its `start(reference)` returns a `Game`."""
 
 
 class Game(Protocol):
@@ -32,27 +33,28 @@ class Game(Protocol):
     prompt: str
     """The task and the form of an action; the same from the first turn to the last."""
     view: str
-    """What the policy is shown now."""
+    """Observation that the policy sees now."""
     over: bool
     score: float
-    """In [0, 1]; of a game that is not over, what giving up here earns."""
+    """Score in [0, 1]; before the game is over, the score for giving up now."""
 
     def act(self, text: str) -> bool:
-        """Play one action, and the opponent's reply. False where it was none or changed nothing."""
+        """Play one action and the opponent's reply. Return False if it was not an action or
+        changed nothing."""
 
     def key(self) -> JSON:
         """All that decides what follows, view included; plain data."""
 
     def legal(self) -> list[str] | None:
-        """The actions that can be played now, where they can be listed."""
+        """Return the actions that can be played now; None if they cannot be listed."""
 
     def best(self) -> str | None:
-        """An action on a way to full marks; None where nobody knows one."""
+        """Return an optimal next action; None if it is unknown."""
 
 
 def start(reference: JSON) -> Game:
-    """The game that `reference` names. Raises TaskError for one that names none, RequestError where the
-    library is not installed."""
+    """Start the game that `reference` names. Raises TaskError if it names none, RequestError if
+    the library is not installed."""
     if not isinstance(reference, Mapping):
         raise TaskError('the reference must be {"door": name, "game": name, "seed": n, "turns": n}')
     door = reference.get("door")
@@ -66,7 +68,7 @@ def start(reference: JSON) -> Game:
 
 
 def library(name: str, extra: str) -> ModuleType:
-    """The module `name`. Raises RequestError with what to install where it is missing."""
+    """The module `name`. Raises RequestError with what to install if it is missing."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:

@@ -102,5 +102,5 @@ GRID = Describer(
 
 
 def start(reference: Mapping[str, Any]) -> Described:
-    """See `Game`."""
+    """Start the MiniGrid environment that `reference` names."""
     return Described(GRID, reference)

@@ -33,7 +33,7 @@ def item(task: str, level: int | None, seed: int) -> tuple[Any, dict[str, Any]]:
     of the task's curriculum, its highest where it has fewer; None for the library's defaults.
 
     Raises NotMade for a seed that has none (3 in 150 of tsumego), TaskError for an unknown task,
-    RequestError where the library is not installed.
+    RequestError if the library is not installed.
     """
     library("reasoning_gym", "reasoning-gym")
     _borrow()
@@ -43,7 +43,7 @@ def item(task: str, level: int | None, seed: int) -> tuple[Any, dict[str, Any]]:
         dataset = _kept(task, level)
         with _one_at_a_time:
             dataset.seed = seed
-            dataset.size = 1  # word_ladder makes it 0 where it gives up
+            dataset.size = 1  # word_ladder makes it 0 if it gives up
             return _with_item(dataset)
 
 

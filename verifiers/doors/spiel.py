@@ -53,23 +53,23 @@ class Match:
 
     @property
     def over(self) -> bool:
-        """See `Game`."""
+        """True if the position is terminal."""
         return bool(self._state.is_terminal())
 
     @property
     def score(self) -> float:
-        """See `Game`. 1 for a win."""
+        """1 for a win, else 0."""
         return float(self.over and self._state.returns()[self._seat] > 0)
 
     @property
     def view(self) -> str:
-        """See `Game`. The position as OpenSpiel writes it, and the legal moves."""
+        """Position as OpenSpiel prints it, and the legal moves."""
         if self.over:
             return f"{self._board()}\nThe game is over."
         return f"{self._board()}\nLegal moves: {', '.join(self.legal())}"
 
     def act(self, text: str) -> bool:
-        """See `Game`."""
+        """Play a legal move and the opponent's reply; return False for any other text."""
         wanted = text.strip()
         for action in [] if self.over else self._state.legal_actions():
             if self._written(action) == wanted:
@@ -79,15 +79,15 @@ class Match:
         return False
 
     def key(self) -> JSON:
-        """See `Game`."""
+        """Return the position and the number of chance events so far."""
         return [str(self._state), self._fallen]
 
     def legal(self) -> list[str]:
-        """See `Game`."""
+        """Return the legal moves; empty if the game is over."""
         return [] if self.over else [self._written(a) for a in self._state.legal_actions()]
 
     def best(self) -> str | None:
-        """See `Game`. Nobody knows."""
+        """Return None: there is no solver."""
         return None
 
     def _board(self) -> str:
@@ -118,5 +118,5 @@ class Match:
 
 
 def start(reference: Mapping[str, Any]) -> Match:
-    """See `Game`."""
+    """Start the OpenSpiel game that `reference` names."""
     return Match(reference)

@@ -54,9 +54,10 @@ class Story:
 
     @property
     def view(self) -> str:
-        """See `Game`. What was told last, without the banner, the status line and the count of turns.
+        """Last text of the game, without the banner, the status line and the turn count.
 
-        What lies in one place is listed by name, and not by what was put there last: facts have no order.
+        Things in one place are listed by name, not by when they were put there, because facts have
+        no order.
         """
         told = str(self._state.feedback)
         if "$$" in told:
@@ -67,7 +68,8 @@ class Story:
         return re.sub(r"\n{3,}", "\n\n", told).strip() or "Nothing happens."
 
     def act(self, text: str) -> bool:
-        """See `Game`. Only commands that TextWorld admits here are played; all others do nothing."""
+        """Play a command that TextWorld admits here; return False for any other, which changes
+        nothing."""
         known = {one.lower(): one for one in self._state.admissible_commands}
         command = known.get(" ".join(text.lower().split()))
         if self.over or command is None:
@@ -78,15 +80,15 @@ class Story:
         return True
 
     def key(self) -> JSON:
-        """See `Game`."""
+        """Return the sorted facts, a digest of the view, and whether the game is over."""
         return [sorted(map(str, self._state.facts)), digest(self.view), self.over]
 
     def legal(self) -> list[str] | None:
-        """See `Game`."""
+        """Return the admissible commands; empty if the game is over."""
         return [] if self.over else sorted(self._state.admissible_commands)
 
     def best(self) -> str | None:
-        """See `Game`."""
+        """Return the next command of TextWorld's own winning policy; None if it has none."""
         commands = self._state.policy_commands
         return str(commands[0]) if commands else None
 
@@ -127,5 +129,5 @@ def _built(kind: str, seed: int, settings: tuple[tuple[str, Any], ...]) -> str:
 
 
 def start(reference: Mapping[str, Any]) -> Story:
-    """See `Game`."""
+    """Start the TextWorld game that `reference` names."""
     return Story(reference)

@@ -18,15 +18,17 @@ from verigym.errors import TaskError
 RANKS = "A23456789T"
 MOVES = ("hit", "stand", "double", "surrender")
 MARGIN = 0.01
-"""How much of a bet a move may fall behind the best one."""
+"""Largest expected loss against the best move, in bets, at which a move still counts as well
+played."""
 NEXT = 36
 """Cards that are dealt in advance for one hand: more than a player and a dealer can take."""
 
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What does not change: cards of each rank, whether the dealer draws at soft 17, the moves that may
-    be made, and for each hand two cards of the player, the dealer's, and those to come."""
+    """Settings that stay fixed: number of cards of each rank, whether the dealer hits soft 17, the
+    moves allowed, and for each hand the player's two cards, the dealer's card and the cards to
+    come."""
 
     deck: tuple[int, ...]
     soft17: bool
@@ -39,7 +41,7 @@ class Table:
     """Which hand is played, how many cards were drawn for it, and how well it was played.
 
     `good` counts the hands before that were well played. `last` is how the hand before ended: the
-    player's and the dealer's total (0 where the dealer did not play), and what was gained.
+    player's and the dealer's total (0 if the dealer did not play), and what was gained.
     """
 
     house: House
@@ -51,7 +53,7 @@ class Table:
 
     @property
     def over(self) -> bool:
-        """Whether all hands are played."""
+        """True if all hands are played."""
         return self.hand == len(self.house.hands)
 
     @property
@@ -69,7 +71,7 @@ class Table:
 
     @property
     def gains(self) -> dict[str, float]:
-        """What each of them gains on average, in bets."""
+        """Expected gain of each available move, in bets."""
         up = RANKS.index(self.house.hands[self.hand][1])
         some = book(self.house.deck, self.house.soft17).gains(*total_of(self.cards), up)
         return {move: some[MOVES.index(move)] for move in self.open}
@@ -128,7 +130,7 @@ class Blackjack:
         return state.over and state.good == state.hand
 
     def lost(self, state: Table) -> bool:
-        """Whether all hands are over and not all were well played."""
+        """Return True if all hands are over and not all were well played."""
         return state.over and not self.won(state)
 
     def share(self, state: Table) -> float:
@@ -137,7 +139,7 @@ class Blackjack:
 
 
 def total_of(cards: str) -> tuple[int, bool]:
-    """What the cards count, and whether an ace counts 11 in it."""
+    """Return the total of the cards, and True if it counts an ace as 11."""
     total = sum(RANKS.index(card) + 1 for card in cards)
     soft = "A" in cards and total <= 11
     return (total + 10 if soft else total), soft
@@ -152,7 +154,7 @@ def added(total: int, soft: bool, rank: int) -> tuple[int, bool]:
 
 
 class Book:
-    """What moves gain on average with one deck, worked out as it is asked for."""
+    """Expected gains of moves with one deck, computed on demand."""
 
     def __init__(self, deck: tuple[int, ...], soft17: bool) -> None:
         self.chances = [(rank, n / sum(deck)) for rank, n in enumerate(deck) if n]
@@ -161,7 +163,8 @@ class Book:
         self._gains: dict[tuple[int, bool, int], tuple[float, float, float, float]] = {}
 
     def ends(self, total: int, soft: bool) -> tuple[float, ...]:
-        """How likely a dealer with this total ends with 17, 18, 19, 20, 21, and over 21."""
+        """Return the probabilities that a dealer with this total ends with 17, 18, 19, 20, 21, and
+        over 21."""
         found = self._ends.get((total, soft))
         if found is None:
             ends = [0.0] * 6
@@ -175,14 +178,16 @@ class Book:
         return found
 
     def standing(self, total: int, up: int) -> float:
-        """What standing gains against the dealer's card `up`; a total over 21 loses."""
+        """Return the expected gain of standing against the dealer's card `up`; a total over 21
+        loses."""
         if total > 21:
             return -1.0
         ends = self.ends(*added(0, False, up))
         return ends[5] + sum(ends[i] * ((total > 17 + i) - (total < 17 + i)) for i in range(5))
 
     def gains(self, total: int, soft: bool, up: int) -> tuple[float, float, float, float]:
-        """What each of `MOVES` gains, in bets, where all moves after it are the best ones."""
+        """Return the expected gain of each of `MOVES`, in bets, if all later moves are the best
+        ones."""
         found = self._gains.get((total, soft, up))
         if found is None:
             hit = double = 0.0
@@ -203,7 +208,8 @@ def book(deck: tuple[int, ...], soft17: bool) -> Book:
 
 
 def dealer_stands(total: int, soft: bool, soft17: bool) -> bool:
-    """Whether the dealer takes no more; with `soft17` one more at 17 with an ace that counts 11."""
+    """Return True if the dealer takes no more cards; with `soft17` the dealer hits a 17 that
+    counts an ace as 11."""
     return total > 16 and not (soft17 and soft and total == 17)
 
 

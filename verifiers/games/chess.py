@@ -94,7 +94,7 @@ def sliding(square: int, occupied: int, first: int, last: int) -> int:
 
 
 def attacked(position: Position, square: int, by: int, occupied: int) -> bool:
-    """Whether side `by` attacks `square`, if `occupied` are the squares with pieces."""
+    """Return True if side `by` attacks `square`; `occupied` are the squares with pieces."""
     pieces, sides = position[0], position[1]
     theirs = sides[by]
     if (
@@ -111,7 +111,7 @@ def attacked(position: Position, square: int, by: int, occupied: int) -> bool:
 
 
 def in_check(position: Position) -> bool:
-    """Whether the side to move is in check."""
+    """Return True if the side to move is in check."""
     pieces, sides, turn = position[:3]
     king = (pieces[KING] & sides[turn]).bit_length() - 1
     return attacked(position, king, 1 - turn, sides[0] | sides[1])
@@ -167,7 +167,8 @@ def legal_moves(position: Position, enough: int = 1000) -> list[int]:
 
 
 def stuck(position: Position) -> bool:
-    """Whether there is no legal move; sooner told than by listing them, where the king can step aside."""
+    """Return True if there is no legal move; faster than listing the moves when the king can step
+    aside."""
     pieces, sides, turn = position[:3]
     own, both = sides[turn], sides[0] | sides[1]
     king = (pieces[KING] & own).bit_length() - 1
@@ -178,7 +179,8 @@ def stuck(position: Position) -> bool:
 
 
 def _pressure(position: Position, king: int) -> tuple[int, int, dict[int, int]]:
-    """How many pieces give check, where a move stops the check, and along what pinned pieces may go."""
+    """Return the number of pieces that give check, the squares where a move stops the check, and
+    the lines along which each pinned piece may move."""
     pieces, sides, turn = position[:3]
     own, other = sides[turn], sides[1 - turn]
     both = own | other
@@ -254,7 +256,7 @@ def made(position: Position, move: int) -> Position:
 
 
 def likely_checks(position: Position, legal: list[int]) -> list[int]:
-    """Those of the legal moves that may give check; no check is left out."""
+    """Return the legal moves that may give check; no checking move is left out."""
     pieces, sides, turn, _, passant = position
     own, both = sides[turn], sides[0] | sides[1]
     king = (pieces[KING] & sides[1 - turn]).bit_length() - 1

@@ -63,7 +63,7 @@ class ConnectFour:
         return four(pair(state)[0])
 
     def lost(self, state: Match) -> bool:
-        """Whether the game is over without a win."""
+        """Return True if the game is over without a win."""
         xs, os = pair(state)
         return four(os) or (not open_cells(xs | os) and not four(xs))
 
@@ -113,7 +113,7 @@ def pair(state: Match) -> Board:
 
 
 def four(signs: int) -> bool:
-    """Whether they hold four in a line."""
+    """Return True if the signs include four in a line."""
     for step in (1, 6, 7, 8):
         twos = signs & signs >> step
         if twos & twos >> 2 * step:
@@ -149,7 +149,8 @@ def safe_cells(me: int, you: int) -> int:
 
 
 def wins_in(me: int, you: int, moves: int) -> bool:
-    """Whether `me`, to move, can force four within so many own moves, whatever `you` play."""
+    """Return True if `me`, to move, can force four within this many own moves, whatever `you`
+    play."""
     both = me | you
     if completing(me, both) & open_cells(both):
         return True
@@ -159,7 +160,8 @@ def wins_in(me: int, you: int, moves: int) -> bool:
 
 
 def keeps(me: int, you: int, cell: int, moves: int) -> bool:
-    """Whether `me`, having just played the safe `cell`, forces four within `moves` moves, it included."""
+    """Return True if `me`, having just played the safe `cell`, forces four within `moves` moves
+    including that one."""
     me |= cell
     both = me | you
     replies = open_cells(both)

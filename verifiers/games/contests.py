@@ -19,17 +19,17 @@ from verigym.verifiers.games.duels import Nim, TicTacToe, heaps_of, line_of, tak
 from verigym.verifiers.games.liars_dice import DiceContest
 
 SELF = "self"
-"""What a reference names as `opponent` where both sides are played."""
+"""Value of a reference's `opponent` if both sides are played."""
 
 
 class Contest(Protocol):
     """One game, from both sides."""
 
     def start(self, reference: Mapping[str, JSON]) -> Any:
-        """The first board. Raises TaskError where the reference does not draw one."""
+        """The first board. Raises TaskError if the reference does not draw one."""
 
     def read(self, move: JSON) -> Hashable | None:
-        """A move as a policy writes it, in one form; None where it is none."""
+        """Return a policy's move in canonical form; None if it is not a move."""
 
     def moves(self, board: Any, side: int) -> Mapping[Any, str]:
         """The moves that `side` can make, in that form, and how they are written."""
@@ -38,7 +38,8 @@ class Contest(Protocol):
         """The board after it."""
 
     def outcome(self, board: Any) -> float | None:
-        """1 where side 0 has won, 1/2 for a draw, 0 where side 1 has; None while it goes on."""
+        """Return 1 if side 0 has won, 1/2 for a draw, 0 if side 1 has won; None while the game
+        goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ class Sides:
 
 
 def moved(contest: Contest, sides: Sides, written: JSON) -> Sides:
-    """What comes of a move as it was written by the side whose turn it is."""
+    """Apply a move, as the side to play wrote it; one that is illegal or unreadable forfeits the
+    game."""
     move = contest.read(written)
     if move is None or move not in contest.moves(sides.board, sides.turn):
         return replace(sides, forfeited=sides.turn)
@@ -59,7 +61,7 @@ def moved(contest: Contest, sides: Sides, written: JSON) -> Sides:
 
 
 def outcome(contest: Contest, sides: Sides) -> float | None:
-    """As `Contest.outcome`, forfeits included."""
+    """Return `Contest.outcome`, forfeits included."""
     if sides.forfeited is not None:
         return float(sides.forfeited)
     return contest.outcome(sides.board)

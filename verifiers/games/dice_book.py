@@ -59,7 +59,8 @@ class Book:
         self.weights, self.values, self._answers = mine, values, answers
 
     def chances(self, bids: tuple[int, ...], own: Hand) -> dict[int, float]:
-        """By move; `bids` are all that were made, the opponent's last."""
+        """Return the chance of winning by move; `bids` are all bids made so far, the opponent's
+        last."""
         hand, count = self.hands.index(own), len(self.values)
         if not bids:
             return {b: float(self._answers[b][0, hand]) for b in range(count)}
@@ -88,11 +89,13 @@ def book(dice: int, faces: int, style: str) -> Book:
 
 @lru_cache(maxsize=8)
 def styles(dice: int, faces: int, style: str) -> np.ndarray[Any, np.dtype[Any]]:
-    """How often, by whole weights [H, last bid + 1 or 0, move], which move is made; the last is a call.
+    """Return the frequency of each move as whole weights [H, last bid + 1 or 0, move]; the last
+    move is a call.
 
-    `random` makes any move, all as often. `honest` makes what is most likely to be right by its own dice,
-    of a call and all higher bids; the highest bid where several are, and a call only where it is
-    likelier than any. `equilibrium` is what regret matching came to (`dice_table.py`).
+    `random` makes every move equally often. `honest` makes the call or higher bid that is most
+    likely to be right given its own dice; among equals it takes the highest bid, and it calls only
+    if a call is likelier than every bid. `equilibrium` follows the result of regret matching
+    (`dice_table.py`).
     """
     hands, prior = hands_of(dice, faces)
     count = 2 * dice * faces
@@ -130,6 +133,6 @@ def hands_of(dice: int, faces: int) -> tuple[list[Hand], np.ndarray[Any, np.dtyp
 
 
 def holds(bid: int, faces: int, own: Hand, other: Hand) -> bool:
-    """Whether a bid is true."""
+    """Return True if a bid is true."""
     face = bid % faces + 1
     return own.count(face) + other.count(face) > bid // faces

@@ -1,11 +1,13 @@
-"""How an opponent near equilibrium plays liar's dice with two dice of three faces each.
+"""Near-equilibrium strategy for liar's dice with two dice of three faces each.
 
-For each hand (11, 12, 13, 22, 23, 33) and each last bid (none, then 0 to 11) how often, of a hundred, it
-makes each higher bid, from the next one up, and in the last place how often it calls.
+For each hand (11, 12, 13, 22, 23, 33) and each last bid (none, then 0 to 11), the table gives how
+many times in a hundred the opponent makes each higher bid, from the next one up, and in the last
+place how often it calls.
 
-Found by `benchmarks/dice_equilibrium.py`: 300 rounds of CFR+ (Tammelin 2014, arXiv 1407.5042) over all
-sequences of bids, then averaged over those with the same last bid. Who knows it by heart wins 52 of 100 rounds against it, as `Book.value`
-tells; half would be an equilibrium.
+Found by `benchmarks/dice_equilibrium.py`: 300 rounds of CFR+ (Tammelin 2014, arXiv 1407.5042) over
+all sequences of bids, then averaged over those with the same last bid. A player who knows the
+table by heart wins 52 of 100 rounds against it, as `Book.value` computes; 50 would be an
+equilibrium.
 """
 
 # fmt: off

@@ -70,7 +70,7 @@ class TicTacToe:
         return line == "X" or (state.goal == "draw" and not line and "." not in board)
 
     def lost(self, state: Match) -> bool:
-        """Whether the game is over without the goal."""
+        """Return True if the game is over without the goal."""
         return ("." not in state.board or bool(line_of(str(state.board)))) and not self.won(state)
 
 
@@ -106,12 +106,12 @@ class Nim:
         return state.last == "player"
 
     def lost(self, state: Match) -> bool:
-        """Whether the opponent took the last thing."""
+        """Return True if the opponent took the last object."""
         return state.last == "opponent"
 
 
 def line_of(board: str) -> str:
-    """Who has three in a line, or nothing."""
+    """Return the player with three in a line; empty if there is none."""
     for a, b, c in _LINES:
         if board[a] != "." and board[a] == board[b] == board[c]:
             return board[a]
@@ -119,7 +119,7 @@ def line_of(board: str) -> str:
 
 
 def heaps_of(reference: Mapping[str, JSON]) -> tuple[int, ...]:
-    """The heaps that a reference gives. Raises TaskError for what is none."""
+    """Return the heaps that a reference gives. Raises TaskError if they are invalid."""
     heaps = reference.get("heaps")
     if (
         not isinstance(heaps, list | tuple)
@@ -137,7 +137,7 @@ def taken(heaps: tuple[int, ...], heap: int, many: int) -> tuple[int, ...]:
 
 
 def nim_move(heaps: tuple[int, ...]) -> tuple[int, int] | None:
-    """A move that leaves a nim-sum of 0 (Bouton 1901), or None where there is none."""
+    """Return a move that leaves a nim-sum of 0 (Bouton 1901); None if there is none."""
     total = 0
     for n in heaps:
         total ^= n
@@ -149,7 +149,7 @@ def _put(board: str, place: int, sign: str) -> str:
 
 
 def _reply(board: str, strength: str, seed: int) -> int:
-    """Where O goes."""
+    """Return the place where O plays."""
     free = [i for i, sign in enumerate(board) if sign == "."]
     if strength != "random":
         for sign in "OX":  # to win, or else to stop X from winning
@@ -162,7 +162,7 @@ def _reply(board: str, strength: str, seed: int) -> int:
 
 
 def best_places(board: str, turn: str) -> list[int]:
-    """Where X or O does best, in order, by looking at all that can follow."""
+    """Return the best places for X or O, in order, by searching all continuations."""
     other, sign = ("O", 1) if turn == "X" else ("X", -1)
     values = {
         place: sign * _value(_put(board, place, turn), other)
@@ -174,7 +174,7 @@ def best_places(board: str, turn: str) -> list[int]:
 
 @lru_cache(maxsize=10_000)
 def _value(board: str, turn: str) -> int:
-    """1 where X wins with perfect play, 0 for a draw, -1 where O wins."""
+    """1 if X wins with perfect play, 0 for a draw, -1 if O wins."""
     line = line_of(board)
     if line or "." not in board:
         return {"X": 1, "O": -1, "": 0}[line]
@@ -187,7 +187,7 @@ def _value(board: str, turn: str) -> int:
 
 
 def _answer(heaps: tuple[int, ...], strength: str, seed: int) -> tuple[int, int]:
-    """What the opponent takes."""
+    """Return the opponent's move: the heap and how many objects it takes."""
     filled = [i for i, n in enumerate(heaps) if n]
     if strength != "random" and len(filled) == 1:
         return filled[0], heaps[filled[0]]

@@ -1,4 +1,4 @@
-"""How chess is written: squares and moves in UCI, positions in FEN."""
+"""Chess notation: squares and moves in UCI, positions in FEN."""
 
 from __future__ import annotations
 

@@ -45,7 +45,8 @@ def word_marks(secret: str, guess: str) -> str:
 
 
 def code_marks(secret: str, guess: str) -> tuple[int, int]:
-    """How many symbols are in place, and how many more are right elsewhere."""
+    """Return the number of symbols in the right place, and of further symbols that are right but
+    misplaced."""
     placed = sum(s == g for s, g in zip(secret, guess, strict=True))
     common = sum((Counter(secret) & Counter(guess)).values())
     return placed, common - placed
@@ -118,7 +119,7 @@ class Hangman:
         return set(state.secret).issubset(state.made) and not self.lost(state)
 
     def lost(self, state: Guesses) -> bool:
-        """Whether no life is left."""
+        """Return True if no life is left."""
         return sum(letter not in state.secret for letter in state.made) >= state.lives
 
 

@@ -32,9 +32,9 @@ Move = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What does not change. A place is its name, its room, and whether it opens; a kind is a name
-    without its number. The errand is one of `ERRANDS`, a kind of thing, and a kind of place (empty for
-    `light`)."""
+    """Everything that stays fixed. A place is its name, its room, and whether it opens; a kind is
+    a name without its number. The errand is one of `ERRANDS`, a kind of thing, and a kind of place
+    (empty for `light`)."""
 
     places: tuple[tuple[str, str, bool], ...]
     things: tuple[str, ...]
@@ -71,7 +71,7 @@ class Home:
     opened: frozenset[str] = frozenset()
 
     def reaches(self, place: str) -> bool:
-        """Whether one stands at the place, and it is not closed."""
+        """Return True if the player stands at the place and it is not closed."""
         return self.at == place and (place in self.opened or place not in self.house.opens)
 
     def things_at(self, place: str) -> list[str]:

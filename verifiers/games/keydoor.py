@@ -26,7 +26,7 @@ _CELLS = frozenset(".#@*")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What moves change: position, keys held, doors opened. All else is the level."""
+    """State that moves change: position, keys held, doors opened. Everything else is the level."""
 
     row: int
     column: int
@@ -35,7 +35,7 @@ class Place:
 
 
 class Level:
-    """A parsed level, a value: equal rows are equal levels. TaskError where they are not a level."""
+    """A parsed level, a value: equal rows are equal levels. TaskError if they are not a level."""
 
     def __init__(self, rows: tuple[str, ...]) -> None:
         if not rows or not rows[0] or len({len(row) for row in rows}) != 1:
@@ -66,11 +66,11 @@ class Level:
         raise TaskError(f"cell {cell!r} is not in the level")
 
     def at_goal(self, place: Place) -> bool:
-        """Whether the game is won."""
+        """Return True if the game is won."""
         return (place.row, place.column) == self.goal
 
     def move(self, place: Place, direction: str) -> Place:
-        """Where `direction` leads; `place` itself where the way is blocked."""
+        """Return the place that `direction` leads to; `place` itself if the way is blocked."""
         step = MOVES[direction]
         row, column = place.row + step[0], place.column + step[1]
         if not (0 <= row < self.height and 0 <= column < self.width):
@@ -115,7 +115,7 @@ def parse_level(rows: tuple[str, ...]) -> Level:
 
 
 def read_reference(task: Task) -> tuple[Level, int]:
-    """Level and turn limit from a task's reference. Raises TaskError where they are not there.
+    """Level and turn limit from a task's reference. Raises TaskError if they are not there.
 
     The limit is for the environment to keep, where a user may change it; verdicts ignore it.
     """
@@ -131,7 +131,7 @@ def read_reference(task: Task) -> tuple[Level, int]:
 
 
 class KeyDoorVerifier(Verifier):
-    """1.0 where the submitted moves, replayed from the start, reach the goal; else 0.0."""
+    """1.0 if the submitted moves, replayed from the start, reach the goal; else 0.0."""
 
     id: ClassVar[str] = "games/keydoor"
     version: ClassVar[int] = 1

@@ -21,7 +21,7 @@ from verigym.verifiers.games.duels import seeded
 
 STYLES = ("random", "honest", "equilibrium")
 MARGIN = 0.05
-"""How much less than the best one a move may win."""
+"""Largest loss of winning probability against the best move at which a move still counts as good."""
 MOST_BIDS = 12
 """All sequences of bids are looked at, which are two to this power."""
 TABLE_SHAPE = (2, 3)
@@ -31,8 +31,9 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Cup:
-    """What does not change: dice of each, their faces, the opponent's style and seed, and for each round
-    the player's hand and the opponent's, both sorted. The player begins rounds 1, 3, 5 and so on."""
+    """Settings that stay fixed: number of dice of each side, their faces, the opponent's style and
+    seed, and for each round the player's hand and the opponent's, both sorted. The player begins
+    rounds 1, 3, 5 and so on."""
 
     dice: int
     faces: int
@@ -58,7 +59,7 @@ class Bidding:
 
     @property
     def over(self) -> bool:
-        """Whether all rounds are played."""
+        """True if all rounds are played."""
         return self.round == len(self.cup.rounds)
 
     @property
@@ -117,7 +118,7 @@ class LiarsDice:
         return state.over and state.good == state.round
 
     def lost(self, state: Bidding) -> bool:
-        """Whether all rounds are over and not all were well played."""
+        """Return True if all rounds are over and not all were well played."""
         return state.over and not self.won(state)
 
     def share(self, state: Bidding) -> float:
@@ -167,12 +168,12 @@ def open_moves(dice: int, faces: int, bids: tuple[int, ...]) -> list[int]:
 
 
 def begun(state: Bidding) -> Bidding:
-    """The state, with the opponent's bid where it begins the round."""
+    """Return the state, including the opponent's bid if it begins the round."""
     return _answered(state) if not state.over and state.round % 2 and not state.bids else state
 
 
 def read_bid(move: JSON) -> int | tuple[int, int] | None:
-    """How many of which face, or `LIAR`; None for what is neither."""
+    """Return the number of dice and the face of a bid, or `LIAR`; None for anything else."""
     if not isinstance(move, str) or len(move) > 20:
         return None
     text = move.strip().lower().rstrip(".!")

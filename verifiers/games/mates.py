@@ -84,12 +84,12 @@ class MatePuzzle:
         return state.end == "mate"
 
     def lost(self, state: Puzzle) -> bool:
-        """Whether the mate has been given away."""
+        """Return True if the mate has been given away."""
         return state.end == "spoiled"
 
 
 def meant(position: Position, written: Written) -> int | None:
-    """The legal move that was written; None where there is none, or more than one."""
+    """Return the legal move that was written; None if no move or more than one matches."""
     kind, file, rank, to, promoted, castling = written
     pieces = position[0]
     found = []
@@ -111,8 +111,8 @@ def meant(position: Position, written: Written) -> int | None:
 
 
 def played(puzzle: Puzzle, move: int) -> Puzzle:
-    """What becomes of the puzzle after a legal move: mate, spoiled, or the next move after the longest
-    defence (the first in order of UCI among equals)."""
+    """Return the puzzle after a legal move: mate, spoiled, or the next move to find after the
+    longest defence (the first in order of UCI among equals)."""
     after = made(puzzle.position, move)
     replies = sorted(legal_moves(after), key=uci)
     left = puzzle.left - 1
@@ -132,7 +132,8 @@ def played(puzzle: Puzzle, move: int) -> Puzzle:
 
 
 def mate_distance(position: Position, most: int) -> int | None:
-    """In how few of its moves the side to move can force mate; None if not in `most`."""
+    """Return the smallest number of moves in which the side to move can force mate; None if more
+    than `most`."""
     return next((n for n in range(1, most + 1) if mating_move(position, n) is not None), None)
 
 
@@ -164,7 +165,8 @@ def _looked_at(position: Position) -> tuple[list[int], list[tuple[int, Position]
 
 
 def _forced(after: Position, moves: int, quiet: bool) -> bool:
-    """Whether the side to move is mated, or will be within `moves` (1 or more) moves of the other."""
+    """Return True if the side to move is mated, or will be within `moves` (1 or more) moves of the
+    other."""
     replies = legal_moves(after) if quiet else legal_moves(after, _CHOICE + 1)
     if not replies:
         return in_check(after)

@@ -47,7 +47,7 @@ _LINES = {
     "up": tuple(tuple(4 * j + i for j in range(4)) for i in range(4)),
     "down": tuple(tuple(4 * (3 - j) + i for j in range(4)) for i in range(4)),
 }
-"""For each direction the places of each line, from the side that tiles move to."""
+"""Return, for each direction, the places of each line, starting at the side that tiles move to."""
 
 
 # Whether a push is legal and what it does are asked one after the other.
@@ -69,7 +69,7 @@ def pushes(tiles: Tiles) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _ways(line: tuple[int, ...]) -> int:
-    """1 where a push to the front of a line moves something, and 2 where one to its end does."""
+    """Return 1 if a push to the front of a line moves something, plus 2 if one to its end does."""
     back = line[::-1]
     return (_merged(line) != line) | (_merged(back) != back) << 1
 
@@ -81,7 +81,8 @@ _PUSHES = [
 
 
 def with_new_tile(tiles: Tiles, seed: int) -> Tiles:
-    """With a 2, or one time in ten a 4, on an empty place; SHA-256 of seed and tiles decides."""
+    """Return the tiles with a 2, or one time in ten a 4, on an empty place; SHA-256 of seed and
+    tiles decides."""
     empty = [i for i, tile in enumerate(tiles) if not tile]
     drawn = hashlib.sha256(repr((seed, tiles)).encode()).digest()
     place = empty[int.from_bytes(drawn[:4]) % len(empty)]

@@ -56,7 +56,7 @@ def field_of(height: int, width: int, mines: int) -> Field:
 
 
 def around(cells: int, width: int) -> int:
-    """How many of `cells` are around each cell; between the rows too."""
+    """Return, for each cell, the number of `cells` around it; also between the rows."""
     row = 4 * (width + GAP)
     three = (cells << 4) + cells + (cells >> 4)
     return three + (three << row) + (three >> row) - cells
@@ -70,7 +70,7 @@ def spread(cells: int, width: int) -> int:
 
 
 def some(counts: int, cells: int) -> int:
-    """Those of `cells` where `counts` is not 0."""
+    """Return the members of `cells` whose count in `counts` is not 0."""
     half = counts | counts >> 2
     return (half | half >> 1) & cells
 
@@ -136,7 +136,7 @@ class Minesweeper:
         return state.cells == state.field.free
 
     def lost(self, state: Opened) -> bool:
-        """Whether a mine was opened."""
+        """Return True if a mine was opened."""
         return bool(state.field.mines & state.cells)
 
 
@@ -149,7 +149,7 @@ def _read(text: str) -> Cell | None:
 
 
 def _at(field: Field, cell: Cell) -> int:
-    """The set of that cell; empty where it is none of the field's."""
+    """Return the set of that cell; empty if it lies outside the field."""
     row, column = cell
     inside = 0 <= row < field.height and 0 <= column < field.width
     return 1 << 4 * (row * (field.width + GAP) + column) if inside else 0

@@ -70,12 +70,12 @@ class TwentyQuestions:
         return state.guess == state.secret
 
     def lost(self, state: Inquiry) -> bool:
-        """Whether the guess was wrong."""
+        """Return True if the guess was wrong."""
         return bool(state.guess) and state.guess != state.secret
 
 
 def _named(known: tuple[str, ...], words: str) -> str | None:
-    """Which of the known texts is meant, whatever its capitals."""
+    """Return the known text that is meant, ignoring letter case."""
     return next((text for text in known if text.lower() == words), None)
 
 

@@ -43,10 +43,10 @@ _NUMBERING = re.compile(r"^\s*\d+[.)]\s+")
 
 
 class Reading(Protocol):
-    """What tells a move from other words."""
+    """Reader that recognises moves in text."""
 
     def read(self, move: JSON) -> Hashable | None:
-        """A move in one form; None where it is none."""
+        """Return a move in canonical form; None if the text is not a move."""
 
 
 class ReplayVerifier(Verifier):
@@ -161,7 +161,7 @@ class ReplayVerifier(Verifier):
 
 
 def _progress(rules: Any, state: Any) -> dict[str, float]:
-    """How much of the goal is reached, where the rules can say."""
+    """Return the share of the goal reached; empty if the rules do not measure it."""
     return {"progress": rules.share(state)} if hasattr(rules, "share") else {}
 
 

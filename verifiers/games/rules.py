@@ -1,7 +1,7 @@
 """Rule sets that `games/replay` knows by name: a start, the moves, and what wins.
 
 Each is a value: no state of its own, and states are plain hashable values. `read` gives a move in the
-one form that `apply` takes, or None where what was written is no move of the game at all; a move that
+one form that `apply` takes, or None if what was written is no move of the game at all; a move that
 is one but cannot be made now is illegal, which is told apart.
 """
 
@@ -39,19 +39,19 @@ class Rules(Protocol):
     """One game. States may hold the level, so that `apply` and `won` need nothing else."""
 
     def start(self, reference: Mapping[str, JSON]) -> Any:
-        """The first state. Raises TaskError where the reference does not draw one."""
+        """The first state. Raises TaskError if the reference does not draw one."""
 
     def read(self, move: JSON) -> Hashable | None:
-        """A move as the policy writes it, in one form; None where it is none."""
+        """Return a policy's move in canonical form; None if it is not a move."""
 
     def legal(self, state: Any, move: Any) -> bool:
-        """Whether `move` can be made in `state`."""
+        """Return True if `move` can be made in `state`."""
 
     def apply(self, state: Any, move: Any) -> Any:
         """The state after a legal move."""
 
     def won(self, state: Any) -> bool:
-        """Whether the goal is reached."""
+        """Return True if the goal is reached."""
 
 
 class KeyDoor:
@@ -191,7 +191,7 @@ class Sliding:
         return state.tiles == state.goal
 
     def _from(self, state: SlidingState, move: str | int) -> int | None:
-        """Where the tile that moves stands."""
+        """Return the index of the tile that moves; None if no tile can move so."""
         row, column = divmod(state.tiles.index(0), state.width)
         for name, (down, right) in DIRECTIONS.items():
             there, beside = row - down, column - right
@@ -205,7 +205,7 @@ class Sliding:
 
 @dataclass(frozen=True, slots=True)
 class LakeState:
-    """Where one stands on the ice."""
+    """Position on the ice."""
 
     rows: tuple[str, ...]
     row: int
@@ -305,7 +305,7 @@ RULES: Mapping[str, Rules] = {
 
 
 def rules_of(task: Task) -> tuple[Rules, Mapping[str, JSON]]:
-    """The rules that the reference of `task` names, and the reference. TaskError where it names none."""
+    """The rules that the reference of `task` names, and the reference. TaskError if it names none."""
     reference = task.reference
     if not isinstance(reference, dict):
         raise TaskError('the reference must be {"game": name, ...}')

@@ -17,12 +17,12 @@ _SETS = [
     bytes.maketrans(_SIGNS.encode(), bytes(b"01"[sign in some] for sign in _SIGNS))
     for some in (_SIGNS[1:], ".*+", "$*", "@+")
 ]
-"""What makes a plan the digits of a set: floor, goals, boxes, you."""
+"""Translation tables from a plan to the binary digits of each set: floor, goals, boxes, player."""
 
 
 class Room(Struct, frozen=True, gc=False):
-    """What does not move. Sets of cells are bits: cell (r, c) is bit `(r + 1) * stride + c`, so that all
-    around the rows there are bits that are no floor."""
+    """Parts of the level that do not move. Sets of cells are bit masks: cell (r, c) is bit `(r +
+    1) * stride + c`, so the bits around the rows are never floor."""
 
     height: int
     width: int
@@ -31,11 +31,11 @@ class Room(Struct, frozen=True, gc=False):
 
     @property
     def stride(self) -> int:
-        """From a cell to the one below."""
+        """Distance in bits from a cell to the one below."""
         return self.width + 1
 
     def step(self, move: str) -> int:
-        """From a cell to the next in a direction."""
+        """Return the distance in bits from a cell to the next one in a direction."""
         down, right = MOVES[move]
         return down * (self.width + 1) + right
 

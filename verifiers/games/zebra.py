@@ -1,4 +1,4 @@
-"""Rules of zebra puzzles: who and what belongs to which house, told by clues."""
+"""Rules of zebra puzzles: find out from clues who and what belongs to which house."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Clue = tuple[str, str, str | int]
 
 @dataclass(frozen=True, slots=True)
 class Street:
-    """A puzzle, and the house of each word, 0 where it has none yet."""
+    """A puzzle, and the house of each word, 0 if it has none yet."""
 
     words: tuple[tuple[str, ...], ...]
     clues: tuple[Clue, ...]

@@ -1,11 +1,11 @@
-"""Whether an answer says anything: words that only announce, frame or praise an answer are no answer.
+"""Detection of answers that say nothing: words that only announce, frame or praise an answer.
 
-A list of openers is never complete, so what counts is what remains: an answer of nothing but the words
-below, which name an answer, a process, a judge or a verdict and never a thing in the world, is empty
-however it combines them. Numbers, names and every other word are content. `languages.py` has such words of
-other languages.
+A list of openers is never complete, so what remains after them counts: an answer made only of the
+words below, which name an answer, a process, a judge or a verdict and never a thing in the world,
+is empty however it combines them. Numbers, names and every other word are content. `languages.py`
+has such words of other languages.
 
-A bare "yes", "true", "correct" or "QED" is an answer where the question wants one (`wants`).
+A bare "yes", "true", "correct" or "QED" is an answer if the question asks for one (`wants`).
 """
 
 from __future__ import annotations
@@ -112,10 +112,11 @@ _LONG = 4000
 
 
 def says_nothing(bare: str, question: AbstractSet[str]) -> bool:
-    """Whether plain text (`guard.plain`) holds no word of content.
+    """Return True if plain text (`guard.plain`) holds no word of content.
 
-    A lone word of them may be an answer ("Logic"), so it takes two, or one that is announced. Words
-    that the question uses count as content: where it asks about answers, they may be one.
+    A single word from the lists may be an answer ("Logic"), so it takes two, or one that is
+    announced. Words that the question uses count as content, because a question about answers may
+    be answered with them.
     """
     if not bare or len(bare) > 100 * _LONG:
         return False
@@ -157,7 +158,8 @@ def wants(bare: str, question: str) -> bool:
 
 
 def repeats(bare: str, asked: str) -> bool:
-    """Whether plain text is the plain question, or five words of it in a row, in words of no content."""
+    """Return True if plain text is the plain question, or five words of it in a row, among words
+    without content."""
     if not asked or bare == asked:
         return bool(asked)
     if len(asked) > 12 and asked in bare:
@@ -183,7 +185,7 @@ def _latin(word: str) -> str:
 
 
 def _unit(word: str) -> str:
-    """What a word repeats: `yesyesyes` is `yes`."""
+    """Return the unit that a word repeats: `yesyesyes` is `yes`."""
     if len(word) < 9:
         return word
     return word[: (word + word).find(word, 1)]

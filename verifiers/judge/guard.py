@@ -83,9 +83,10 @@ def plain(text: str) -> str:
 
 
 def refused(answer: str, question: str, reference: str | None = None) -> tuple[str, str] | None:
-    """Why an answer is not worth a judge, as a reason code and a sentence; None where it is.
+    """Return the reason why an answer is not worth a judge, as a code and a sentence; None if it
+    is worth one.
 
-    An answer that is the reference answer is worth one, whatever its words.
+    An answer equal to the reference answer always is, whatever its words.
     """
     answer = visible(_TAGS.sub(" ", answer))
     if not answer.translate(_BLANKS).strip():
@@ -117,7 +118,7 @@ def refused(answer: str, question: str, reference: str | None = None) -> tuple[s
 
 
 def is_opener(bare: str) -> bool:
-    """Whether plain text is a row of openers and nothing else."""
+    """Return True if plain text consists only of openers."""
     for _ in range(6):
         if not bare or len(bare) > _LONGEST_OPENER:
             break

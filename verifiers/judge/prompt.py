@@ -55,7 +55,8 @@ def ask_one(question: str, rubric: str, reference: str | None, answer: str) -> A
 
 
 def ask_criteria(question: str, criteria: Sequence[str], reference: str | None, answer: str) -> Ask:
-    """Which criteria does the answer meet? `{"marker", "verdicts": ["yes" | "no", ...]}`, one each."""
+    """Return the request that asks which criteria the answer meets: `{"marker", "verdicts": ["yes"
+    | "no", ...]}`, one each."""
     marker = marker_of(question, *criteria, reference or "", answer)
     blocks = [_block("QUESTION", question, marker)]
     blocks += [_block(f"CRITERION {i}", one, marker) for i, one in enumerate(criteria, 1)]
@@ -71,7 +72,8 @@ def ask_criteria(question: str, criteria: Sequence[str], reference: str | None, 
 
 
 def ask_pair(question: str, rubric: str, reference: str, answer: str, swapped: bool) -> Ask:
-    """Which of two answers meets the rubric better? `{"marker", "verdict": "first" | "second" | "tie"}`."""
+    """Return the request that asks which of two answers meets the rubric better: `{"marker",
+    "verdict": "first" | "second" | "tie"}`."""
     marker = marker_of(question, rubric, reference, answer, str(swapped))
     first, second = (reference, answer) if swapped else (answer, reference)
     blocks = [

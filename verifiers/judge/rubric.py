@@ -57,7 +57,7 @@ CANARIES = ("This text is about something else and does not answer.", "Solution:
 
 
 class RubricVerifier(Verifier):
-    """Score 1 where the majority of samples accepts the answer, else 0; `parts` holds the share.
+    """Score 1 if the majority of samples accepts the answer, else 0; `parts` holds the share.
 
     With `pairwise` the answer is compared with the reference answer, each sample in both orders; it
     counts where it wins or ties in both. Judged with `accepted` or `rejected`; unusable with

@@ -135,7 +135,8 @@ class SchemaVerifier(Verifier):
 
 
 def _is_json(text: str) -> bool:
-    """Whether the whole of `text` is JSON, so that tags in it are values and mark no answer."""
+    """Return True if the whole of `text` is JSON; tags in it are then values and do not mark an
+    answer."""
     try:
         read_json(text)
     except NotJson:

@@ -50,18 +50,18 @@ def errors(validator: jsonschema_rs.Validator, value: JSON) -> Iterator[SchemaEr
 
 
 def first_error(validator: jsonschema_rs.Validator, value: JSON) -> str | None:
-    """Where and by which keyword `value` fails; None where it is valid.
+    """Return the place and keyword where `value` fails; None if it is valid.
 
-    Says nothing of what the schema wanted, so that a hidden `const` stays hidden.
+    The message does not say what the schema wanted, so a hidden `const` stays hidden.
     """
     return next((str(error) for error in errors(validator, value)), None)
 
 
 @lru_cache(maxsize=1024)
 def full_match(pattern: str) -> jsonschema_rs.Validator:
-    """A validator of texts that match `pattern` from end to end, in linear time.
+    """Return a validator of texts that match `pattern` from end to end, in linear time.
 
-    Raises TaskError where the pattern is none or needs backtracking.
+    Raises TaskError if the pattern is invalid or needs backtracking.
     """
     # Alone first: "a)|(b" would become another pattern inside the group below.
     _build({"type": "string", "pattern": pattern}, f"the pattern {pattern[:80]!r}")

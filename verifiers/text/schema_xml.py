@@ -64,7 +64,7 @@ class _Open:
 
 
 def check_rules(rules: JSON) -> Mapping[str, Any]:
-    """The rules, or TaskError where they cannot be used."""
+    """The rules, or TaskError if they cannot be used."""
     if not isinstance(rules, dict) or not isinstance(rules.get("elements"), dict):
         raise TaskError('xml rules must be {"root": name, "elements": {name: rule}}')
     elements = rules["elements"]
@@ -194,7 +194,7 @@ def _check_content(element: _Open, line: int) -> None:
 
 
 def _wrong_value(text: str, rule: Mapping[str, Any]) -> str:
-    """What is wrong with a text or attribute; empty if nothing is."""
+    """Return the first problem with a text or attribute; empty if there is none."""
     kind = rule.get("type", "string")
     if not _TYPES[kind].fullmatch(text):
         return f"is no {kind}"
@@ -231,7 +231,8 @@ def _check_value_rule(rule: Any, name: str) -> None:
 
 @lru_cache(maxsize=1024)
 def _content_model(model: str) -> str | None:
-    """A content model as a pattern over `<name>` tokens; None for ANY. TaskError if it is none."""
+    """Return a content model as a pattern over `<name>` tokens; None for ANY. Raises TaskError if
+    it is invalid."""
     if model == "ANY":
         return None
     if model == "EMPTY":

@@ -19,7 +19,7 @@ The reference goes before the schema: a value that it gives or accepts is right,
 `expected: []` wants no call but a reply in words: at least one word of two letters outside of tags and data, and
 no call of a tool written as a program writes it (`name(`).
 
-Score 1 where the calls are those wanted, no more and no fewer; the shares of ToolRL are `parts`
+Score 1 if the calls are those wanted, no more and no fewer; the shares of ToolRL are `parts`
 (`match.py` has the formula): `names`, `params`, `values`, and `match` over all three.
 
 Covers: further calls beside the right ones, keys that stand twice, invented tools and arguments,
@@ -189,7 +189,7 @@ class CallVerifier(Verifier):
         return kept
 
     def _read(self, reference: JSON) -> tuple[dict[str, _Tool] | None, list[Wanted], str]:
-        """Tools, calls wanted and order. Raises TaskError where they cannot be used."""
+        """Tools, calls wanted and order. Raises TaskError if they cannot be used."""
         if not isinstance(reference, dict) or not isinstance(
             reference.get("expected"), list | tuple
         ):

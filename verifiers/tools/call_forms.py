@@ -88,7 +88,7 @@ class TakenBack(Exception):
 
 
 class BadCall(Exception):
-    """Text in the place of a call is none; the message says why."""
+    """Error for text in the place of a call; the message says why it is not one."""
 
 
 def written_calls(text: str) -> list[Written]:

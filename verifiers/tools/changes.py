@@ -1,7 +1,7 @@
-"""What changed between two states: rows inserted, deleted and updated, and tables gone or new.
+"""Changes between two states: rows inserted, deleted and updated, and tables removed or added.
 
-Rows of a table with a key are matched by it; without a key, a table is a bag of rows and a changed
-row is one deleted and one inserted.
+Rows of a table with a key are matched by it; a table without a key is a multiset of rows, and a
+changed row counts as one deleted and one inserted.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def count_rows(tables: Tables) -> int:
 
 
 def changed_by_table(changes: Sequence[Change]) -> dict[str, Counter[str]]:
-    """How many rows of each table changed, by kind."""
+    """Return the number of changed rows of each table, by kind of change."""
     found: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for change in changes:
         found[change.table][change.kind] += 1

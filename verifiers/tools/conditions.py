@@ -22,7 +22,8 @@ _MISSING = object()
 
 
 def compile_where(where: JSON, sameness: Sameness, what: str) -> Condition:
-    """A test of rows. Raises TaskError, which begins with `what`, where it cannot be used."""
+    """Return a test of rows. Raises TaskError, whose message begins with `what`, if it cannot be
+    used."""
     if not isinstance(where, dict):
         raise TaskError(f"{what}: where must be an object of columns, got {type(where).__name__}")
     tests: list[tuple[str, Callable[[Any], bool]]] = []

@@ -59,7 +59,7 @@ class Allowed:
 
 
 class Payments:
-    """Which changes are paid for: whole ones by their index, updates by column."""
+    """Changes that are paid for: whole ones by their index, updates by column."""
 
     def __init__(self) -> None:
         self.whole: set[int] = set()
@@ -73,11 +73,11 @@ class Payments:
             self.whole.add(index)
 
     def has(self, index: int) -> bool:
-        """Whether the change is paid for at least in part."""
+        """Return True if the change is paid for at least in part."""
         return index in self.whole or index in self.columns
 
     def covers(self, index: int, change: Change) -> bool:
-        """Whether the change is paid for in full."""
+        """Return True if the change is paid for in full."""
         if change.kind == "update":
             return change.columns <= self.columns.get(index, set())
         return index in self.whole
@@ -161,7 +161,7 @@ def is_met(
     keys: Mapping[str, tuple[str, ...]],
     changes: Sequence[Change],
 ) -> bool:
-    """Whether the final state meets the goal."""
+    """Return True if the final state meets the goal."""
     rows = final.rows.get(goal.table, ())
     if goal.kind == "unchanged":
         return not any(
@@ -250,7 +250,8 @@ def _candidates(goal: Goal, initial: Tables, changes: Sequence[Change]) -> tuple
 
 
 def _is_same_thing(goal: Goal, initial: Tables, change: Change) -> bool:
-    """Whether an update made a row what `present` wants that the goal had picked out already."""
+    """Return True if an update gave the values that `present` wants to a row that its unchanged
+    columns already identified."""
     if goal.kind != "present" or change.old is None or goal.where(change.old):
         return False
     still = [test for column, test in goal.apart.items() if column not in change.columns]

@@ -3,7 +3,7 @@
 Source: Qian et al. 2025, "ToolRL: Reward is All Tool Learning Needs", arXiv 2504.13958, section 3.3.
 With G the calls wanted and P those submitted, each pair of one name is worth
 
-    r_param = |keys(G_j) & keys(P_i)| / |keys(G_j) | keys(P_i)|        (1 where neither has any)
+    r_param = |keys(G_j) & keys(P_i)| / |keys(G_j) | keys(P_i)|        (1 if neither has any)
     r_value = number of keys k of G_j with P_i[k] = G_j[k]
 
 and with the pairing that makes their sum largest
@@ -37,7 +37,7 @@ class Wanted:
     optional: frozenset[str] = frozenset()
     """Arguments that may be left out."""
     defaults: Mapping[str, JSON] = field(default_factory=dict)
-    """What the tool takes where an argument is left out."""
+    """Values that the tool uses for arguments left out."""
 
     @property
     def keys(self) -> frozenset[str]:
@@ -47,7 +47,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Pair:
-    """How near one call is to one that is wanted."""
+    """Similarity of one call to a wanted one."""
 
     params: float
     values: float
@@ -58,7 +58,7 @@ class Pair:
 
     @property
     def weight(self) -> float:
-        """What the pairing makes largest."""
+        """Quantity that the pairing maximises."""
         return self.params + self.values
 
 
@@ -75,7 +75,7 @@ class Match:
 
 
 def compare(call: Call, wanted: Wanted, sameness: Sameness) -> Pair | None:
-    """How near `call` is to `wanted`; None where the names differ."""
+    """Return the similarity of `call` to `wanted`; None if the names differ."""
     if call.name != wanted.name:
         return None
 

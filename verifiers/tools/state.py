@@ -55,7 +55,7 @@ _VERBS = (("insert", "inserted"), ("update", "updated"), ("delete", "deleted"))
 
 
 class StateVerifier(Verifier):
-    """Score 1 where every goal is met and nothing else was touched, else 0.
+    """Score 1 if every goal is met and nothing else was touched, else 0.
 
     Judged with `correct`, `goal_not_met`, `collateral` (goals met, but damage) or `bad_rows` (rows
     that share or lack a key); unusable with `bad_state`, `bad_json`, `bad_dump`, `duplicate_key`,

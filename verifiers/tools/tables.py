@@ -26,13 +26,14 @@ MAX_ROWS = 50_000
 _STEPS = 20_000_000
 _STEPS_AT_ONCE = 100
 _CPU_S = 4.0
-"""For loading a dump: a step may work on megabytes. Ordinary dumps of 8 MiB take less than two."""
+"""Processor seconds for loading a dump: a step may work on megabytes. Ordinary dumps of 8 MiB take
+less than two."""
 
 Row = Mapping[str, JSON]
 
 
 class BadState(ValueError):
-    """What was given is no state: `reason` is a code for verdicts."""
+    """Raised if the given value is not a state: `reason` is a code for verdicts."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)

@@ -10,7 +10,7 @@ from verigym.verifiers.text.strict_json import NotJson, read_json
 from verigym.verifiers.tools.schema_types import with_json_types
 
 Rules = Mapping[str, Mapping[str, Any]]
-"""For each tool the schemas of its arguments."""
+"""Schemas of the arguments of each tool."""
 
 _CONSTANTS: dict[str, JSON] = {"True": True, "False": False, "None": None}
 
@@ -29,9 +29,10 @@ def rules_of(definitions: Sequence[JSON]) -> dict[str, Mapping[str, JSON]]:
 
 
 def read_value(text: str, rule: JSON) -> JSON:
-    """The value of `text`: JSON where the schema takes a value of its type, else the text where it takes one.
+    """Return the value of `text`: JSON if the schema takes a value of its type, else the text
+    itself if the schema takes text.
 
-    A schema that names no types takes JSON, and text that is none.
+    A schema that names no types takes JSON, and text that is not JSON.
     """
     kinds = _kinds(rule)
     bare = text.strip()
@@ -53,7 +54,7 @@ def read_value(text: str, rule: JSON) -> JSON:
 
 
 def _kinds(rule: JSON) -> set[str]:
-    """The types that a schema names; none where it names none."""
+    """Return the types that a schema names; empty if it names none."""
     if not isinstance(rule, dict):
         return set()
     named = rule.get("type")

@@ -25,7 +25,7 @@ _LOOSE = re.compile(r"[\s,./\-_*^'\"‘’“”]")
 
 @dataclass(frozen=True)
 class Sameness:
-    """How strictly values are compared; see the module."""
+    """Strictness of value comparison; the module docstring states the rules."""
 
     strings: str = "trimmed"
     tolerance: float = 1e-9
@@ -38,7 +38,7 @@ class Sameness:
             raise RequestError(f"tolerance must be in [0, 1), got {self.tolerance!r}")
 
     def same(self, left: JSON, right: JSON) -> bool:
-        """Whether two values are the same."""
+        """Return True if two values are the same."""
         if isinstance(left, str) or isinstance(right, str):
             if not (isinstance(left, str) and isinstance(right, str)):
                 return False

@@ -43,7 +43,7 @@ _GROUPS = {
     "not-text": _NOT_TEXT,
 }
 _EACH = 2
-"""How many of a group are tried on each seed; over a seed set all are."""
+"""Number of members of a group tried on each seed; a whole seed set tries all of them."""
 
 
 def worthless(case: Case, rng: random.Random) -> Iterator[Case]:

@@ -32,7 +32,7 @@ class _Same:
 
 
 def mutate(case: Case, rng: random.Random) -> Iterator[Case]:
-    """See the package."""
+    """Yield rewrites of a right program and, for each, programs that must fail."""
     program = case.submission
     if not case.label or not isinstance(program, str) or "```" in program:
         return

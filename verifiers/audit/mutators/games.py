@@ -20,7 +20,7 @@ _ODD: tuple[JSON, ...] = ("teleport", None, 3.5, [], {"to": "goal"}, True)
 
 
 def mutate(case: Case, rng: random.Random) -> Iterator[Case]:
-    """See the package."""
+    """Yield other spellings of a right list of moves, and lists that must fail."""
     moves, reference = case.submission, case.task.reference
     if not case.label or not isinstance(moves, list) or not isinstance(reference, dict):
         return

@@ -26,7 +26,7 @@ _PRIMES = (7, 11, 13)
 
 
 def mutate(case: Case, rng: random.Random) -> Iterator[Case]:
-    """See the package."""
+    """Yield other spellings of a right answer, and answers that must fail."""
     text = case.submission
     if not isinstance(text, str) or not case.label or not 0 < len(text) <= 60 or "\n" in text:
         return
@@ -55,7 +55,8 @@ def _wrappings(case: Case, bare: str) -> Iterator[Case]:
 
 
 def _commitments(case: Case, right: str, wrong: str, rng: random.Random) -> Iterator[Case]:
-    """What says one thing at last counts; what says two does not."""
+    """Yield replies that commit to one answer at the end, which count, and replies that give two,
+    which do not."""
     yield _made(
         case,
         "correction",
@@ -166,7 +167,7 @@ def _value(text: str) -> Fraction | None:
 
 
 def _finite_decimal(value: Fraction) -> str:
-    """`value` in decimals where it has at most 9 of them, else nothing."""
+    """Return `value` in decimals if it has at most 9 of them, else an empty string."""
     for places in range(10):
         scaled = value * 10**places
         if scaled.denominator == 1:

@@ -17,7 +17,8 @@ _OTHERS = ("Xanadu", "Ultima Thule", "Brigadoon")
 
 
 def mutate(case: Case, rng: random.Random) -> Iterator[Case]:
-    """See the package. Only of a bare right answer: what stands around others may be an answer, too."""
+    """Yield variants of a bare right answer; text around any other answer could itself be an
+    answer."""
     reference, text = case.task.reference, case.submission
     if not case.label or not isinstance(text, str) or not isinstance(reference, dict):
         return

@@ -15,11 +15,11 @@ _ORDERED = re.compile(r"\b(order\s+by|limit|offset|fetch|union|intersect|except|
 _KEYWORD = re.compile(r"\b(SELECT|FROM|WHERE|GROUP|ORDER|BY|HAVING|JOIN|ON|AND|OR|AS|IN)\b")
 _WRITES = ("DELETE FROM {0}", "DROP TABLE {0}", "UPDATE {0} SET x = 1", "PRAGMA table_info({0})")
 _EVERY = 4
-"""One seed in so many is dressed otherwise: the dress does not depend on the query."""
+"""One seed in this many is rewritten; the rewriting does not depend on the query."""
 
 
 def mutate(case: Case, rng: random.Random) -> Iterator[Case]:
-    """See the package."""
+    """Yield rewrites of a right query, and queries that must fail."""
     query = case.submission
     if not case.label or not isinstance(query, str) or "```" in query or rng.randrange(_EVERY):
         return

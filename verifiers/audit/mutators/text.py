@@ -61,7 +61,7 @@ _BROKEN: dict[str, Change] = {
 
 
 def mutate(case: Case, rng: random.Random) -> Iterator[Case]:
-    """See the package."""
+    """Yield a text of the same form, and texts that break the form in one place."""
     reference, text = case.task.reference, case.submission
     if not case.label or not isinstance(text, str):
         return

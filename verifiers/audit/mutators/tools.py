@@ -17,7 +17,7 @@ VERIFIERS = frozenset({"tools/call", "tools/state"})
 
 
 def mutate(case: Case, rng: random.Random) -> Iterator[Case]:
-    """See the package."""
+    """Yield other forms of the same calls or state, and ones that differ slightly and must fail."""
     reference = case.task.reference
     if not case.label or not isinstance(reference, dict):
         return

@@ -1,8 +1,9 @@
-"""What programs of `machine.py` may call, and what each thing costs; for the sandbox.
+"""Functions and methods that programs of `machine.py` may call, with the cost of each; runs in the
+sandbox.
 
-Exact types only. A text or list that is read, copied, searched or returned costs a step an item or character, a
-key its length, a sort n log n, arithmetic of long numbers a step for each pair of 64-bit words (adding:
-for each word). Only the standard library.
+Exact types only. Reading, copying, searching or returning a text or list costs one step per item
+or character, a key its length, a sort n log n, arithmetic on long numbers one step per pair of
+64-bit words (addition: per word). Uses only the standard library.
 """
 
 from __future__ import annotations
@@ -630,4 +631,4 @@ METHODS: dict[type, dict[str, Callable[..., Any]]] = {
     },
     str: {"join": _join, "replace": _replace, **{name: _whole_of(name) for name in _TEXT}},
 }
-"""By type; nothing else can be reached by a dot."""
+"""Methods by type; a dot reaches nothing else."""

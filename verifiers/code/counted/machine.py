@@ -38,7 +38,7 @@ class OutOfSteps(FailedProgram):
 
 
 class Meter:
-    """How many steps were taken, and how many may be."""
+    """Counter of the steps taken, with their limit."""
 
     __slots__ = ("depth", "limit", "used")
 
@@ -122,7 +122,8 @@ class Machine:
         return frame
 
     def call_named(self, frame: Frame, name: str, args: list[Any]) -> Any:
-        """What the function `name` of a loaded program gives. Raises FailedProgram."""
+        """Call the function `name` of a loaded program and return its result. Raises
+        FailedProgram."""
         function = frame.names.get(name)
         if not isinstance(function, Function):
             raise FailedProgram(f"there is no function {name}")
@@ -138,7 +139,7 @@ class Machine:
             raise FailedProgram(f"{type(error).__name__}: {str(error)[:100]}") from error
 
     def call(self, function: Any, args: list[Any], named: Mapping[str, Any]) -> Any:
-        """What a function, of the program or the library, gives for these arguments."""
+        """Call a function of the program or the library and return its result."""
         meter = self.meter
         meter.spend(1)
         if isinstance(function, Builtin):
@@ -170,7 +171,7 @@ class Machine:
         return signal.value if isinstance(signal, _Signal) else None
 
     def items(self, value: Any) -> Iterator[Any]:
-        """An iterator over a value. Raises TypeError where it has no items."""
+        """An iterator over a value. Raises TypeError if it has no items."""
         if type(value) not in _ITERABLE:
             raise TypeError(f"{type(value).__name__} has no items")
         return iter(value)
@@ -371,7 +372,7 @@ class _Compiler:
         return lambda frame, body: Function(name, params, [d(frame) for d in defaults], body, frame)
 
     def target(self, node: ast.expr, scope: _Scope) -> Callable[[Frame, Any], None]:
-        """What puts a value into a name, an item, or several of them."""
+        """Return a function that assigns a value to a name, an item, or several of them."""
         if isinstance(node, ast.Name):
             name = node.id
 

@@ -1,9 +1,11 @@
-"""Runs in the sandbox: calls one function of each program on each input, and counts the steps.
+"""Program that runs in the sandbox: call one function of each program on each input and count the
+steps.
 
-Reads `{"programs": [text], "function", "calls": [[args]], "steps", "total"}`; `steps` bounds one call, the
-program's own top level included, which runs anew for each, and `total` all calls of one program. Prints one line of JSON: for each program a
-text where it was refused, else for each call `[steps, [value]]` or `[steps, what failed]`.
-`machine.py`, `library.py` and `call_python.py` lie beside it.
+Reads `{"programs": [text], "function", "calls": [[args]], "steps", "total"}`. `steps` bounds one
+call, including the program's top level, which runs again for each call; `total` bounds all calls
+of one program. Prints one line of JSON: for each program a text if it was refused, else for each
+call `[steps, [value]]` or `[steps, error]`. `machine.py`, `library.py` and `call_python.py` lie
+beside it.
 """
 
 import json
@@ -17,7 +19,7 @@ import machine  # type: ignore[import-not-found]
 
 
 def main() -> None:
-    """See the module."""
+    """Read the request from standard input, run every program, and print the answers."""
     # A call of a program takes some dozen of the interpreter's own.
     sys.setrecursionlimit(40 * machine.MAX_DEPTH)
     asked = json.loads(sys.stdin.buffer.read())

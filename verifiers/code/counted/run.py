@@ -73,7 +73,8 @@ def counted_job(
 
 
 def read_counts(stdout: bytes) -> list[str | list[Counted]]:
-    """For each program why it was refused, or its calls. Raises BadValue for another program's output."""
+    """Return, for each program, the reason it was refused, or its calls. Raises BadValue for
+    another program's output."""
     answers = load(stdout.strip())
     if not isinstance(answers, list):
         raise BadValue("a list of answers is wanted")
@@ -105,8 +106,8 @@ def run_trusted(
     steps: int,
     limits: Limits,
 ) -> list[list[Counted]]:
-    """The calls of programs that a task brings. Raises TaskError where they cannot be run, OutOfTime
-    where there was no time to."""
+    """Run the calls of the programs that a task brings. Raises TaskError if they cannot be run,
+    OutOfTime if there was no time to run them."""
     result = run_one(sandbox, counted_job(programs, function, calls, steps, limits))
     if result.status is JobStatus.TIME_LIMIT:
         raise OutOfTime(f"the task's own programs took more than {limits.cpu_s:g} s of CPU")

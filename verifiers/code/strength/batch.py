@@ -23,7 +23,7 @@ _TRIES = 3
 
 
 def main() -> None:
-    """See the module."""
+    """Read the request from standard input, run every program, and print the answers."""
     asked = json.loads(sys.stdin.buffer.read())
     out = os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)

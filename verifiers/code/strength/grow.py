@@ -29,23 +29,24 @@ from verigym.verifiers.code.strength.matrix import Answer
 from verigym.verifiers.code.strength.problem import Input, Problem
 
 COPIES = 3
-"""How many tests should catch each killer: those that we do not know are like those that we do."""
+"""Number of tests that should catch each known wrong program, so that similar unknown ones are
+caught too."""
 _SECONDS, _REFERENCE_SECONDS = 0.4, 2.0
 _SIZES = (1, 2, 3, 4, 6, 9, 14)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """How far growing may go."""
+    """Limits for growing a test suite."""
 
     rounds: int = 8
     per_round: int = 80
     mutants: int = 120
     """Changed programs in all."""
     tests: int = 80
-    """In the suite, those that were there included."""
+    """Maximum number of tests in the suite, including those that were there before."""
     spread: int = 40
-    """Tests added whatever they catch, for the wrong programs that nobody thought of."""
+    """Tests added whatever they catch, to cover wrong programs not foreseen here."""
     patience: int = 2
     """Rounds without a new killer caught after which survivors are presumed equivalent."""
 
@@ -70,7 +71,7 @@ def grow(
 ) -> Grown:
     """A stronger suite for `problem`. The same seed gives the same suite.
 
-    Raises TaskError where the right programs do not agree on any test, SandboxError.
+    Raises TaskError if the right programs do not agree on any test, SandboxError.
     """
     budget = budget or Budget()
     sandbox = sandbox or default_sandbox()
@@ -154,7 +155,7 @@ def _caught(
     given: Sequence[Input],
     wanted: Sequence[Answer],
 ) -> list[list[bool]]:
-    """For each killer, which inputs tell it from the right programs."""
+    """Return, for each killer, the inputs that tell it from the right programs."""
     programs = [text for text, _ in killers]
     found = matrix.answers(sandbox, problem, programs, given, seconds=_SECONDS)
     return [
@@ -211,7 +212,7 @@ def _rounds(
 
 
 def _cover(rows: dict[int, list[bool]], hits: list[int], room: int) -> list[int]:
-    """Candidates, the most useful first, that bring every killer to `COPIES` where they can."""
+    """Return candidates, the most useful first, that bring every killer to `COPIES` if possible."""
     width = len(next(iter(rows.values()), []))
     chosen: list[int] = []
     while len(chosen) < room:

@@ -22,7 +22,7 @@ Description = dict[str, Any]
 
 
 def check(descriptions: Any) -> list[Description]:
-    """The descriptions of all arguments. Raises TaskError for what is none."""
+    """Return the descriptions of all arguments. Raises TaskError if one is invalid."""
     if not isinstance(descriptions, list) or not descriptions:
         raise TaskError('"inputs" must be a list of descriptions, one an argument')
     for description in descriptions:
@@ -119,7 +119,7 @@ def _lists(description: Description, lengths: Sequence[int]) -> Iterator[list[An
 
 
 def fits(description: Description, value: Any) -> bool:
-    """Whether `value` is one that the description allows."""
+    """Return True if the description allows `value`."""
     if "one_of" in description:
         return value in description["one_of"]
     if "bool" in description:

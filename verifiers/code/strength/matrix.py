@@ -18,7 +18,7 @@ from verigym.verifiers.code.strength.problem import Input, Problem
 from verigym.verifiers.code.values import VALUE_CHECKERS, BadValue, normal, read_answer
 
 Answer = list[JSON] | None
-"""`[value]`, or None where the program failed."""
+"""`[value]`, or None if the program failed."""
 
 _BATCH: Final = Limits(
     wall_s=120.0,
@@ -39,7 +39,8 @@ def answers(
     *,
     seconds: float,
 ) -> list[list[Answer]]:
-    """What each program answers to each input; each may take `seconds` of processor time."""
+    """Return the answer of each program to each input; each program may take `seconds` of
+    processor time."""
     if not programs or not given:
         return [[None] * len(given) for _ in programs]
     if problem.language == "python":
@@ -94,7 +95,7 @@ def run_batch(
 def _one_by_one(
     sandbox: Sandbox, problem: Problem, program: str, given: Sequence[Input]
 ) -> list[Answer]:
-    """For languages without a batch: a job for each input."""
+    """Run one job for each input; for languages without a batch."""
     language, jobs = problem.language, []
     for item in given:
         if problem.is_function:
@@ -125,7 +126,8 @@ def _one_by_one(
 def mutants_of(
     sandbox: Sandbox, programs: Sequence[str], limit: int, seed: int
 ) -> list[tuple[str, str]]:
-    """At most `limit` changed programs for each, without repeats, with the kind of each change."""
+    """Return at most `limit` changed programs for each program, without repeats, with the kind of
+    each change."""
     asked = {"programs": list(programs), "limit": limit, "seed": seed}
     job = Job(source=_text("mutate.py"), stdin=json.dumps(asked).encode(), limits=_BATCH)
     result = run_one(sandbox, job)
@@ -141,7 +143,7 @@ def mutants_of(
 
 
 def same(problem: Problem, got: Answer, want: Answer) -> bool:
-    """Whether an answer is the wanted one, as the task's checker would say."""
+    """Return True if an answer equals the expected one by the rule of the task's checker."""
     if got is None or want is None:
         return False
     verifier = problem.verifier()
@@ -163,5 +165,5 @@ def _text(name: str) -> str:
 
 
 def truths(found: list[Answer]) -> list[Any]:
-    """The first item of each answer; None where there was none."""
+    """The first item of each answer; None if there was none."""
     return [answer[0] if answer else None for answer in found]

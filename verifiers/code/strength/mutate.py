@@ -88,7 +88,8 @@ def _with(node: Any, **fields: Any) -> Any:
 
 
 def changes(node: ast.AST) -> Iterator[Change]:
-    """What can be changed about one node. Each is made of the node itself, so make but one."""
+    """Yield the possible changes of one node. Each change reuses the node itself, so apply only
+    one."""
     if isinstance(node, ast.Compare):
         for other in _COMPARE.get(type(node.ops[0]), ()):
             yield "compare", lambda other=other: _with(node, ops=[other(), *node.ops[1:]])
@@ -242,7 +243,8 @@ class _Apply(ast.NodeTransformer):
         self.at, self.which, self.count = at, which, -1
 
     def visit(self, node: ast.AST) -> Any:
-        """See `ast.NodeTransformer`."""
+        """Return the replacement for the node of the given number, and every other node with its
+        children visited."""
         self.count += 1
         if self.count == self.at:
             return list(changes(node))[self.which][1]()
@@ -262,7 +264,8 @@ class _Collect(ast.NodeVisitor):
 
 
 def places(tree: ast.AST) -> dict[str, list[tuple[int, int]]]:
-    """What can be changed in `tree`: by kind, the node's number and which of its changes."""
+    """Return the possible changes in `tree`: by kind, the node's number and the index of the
+    change."""
     collected = _Collect()
     collected.visit(tree)
     return collected.found
@@ -274,7 +277,7 @@ def change(tree: ast.Module, at: int, which: int) -> None:
 
 
 def written(tree: ast.Module) -> str | None:
-    """The text of a changed program; None where the change left none."""
+    """The text of a changed program; None if the change left none."""
     try:
         text = ast.unparse(ast.fix_missing_locations(tree))
         compile(text, "mutant", "exec")
@@ -284,7 +287,8 @@ def written(tree: ast.Module) -> str | None:
 
 
 def mutants(source: str, limit: int, seed: int) -> list[tuple[str, str]]:
-    """At most `limit` changed programs with the kind of each change; none if it does not parse."""
+    """Return at most `limit` changed programs with the kind of each change; none if `text` does
+    not parse."""
     try:
         tree = ast.parse(source)
         plain = ast.unparse(tree)

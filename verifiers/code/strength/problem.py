@@ -20,13 +20,13 @@ Input = Any
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """What tests are grown for.
+    """A task to grow tests for, with programs known to be right or wrong.
 
-    `right` are reference programs, which must agree with each other; `wrong` known wrong ones. Inputs
-    come from `descriptions` of the arguments, from `generator`, a program with a function
-    `generate(seed, size)` that returns the list of arguments or the text of an input, or from `draw`,
-    the same as a function of ours. `valid`, a program with a function `valid`, is given the arguments
-    or the text, and says whether a task's reader may expect such an input.
+    `right` are reference programs, which must agree with each other; `wrong` are known wrong ones.
+    Inputs come from `descriptions` of the arguments, from `generator`, a program with a function
+    `generate(seed, size)` that returns the list of arguments or the text of an input, or from
+    `draw`, the same as a Python callable. `valid`, a program with a function `valid`, receives the
+    arguments or the text and returns True if the task statement allows such an input.
     """
 
     task: Task
@@ -46,16 +46,16 @@ class Problem:
 
     @property
     def is_function(self) -> bool:
-        """Whether `code/function` judges it, else `code/stdio`."""
+        """True if `code/function` judges it; False if `code/stdio` does."""
         return "function" in self.reference
 
     @property
     def language(self) -> str:
-        """What its programs are written in."""
+        """Programming language of its programs."""
         return str(self.reference.get("language", self.params.get("language", "python")))
 
     def verifier(self) -> ProgramVerifier:
-        """What judges it."""
+        """Return the verifier that judges it."""
         return (FunctionVerifier if self.is_function else StdioVerifier)(**self.params)
 
     def with_tests(self, tests: list[dict[str, Any]]) -> Task:
@@ -63,7 +63,7 @@ class Problem:
         return replace(self.task, reference={**self.reference, "tests": tests})
 
     def input_of(self, test: dict[str, Any]) -> Input:
-        """What a test gives to the program."""
+        """Return the input that a test gives to the program."""
         if self.is_function:
             return [list(test.get("args", [])), test.get("kwargs") or {}]
         return test["stdin"]

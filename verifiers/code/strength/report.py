@@ -1,4 +1,4 @@
-"""What a suite is worth: measured with the verifier itself, before growing and after."""
+"""Quality of a test suite, measured with the verifier itself before and after growing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Rate:
     total: int
 
     def to_builtins(self) -> dict[str, Any]:
-        """For JSON: hits, total, rate, low, high."""
+        """Return hits, total, rate, low and high as plain data."""
         low, high = wilson(self.hits, self.total)
         rate = self.hits / self.total if self.total else None
         return {"hits": self.hits, "total": self.total, "rate": rate, "low": low, "high": high}
@@ -50,7 +50,7 @@ def wilson(hits: int, total: int, z: float = 1.959963984540054) -> tuple[float, 
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """How one suite judges programs known to be right or wrong."""
+    """Verdicts of one test suite on programs known to be right or wrong."""
 
     tests: int
     accepted: Rate
@@ -58,9 +58,9 @@ class Measured:
     detected: Rate
     """Wrong programs that it detects: SAGA's detection rate."""
     rejected: tuple[int, ...] = ()
-    """Which right programs fail, counted from 1."""
+    """Numbers of the right programs that fail, counted from 1."""
     missed: tuple[int, ...] = ()
-    """Which wrong programs pass, counted from 1."""
+    """Numbers of the wrong programs that pass, counted from 1."""
 
     @property
     def accuracy(self) -> Rate:
@@ -71,12 +71,12 @@ class Measured:
 
     @property
     def detects_all(self) -> bool:
-        """Whether no known wrong program passes; the share of such problems is SAGA's verifier
+        """True if no known wrong program passes; the share of such problems is SAGA's verifier
         accuracy."""
         return self.detected.hits == self.detected.total
 
     def to_builtins(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return all figures as plain data."""
         return {
             "tests": self.tests,
             "right_accepted": self.accepted.to_builtins(),
@@ -91,8 +91,8 @@ class Measured:
 def measure(
     verifier: ProgramVerifier, task: Task, right: Sequence[str], wrong: Sequence[str]
 ) -> Measured:
-    """How the tests of `task` judge these programs. Raises SandboxError for a verdict that is a
-    fault, since that says nothing about a program."""
+    """Judge these programs by the tests of `task`. Raises SandboxError if a verdict is a fault,
+    since a fault says nothing about a program."""
     assert isinstance(task.reference, dict)
     rejected = tuple(n for n, one in enumerate(right, 1) if not _passes(verifier, task, one))
     missed = tuple(n for n, one in enumerate(wrong, 1) if _passes(verifier, task, one))
@@ -122,7 +122,7 @@ class Strengthened:
     after: Measured
 
     def to_builtins(self) -> dict[str, Any]:
-        """For JSON, without the tests themselves."""
+        """Return the report as plain data, without the tests themselves."""
         grown = self.grown
         return {
             "task": self.task.id,

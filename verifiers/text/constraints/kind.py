@@ -89,7 +89,7 @@ def _is_text(value: Any) -> bool:
 
 
 def holds(count: int, relation: str, wanted: int) -> bool:
-    """Whether `count` is less than, or at least, `wanted`."""
+    """Return True if `count` is less than, or at least, `wanted`, as `relation` says."""
     return count < wanted if relation == "less than" else count >= wanted
 
 
@@ -99,7 +99,7 @@ def some(relation: str, wanted: int) -> int:
 
 
 def filler(n_words: int) -> str:
-    """Lower-case text of so many different words (they repeat after the list's length)."""
+    """Return lower-case text of this many different words (they repeat after the list's length)."""
     return " ".join(WORDS[i % len(WORDS)] for i in range(n_words))
 
 

@@ -66,7 +66,7 @@ def language_of(text: str) -> str | None:
 
 
 def is_language(text: str, code: str) -> bool:
-    """Whether the text is in the language; a text without letters is in every one."""
+    """Return True if the text is in the language; a text without letters is in every language."""
     found = language_of(text)
     return found is None or found == code.lower().partition("-")[0]
 
@@ -84,7 +84,8 @@ def _script(character: str) -> str | None:
 
 
 def _plainly_english(text: str) -> bool:
-    """Whether a fifth of the words, and at least two different ones, are common English ones."""
+    """Return True if a fifth of the words, and at least two different ones, are common English
+    words."""
     found = _WORD.findall(text.lower())
     common = [word for word in found if word in _ENGLISH]
     return len(common) * 5 >= len(found) and len(set(common)) > 1

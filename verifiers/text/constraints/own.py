@@ -94,7 +94,7 @@ def csv_table(text: str, args: Args) -> bool:
 
 
 def markdown_table(text: str, args: Args) -> bool:
-    """One table: a heading, its rule and the rows, with so many cells in each."""
+    """Return one table: a heading, its rule and the rows, with this many cells in each."""
     found = [line for line in lines(text) if line.startswith("|") and line.endswith("|")]
     cells = [line[1:-1].split("|") for line in found]
     if len(found) != args["rows"] + 2 or any(len(row) != args["columns"] for row in cells):

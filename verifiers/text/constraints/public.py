@@ -64,7 +64,7 @@ def keyword_frequency(text: str, args: Args) -> bool:
 
 
 def _count(text: str, wanted: str, relation: str) -> int:
-    """Count a text: what is hidden does not count as present, but counts where it is to be rare."""
+    """Count in a text: hidden text does not help to reach a minimum, but counts towards a maximum."""
     if relation == "at least":
         return without_comments(text).lower().count(wanted)
     return max(form.lower().count(wanted) for form in (text, respelt(text)))
@@ -79,7 +79,7 @@ def no_forbidden(text: str, args: Args) -> bool:
 
 
 def has_word(text: str, wanted: str) -> bool:
-    """Whether the text holds the literal text with no letter, digit or underscore joined to it."""
+    """Return True if `wanted` occurs in the text with no letter, digit or underscore joined to it."""
     left = r"(?<!\w)" if re.match(r"\w", wanted) else ""
     right = r"(?!\w)" if re.search(r"\w\Z", wanted) else ""
     return re.search(left + re.escape(wanted) + right, text, re.IGNORECASE) is not None

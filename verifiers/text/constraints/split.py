@@ -43,7 +43,7 @@ STARTERS = _set(
 
 
 def n_words(text: str) -> int:
-    """How many words there are."""
+    """Return the number of words."""
     return sum(1 for _ in _WORD.finditer(text))
 
 
@@ -53,7 +53,7 @@ def words(text: str) -> list[str]:
 
 
 def n_capital_tokens(text: str) -> int:
-    """How many tokens are written in capital letters alone."""
+    """Return the number of tokens written in capital letters alone."""
     return sum(token.isupper() for token in tokens(text))
 
 
@@ -88,12 +88,12 @@ def sentence_list(text: str) -> list[str]:
 
 
 def count_sentences(text: str) -> int:
-    """How many sentences there are."""
+    """Return the number of sentences."""
     return len(sentence_list(text))
 
 
 def _holds_on(text: str, begin: int, found: re.Match[str]) -> bool:
-    """Whether the marks found do not end the sentence that began there."""
+    """Return True if the marks found do not end the sentence that began at `begin`."""
     marks = found[0]
     if marks[-1] != ".":
         return False

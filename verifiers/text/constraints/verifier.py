@@ -29,7 +29,7 @@ MAX_CONSTRAINTS = 64
 
 
 class ConstraintsVerifier(Verifier):
-    """Score 1 where every constraint holds, else 0; with `score` `share`, the share that holds.
+    """Score 1 if every constraint holds, else 0; with `score` `share`, the share that holds.
 
     `mode` `loose` also tries the text without its first line, its last line, both, and each without
     asterisks, and takes the best for each constraint, as the public benchmark's loose score does.
@@ -95,7 +95,7 @@ def variants(text: str) -> list[str]:
 
 
 def constraints_of(task: Task) -> list[tuple[Kind, dict[str, Any]]]:
-    """The kinds and arguments of a reference. Raises TaskError where they cannot be used."""
+    """The kinds and arguments of a reference. Raises TaskError if they cannot be used."""
     reference = task.reference
     if not isinstance(reference, dict):
         raise TaskError("the reference must be an object with constraints")
