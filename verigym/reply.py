@@ -5,7 +5,7 @@ Verifiers judge and environments act on what these functions return, so both fol
 0. **A reply that is JSON from end to end is data**: tags in its strings are values.
 1. **Thoughts are never the answer.** Everything up to the last closing thought tag is thought, whether or
    not an opening tag was written (many prompts end in one). So is everything after an opening tag that is
-   never closed. Thought tags are `<think>`, `<thinking>`, `<thought>`, `<reasoning>` and their kin in
+   never closed, and a whole thought at the very end, if something is said between it and an earlier one. Thought tags are `<think>`, `<thinking>`, `<thought>`, `<reasoning>` and their kin in
    `_THOUGHT`, in capitals or not; in the Harmony format, every channel but `final`.
 2. **The turn ends where the model ended it.** What follows an end-of-turn token is not part of the reply.
    Other template tokens at its ends are dropped.
@@ -98,7 +98,7 @@ _LANGUAGES = frozenset(
         "latex",
     ]
 )
-_LEAD = r"(?:(?:no|nope|wait|hmm+|oh|ah|oops|actually|sorry|but|well|however|on second thought)\b[\s,.!:;\u2014-]*){0,4}"
+_LEAD = r"(?:(?:no|nope|wait|hmm+|oh|ah|oops|actually|sorry|but|well|however|edit|update|on second thought)\b[\s,.!:;\u2014-]*){0,4}"
 _ABOVE = r"(?:that|this|it|the\s+above|(?:my|the)\s+(?:previous\s+|last\s+|first\s+)?answer(?:\s+above)?|everything\s+above)"
 # Sentences that take an answer back wherever they stand behind it, and those that do so right behind it only:
 # "This is wrong" may speak of something else later on.
@@ -117,7 +117,7 @@ _TAIL_CHARS = 4000
 _ELLIPSES = frozenset({"...", "\u2026"})
 # Words before a fence that shows how a program is used, or what it prints.
 _SHOWS_USE = re.compile(
-    r"\b(?:examples?|usage|use[ds]?|using|call(?:ed|ing)?|test(?:s|ed|ing)?|try|output|outputs|prints?|printed|result|run)\b"
+    r"\b(?:examples?|usage|use[ds]?(?!\s+(?:this|the\s+following)\b)|using|call(?:ed|ing)?|test(?:s|ed|ing)?|try|output|outputs|prints?|printed|result|run)\b"
     r"[^\n]{0,60}$",
     re.IGNORECASE,
 )
@@ -151,6 +151,7 @@ def spoken(text: str) -> str:
         text = text[channel:]
     elif _ANY_CHANNEL.search(text):
         return ""
+    text = _without_last_thoughts(text)
     closed = _last(_CLOSE_THOUGHT, text)
     if closed is not None:
         text = text[closed:]
@@ -207,7 +208,7 @@ def scope(reply: str) -> str:
     start, end = tagged[-1]
     if takes_back(text[end:]):
         return ""
-    inside = text[start:end]
+    inside = text[start:end].lstrip(" \t")  # behind the tag on its line; no indentation
     return inside if fenced(inside) else _without_open_fence(inside)
 
 
@@ -385,6 +386,25 @@ def _without_open_fence(text: str) -> str:
     bare = text.strip()
     first, _, rest = bare.partition("\n")
     return rest if rest and _FENCE.fullmatch(first) else text
+
+
+def _without_last_thoughts(text: str) -> str:
+    """`text` without whole thoughts at its very end, if something is said between them and an earlier one."""
+    closings = [m for m in _CLOSE_THOUGHT.finditer(text) if not _is_quoted(m)]
+    openings = [m for m in _OPEN_THOUGHT.finditer(text) if not _is_quoted(m)]
+    end = len(text)
+    while closings and openings and not text[closings[-1].end() : end].strip():
+        start = openings.pop().start()
+        if start > closings.pop().start():
+            break  # never closed
+        if closings and closings[-1].start() > start:
+            break  # one in another, or a second closing tag
+        if not closings:
+            break  # what stands before it may be a thought that the prompt opened
+        if text[closings[-1].end() : start].strip():
+            return text[:start]
+        end = start
+    return text
 
 
 def _is_json(text: str) -> bool:

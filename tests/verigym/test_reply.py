@@ -277,3 +277,31 @@ def test_a_long_run_of_marks_takes_nothing_back_and_no_time(run):
     assert not takes_back(run * 4000 + "x")
     assert time.process_time() - began < 1.0  # 2.5 s when each mark of a run was a start
     assert takes_back(f"{run * 10}\nI give up.")
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("<think>8</think>\n7\n<think>or 8? No.</think>", "7"),
+        ("8</think>7<think>or 8?</think><think>No.</think>\n", "7"),
+        ("8 <think>7?</think>", ""),  # the prompt may have opened a thought
+        ("<think>8 <think>7</think></think>", ""),
+        ("<think>8</think>7<think>8", "7"),
+    ],
+)
+def test_a_thought_behind_the_answer_is_no_answer_and_hides_none(reply, said):
+    assert spoken(reply).strip() == said
+
+
+def test_a_program_behind_its_tag_is_not_indented():
+    assert program("<answer> a = 1\nb = 2 </answer>") == "a = 1\nb = 2 "
+
+
+def test_the_fence_that_is_offered_instead_counts():
+    assert (
+        program("Do not use this:\n```py\n1\n```\nUse this instead:\n```py\n2\n```").strip() == "2"
+    )
+
+
+def test_an_edit_takes_the_answer_back():
+    assert takes_back(" Edit: ignore that, it should be 8.")
