@@ -62,9 +62,11 @@ LAWS: tuple[Law, ...] = (
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of one law. `broken` is None where it holds; `machine` where it could not be tried.
+    """Result of one law. `broken` is None if the law holds; `machine` is True if it could not be
+    tried.
 
-    `waived` is the reason where the environment does not claim to keep it; it was not tried then.
+    `waived` is the reason if the environment does not claim to keep the law; it was not tried
+    then.
     """
 
     law: str
@@ -86,12 +88,12 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether every law holds."""
+        """True if every law holds."""
         return all(outcome.broken is None for outcome in self.outcomes)
 
     @property
     def figures(self) -> dict[str, Any]:
-        """What the laws measured."""
+        """Figures that the laws measured."""
         return {name: value for one in self.outcomes for name, value in one.figures.items()}
 
     def text(self) -> str:

@@ -51,7 +51,7 @@ class Subject:
 
     @property
     def costly(self) -> bool:
-        """Whether each verdict means running programs."""
+        """True if each verdict runs programs."""
         return self.make().costly
 
     @property
@@ -60,7 +60,8 @@ class Subject:
         return self.make().waived
 
     def few(self, most: int) -> int:
-        """How many seeds a law takes of at most `most`: a fraction of `seeds`, fewer where costly."""
+        """Return the number of seeds for a law, at most `most`: a fraction of `seeds`, smaller if
+        the environment is costly."""
         many = max(2, min(most, self.seeds))
         return max(1, many // 12) if self.costly else many
 

@@ -19,7 +19,7 @@ from verigym.verifiers.code.extract import extract_program
 from verigym.verifiers.code.languages import canonical
 
 LIMITS = {"wall_s": 10.0, "cpu_s": 4.0, "memory_mib": 256}
-"""What each test of a program may use, unless an environment says otherwise."""
+"""Limits of each test of a program, unless an environment sets others."""
 TURNS = 3
 _FEEDBACK_CHARS = 1500
 
@@ -143,7 +143,7 @@ def fenced(program: str) -> str:
 
 
 def in_words(language: str) -> str:
-    """What is to be written: `a Python 3 program`, `a program in C++`."""
+    """Return a phrase for the program to write: `a Python 3 program`, `a program in C++`."""
     if language == "python":
         return "a Python 3 program"
     return f"a program in {load_languages()[language].title}"

@@ -26,7 +26,7 @@ class Family(ABC):
 
     @abstractmethod
     def statement(self, p: Params) -> str:
-        """What to write, and what input and output look like; ASCII."""
+        """Return the task in words: what to write, and the format of input and output; ASCII."""
 
     @abstractmethod
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:

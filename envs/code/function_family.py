@@ -29,7 +29,7 @@ class Wanted:
 
     @property
     def name(self) -> str:
-        """What the function is called."""
+        """Name of the function to write."""
         return self.signature.split("(", 1)[0]
 
     @property

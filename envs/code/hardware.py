@@ -30,7 +30,8 @@ class Drawn:
     clocked: bool = False
     stored: tuple[str, ...] = ()
     fed: Mapping[str, list[int]] = field(default_factory=dict)
-    """What to feed an input with from the first vector, where random values would show little."""
+    """Values fed to an input from the first vector on, for inputs on which random values would
+    show little."""
 
 
 def whole(rng: np.random.Generator, low: int, high: int) -> int:

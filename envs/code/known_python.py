@@ -63,4 +63,4 @@ FAILURES = (
     *(ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, NameError),
     *(RecursionError, RuntimeError, StopIteration, TypeError, ValueError),
 )
-"""What a program may fail with, as it would in Python."""
+"""Exceptions that a program may raise, as in Python."""

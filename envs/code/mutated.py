@@ -17,7 +17,8 @@ from typing import Any
 
 Bound = dict[str, Any]
 Change = tuple[str, str, Callable[..., list[Any]]]
-"""What is replaced (once), by what, and arguments that tell it, as a function of the numbers by name."""
+"""Text to replace (once), its replacement, and a function that returns arguments on which the two
+differ, given the numbers by name."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,7 +25,8 @@ def tree_of(body: str) -> ast.Module:
 
 @cache
 def places_of(body: str) -> tuple[tuple[tuple[Path, int], ...], ...]:
-    """What can be changed, for each kind of change: the way to a node and which of its changes."""
+    """Return the possible changes, grouped by kind: the path to a node and the index of its
+    change."""
     paths: list[Path] = []
     _number(tree_of(body), (), paths)
     found = places(ast.parse(body))
@@ -33,7 +34,7 @@ def places_of(body: str) -> tuple[tuple[tuple[Path, int], ...], ...]:
 
 
 def apart(one: Path, other: Path) -> bool:
-    """Whether neither of two nodes lies in the other."""
+    """Return True if neither of two nodes lies in the other."""
     return one[: len(other)] != other[: len(one)]
 
 

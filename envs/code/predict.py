@@ -65,7 +65,7 @@ class Predict(Question):
 
 
 def _largest(value: Any) -> int:
-    """The largest number in a value, whatever its sign; 0 where there is none."""
+    """The largest number in a value, whatever its sign; 0 if there is none."""
     if isinstance(value, int):
         return abs(value)
     if isinstance(value, dict):

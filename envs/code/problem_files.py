@@ -67,7 +67,7 @@ class Problem:
 
     @property
     def shown(self) -> int:
-        """How many of the tests are examples."""
+        """Number of tests shown as examples."""
         return len(self.examples)
 
     @property

@@ -84,7 +84,7 @@ def broken(
     count: int,
     rng: np.random.Generator,
 ) -> str | None:
-    """The family's program with `count` changes, so that it fails some of `tests`; None where none was
+    """The family's program with `count` changes, so that it fails some of `tests`; None if none was
     found. Every change alters what some test sees; none makes one of the tests run on and on."""
     constants = named(params)
     body = family.body.strip()
@@ -132,7 +132,7 @@ def broken(
 def _outcome(
     tree: ast.Module, stdin: str, constants: Mapping[str, int | str], most_steps: int
 ) -> tuple[Any, int]:
-    """The words that the program prints, None where it fails, `...` where that cannot be told; its steps."""
+    """The words that the program prints, None if it fails, `...` where that cannot be told; its steps."""
     run = Interpreter(tree, stdin, most_steps, constants)
     try:
         run.run()

@@ -157,7 +157,7 @@ def _files(reference: Any) -> dict[str, str]:
 
 
 def _shown(files: dict[str, str], command: str) -> str | None:
-    """What a command shows; None where it is none."""
+    """Return the output of a command; None if it is not a known command."""
     verb, _, rest = command.removeprefix("$ ").partition(" ")
     rest = rest.strip()
     if verb == "ls" and (not rest or rest in (".", "./")):
@@ -210,7 +210,8 @@ class _Plan:
         return _Plan(package, stages, numbers, mistakes)
 
     def essence(self) -> JSON:
-        """What decides the split: parts, their numbers and the mistakes, not the package's name or the calls."""
+        """Return the data that decides the split: parts, their numbers and the mistakes, but not
+        the package's name or the calls."""
         parts = [
             [stage.name, numbers] for stage, numbers in zip(self.stages, self.numbers, strict=True)
         ]
@@ -255,7 +256,7 @@ class _Plan:
         return made
 
     def readme(self) -> str:
-        """What the repository should do."""
+        """Return the description of what the repository should do."""
         rows = [
             f"{number}. {stage.name}.py {filled(stage.says, numbers)}."
             for number, (stage, numbers) in enumerate(
@@ -281,7 +282,7 @@ class _Plan:
 
 
 def _told(parts: list[Part], wrong: Mapping[int, Part], play: list[Any]) -> bool:
-    """Whether wrong parts in place of right ones change the end of a play."""
+    """Return True if wrong parts in place of right ones change the end of a play."""
     first, last = min(wrong), max(wrong)
     value = play[first]
     for at in range(first, len(parts)):
@@ -297,7 +298,7 @@ def _told(parts: list[Part], wrong: Mapping[int, Part], play: list[Any]) -> bool
 def _hidden(plan: _Plan, rng: np.random.Generator) -> list[Test] | None:
     """Calls that tell all wrong parts which any of `_TRIED` calls tells, and what is wanted of them.
 
-    None where a mistake of `plan`, or all of them together, show in none of the calls.
+    None if a mistake of `plan`, or all of them together, show in none of the calls.
     """
     parts = plan.parts()
     together = {

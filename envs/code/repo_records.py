@@ -10,12 +10,12 @@ import numpy as np
 
 _NAMES = ("Ann", "ann", "Bob Low", "bob low ", " Cy", "cy", "Dee", "Deb")
 _FEW = (1, 2, 3, len(_NAMES), len(_NAMES))
-"""How many of the names a call holds at most."""
+"""Maximum number of names in a call."""
 _DAYS = range(17)
 _AMOUNTS = range(1, 111)
 _LONG: tuple[int, ...] = (5, 6, 7, 8, 9, 12)
 _SHORT: tuple[int, ...] = (1, 2, 2, 3, 3, 4, 5, 6, 8, 12)
-"""How many records the first calls hold, and the later ones."""
+"""Numbers of records in the first calls, and in the later ones."""
 _AT_ONCE = 8
 _DRAWN = 6
 """Numbers drawn for each record."""

@@ -87,7 +87,7 @@ def draw_problem(
 
 
 def essence_of(family: Family, params: Params) -> JSON:
-    """What has to be written, which decides the split: family and parameters, not the tests' numbers."""
+    """Return the data that decides the split: family and parameters, but not the tests' numbers."""
     return [family.name, params]
 
 

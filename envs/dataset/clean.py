@@ -24,7 +24,7 @@ _MARGIN = 0.25
 
 
 def words(text: str) -> tuple[str, ...]:
-    """What runs are made of: words in small letters, without signs and white space."""
+    """Return the words that runs are made of: in lower case, without signs and white space."""
     return tuple(_WORD.findall(text.lower()))
 
 
@@ -95,7 +95,8 @@ class Tests:
                 self._runs.update(self._hashed(parts))
 
     def __contains__(self, text: str) -> bool:
-        """Whether `text` shares a run of words with one of them; one shorter than that is compared whole."""
+        """Return True if `text` shares a run of words with one of them; a text shorter than a run
+        is compared as a whole."""
         parts = words(text)
         if len(parts) < self._ngram:
             return parts_of(text) in self._short

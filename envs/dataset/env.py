@@ -44,12 +44,14 @@ class Kept:
     split: str
     draft: Draft
     text: str
-    """What the row itself gives to the prompt: what all prompts share makes none of them equal."""
+    """Part of the prompt that comes from the row itself: text that all prompts share does not make
+    two of them equal."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """What became of all rows. `dropped` counts by why; `examples` names one place for each."""
+    """Rows that are played, and counts of those that are not. `dropped` counts by reason;
+    `examples` gives one place for each reason."""
 
     kept: Mapping[tuple[str, str], tuple[Kept, ...]]
     """By split and difficulty."""

@@ -23,7 +23,7 @@ class _Section(BaseModel):
 
 
 class Source(_Section):
-    """Where rows come from: a file, or a dataset of the Hugging Face hub by name."""
+    """Source of the rows: a file, or a dataset of the Hugging Face hub by name."""
 
     path: str | None = None
     """Beside the TOML file; JSON lines, CSV or Parquet, by its ending; `*` for several files."""
@@ -51,7 +51,8 @@ class Source(_Section):
 
 
 class Fields(_Section):
-    """How a row becomes a task. Texts hold `{column}`; a text that is one column keeps its type."""
+    """Mapping from a row to a task. Texts hold `{column}`; a text that is one column keeps its
+    type."""
 
     prompt: str
     reference: Any
@@ -62,7 +63,7 @@ class Fields(_Section):
 
 
 class Clean(_Section):
-    """What is dropped before anything is played."""
+    """Filters applied before anything is played."""
 
     near: float = Field(default=0.8, gt=0, le=1)
     """Prompts whose sets of words in fives have this Jaccard similarity are the same; 1: equal ones."""
@@ -80,17 +81,17 @@ class Spec(_Section):
     about: str = ""
     verifier: str
     params: dict[str, Any] = Field(default_factory=dict)
-    """Of the verifier."""
+    """Parameters of the verifier."""
     form: str = FORM
-    """How to answer; stands below each prompt."""
+    """Instructions for the form of the answer; they follow each prompt."""
     oracle: str = "<answer>{answer}</answer>"
-    """A right reply, with the reference's fields; empty where there is none."""
+    """A right reply, with the reference's fields; empty if there is none."""
     difficulties: list[str] = Field(default_factory=list)
     """From easy to hard, as the column `difficulty` names them."""
     chance: float = Field(default=0.05, ge=0, le=1)
     """The most that random replies earn on average."""
     costly: bool = False
-    """Whether each verdict runs programs."""
+    """True if each verdict runs programs."""
     source: Source
     fields: Fields
     clean: Clean = Clean()

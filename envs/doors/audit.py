@@ -1,8 +1,9 @@
-"""What a library's own scorer or reward may pay for nothing: tried on each task of a door.
+"""Audit of a library's own scorer or reward for paying worthless play, on each task of an adapter.
 
-Of a question: constants, parts of the prompt, nothing, and the right answer turned into a wrong one (denied,
-negated, its digits swapped, its order reversed, yes for no, another answer beside it). Of a game: the same
-action in every turn. `python benchmarks/door_answers.py 'reasoning-gym/*'` prints what was paid.
+Questions are answered with constants, parts of the prompt, nothing, and the right answer turned
+into a wrong one (denied, negated, its digits swapped, its order reversed, yes for no, another
+answer beside it). Games are played with the same action in every turn. `python
+benchmarks/door_answers.py 'reasoning-gym/*'` prints what was paid.
 """
 
 from __future__ import annotations
@@ -107,10 +108,10 @@ def _is_same(answer: str, right: str) -> bool:
 
 
 def audit_question(env: Reasoning, seeds: range) -> tuple[Counter[str], int]:
-    """How often each cheap or wrong answer was paid, of how many tasks.
+    """Count how often each cheap or wrong answer was paid, and the tasks tried.
 
-    Answers that are not right by construction alone ("wrong: ...") must never be paid; a constant or an
-    echo may be right now and then.
+    Answers that are wrong by construction ("wrong: ...") must never be paid; a constant or an echo
+    may be right now and then.
     """
     paid: Counter[str] = Counter()
     played = 0
@@ -139,7 +140,7 @@ def audit_question(env: Reasoning, seeds: range) -> tuple[Counter[str], int]:
 
 
 def audit_game(env: Env[Any], seeds: range) -> tuple[Counter[str], int]:
-    """How much was earned by the same action in every turn, of how many games."""
+    """Count how often the same action in every turn earned a reward, and the games played."""
     paid: Counter[str] = Counter()
     played = 0
     for seed in seeds:
@@ -163,7 +164,7 @@ def audit_game(env: Env[Any], seeds: range) -> tuple[Counter[str], int]:
 
 
 def audit(name: str, n_seeds: int) -> tuple[Counter[str], int]:
-    """What a task of a door pays for nothing, by name and how often, and how many tasks were tried."""
+    """Count what a task of an adapter pays for worthless play, by name, and the tasks tried."""
     env = verigym.make(name)
     seeds = range(n_seeds)
     return audit_question(env, seeds) if isinstance(env, Reasoning) else audit_game(env, seeds)

@@ -80,7 +80,7 @@ class ForeignGame(Env[Position]):
         self._live: tuple[str, tuple[str, ...], Game] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy takes along, pickled or not: not the live game, which it plays again."""
+        """Return the state to copy or pickle, without the live game, which the copy replays."""
         return {**vars(self), "_live": None}
 
     @override

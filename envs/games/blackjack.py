@@ -37,7 +37,7 @@ _SAYINGS = {
 class Blackjack(ReplayedGame):
     """The environment. An action is `hit`, `stand`, and at higher difficulties `double` or `surrender`.
 
-    The score is 1 where no move falls behind the best one by more than 0.01 bets on average, however the
+    The score is 1 if no move falls behind the best one by more than 0.01 bets on average, however the
     cards fall; so that to know the cards to come is worth nothing.
     """
 

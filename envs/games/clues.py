@@ -51,7 +51,7 @@ def link(kind: str, a: int, b: int, houses: int, true: bool = True) -> Link:
 
 
 def narrowed(known: list[int], links: list[Link], houses: int) -> bool:
-    """Narrow `known` by the clues and by one word of a row a house; False where nothing is left."""
+    """Narrow `known` by the clues and by one word of a row a house; False if nothing is left."""
     full = (1 << houses) - 1
     for one in links:
         if one.alone:
@@ -95,7 +95,7 @@ def narrowed(known: list[int], links: list[Link], houses: int) -> bool:
 
 
 def solvable(known: list[int], links: list[Link], houses: int) -> bool:
-    """Whether some solution keeps all the clues; `known` is narrowed on the way."""
+    """Return True if some solution satisfies all the clues; narrows `known` on the way."""
     if not narrowed(known, links, houses):
         return False
     open_words = [word for word, here in enumerate(known) if here & (here - 1)]
@@ -114,7 +114,7 @@ def solvable(known: list[int], links: list[Link], houses: int) -> bool:
 def clues_for(
     draws: list[float], places: list[int], houses: int, direct: float
 ) -> list[Link] | None:
-    """Clues that leave one solution, of which none can be spared; None where the draws do not suffice.
+    """Clues that leave one solution, of which none can be spared; None if the draws do not suffice.
 
     `places` is the house of each word, from 0. Three `draws` make a true clue; `direct` is the share of
     those about a word and a house. Clues that tell nothing new are passed over.
@@ -152,7 +152,7 @@ def clues_for(
 def _clue(
     x: float, y: float, z: float, places: list[int], houses: int, direct: float
 ) -> Link | None:
-    """A true clue about two words, or a word and a house; None where the two say nothing."""
+    """A true clue about two words, or a word and a house; None if the two say nothing."""
     words = len(places)
     a = int(x * words)
     if z < direct:

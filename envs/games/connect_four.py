@@ -146,7 +146,8 @@ def _won_position(rng: np.random.Generator, moves: int) -> tuple[int, int]:
 
 
 def _forcing(me: int, you: int, moves: int) -> bool:
-    """Whether `me` wins in `moves` by threats alone: cheap to see, and often so where there is a win."""
+    """Return True if `me` wins in `moves` by threats alone: cheap to check, and often so if there
+    is a win."""
     for cell in bits(safe_cells(me, you)):
         mine = completing(me | cell, me | you | cell)
         threats = mine & open_cells(me | you | cell)
@@ -158,7 +159,7 @@ def _forcing(me: int, you: int, moves: int) -> bool:
 
 
 def _by_one_column(me: int, you: int) -> bool:
-    """Whether `me` forces four by moves in one column alone: nothing to think about."""
+    """Return True if `me` forces four by moves in one column alone, which takes no thought."""
     both = me | you
     for cell in bits(open_cells(both)):
         mine = completing(me | cell, both | cell)

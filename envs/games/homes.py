@@ -93,8 +93,8 @@ def furnished(draws: Draws, rooms: list[str]) -> list[list[Any]]:
 
 
 def spots_for(kind: str, places: list[list[Any]]) -> list[str]:
-    """Where things of a kind may be: food and dishes in the kitchen, towels in the bathroom, other
-    things in the other rooms; anywhere where the house has no such room."""
+    """Return the places where things of a kind may be: food and dishes in the kitchen, towels in
+    the bathroom, other things in the other rooms; anywhere if the house has no such room."""
     rooms = {room for _, room, _ in places}
     if kind in (*FOOD, *DISHES):
         fitting = {"kitchen"}

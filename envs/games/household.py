@@ -197,7 +197,7 @@ def _put(board: Home, place: str) -> str:
 
 
 def _steps(board: Home, place: str) -> int:
-    """How many commands lead there."""
+    """Return the number of commands needed to get there."""
     if board.at == place:
         return 0
     return 1 if board.house.room_of[place] == board.room else 2
@@ -210,7 +210,8 @@ def _nearest(board: Home, kind: str) -> str:
 
 
 def _target(board: Home) -> str:
-    """Where the thing held is to go: for two, where there is one of its kind already."""
+    """Return the target place of the held thing; for `two`, a place that already has one of its
+    kind."""
     errand, wanted, target = board.house.errand
     if errand == "two":
         for name in board.house.room_of:
@@ -221,7 +222,8 @@ def _target(board: Home) -> str:
 
 
 def _fetched(board: Home) -> tuple[str, str]:
-    """Where to take which thing: one of the kind that is not where it belongs."""
+    """Return the nearest place and thing to fetch: a thing of the wanted kind that is not where it
+    belongs."""
     errand, wanted, _ = board.house.errand
     kept = _target(board) if errand == "two" else ""
     found = [
@@ -233,7 +235,7 @@ def _fetched(board: Home) -> tuple[str, str]:
 
 
 def _at(board: Home, place: str) -> str | None:
-    """The next command on the way to a place; None where one is there."""
+    """The next command on the way to a place; None if one is there."""
     if board.at == place:
         return None
     room = board.house.room_of[place]
@@ -241,5 +243,5 @@ def _at(board: Home, place: str) -> str | None:
 
 
 def _opened(board: Home, place: str) -> str | None:
-    """The next command until the place is reached and open; None where it is."""
+    """The next command until the place is reached and open; None if it is."""
     return _at(board, place) or (None if board.reaches(place) else f"open {place}")

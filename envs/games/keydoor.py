@@ -50,7 +50,7 @@ SIZES = {
 
 @dataclass(frozen=True)
 class Play:
-    """Where the walker is, and the moves that led there (for the verifier, not for the key)."""
+    """Place of the walker, and the moves that led there (for the verifier, not for the key)."""
 
     level: Level
     place: Place

@@ -55,7 +55,7 @@ _STYLES = {
 class LiarsDice(Duel):
     """The environment. An action is a bid such as `2 3`, or `liar`.
 
-    The score is 1 where no move falls behind the best one by more than 0.05 in the chance of winning its
+    The score is 1 if no move falls behind the best one by more than 0.05 in the chance of winning its
     round, given all that the player could know; so that to know the other's dice is worth nothing.
     """
 
@@ -175,7 +175,7 @@ def _dice(hand: Hand) -> str:
 
 
 def _bids(bids: tuple[int, ...], faces: int, first: int) -> str:
-    """The bids so far; `first` is 0 where the one who reads began."""
+    """The bids so far; `first` is 0 if the one who reads began."""
     if not bids:
         return "No bid yet."
     whose = ("you", "your opponent")

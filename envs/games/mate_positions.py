@@ -71,9 +71,10 @@ def position_with_mate(
 
 
 def essence_of(position: Position) -> JSON:
-    """What decides the split of a position: its pawns, and how many pieces of which kind there are.
+    """Return the data that decides the split of a position: its pawns and the number of pieces of
+    each kind.
 
-    Moves that are taken back change neither, so it is known before anything is searched.
+    Moves that are taken back change neither, so it is known before any search.
     """
     pieces, sides, turn = position[:3]
     counts = [(bits & side).bit_count() for bits in pieces for side in sides]

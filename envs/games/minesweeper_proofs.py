@@ -1,6 +1,8 @@
-"""What the numbers of a minesweeper field prove: which hidden cells hold a mine, and which hold none.
+"""Deductions from the numbers of a minesweeper field: hidden cells proved to hold a mine, or to
+hold none.
 
-All cells are reckoned at once: see `verifiers/games/minesweeper.py` for how a field is a number.
+All cells are computed at once; `verifiers/games/minesweeper.py` explains how a field is stored as
+a number.
 """
 
 from __future__ import annotations
@@ -80,9 +82,13 @@ _Pair = tuple[int, list[tuple[int, int]], list[int], list[int]]
 
 @cache
 def _pairs(width: int) -> tuple[int, list[_Pair]]:
-    """How far all is shifted up so that no shift is below 0; then for each place at most two cells off: the
-    shift down to it, the shifts that count the cells around it alone (by ones, or threes across or down),
-    and those that lead to the cells around it alone and around this cell alone."""
+    """Return the shift that keeps all other shifts at 0 or above, and four values for each place
+    at most two cells away.
+
+    These are the shift down to the place, the shifts that count the cells around it alone (by
+    ones, or by threes across or down), and the shifts that lead to the cells around it alone and
+    around this cell alone.
+    """
     row = width + GAP
     margin = 4 * (3 * row + 3)
     here = _square(0, 0)

@@ -48,7 +48,7 @@ class ReplayedGame(Env[Play]):
 
     @abstractmethod
     def show(self, board: Any) -> str:
-        """What the policy sees of it."""
+        """Return the observation of a board."""
 
     @abstractmethod
     def position(self, board: Any) -> JSON:
@@ -63,7 +63,7 @@ class ReplayedGame(Env[Play]):
         return None
 
     def lost(self, board: Any) -> bool:
-        """Whether the game is over without the goal."""
+        """Return True if the game is over without the goal."""
         return False
 
     @property

@@ -36,7 +36,7 @@ class Duel(ReplayedGame):
     """
 
     names: ClassVar[tuple[str, str]] = ("the first player", "the second player")
-    """What the two sides are called."""
+    """Names of the two sides."""
 
     def __init__(self, *, opponent: str | None = None, **kwargs: Any) -> None:
         if opponent not in (None, SELF):
@@ -55,7 +55,7 @@ class Duel(ReplayedGame):
 
     @abstractmethod
     def show_sides(self, board: Any, side: int) -> str:
-        """What `side` sees of it."""
+        """Return the observation of `side`."""
 
     @abstractmethod
     def position_of_sides(self, board: Any) -> JSON:

@@ -88,7 +88,7 @@ def _drawn(
     pillars: int,
     far: int,
 ) -> tuple[Store, int] | None:
-    """A level, and how many moves a way through it takes; None where too little was pulled.
+    """A level, and how many moves a way through it takes; None if too little was pulled.
 
     `order` names the cells inside: pillars, goals, where one stands.
     """
@@ -129,7 +129,8 @@ def _drawn(
 
 
 def _rings(free: int, start: int, stride: int) -> list[int]:
-    """What can be reached in 0, 1, 2, ... steps, each with all before it; at last, everything."""
+    """Return the cells reachable within 0, 1, 2, ... steps; the last entry holds all reachable
+    cells."""
     rings, now, wider = [], 0, start
     while wider != now:
         now = wider

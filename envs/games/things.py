@@ -26,7 +26,7 @@ class Table:
 
 @cache
 def table() -> Table:
-    """The table, read once. Raises TaskError where the file says something twice or of nothing."""
+    """The table, read once. Raises TaskError if the file says something twice or of nothing."""
     text = (files("verigym.envs.games") / "things.txt").read_text(encoding="ascii")
     words: dict[str, str] = {}
     names: list[str] = []
@@ -65,9 +65,10 @@ def best_split(among: int, facts: list[tuple[str, int]]) -> tuple[str, int] | No
 
 
 def most_questions(among: int, facts: list[tuple[str, int]]) -> int:
-    """How many questions the best split takes until one thing is left, in the worst case.
+    """Return the number of questions that the best split needs to leave one thing, in the worst
+    case.
 
-    Raises TaskError where two things differ in no fact.
+    Raises TaskError if two things differ in no fact.
     """
     if among.bit_count() <= 1:
         return 0

@@ -15,7 +15,7 @@ import numpy as np
 from verigym.question import Ask
 
 _STEPS = 60
-"""What one of them takes by hand, at least, in the measure of `Ask.steps`."""
+"""Minimum work of one question by hand, in the unit of `Ask.steps`."""
 
 
 def draw(rng: np.random.Generator) -> Ask:
@@ -35,7 +35,7 @@ def digit_sum(rng: np.random.Generator) -> tuple[str, int]:
 
 
 def primes_between(rng: np.random.Generator) -> tuple[str, int]:
-    """Those of one remainder, counted."""
+    """Number of primes in a range that leave a given remainder."""
     low = int(rng.integers(1000, 20_000))
     high = low + int(rng.integers(2000, 8000))
     modulus = int(rng.integers(3, 12))

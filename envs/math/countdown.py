@@ -30,7 +30,7 @@ Think as long as you like, then put the expression alone in tags: <answer>expres
 
 @dataclass(frozen=True)
 class Level:
-    """How tasks of one difficulty are drawn: `count` numbers of 1..`largest`, target in a range."""
+    """Settings of one difficulty: `count` numbers of 1..`largest`, and the range of the target."""
 
     count: int
     largest: int
@@ -151,7 +151,7 @@ def solution(numbers: tuple[int, ...], target: int) -> str:
     """An expression that uses each number once and equals `target`.
 
     Looks first among positive whole intermediate results, where every generated task has a
-    solution, then among fractions. Raises TaskError where there is none.
+    solution, then among fractions. Raises TaskError if there is none.
     """
     for whole in (True, False):
         found = _Search(whole).find(numbers, target)
@@ -207,7 +207,8 @@ class _Search:
         return found
 
     def _inverses(self, value: Number, target: Number) -> Iterator[tuple[Number, str]]:
-        """What the rest has to make so that, joined with `value`, it makes `target`."""
+        """Yield the values that the rest must make so that, joined with `value`, it makes
+        `target`."""
         least = 1 if self._whole else 0
         if target - value >= least:
             yield target - value, "({0} + {1})"

@@ -249,8 +249,8 @@ def run(state: Cells, code: str) -> Cells:
 
 
 def _output(result: Result) -> str:
-    """What a cell printed, then the last line of its error; within the characters and the length that
-    observations may have."""
+    """Return the output of a cell, then the last line of its error; limited to the characters and
+    the length that observations may have."""
     text = result.stdout.decode("utf-8", "replace")
     if result.status is JobStatus.NONZERO_EXIT:
         lines = result.stderr.decode("utf-8", "replace").strip().splitlines()

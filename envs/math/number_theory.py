@@ -57,7 +57,7 @@ def remainder(rng: np.random.Generator, size: int) -> tuple[str, int]:
 
 
 def divisor_count(rng: np.random.Generator, size: int) -> tuple[str, int]:
-    """How many positive divisors, or what they sum to."""
+    """Number of the positive divisors, or their sum."""
     n = int(rng.integers(size // 2, 2 * size))
     counts = [math.prod(e + 1 for e in factors(n).values())]
     counts.append(math.prod((p ** (e + 1) - 1) // (p - 1) for p, e in factors(n).items()))

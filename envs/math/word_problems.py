@@ -48,10 +48,11 @@ LEVELS = {
 
 
 class WordProblems(Question):
-    """How many things somebody, or everybody, has, from sentences that compare people.
+    """Word problems that compare the numbers of things people have, and ask for one person's or
+    everybody's.
 
     Each person's number follows from earlier ones; all numbers are whole and positive. Distractors
-    tell of other things, or of people who matter to nobody.
+    mention other things, or people who do not matter.
     """
 
     id: ClassVar[str] = "verigym/math/word-problems-v0"

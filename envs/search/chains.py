@@ -53,13 +53,13 @@ class Chain:
         return True
 
     def is_disputed(self, name: str) -> bool:
-        """Whether registers have entries about the link or figure `name` of this page."""
+        """Return True if registers have entries about the link or figure `name` of this page."""
         return self.at in self.world.records_of and name in RECORDED.get(
             self.world.kind(self.at), ()
         )
 
     def follow(self, name: str) -> bool:
-        """Take a link of this page; False where it has none, or leads back."""
+        """Take a link of this page; False if it has none, or leads back."""
         target = self.world.link(name, self.at)
         if target == NONE or target in self.met or self.is_disputed(name):
             return False
@@ -74,7 +74,7 @@ class Chain:
         return True
 
     def turn_back(self, name: str) -> bool:
-        """Go to the only page that has the link `name` to this one; False where there is not one."""
+        """Go to the only page that has the link `name` to this one; False if there is not one."""
         found = self.world.inverse[name].get(self.at, [])
         if len(found) != 1 or found[0] in self.met:
             return False
@@ -88,7 +88,7 @@ class Chain:
         return True
 
     def tell(self, name: str) -> str | None:
-        """A figure of this page, as it states it; None where it does not, or registers disagree."""
+        """A figure of this page, as it states it; None if it does not, or registers disagree."""
         figure = FIGURES[name]
         value = figure_text(self.world, name, self.world.number(self.at))
         if not value or self.is_disputed(name) or not self.ask(figure.phrase):
@@ -96,7 +96,7 @@ class Chain:
         return value
 
     def ask(self, phrase: str) -> bool:
-        """Ask this page for something that the page alone can tell; False where it was left before."""
+        """Ask this page for something that the page alone can tell; False if it was left before."""
         if not self._read(self.at, self.query):
             return False
         self.support.append([self.at])
@@ -133,7 +133,7 @@ def wander(chain: Chain, draws: Draws, pages: int, back: int) -> bool:
 
 
 def finish(chain: Chain, draws: Draws, pages: int, turns: int) -> Quest | None:
-    """End with a figure or a link of the page; None where that takes another number of pages."""
+    """End with a figure or a link of the page; None if that takes another number of pages."""
     kind = chain.world.kind(chain.at)
     figures = FIGURES_OF[kind]
     which = draws.below(len(figures) + len(LINKS_OF[kind]))

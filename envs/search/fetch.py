@@ -24,7 +24,7 @@ _TYPES = ("text/html", "application/xhtml+xml", "text/plain")
 
 @dataclass(frozen=True)
 class Fetched:
-    """What came: the address in the end, the type without parameters, and the text."""
+    """A fetched page: the final address, the media type without parameters, and the text."""
 
     url: str
     type: str
@@ -32,7 +32,7 @@ class Fetched:
 
 
 def fetch(url: str, *, timeout_s: float, allow_private: bool) -> Fetched | None:
-    """The page at `url`, or None where it cannot be had, whatever the reason.
+    """The page at `url`, or None if it cannot be had, whatever the reason.
 
     `timeout_s` is for each request, redirects apart; resolving a name takes what the system's resolver
     takes.
@@ -107,7 +107,7 @@ def _get(
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the public internet."""
+    """Return True if an IP address is one of the public internet."""
     ip = ip_address(address.partition("%")[0])
     mapped = getattr(ip, "ipv4_mapped", None)
     ip = mapped if mapped is not None else ip

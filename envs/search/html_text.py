@@ -76,7 +76,7 @@ def _text(raw: str) -> str:
 
 
 def _address(tag: str, url: str) -> str:
-    """Where a link leads: another page over HTTP, or nothing."""
+    """Return the address of a link to another page over HTTP; empty for any other link."""
     found = _HREF.search(tag)
     if found is None:
         return ""

@@ -1,4 +1,5 @@
-"""What can be searched and read: the protocol that an index of ours and the live web both keep."""
+"""Sets of pages that can be searched and read: one protocol for the built-in index and the live
+web."""
 
 from __future__ import annotations
 
@@ -61,7 +62,8 @@ class WorldLibrary:
         )
 
     def search(self, query: str, skip: int) -> list[Hit]:
-        """See `Library`."""
+        """Return the first results of the index after `skip`, with the first characters of each
+        page."""
         world = self.world
         return [
             Hit(world.page_id(page), world.titles[page], page_text(world, page)[:SNIPPET])
@@ -69,7 +71,7 @@ class WorldLibrary:
         ]
 
     def open(self, page: str) -> Page | None:
-        """See `Library`."""
+        """Return the page of this id, or of this title in any letter case; None if there is none."""
         world = self.world
         number = world.by_id.get(page)
         if number is None:

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 
 import httpx2
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft
@@ -53,7 +54,8 @@ class LiveWeb:
         self._pages: OrderedDict[str, Page | None] = OrderedDict()
 
     def search(self, query: str, skip: int) -> list[Hit]:
-        """See `Library`."""
+        """Return a page of results of the search service. Raises VerifierFault if the request
+        fails."""
         asked = {"q": query, "format": "json", "pageno": skip // HITS + 1}
         try:
             answer = httpx2.get(f"{self.endpoint}?{urlencode(asked)}", timeout=self.timeout_s)
@@ -71,7 +73,7 @@ class LiveWeb:
         return [Hit(url[:500], title[:200], content[:200]) for url, title, content in found]
 
     def open(self, page: str) -> Page | None:
-        """See `Library`."""
+        """Fetch the page at an address, or take it from the cache; None if it cannot be read."""
         if page in self._pages:
             self._pages.move_to_end(page)
             return self._pages[page]
@@ -117,12 +119,14 @@ class Live(Reader):
         self._library = library
         self._turns = turns
 
+    @override
     def library(self, task: Task) -> Library:
-        """See `Reader`."""
+        """Return the library that all tasks share."""
         return self._library
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`. A question of the list."""
+        """Draw a question of the list."""
         one = self._questions[int(rng.integers(len(self._questions)))]
         reference: dict[str, JSON] = {k: v for k, v in one.items() if k != "question"}
         cite = " Cite the addresses of the pages it rests on." if one.get("supporting") else ""
@@ -132,8 +136,9 @@ class Live(Reader):
             reference={**reference, "turns": self._turns},
         )
 
+    @override
     def split_of(self, draft: Draft) -> str:
-        """See `Env`. The one that is asked for."""
+        """Return the split that is asked for: the list is not divided."""
         return self._drawing
 
 

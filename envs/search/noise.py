@@ -109,8 +109,11 @@ def _disputed(
     route: list[tuple[str, int]],
     support: list[list[int]],
 ) -> Quest | None:
-    """What counts as the disputed fact about `subject`, which `phrase` names; None for a third of those of
-    which its page tells, which were more than of any entry."""
+    """Return a quest for the disputed fact about `subject`, which `phrase` names.
+
+    If the subject's own page is the latest valid source, return None in one case of three, because
+    such quests would otherwise be the most common.
+    """
     kind, number = world.kind(subject), world.number(subject)
     entries = world.records_of[subject]
     about = world.records[entries[0]].about

@@ -23,7 +23,7 @@ def date_text(day: int) -> str:
 
 
 def figure_text(world: World, name: str, number: int) -> str:
-    """A figure as pages state it; empty where it is not known."""
+    """A figure as pages state it; empty if it is not known."""
     value = world.figures[name][number]
     return date_text(value) if name in ("born", "opened") else str(value)
 

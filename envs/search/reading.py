@@ -64,7 +64,7 @@ class Reader(Env[Reading]):
     verifier_id: ClassVar[str] = "qa/answer"
     max_action_chars: ClassVar[int] = 8192
     by_title: ClassVar[bool] = False
-    """Whether the queries on the way are titles, to be opened as they stand."""
+    """True if the queries on the way are titles, to be opened as they stand."""
 
     def __init__(self, *, gain: float = 0.0, redundancy: float = 0.0, **kwargs: Any) -> None:
         if not 0 <= gain <= 0.5:
@@ -77,7 +77,7 @@ class Reader(Env[Reading]):
 
     @abstractmethod
     def library(self, task: Task) -> Library:
-        """Where `task` is looked up."""
+        """Return the library that `task` is looked up in."""
 
     def tools(self) -> list[dict[str, Any]]:
         """The tools as the OpenAI chat API takes them."""
@@ -221,7 +221,7 @@ class Searching(Reader):
     """
 
     rules: ClassVar[str] = ""
-    """What to do in cases that a reader may meet; stands in the prompt."""
+    """Rules for special cases that a reader may meet; part of the prompt."""
 
     def __init__(self, *, world: int = 0, pages: int = PAGES, **kwargs: Any) -> None:
         if not LEAST_PAGES <= pages <= MOST_PAGES:
@@ -234,7 +234,7 @@ class Searching(Reader):
 
     @abstractmethod
     def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
-        """A question with one right answer, or None where the draws led nowhere: others follow."""
+        """A question with one right answer, or None if the draws led nowhere: others follow."""
 
     @override
     def split_of(self, draft: Draft) -> str:

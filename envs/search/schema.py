@@ -1,4 +1,4 @@
-"""What the made-up world is about: kinds of pages, the links between them, and their figures."""
+"""Schema of the made-up world: kinds of pages, the links between them, and their figures."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ LINKS = {
 
 @dataclass(frozen=True)
 class Figure:
-    """What a page says of its subject beside links; `form` is `number`, `date` or `text`."""
+    """A fact on a page besides its links; `form` is `number`, `date` or `text`."""
 
     subject: str
     phrase: str
@@ -83,7 +83,7 @@ FIGURES = {
 }
 
 RECORDED = {"firm": ("head", "staff"), "town": ("mayor", "population")}
-"""What registers have entries about, which may disagree with the page of the subject."""
+"""Facts that registers have entries about; an entry may disagree with the page of its subject."""
 
 STATUSES = ("confirmed", "draft", "withdrawn")
 

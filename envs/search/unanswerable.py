@@ -55,7 +55,7 @@ class Unanswerable(Searching):
 
 
 def _part(world: World, draws: Draws, name: str, lacks: bool, pages: int) -> Quest | None:
-    """A question that asks `name` of the last page of a chain; None where it has it and should not, or has
+    """A question that asks `name` of the last page of a chain; None if it has it and should not, or has
     not."""
     subject = _LACKING[name].subject
     chain = begin(world, draws, (subject,)) if pages == 1 else begin(world, draws)

@@ -63,11 +63,11 @@ class World:
         return next(kind for kind in reversed(KINDS) if page >= self.starts[kind])
 
     def number(self, page: int) -> int:
-        """Which of its kind a page is, from 0."""
+        """Return the index of a page among those of its kind, from 0."""
         return page - self.starts[self.kind(page)]
 
     def count(self, kind: str) -> int:
-        """How many pages there are of a kind."""
+        """Return the number of pages of a kind."""
         after = KINDS.index(kind) + 1
         end = self.starts[KINDS[after]] if after < len(KINDS) else self.pages
         return end - self.starts[kind]

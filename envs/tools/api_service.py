@@ -26,18 +26,18 @@ _LETTERS = ("bcdfgklmnprstvz", "aeiou")
 
 @dataclass(frozen=True)
 class Level:
-    """How much there is to read, and what has to be heeded."""
+    """Size of a service, and the rules that a client must observe."""
 
     wishes: int
     records: int
     chatter: int
-    """Documents about nothing that matters."""
+    """Number of documents about irrelevant things."""
     access: bool
-    """Whether requests need a key."""
+    """True if requests need a key."""
     units: bool
-    """Whether amounts come in other units."""
+    """True if amounts come in other units."""
     outdated: bool
-    """Whether there is a document on a version that is gone."""
+    """True if there is a document on a retired version."""
 
 
 class Service:

@@ -33,7 +33,7 @@ def read_document(db: Db, title: str) -> JSON:
 
 
 def send_request(db: Db, method: str, path: str, params: dict[str, JSON]) -> JSON:
-    """What the service does with a request."""
+    """Return the service's response to a request."""
     for row in rows(db, "SELECT * FROM endpoints ORDER BY id"):
         stem = str(row["path"])
         in_path = stem.endswith("*")

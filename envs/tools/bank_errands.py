@@ -1,4 +1,4 @@
-"""Errands at a bank: each takes what it is about from a `Ledger`, or gives None where nothing fits."""
+"""Errands at a bank: each takes what it is about from a `Ledger`, or gives None if nothing fits."""
 
 from __future__ import annotations
 

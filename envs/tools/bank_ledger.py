@@ -16,7 +16,7 @@ _NOTES = ("rent", "present", "ticket", "repair", "course", "loan", "share", "fee
 
 @dataclass(frozen=True)
 class Level:
-    """How much of everything; `namesakes` of the people share a first name with another."""
+    """Size of a bank; `namesakes` of the people share a first name with another."""
 
     wishes: int
     accounts: int
@@ -39,7 +39,7 @@ class Ledger:
         ]
         self.open = list(names)
         self.moved: dict[str, int] = {}
-        """What the errands do to each balance."""
+        """Change of each balance by the errands."""
         self.payees: list[Row] = [
             (i, name, f"NE{draws.between(10, 99)} {draws.between(1000, 9999)}")
             for i, name in enumerate(draws.shuffled([*self.names, *SHOPS]), 1)

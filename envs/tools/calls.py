@@ -27,7 +27,7 @@ class NoCalls(ValueError):
 
 
 def submission_of(action: str) -> JSON:
-    """What an action submits: the data where it is JSON from end to end, else its text."""
+    """Return the submission of an action: the data if it is JSON from end to end, else its text."""
     whole = action.strip()
     if not whole.startswith(("{", "[")):
         return action

@@ -1,4 +1,4 @@
-"""Errands in a house: each takes what it is about from a `House`, or gives None where nothing fits."""
+"""Errands in a house: each takes what it is about from a `House`, or gives None if nothing fits."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def scene_loses(house: House) -> Wish | None:
 
 
 def by_window(house: House) -> Wish | None:
-    """What to do depends on a sensor."""
+    """Ask for a heating to be set by the state of the sensor in its room."""
     for row in house.draws.shuffled(house.rooms):
         room = str(row[1])
         sensors, heatings = house.those("sensor", room), house.those("heating", room)

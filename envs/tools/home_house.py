@@ -21,7 +21,7 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Level:
-    """How much of everything; lamps are for each room."""
+    """Size of a house; `lamps` is the number in each room."""
 
     wishes: int
     rooms: int
@@ -99,7 +99,7 @@ class House:
         return f"{self.draws.between(5, 23):02d}:{5 * self.draws.below(12):02d}"
 
     def take(self, devices: list[Device]) -> bool:
-        """Whether all are free; they are taken then."""
+        """Take the devices if all of them are free; return True if they were."""
         numbers = {device.id for device in devices}
         if not numbers or not numbers <= self.free:
             return False

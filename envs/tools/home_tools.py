@@ -10,7 +10,7 @@ from verigym.envs.tools.world import World
 
 KINDS = ("lamp", "heating", "blind", "lock", "sensor")
 RANGES = {"lamp": (0, 100), "heating": (5, 30), "blind": (0, 100)}
-"""What the level of each kind may be: percent of light, degrees, percent closed."""
+"""Range of the level of each kind: percent of light, degrees, percent closed."""
 
 Db = sqlite3.Connection
 
@@ -46,7 +46,7 @@ def switch(db: Db, device: int, on: bool) -> JSON:
 
 
 def set_level(db: Db, device: int, level: int) -> JSON:
-    """Whether on or off stays as it is."""
+    """Set the level; on or off stays as it is."""
     kind = str(_device(db, device)["kind"])
     if kind not in RANGES:
         raise Refused(f"a {kind} has no level")

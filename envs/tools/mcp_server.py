@@ -39,7 +39,7 @@ class HasTools(Protocol):
 def serve(env: verigym.Env[Any]) -> Server[Any]:
     """A server of the tools of `env`, which has been reset; whoever asked for it plays it alone.
 
-    Raises RequestError where the environment has no tools, or the extra is missing.
+    Raises RequestError if the environment has no tools, or the extra is missing.
     """
     try:
         import anyio

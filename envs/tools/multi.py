@@ -157,7 +157,8 @@ class Multi(Env[Asking]):
 
 
 def _python(code: str) -> JSON:
-    """What a program printed, and how it ended where it failed."""
+    """Run a program and return its output. Raises Refused with the output and the error if it
+    fails."""
     job = Job(source=code, limits=_LIMITS, env={"PYTHONHASHSEED": "0"})
     try:
         result = run_one(default_sandbox(), job)

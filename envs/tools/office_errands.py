@@ -1,4 +1,4 @@
-"""Errands in an office: each takes what it is about from a `Desk`, or gives None where nothing fits."""
+"""Errands in an office: each takes what it is about from a `Desk`, or gives None if nothing fits."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def book(desk: Desk) -> Wish | None:
 
 
 def new_phone(desk: Desk) -> Wish | None:
-    """What a mail says."""
+    """Ask for a new phone number to be taken over from a mail."""
     name = desk.person()
     if name is None:
         return None

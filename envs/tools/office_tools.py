@@ -133,7 +133,7 @@ def find_contacts(db: Db, words: str = "") -> JSON:
 
 
 def update_contact(db: Db, contact: int, phone: str = "", email: str = "", firm: str = "") -> JSON:
-    """What is given."""
+    """Update the fields that are given."""
     one(db, f"there is no contact {contact}", "SELECT id FROM contacts WHERE id = ?", contact)
     given = {"phone": phone, "email": email, "firm": firm}
     for column, value in given.items():

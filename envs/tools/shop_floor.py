@@ -30,7 +30,7 @@ _PUSHES = (
 
 @dataclass(frozen=True)
 class Level:
-    """How much of everything; `refused` of ten requests are against the policy."""
+    """Size of a shop; `refused` of ten requests are against the policy."""
 
     requests: int
     customers: int

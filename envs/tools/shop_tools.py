@@ -39,7 +39,7 @@ _LOST = "What do you need? I can tell you my e-mail address, the order, and what
 
 
 def say(db: Db, words: str) -> JSON:
-    """What the customer answers."""
+    """Return the customer's answer."""
     talk = one(db, "there is nobody on the line", "SELECT * FROM talk WHERE id = 1")
     script: dict[str, Any] = json.loads(talk["script"])
     stage, pushed = int(talk["stage"]), int(talk["pushed"])
@@ -135,7 +135,7 @@ def exchange_item(db: Db, item: int, product: int) -> JSON:
 
 
 def log_outcome(db: Db, customer: int, request: str, outcome: str) -> JSON:
-    """How a request ended."""
+    """Log the outcome of a request."""
     one(db, f"there is no customer {customer}", "SELECT id FROM customers WHERE id = ?", customer)
     return {"logged": insert(db, "outcomes", customer=customer, request=request, outcome=outcome)}
 

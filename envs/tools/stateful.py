@@ -184,7 +184,7 @@ class Stateful(Env[Held]):
 
     @override
     def solve(self, state: Held) -> str:
-        """The next call of the plan; RequestError where play has left its way."""
+        """The next call of the plan; RequestError if play has left its way."""
         call, _ = self._next(state)
         return as_text(call)
 

@@ -66,7 +66,7 @@ class Tool:
         }
 
     def check(self, arguments: Mapping[str, JSON]) -> None:
-        """Raise Refused where the arguments do not fit, with what was got and wanted."""
+        """Raise Refused if the arguments do not fit, with what was got and wanted."""
         for name in arguments:
             if name not in self.parameters:
                 known = ", ".join(self.parameters) or "none"
@@ -109,7 +109,7 @@ def fields(about: str) -> Schema:
 
 
 def unknown(name: str, known: Sequence[str]) -> str:
-    """What is said of a tool that is none."""
+    """Return the message for an unknown tool."""
     return f"there is no tool {name[:40]!a}; {suggestion(name[:40], known)}"
 
 
@@ -175,7 +175,7 @@ def _shown(value: JSON) -> str:
 
 
 def rows(db: sqlite3.Connection, query: str, *values: JSON) -> list[dict[str, Any]]:
-    """What a query gives, as objects."""
+    """Return the rows of a query as objects."""
     cursor = db.execute(query, values)
     titles = [column[0] for column in cursor.description]
     return [dict(zip(titles, row, strict=True)) for row in cursor]

@@ -1,4 +1,5 @@
-"""What `compose` of a stateful environment is made of: wishes, goals of `tools/state`, steps of a plan."""
+"""Parts that `compose` of a stateful environment returns: wishes, goals of `tools/state`, steps of
+a plan."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ class Wish:
 
 @dataclass
 class Story:
-    """What `compose` gives. `hidden` are tables that no tool shows and nobody judges."""
+    """Result of `compose`. `hidden` are tables that no tool shows and nobody judges."""
 
     opening: str
     tables: Tables

@@ -23,7 +23,8 @@ Tables = Mapping[str, Sequence[Row]]
 
 @dataclass(frozen=True)
 class Place:
-    """What the server knows: its tables, the page that is shown, and what goes with it (as text)."""
+    """State of the server: its tables, the page that is shown, and the values kept for it (as
+    text)."""
 
     tables: Tables
     page: str = "start"
@@ -39,7 +40,8 @@ class Site(Protocol):
         ...
 
     def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
-        """Where a button of the page leads, with what the form sends. Unchecked boxes send nothing."""
+        """Return the place that a button of the page leads to, given the fields of the form.
+        Unchecked boxes send nothing."""
         ...
 
 
@@ -50,7 +52,7 @@ class Session:
     place: Place
     draft: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
-    """What was wrong with the last action."""
+    """Problem with the last action."""
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ class Forms(Env[Session]):
 
     @override
     def solve(self, state: Session) -> str:
-        """Enters what is wanted on each page; RequestError where damage was done."""
+        """Enters what is wanted on each page; RequestError if damage was done."""
         facts = _parts(self.task)[1]["facts"]
         if self._damaged(state):
             raise RequestError("what was done here cannot be taken back")
@@ -154,7 +154,8 @@ class Forms(Env[Session]):
         return self._site().show(state.place)
 
     def _damaged(self, state: Session) -> bool:
-        """Whether the tables differ from those at the start in anything but what is wanted."""
+        """Return True if the tables differ from those at the start in anything but the wanted
+        changes."""
         reference, _ = _parts(self.task)
         verdict = self.verifier.verify(self.task, self.submission(state))
         return state.place.tables != reference["initial"] and verdict.parts.get("unharmed") != 1

@@ -27,7 +27,8 @@ class Control:
 
 @dataclass(frozen=True)
 class Page:
-    """What a browser shows: a title, texts and controls in order. All controls are of one form."""
+    """Content of a browser window: a title, texts and controls in order. All controls belong to
+    one form."""
 
     title: str
     parts: tuple[str | Control, ...]
@@ -38,11 +39,12 @@ class Page:
 
 
 Draft = Mapping[str, str]
-"""What was entered since the page was loaded, by name of the control."""
+"""Values entered since the page was loaded, by name of the control."""
 
 
 def started(page: Page) -> dict[str, str]:
-    """What each control of the page starts with, by name; of radios the label of the chosen one."""
+    """Return the initial value of each control of the page, by name; for radios the label of the
+    chosen one."""
     values: dict[str, str] = {}
     for control in page.controls():
         if control.role == "radio":

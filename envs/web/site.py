@@ -1,4 +1,4 @@
-"""What a site of ours has beside its pages: tasks, and the way to their end."""
+"""Sites of this package, which have tasks and a way to solve them in addition to pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Chore:
 
 @dataclass(frozen=True)
 class Aim:
-    """What to enter on a page, by name of the control, and which button to press then."""
+    """Values to enter on a page, by name of the control, and the button to press then."""
 
     fields: Mapping[str, str]
     button: str
@@ -46,7 +46,7 @@ class ChoreSite(ABC):
 
     @abstractmethod
     def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
-        """Where a button of the page leads, with what the form sends."""
+        """Return the place that a button of the page leads to, given the fields of the form."""
 
     @abstractmethod
     def pose(self, draws: Draws, size: int) -> Chore:
@@ -54,7 +54,7 @@ class ChoreSite(ABC):
 
     @abstractmethod
     def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
-        """What to do next for a chore with these facts; None where its goals are met."""
+        """Return the next step for a chore with these facts; None if its goals are met."""
 
 
 def added(tables: Tables, table: str, row: Row) -> Tables:
@@ -65,5 +65,5 @@ def added(tables: Tables, table: str, row: Row) -> Tables:
 
 
 def has(tables: Tables, table: str, row: Row) -> bool:
-    """Whether a row like this is there."""
+    """Return True if a row like this is there."""
     return any(all(one[k] == v for k, v in row.items()) for one in tables[table])

@@ -49,7 +49,7 @@ class _Played:
     prompt: str
     form: Form
     right: str
-    """The answer in the last action of its solution; empty where there is no solver."""
+    """The answer in the last action of its solution; empty if there is no solver."""
     solution: tuple[str, ...]
 
 

@@ -71,7 +71,7 @@ def info_always_has_its_keys(subject: Subject) -> None:
 
 
 def legal_actions_are_valid(subject: Subject) -> None:
-    """What `legal_actions` lists is valid, and lies in the action space."""
+    """Check that every action in `legal_actions` is valid and lies in the action space."""
     env = subject.quick()
     for seed in range(subject.few(12)):
         env.reset(seed=seed)

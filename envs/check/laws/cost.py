@@ -1,4 +1,5 @@
-"""What playing costs: steps a second, and memory over many episodes. Measured, bounded only for leaks."""
+"""Cost of playing: steps per second, and memory over many episodes. Measured; only leaks are
+bounded."""
 
 from __future__ import annotations
 

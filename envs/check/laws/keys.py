@@ -85,7 +85,7 @@ def keys_have_no_history(subject: Subject) -> None:
 
 
 def _twice(env: Env[Any], action: str, pool: list[str]) -> None:
-    """Play `action`, which must leave the key as it is where it leaves all else as it is."""
+    """Play `action`, which must leave the key as it is if it leaves all else as it is."""
     here, key = env.snapshot(), env.state_key()
     if any(env.step(action)[2:4]) or env.state_key() == key:
         return
@@ -102,15 +102,17 @@ def _twice(env: Env[Any], action: str, pool: list[str]) -> None:
 
 
 def _shown(future: list[Any]) -> str:
-    """What of `future` is to be seen: all but the keys."""
+    """Digest the visible part of `future`: everything but the keys."""
     view, legal, *steps = future
     return digest(view, legal, [step for step, _ in steps])
 
 
 def _goes_on(env: Env[Any], here: Snapshot[Any], pool: list[str]) -> list[Any] | None:
-    """What is seen and earned from `here`, by the oracle and at random; None without full marks.
+    """Return everything seen and earned from `here`, by the oracle and by random play; None
+    without full marks.
 
-    Where the oracle cannot have them, two worlds may well differ in what no play brings out.
+    If the oracle cannot reach full marks, two worlds may well differ in something that no play
+    reveals.
     """
     env.restore(here)
     try:
@@ -131,7 +133,7 @@ def _content(subject: Subject, seed: int) -> str:
 
 
 def _enumerate(env: Env[Any]) -> tuple[int, int]:
-    """How many states were met from here, and how many of them by more than one path."""
+    """Return the number of states reached from here, and how many of them by more than one path."""
     queue = deque([env.snapshot()])
     futures: dict[str, Any] = {}
     joined = set()
@@ -154,7 +156,7 @@ def _enumerate(env: Env[Any]) -> tuple[int, int]:
 
 
 def _future(env: Env[Any], here: Snapshot[Any]) -> list[Any]:
-    """What can be seen in state `here`, and after each of its actions."""
+    """Return everything that can be seen in state `here`, and after each of its actions."""
     env.restore(here)
     legal = env.legal_actions(here.state)
     future: list[Any] = [env.view(), legal]

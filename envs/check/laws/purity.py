@@ -29,8 +29,8 @@ _CALLS = {
     ),
     "_socket": ("socket", "gethostname"),
 }
-"""What is written in C, by module. Of those that also change a given time into text it cannot be seen
-whether one was given; `datetime` does the same without the machine's zone."""
+"""Forbidden functions that are written in C, by module. For those that also format a given time,
+the patch cannot see if a time was given; `datetime` does the same without the machine's time zone."""
 _DATES = ("now", "utcnow", "today")
 _MODULES = ("socket", "urllib.request", "http.client", "secrets", "platform", "getpass", "uuid")
 _EVENTS = (
@@ -57,7 +57,7 @@ _OURS = ("verigym.env", "verigym.verifiers", "verigym.sandbox", "verigym.registr
 _IMPORTS = "importlib._bootstrap"
 
 _sinks: list[tuple[str, set[str]]] = []
-"""The package that is watched, with what was found; empty where none is."""
+"""The package that is watched, with what was found; empty if none is."""
 
 
 def it_is_pure(subject: Subject) -> None:
@@ -187,7 +187,7 @@ def _writes(arguments: tuple[Any, ...]) -> bool:
 
 @functools.cache
 def _audit_once() -> None:
-    # A hook stays until the process ends: there is one, and it does nothing where nobody listens.
+    # A hook stays until the process ends: there is one, and it does nothing if nobody listens.
     sys.addaudithook(_heard)
 
 

@@ -1,4 +1,5 @@
-"""What is paid: the oracle in full, chance next to nothing, tricks nothing; hard tasks are harder."""
+"""Rewards: the oracle earns full marks, random play next to nothing, tricks nothing; hard tasks
+earn less."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ from verigym.envs.check.subject import (
 _ERROR_RATES = (0.02, 0.05, 0.1)
 _OTHERS = 24
 _LISTED = 3
-"""How many other tasks a list of answers is made from at most, and on how many it is tried."""
+"""Maximum number of other tasks that a list of answers is made from, and number of tasks that it
+is tried on."""
 # Neighbouring difficulties may be the wrong way round by so much, by chance.
 _SLACK = 0.02
 
@@ -189,8 +191,8 @@ def difficulties_are_in_order(subject: Subject) -> dict[str, Any]:
 
 
 def _erring(env: Env[Any], seed: int, difficulty: str) -> list[float]:
-    """What it earns on average on one task, at each error rate: the reward of each turn, times the
-    chance of having got there without an error."""
+    """Return the average return on one task at each error rate: the reward of each turn, times the
+    probability of getting there without an error."""
     env.reset(seed=seed, options={"difficulty": difficulty})
     sure, totals, over = [1.0] * len(_ERROR_RATES), [0.0] * len(_ERROR_RATES), False
     while not over:

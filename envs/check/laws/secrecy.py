@@ -15,7 +15,7 @@ from verigym.envs.check.subject import Broken, Subject, plan
 
 _TASKS = 8
 _PLACED = 24
-"""How many tasks show where short answers stand."""
+"""Number of tasks used to find the place of short answers."""
 _AT_FIRST = ("the observation", "info", "the public task")
 
 
@@ -86,7 +86,7 @@ def _check_whole(env: Env[Any], text: str, where: str) -> None:
 
 
 def _in_play(env: Env[Any], start: Snapshot[Any], actions: list[str]) -> dict[str, str]:
-    """What junk is answered with, and `info` after it and after the oracle's first action."""
+    """Return the reply to junk, and `info` after it and after the oracle's first action."""
     shown = {}
     for name, action in zip(
         ("junk", "a right action"), ("no such action", *actions[:1]), strict=False
@@ -101,9 +101,10 @@ def _in_play(env: Env[Any], start: Snapshot[Any], actions: list[str]) -> dict[st
 
 
 def _place(pairs: list[tuple[list[str], str]]) -> str | None:
-    """Where in each text its answer is found, by one rule for all; None where there is no such rule.
+    """Find one rule that locates the answer in every text; None if there is no such rule.
 
-    A rule is what stands just before the answer, or how many words after the start or before the end.
+    A rule is the text just before the answer, or the number of words from the start or from the
+    end.
     """
     most_common = max(Counter(tuple(words) for words, _ in pairs).values(), default=0)
     misses = len(pairs) // 12
