@@ -101,7 +101,7 @@ class Form:
     before: str = ""
     after: str = ""
     language: str = ""
-    """The tag of its fenced block, where it has one."""
+    """Language tag of its fenced block, if it has one."""
     call: str = ""
     """The tool call whose first argument is the answer, as JSON."""
 

@@ -46,7 +46,8 @@ class Subject:
 
     @property
     def known(self) -> str:
-        """Its id, as Gymnasium knows it; the same but where it stands in a file."""
+        """Id under which Gymnasium knows it; differs from the given name only for an environment
+        in a file."""
         return self.make().id
 
     @property
@@ -123,7 +124,8 @@ def strangers(env: Env[Any], difficulty: str, most: int) -> list[str]:
 def wander(
     env: Env[Any], rng: random.Random, steps: int, pool: Sequence[str] = JUNK
 ) -> Iterator[tuple[str, Step]]:
-    """Play random actions, legal ones where they can be listed, else of `pool`; what each step gave."""
+    """Play random actions, legal ones if they can be listed, else from `pool`; return the result
+    of each step."""
     for _ in range(steps):
         action = random_action(env, rng, pool)
         step = env.step(action)
@@ -133,7 +135,7 @@ def wander(
 
 
 def random_action(env: Env[Any], rng: random.Random, pool: Sequence[str] = JUNK) -> str:
-    """One of the legal actions, now and then or where there is no list one of `pool`."""
+    """Return one of the legal actions; now and then, or if they cannot be listed, one of `pool`."""
     legal = env.legal_actions(env.state)
     return rng.choice(legal) if legal and rng.random() < 0.9 else rng.choice(pool)
 

@@ -160,6 +160,7 @@ def asked(language: str, statement: str, tests: Sequence[Mapping[str, Any]]) -> 
 
 
 def _plain(text: str) -> str:
-    """At most 1,500 characters of `text`, within the characters that observations may have."""
+    """Return at most 1,500 characters of `text`, limited to the characters that observations may
+    have."""
     kept = "".join(c if c in CHARSET else "?" for c in text)
     return kept if len(kept) <= _FEEDBACK_CHARS else kept[:_FEEDBACK_CHARS] + " ..."

@@ -152,7 +152,7 @@ def _tree(rng: np.random.Generator, size: int, depth: int) -> list[Any]:
 
 
 def _weight(tree: list[Any], k: int, empty: int) -> int:
-    """Without recursion: each list with the factor that it counts with."""
+    """Sum without recursion: each list is paired with the factor that it counts with."""
     total, open_lists = 0, [(tree, 1)]
     while open_lists:
         items, factor = open_lists.pop()

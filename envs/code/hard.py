@@ -181,7 +181,7 @@ print(*[ways[x] for x in amounts])
 
     @override
     def answer(self, p: Params, stdin: str) -> str:
-        """By recursion on what is left and which coins are still allowed."""
+        """Compute by recursion on the remaining amount and the coins still allowed."""
         coins = tuple(map(int, str(p["coins"]).split()))
         order_matters = p["order"] == "matters"
 
@@ -234,7 +234,7 @@ print(best[n])
 
     @override
     def answer(self, p: Params, stdin: str) -> str:
-        """From the right: what the numbers from each place on can earn."""
+        """Compute from the right the most that the numbers from each place on can earn."""
         numbers, gap = read_listed(stdin), int(p["gap"])
         earns = [0] * (len(numbers) + gap + 1)
         for place in reversed(range(len(numbers))):
@@ -373,7 +373,7 @@ print(row[-1])
 
     @override
     def answer(self, p: Params, stdin: str) -> str:
-        """By recursion on the ends of both words."""
+        """Compute by recursion on the ends of both words."""
         one, two = stdin.split()
         insert, delete, change = (int(p[name]) for name in ("insert", "delete", "change"))
 

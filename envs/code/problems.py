@@ -56,7 +56,7 @@ class Problems(Attempts):
 
     @override
     def split_of(self, draft: Draft) -> str:
-        """By the problem's name alone: in every language it is in the same split."""
+        """Return the split of the problem's name, which is the same in every language."""
         name = str(as_object(draft.reference).get("problem", ""))
         return super().split_of(replace(draft, prompt=_SALT + name, reference=None))
 

@@ -25,9 +25,10 @@ from verigym.verifiers.code.patch import holds_patch
 _LEVELS = {"easy": (2, 1, 8), "medium": (4, 1, 12), "hard": (5, 2, 20)}
 _PACKAGES = ("ledger", "depot", "harbour", "orchard", "workshop", "clubhouse", "bakery", "archive")
 _CALLS = 5
-"""So many are hidden, or more where more are needed to tell wrong parts."""
+"""Number of hidden calls; more if more are needed to detect wrong parts."""
 _TRIED = 100
-"""So many are drawn at most to find them; a wrong part that none of these tells is let be."""
+"""Maximum number of calls drawn to detect them; a wrong part that none of these detects is left
+out."""
 _SHOWN_LINES = 60
 
 _PROMPT = """\
@@ -181,7 +182,7 @@ def _shown(files: dict[str, str], command: str) -> str | None:
 
 
 Mistake = tuple[int, int]
-"""Which stage, and which of its mistakes."""
+"""Index of a stage, and of one of its mistakes."""
 Test = tuple[list[dict[str, Any]], Any]
 """The records of a call, and what is wanted."""
 
@@ -218,7 +219,7 @@ class _Plan:
         return [parts, self.mistakes]
 
     def source(self, at: int, mistakes: tuple[Mistake, ...]) -> str:
-        """The text of one stage, with its mistake where there is one."""
+        """Return the text of one stage, with its mistake if it has one."""
         text = self.stages[at].source
         for stage, which in mistakes:
             if stage == at:

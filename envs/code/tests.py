@@ -49,7 +49,7 @@ class Tests(Question):
     verifier_id: ClassVar[str] = "code/mutants"
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
     chance: ClassVar[float] = 0.02
-    """Of random inputs within the bounds; random text earns nothing."""
+    """Success rate of random inputs within the bounds; random text earns nothing."""
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
 

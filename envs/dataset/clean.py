@@ -34,7 +34,8 @@ def parts_of(text: str) -> tuple[str, ...]:
 
 
 def duplicates(texts: Sequence[str], near: float) -> dict[int, int]:
-    """By place in `texts`, the earlier text that it repeats. With `near` 1 only equal parts count."""
+    """Return, for each text that repeats an earlier one, both places in `texts`. With `near` 1
+    only equal parts count."""
     first: dict[tuple[str, ...], int] = {}
     found: dict[int, int] = {}
     left: list[int] = []

@@ -54,7 +54,7 @@ class Rows:
     `examples` gives one place for each reason."""
 
     kept: Mapping[tuple[str, str], tuple[Kept, ...]]
-    """By split and difficulty."""
+    """Rows by split and difficulty."""
     dropped: Mapping[str, int]
     examples: Mapping[str, str]
 

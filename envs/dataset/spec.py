@@ -26,15 +26,15 @@ class Source(_Section):
     """Source of the rows: a file, or a dataset of the Hugging Face hub by name."""
 
     path: str | None = None
-    """Beside the TOML file; JSON lines, CSV or Parquet, by its ending; `*` for several files."""
+    """Path beside the TOML file; JSON lines, CSV or Parquet, by its ending; `*` for several files."""
     hub: str | None = None
     """`owner/name`, or a folder of that form; needs the extra `hub`."""
     config: str | None = None
     revision: str | None = None
     """A commit: without one the hub may give other rows tomorrow."""
     splits: dict[str, str] = Field(default_factory=dict)
-    """By our name (train, validation, test), the source's own split or file. Left out: all rows are
-    divided by their content."""
+    """Source's own split or file for each split name (train, validation, test). If left out, all
+    rows are divided by their content."""
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
@@ -70,14 +70,14 @@ class Clean(_Section):
     against: list[str] = Field(default_factory=list)
     """Files with texts that must not be trained on, beside the TOML file."""
     ngram: int = Field(default=13, ge=3)
-    """As many words in a row shared with one of them drop a row."""
+    """Number of consecutive words that, if shared with one of them, drop a row."""
 
 
 class Spec(_Section):
     """The whole description."""
 
     id: str
-    """As every environment's: `verigym/<family>/<name>-v<N>`."""
+    """Id of the environment: `verigym/<family>/<name>-v<N>`."""
     about: str = ""
     verifier: str
     params: dict[str, Any] = Field(default_factory=dict)
@@ -87,7 +87,7 @@ class Spec(_Section):
     oracle: str = "<answer>{answer}</answer>"
     """A right reply, with the reference's fields; empty if there is none."""
     difficulties: list[str] = Field(default_factory=list)
-    """From easy to hard, as the column `difficulty` names them."""
+    """Difficulties from easy to hard, as the column `difficulty` names them."""
     chance: float = Field(default=0.05, ge=0, le=1)
     """The most that random replies earn on average."""
     costly: bool = False
@@ -114,7 +114,7 @@ class Spec(_Section):
 
 
 def read_spec(path: Path) -> Spec:
-    """The description in `path`. Raises ConfigError that says where it is wrong."""
+    """Return the description in `path`. Raises ConfigError that says where it is wrong."""
     try:
         with path.open("rb") as file:
             return Spec(**tomllib.load(file))

@@ -1,1 +1,2 @@
-"""Doors: the environments of other libraries under ids of ours; `verigym/doors.py` names them."""
+"""Adapters to the environments of other libraries, under ids of this package; `verigym/doors.py`
+names them."""

@@ -1,4 +1,5 @@
-"""The door to TextArena: single-player games as they are, two-player ones against a random legal opponent.
+"""Adapter to TextArena: single-player games as they are, two-player ones against a random legal
+opponent.
 
 The settings of a game are its own variants, from easy to hard. Left out, of the 96 games of TextArena
 0.7.4: those that ask a language model or a jury, need word lists that it downloads, hold conversations

@@ -64,7 +64,8 @@ class Position:
 
 
 class ForeignGame(Env[Position]):
-    """One game of a door. Subclasses name `door` and `settings`: what `start` reads, by difficulty.
+    """One game of an adapter. Subclasses set `door` and `settings`, the arguments of `start` by
+    difficulty.
 
     An action that changes nothing is not recorded. The prompt is the library's own.
     """

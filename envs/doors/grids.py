@@ -1,4 +1,4 @@
-"""The door to MiniGrid: its rooms in words, the library's sizes as difficulties."""
+"""Adapter to MiniGrid: its rooms in words, the library's sizes as difficulties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The door to reasoning-gym: its tasks as questions, judged as `verifiers/doors/reasoning.py` says.
+"""Adapter to reasoning-gym: its tasks as questions, judged as `verifiers/doors/reasoning.py` says.
 
 Difficulties are the first three levels of the task's own curriculum. Left out: `composite` (a mixture of
 others), `boxnet` and `propositional_logic` (no answer is known; repeating a premise is paid in full),

@@ -1,4 +1,4 @@
-"""The door to OpenSpiel: board games of perfect information against opponents of graded strength."""
+"""Adapter to OpenSpiel: board games of perfect information against opponents of graded strength."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The door to TextWorld: text adventures built from the seed; a reset takes 5 to 30 s, a step 10 ms."""
+"""Adapter to TextWorld: text adventures built from the seed; a reset takes 5 to 30 s, a step 10
+ms."""
 
 from __future__ import annotations
 

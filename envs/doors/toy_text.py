@@ -1,4 +1,5 @@
-"""The door to Gymnasium's toy text; `described.py` of the verifiers shows how to bring in another."""
+"""Adapter to Gymnasium's toy text; `verifiers/doors/described.py` shows how to add another
+environment."""
 
 from __future__ import annotations
 

@@ -121,7 +121,8 @@ class Blackjack(ReplayedGame):
         return max(gains, key=lambda move: gains[move])
 
     def work(self, state: Play) -> int:
-        """Grows with the number of moves to compare, and with a deck that nobody has learnt by heart."""
+        """Return a measure that grows with the number of moves to compare, and is higher for an
+        unusual deck."""
         board: Table = state.board
         house = board.house
         return len(house.moves) - 1 + (house.deck != FULL)

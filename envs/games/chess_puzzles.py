@@ -56,7 +56,7 @@ class ChessPuzzles(ReplayedGame):
 
     @override
     def moves(self, board: Puzzle) -> list[str]:
-        """In UCI: SAN's marks would tell checks and mates."""
+        """Return the legal moves in UCI, because SAN's marks would reveal checks and mates."""
         return [] if board.end else sorted(map(uci, legal_moves(board.position)))
 
     @override

@@ -30,7 +30,8 @@ class Link:
 
 @cache
 def tables(kind: str, houses: int, true: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """For each set of houses of `a`, where `b` can be, if the clue is true or not; and the other way round."""
+    """Return, for each set of houses of `a`, the houses where `b` can be if the clue is true or
+    not, and the converse."""
     holds = KINDS[kind]
     pairs = [(i, j) for i in range(houses) for j in range(houses) if holds(i, j) == true]
     onto_b, onto_a = [0] * (1 << houses), [0] * (1 << houses)

@@ -115,7 +115,7 @@ class ConnectFour(Duel):
 
     @override
     def strong(self, board: Any, side: int) -> str:
-        """As the `search` opponent plays."""
+        """Return the move of the `search` opponent."""
         return _column(reply(board[side], board[1 - side], "search", 0))
 
     @override

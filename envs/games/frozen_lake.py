@@ -65,7 +65,7 @@ class FrozenLake(ReplayedGame):
 
     @override
     def lost(self, board: LakeState) -> bool:
-        """In a hole."""
+        """Return True in a hole."""
         return board.rows[board.row][board.column] == "H"
 
     @override

@@ -81,12 +81,12 @@ class KeyDoor(Env[Play]):
                 )
 
     def initial(self, task: Task) -> Play:
-        """At the start, with nothing held."""
+        """Return the start, with nothing held."""
         level, _ = read_reference(task)
         return Play(level, level.start)
 
     def turns_allowed(self, task: Task) -> int:
-        """By difficulty: about twice the shortest solution."""
+        """Return the limit of the difficulty, about twice the shortest solution."""
         return read_reference(task)[1]
 
     def observe(self, state: Play) -> str:
@@ -135,7 +135,7 @@ class KeyDoor(Env[Play]):
 
 
 def _draw(rng: np.random.Generator, size: Size) -> tuple[str, ...]:
-    """Rows of a level: keys lie in the chambers before the door they open."""
+    """Return the rows of a level: keys lie in the chambers before the door they open."""
     columns = size.chambers * (size.width + 1) - 1
     grid = [["."] * columns for _ in range(size.height)]
     free: list[list[tuple[int, int]]] = []

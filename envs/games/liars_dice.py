@@ -141,7 +141,7 @@ class LiarsDice(Duel):
 
     @override
     def best(self, board: Bidding) -> str | None:
-        """By the dice that the player sees."""
+        """Return the best move, given the dice that the player sees."""
         if board.good < board.round or board.spoilt:
             return None
         chances = board.chances

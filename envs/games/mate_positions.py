@@ -134,7 +134,8 @@ def _before(position: Position, draws: list[int], moves: int, goal: int) -> Posi
 
 
 def _ways_back(position: Position) -> list[tuple[int, int, int, int]]:
-    """From where the king came, to flee from which piece's check, given from which square, its kind."""
+    """Return the pairs of moves to take back: the king's origin, the square of the piece that gave
+    check, that piece's origin, and its kind."""
     pieces, sides, turn = position[:3]
     own, both = sides[turn], sides[0] | sides[1]
     king = (pieces[KING] & sides[1 - turn]).bit_length() - 1

@@ -76,7 +76,7 @@ class Minesweeper(ReplayedGame):
 
     @override
     def position(self, board: Opened) -> JSON:
-        """As text: JSON's numbers end at 64 bits."""
+        """Return the position as text, because JSON's numbers end at 64 bits."""
         return hex(board.cells)
 
     @override
@@ -114,7 +114,8 @@ def _prompt(difficulty: str) -> str:
 
 @cache
 def _names(height: int, width: int) -> tuple[str, ...]:
-    """Of each digit of a field; those between rows have one too, which is never asked for."""
+    """Return the name of each digit's cell in a field; digits between rows have one too, which is
+    never used."""
     return tuple(f"{r + 1} {c + 1}" for r in range(height) for c in range(width + GAP))
 
 
@@ -126,7 +127,7 @@ def _firsts(height: int, width: int) -> list[tuple[int, list[int]]]:
 
 
 def _chosen(cells: list[int], shares: list[float]) -> int:
-    """As many of `cells` as there are `shares`, by a shuffle that ends there (Fisher and Yates)."""
+    """Choose as many of `cells` as there are `shares`, by a partial Fisher-Yates shuffle."""
     cells, left, chosen = cells.copy(), len(cells), 0
     for share in shares:
         at = int(share * left)

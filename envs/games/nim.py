@@ -82,7 +82,7 @@ class Nim(Duel):
 
     @override
     def strong(self, board: Any, side: int) -> str:
-        """By the nim-sum, else one thing of the largest heap."""
+        """Return the move by the nim-sum, else take one object of the largest heap."""
         heaps = board[0]
         heap, many = nim_move(heaps) or (heaps.index(max(heaps)), 1)
         return f"{heap + 1} {many}"
@@ -105,7 +105,7 @@ class Nim(Duel):
 
     @override
     def best(self, board: Match) -> str | None:
-        """By the nim-sum; where that is 0, by the replies as they will come."""
+        """Return the move by the nim-sum; if that is 0, by the opponent's actual replies."""
         move = nim_move(tuple(map(int, board.board))) or _trap(board)
         return f"{move[0] + 1} {move[1]}" if move else None
 

@@ -26,7 +26,7 @@ from verigym.verdict import Verdict
 from verigym.verifiers.games.contests import CONTESTS, SELF, Contest, Sides, moved, outcome
 
 _LONGEST = 100
-"""Characters of a move; what is longer is none."""
+"""Maximum number of characters of a move; longer text is not a move."""
 
 
 class Duel(ReplayedGame):
@@ -76,7 +76,7 @@ class Duel(ReplayedGame):
 
     @property
     def player(self) -> int:
-        """Whose turn it is: 0 or 1; 0 against an opponent."""
+        """Side to move: 0 or 1; 0 against an opponent."""
         board = self.state.board
         return board.turn if isinstance(board, Sides) else 0
 
@@ -150,7 +150,7 @@ class Duel(ReplayedGame):
 
     @override
     def solve(self, state: Play) -> str:
-        """With both sides played, a good move of the one whose turn it is."""
+        """Return a good move for the side to move, if both sides are played."""
         sides = state.board
         if isinstance(sides, Sides):
             return self.strong(sides.board, sides.turn)

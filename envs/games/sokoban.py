@@ -36,7 +36,8 @@ class Sokoban(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """From all boxes on goals, pulls in random directions, retold backwards."""
+        """Draw a level by pulling boxes in random directions from their goals; the solution is the
+        reverse."""
         height, width, count, pillars, far = SIZES[difficulty]
         while True:
             places = (rng.permutation(height * width)).tolist()

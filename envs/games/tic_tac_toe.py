@@ -84,7 +84,7 @@ class TicTacToe(Duel):
 
     @override
     def strong(self, board: Any, side: int) -> str:
-        """By looking at all that can follow."""
+        """Return the best move by searching all continuations."""
         return str(best_places(board, "XO"[side])[0] + 1)
 
     @override

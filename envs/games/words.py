@@ -8,6 +8,6 @@ from importlib.resources import files
 
 @cache
 def words(length: int) -> tuple[str, ...]:
-    """Every word of our list with so many letters, sorted. Empty if there is none."""
+    """Return every word of this length in the built-in list, sorted; empty if there is none."""
     text = (files("verigym.envs.games") / "words.txt").read_text(encoding="ascii")
     return tuple(sorted({word for word in text.split() if len(word) == length}))

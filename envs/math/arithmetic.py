@@ -38,7 +38,7 @@ class Tree:
     right: Tree | None = None
 
     def text(self) -> str:
-        """With the parentheses that precedence needs."""
+        """Return the expression with the parentheses that precedence needs."""
         if self.left is None or self.right is None:
             return str(self.value)
         mine = _LEVEL_OF[self.sign]

@@ -75,7 +75,7 @@ def _slope(p: list[int], k: int, outer: str, inner: str) -> str:
 
 
 def derivative(p: list[int]) -> list[int]:
-    """Of a polynomial, highest power first."""
+    """Return the derivative of a polynomial, highest power first."""
     n = len(p) - 1
     return [c * (n - i) for i, c in enumerate(p[:-1])] or [0]
 
@@ -87,7 +87,7 @@ def antiderivative(p: list[int]) -> list[Fraction]:
 
 
 def value(p: list[int] | list[Fraction], x: int) -> Fraction:
-    """By Horner's scheme."""
+    """Evaluate a polynomial by Horner's scheme."""
     total = Fraction(0)
     for c in p:
         total = total * x + c

@@ -28,7 +28,7 @@ def draw(rng: np.random.Generator) -> Ask:
 
 
 def digit_sum(rng: np.random.Generator) -> tuple[str, int]:
-    """Of a power."""
+    """Sum of the digits of a power."""
     a, b, c = int(rng.integers(3, 60)), int(rng.integers(40, 160)), int(rng.integers(0, 1000))
     value = sum(map(int, str(a**b + c)))
     return f"What is the sum of the decimal digits of {a}^{b} + {c}?", value

@@ -40,7 +40,7 @@ class Counting(Question):
 
 
 def arrangements(rng: np.random.Generator, size: int) -> Count:
-    """Of the letters of a word in which some repeat."""
+    """Number of arrangements of the letters of a word in which some repeat."""
     letters = [_LETTERS[int(i)] for i in rng.integers(0, 2 + size // 3, size)]
     value = math.factorial(size)
     for count in Counter(letters).values():
@@ -50,7 +50,7 @@ def arrangements(rng: np.random.Generator, size: int) -> Count:
 
 
 def committees(rng: np.random.Generator, size: int) -> Count:
-    """With at least so many of one kind."""
+    """Number of committees with at least a given number of one kind."""
     women, men = int(rng.integers(3, size + 1)), int(rng.integers(3, size + 1))
     seats = int(rng.integers(2, min(5, women, men) + 1))
     least = int(rng.integers(0, seats + 1))
@@ -78,7 +78,7 @@ def lattice_paths(rng: np.random.Generator, size: int) -> Count:
 
 
 def distributions(rng: np.random.Generator, size: int) -> Count:
-    """Of equal things to people, each with at least so many."""
+    """Number of distributions of equal things to people, each with at least a given number."""
     people, least = int(rng.integers(2, 5)), int(rng.integers(0, 3))
     things = people * least + int(rng.integers(2, 2 * size))
     left = things - people * least
@@ -108,7 +108,7 @@ def dice_sum(rng: np.random.Generator, size: int) -> Count:
 
 
 def urn(rng: np.random.Generator, size: int) -> Count:
-    """The chance of so many red ones, drawn without putting back."""
+    """Probability of a given number of red balls, drawn without replacement."""
     red, blue = int(rng.integers(2, size + 1)), int(rng.integers(2, size + 1))
     drawn = int(rng.integers(2, min(4, red + blue - 1) + 1))
     wanted = int(rng.integers(max(0, drawn - blue), min(red, drawn) + 1))
@@ -121,7 +121,7 @@ def urn(rng: np.random.Generator, size: int) -> Count:
 
 
 def bayes(rng: np.random.Generator, size: int) -> Count:
-    """Which of two bags a ball came from."""
+    """Probability that a ball came from one of two bags."""
     bags = [tuple(int(n) for n in rng.integers(1, size + 1, 2)) for _ in range(2)]
     first, second = (Fraction(white, white + black) for white, black in bags)
     text = (

@@ -22,7 +22,7 @@ class Equations(Question):
 
     @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """Both sides are shifted by the same random terms."""
+        """Draw an equation; both sides are shifted by the same random terms."""
         degree, largest = LEVELS[difficulty]
         roots = [int(n) for n in rng.integers(-largest, largest, degree, endpoint=True)]
         lead = int(rng.integers(1, 5)) * (1 if rng.integers(2) else -1)
@@ -59,7 +59,7 @@ def _times(coefficients: list[int], root: int) -> list[int]:
 
 
 def polynomial(coefficients: list[int], name: str = "x") -> str:
-    """As text, highest power first: `2x^2 - x + 3`."""
+    """Return the polynomial as text, highest power first: `2x^2 - x + 3`."""
     terms: list[str] = []
     for place, c in enumerate(coefficients):
         power = len(coefficients) - 1 - place

@@ -48,14 +48,14 @@ def _points(rng: np.random.Generator, size: int, count: int) -> list[Point]:
 
 
 def midpoint(rng: np.random.Generator, size: int) -> tuple[str, str]:
-    """Of two points."""
+    """Midpoint of two points."""
     a, b = _points(rng, size, 2)
     text = f"What is the midpoint of {a} and {b}? Give a pair (x, y)."
     return text, f"({Fraction(a[0] + b[0], 2)}, {Fraction(a[1] + b[1], 2)})"
 
 
 def distance(rng: np.random.Generator, size: int) -> tuple[str, str]:
-    """Of two points, as a root."""
+    """Distance of two points, as a root."""
     a, b = _points(rng, size, 2)
     square = (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2
     text = f"What is the distance of {a} and {b}? Give an exact value; sqrt(2) is a root."
@@ -63,14 +63,14 @@ def distance(rng: np.random.Generator, size: int) -> tuple[str, str]:
 
 
 def triangle_area(rng: np.random.Generator, size: int) -> tuple[str, str]:
-    """From its corners."""
+    """Area of a triangle, from its corners."""
     a, b, c = _points(rng, size, 3)
     text = f"What is the area of the triangle with corners {a}, {b} and {c}?"
     return text, str(Fraction(abs(twice_area([a, b, c])), 2))
 
 
 def slope_and_intercept(rng: np.random.Generator, size: int) -> tuple[str, str]:
-    """Of the line through two points."""
+    """Slope and intercept of the line through two points."""
     while True:
         a, b = _points(rng, size, 2)
         if a[0] != b[0]:
@@ -81,7 +81,7 @@ def slope_and_intercept(rng: np.random.Generator, size: int) -> tuple[str, str]:
 
 
 def crossing(rng: np.random.Generator, size: int) -> tuple[str, str]:
-    """Of two lines, each through two points."""
+    """Intersection of two lines, each through two points."""
     while True:
         a, b, c, d = _points(rng, size, 4)
         across = (b[0] - a[0]) * (d[1] - c[1]) - (b[1] - a[1]) * (d[0] - c[0])
@@ -93,7 +93,7 @@ def crossing(rng: np.random.Generator, size: int) -> tuple[str, str]:
 
 
 def reflection(rng: np.random.Generator, size: int) -> tuple[str, str]:
-    """Of a point in the line through two others."""
+    """Reflection of a point in the line through two others."""
     a, b, p = _points(rng, size, 3)
     x, y = _foot(a, b, p)
     text = f"Reflect {p} in the line through {a} and {b}. Give a pair (x, y)."
@@ -101,7 +101,7 @@ def reflection(rng: np.random.Generator, size: int) -> tuple[str, str]:
 
 
 def polygon_area(rng: np.random.Generator, size: int) -> tuple[str, str]:
-    """Of a polygon whose corners go round a point inside it."""
+    """Area of a polygon whose corners go round a point inside it."""
     while True:
         points = [p for p in _points(rng, size, 6) if p != (0, 0)]
         points.sort(key=lambda p: math.atan2(p[1], p[0]))

@@ -36,20 +36,20 @@ class Matrices(Question):
 
 
 def the_determinant(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
-    """Of a random matrix."""
+    """Determinant of a random matrix."""
     rows = _random(rng, n, largest)
     return f"What is the determinant of {shown(rows)}?", str(determinant(rows))
 
 
 def the_product(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
-    """Of two matrices, as a matrix."""
+    """Product of two matrices, as a matrix."""
     a, b = _random(rng, n, largest), _random(rng, n, largest)
     text = f"Multiply A = {shown(a)} by B = {shown(b)}. What is AB? Write it as [[..], ..]."
     return text, shown(product(a, b))
 
 
 def the_inverse(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
-    """Of a matrix with determinant 1 or -1: its entries are whole."""
+    """Inverse of a matrix with determinant 1 or -1: its entries are whole."""
     lower = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
     upper = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
     for i in range(n):
@@ -64,7 +64,7 @@ def the_inverse(rng: np.random.Generator, n: int, largest: int) -> tuple[str, st
 
 
 def the_rank(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
-    """Of a product that bounds it."""
+    """Rank of a product that bounds it."""
     while True:
         wanted = int(rng.integers(1, n + 1))
         tall = rng.integers(-2, 3, (n, wanted)).tolist()
@@ -75,7 +75,7 @@ def the_rank(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
 
 
 def the_eigenvalues(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
-    """Of a matrix built from them by a change of basis with determinant 1."""
+    """Eigenvalues of a matrix built from them by a change of basis with determinant 1."""
     values = [int(v) for v in rng.integers(-largest, largest, n, endpoint=True)]
     rows = [[values[i] if i == j else 0 for j in range(n)] for i in range(n)]
     for _ in range(n):
@@ -118,7 +118,8 @@ def product(a: Rows, b: Rows) -> Rows:
 
 
 def inverse(rows: Rows) -> list[list[Fraction]]:
-    """By Gauss and Jordan, exact. Raises ZeroDivisionError for a matrix that has none."""
+    """Return the exact inverse by Gauss-Jordan elimination. Raises ZeroDivisionError for a
+    singular matrix."""
     n = len(rows)
     grid = [
         [Fraction(v) for v in row] + [Fraction(i == j) for j in range(n)]
@@ -135,7 +136,7 @@ def inverse(rows: Rows) -> list[list[Fraction]]:
 
 
 def rank(rows: Rows) -> int:
-    """By elimination, exact."""
+    """Return the exact rank by elimination."""
     grid = [[Fraction(v) for v in row] for row in rows]
     found = 0
     for column in range(len(grid[0])):

@@ -39,7 +39,7 @@ class NumberTheory(Question):
 
 
 def gcd_or_lcm(rng: np.random.Generator, size: int) -> tuple[str, int]:
-    """Of two numbers with a common factor."""
+    """Greatest common divisor or least common multiple of two numbers with a common factor."""
     common = int(rng.integers(1, 13))
     a, b = (common * int(rng.integers(2, size)) for _ in range(2))
     if rng.integers(2):
@@ -48,7 +48,7 @@ def gcd_or_lcm(rng: np.random.Generator, size: int) -> tuple[str, int]:
 
 
 def remainder(rng: np.random.Generator, size: int) -> tuple[str, int]:
-    """Of a product or sum."""
+    """Remainder of a product or sum."""
     a, b = int(rng.integers(size, 20 * size)), int(rng.integers(size, 20 * size))
     n = int(rng.integers(3, size))
     if rng.integers(2):
@@ -86,7 +86,7 @@ def totient(rng: np.random.Generator, size: int) -> tuple[str, int]:
 
 
 def inverse(rng: np.random.Generator, size: int) -> tuple[str, int]:
-    """Of a number modulo another."""
+    """Inverse of a number modulo another."""
     while True:
         n = int(rng.integers(11, size))
         a = int(rng.integers(2, n))

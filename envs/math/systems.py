@@ -15,7 +15,7 @@ NAMES = ("x", "y", "z", "w")
 
 
 class Systems(Question):
-    """As many equations as unknowns, with a coefficient matrix that can be inverted."""
+    """Linear systems with as many equations as unknowns and an invertible coefficient matrix."""
 
     id: ClassVar[str] = "verigym/math/systems-v0"
     verifier_id: ClassVar[str] = "math/answer"

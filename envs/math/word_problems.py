@@ -33,7 +33,7 @@ OTHERS = ("birds", "cups", "hats", "keys", "lamps", "maps", "plants", "spoons")
 
 @dataclass(frozen=True)
 class Level:
-    """So many people in the chain, and facts that do not matter; whether the story is shuffled."""
+    """Number of people in the chain and of irrelevant facts; `shuffled` if the story is."""
 
     people: range
     distractors: int

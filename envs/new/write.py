@@ -73,7 +73,7 @@ def write_package(folder: Path, name: str, *, family: str, author: str, year: in
 
 
 def _taken(name: str, module: str, klass: str) -> str:
-    """Why a package cannot have this name; empty if it can. Nothing is imported."""
+    """Return the reason why a package cannot have this name; empty if it can. Nothing is imported."""
     if keyword.iskeyword(module) or keyword.iskeyword(klass) or klass in ("Ask", "Question"):
         return "means something else in the file that would be written"
     if module in sys.stdlib_module_names:

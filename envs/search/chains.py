@@ -44,7 +44,7 @@ class Chain:
     met: set[int] = field(default_factory=set)
 
     def _read(self, page: int, query: str) -> bool:
-        """Put a page on the way; False where it stands there already, but as the last."""
+        """Put a page on the way; return False if it is on it already, unless it is the last."""
         if self.route and self.route[-1][1] == page:
             return True
         if any(page == one for _, one in self.route):

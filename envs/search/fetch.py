@@ -62,7 +62,7 @@ def fetch(url: str, *, timeout_s: float, allow_private: bool) -> Fetched | None:
 def _get(
     parts: SplitResult, port: int, timeout_s: float, allow_private: bool
 ) -> Fetched | str | None:
-    """One request: the page, or where it has gone, or None."""
+    """Make one request: return the page, or the address of a redirect, or None."""
     host = parts.hostname or ""
     places = [place[4] for place in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
     if not places or not (allow_private or all(is_public(str(place[0])) for place in places)):

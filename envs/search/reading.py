@@ -95,7 +95,7 @@ class Reader(Env[Reading]):
     def commit(
         self, move: Move[Reading], verdict: Verdict | None = None
     ) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """With `gain` and `redundancy` added to the score."""
+        """Add `gain` and `redundancy` to the reward."""
         before = self.state
         observation, reward, terminated, truncated, info = super().commit(move, verdict)
         if self.gain or self.redundancy:

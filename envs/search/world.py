@@ -100,7 +100,7 @@ class World:
 
     @cached_property
     def inverse(self) -> dict[str, dict[int, list[int]]]:
-        """For each link that is asked backwards: the pages that lead to a page by it."""
+        """Pages that lead to a page, for each link that is asked backwards."""
         found: dict[str, dict[int, list[int]]] = {}
         for name, link in LINKS.items():
             if link.inverse:

@@ -41,7 +41,7 @@ class Ability:
     """A required argument that a request may leave out; words for it stand between || marks."""
 
     def schema(self) -> dict[str, Any]:
-        """As the OpenAI chat API takes it."""
+        """Return the definition as the OpenAI chat API takes it."""
         return define(self.name, self.about, self.parameters, self.required)
 
     def sibling_schema(self) -> dict[str, Any]:

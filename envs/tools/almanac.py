@@ -133,7 +133,7 @@ def load(a: Almanac) -> Problem:
 
 
 def difference(a: Almanac) -> Problem:
-    """Of inhabitants."""
+    """Ask for the difference of two numbers of inhabitants."""
     one, two = sorted(a.draws.some(a.towns, 2), key=lambda town: -town.now)
     words = f"By the count of 2026, how many more inhabitants has {one.name} than {two.name}?"
     return Problem(words, one.now - two.now, 4)
@@ -153,7 +153,7 @@ def shipment(a: Almanac) -> Problem:
 
 
 def lorry(a: Almanac) -> Problem:
-    """As many crates as can be carried."""
+    """Ask for the number of crates that a lorry can carry."""
     firm, most = a.draws.pick(a.firms), a.draws.between(700, 4000)
     words = (
         f"A lorry bears {most} kilograms and takes as many whole crates of {firm.good} from {firm.name} as "

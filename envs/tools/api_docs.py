@@ -65,7 +65,7 @@ def set_amount(service: Service) -> Wish:
 
 
 def raise_amount(service: Service) -> Wish:
-    """By a difference, so that it must be read."""
+    """Raise an amount by a difference, so that it must be read first."""
     record = service.free.pop()
     by = service.draws.between(2, 40)
     amount = int(str(record[2])) + by
@@ -78,7 +78,7 @@ def raise_amount(service: Service) -> Wish:
 
 
 def set_state(service: Service) -> Wish:
-    """By a code."""
+    """Set a state by its code."""
     record = service.free.pop()
     state = service.draws.pick([state for state in service.states if state != record[3]])
     return Wish(
@@ -127,7 +127,7 @@ def create(service: Service) -> Wish:
 
 
 def remove(service: Service) -> Wish:
-    """By its name."""
+    """Remove a record by its name."""
     record = service.free.pop()
     return Wish(
         f"Remove the {service.one} {record[1]}.",

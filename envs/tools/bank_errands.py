@@ -99,7 +99,7 @@ def split(ledger: Ledger) -> Wish | None:
 
 
 def cancel_order(ledger: Ledger) -> Wish | None:
-    """By its payee."""
+    """Cancel a standing order, named by its payee."""
     if not ledger.free_standing:
         return None
     order = ledger.free_standing.pop()
@@ -111,7 +111,7 @@ def cancel_order(ledger: Ledger) -> Wish | None:
 
 
 def raise_order(ledger: Ledger) -> Wish | None:
-    """By a percentage."""
+    """Raise a standing order by a percentage."""
     if not ledger.free_standing:
         return None
     order = ledger.free_standing.pop()
@@ -139,7 +139,7 @@ def card_limit(ledger: Ledger) -> Wish | None:
 
 
 def lost_card(ledger: Ledger) -> Wish | None:
-    """By its last digits."""
+    """Block a lost card, named by its last digits."""
     if not ledger.free_cards:
         return None
     card = ledger.free_cards.pop()
@@ -189,7 +189,7 @@ def as_before(ledger: Ledger) -> Wish | None:
 
 
 def richer(ledger: Ledger) -> Wish | None:
-    """Which account pays depends on the balances."""
+    """Pay from an account that depends on the balances."""
     name = ledger.person()
     first = ledger.fix()
     second = ledger.fix()

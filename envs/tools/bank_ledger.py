@@ -87,7 +87,7 @@ class Ledger:
         return name
 
     def balance(self, account: str) -> int:
-        """At the start."""
+        """Return the balance at the start."""
         return next(int(str(row[2])) for row in self.accounts if row[1] == account)
 
     def tables(self) -> tuple[tuple[Row, ...], ...]:

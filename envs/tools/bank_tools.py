@@ -16,12 +16,12 @@ _BOUND = 60
 
 
 def list_accounts(db: Db) -> JSON:
-    """With balances."""
+    """Return the accounts with their balances."""
     return rows(db, "SELECT * FROM accounts ORDER BY id")
 
 
 def list_payments(db: Db, account: str, party: str = "") -> JSON:
-    """In and out of an account."""
+    """Return the payments in and out of an account."""
     _account(db, account)
     return rows(
         db,
@@ -51,7 +51,7 @@ def delete_payee(db: Db, payee: str) -> JSON:
 
 
 def pay(db: Db, account: str, payee: str, amount: int, note: str) -> JSON:
-    """At once."""
+    """Pay at once."""
     _payee(db, payee)
     _book(db, account, -amount, payee, note)
     return {"paid": amount, "to": payee}
@@ -88,7 +88,7 @@ def change_standing_order(db: Db, order: int, amount: int) -> JSON:
 
 
 def cancel_standing_order(db: Db, order: int) -> JSON:
-    """For good."""
+    """Delete a standing order for good."""
     one(db, f"there is no standing order {order}", "SELECT id FROM standing WHERE id = ?", order)
     db.execute("DELETE FROM standing WHERE id = ?", (order,))
     return {"cancelled": order}
@@ -103,7 +103,7 @@ def run_standing_orders(db: Db) -> JSON:
 
 
 def list_cards(db: Db) -> JSON:
-    """With limits."""
+    """Return the cards with their limits."""
     return rows(db, "SELECT * FROM cards ORDER BY id")
 
 
@@ -127,13 +127,13 @@ def block_all_cards(db: Db) -> JSON:
 
 
 def request_money(db: Db, payee: str, amount: int, note: str) -> JSON:
-    """From somebody who is a payee."""
+    """Request money from a payee."""
     _payee(db, payee)
     return {"requested": insert(db, "requests", payee=payee, amount=amount, note=note)}
 
 
 def list_requests(db: Db) -> JSON:
-    """That wait."""
+    """Return the pending requests."""
     return rows(db, "SELECT * FROM requests ORDER BY id")
 
 

@@ -19,7 +19,7 @@ def _switched(devices: list[Device], on: int) -> tuple[list[Goal], list[Step]]:
 
 
 def lamps_of_room(house: House) -> Wish | None:
-    """On or off, all of them."""
+    """Switch all lamps of a room on or off."""
     room = str(house.draws.pick(house.rooms)[1])
     lamps, on = house.those("lamp", room), house.draws.below(2)
     goals, steps = _switched(lamps, on)
@@ -50,7 +50,7 @@ def warm_floor(house: House) -> Wish | None:
 
 
 def change_one(house: House) -> Wish | None:
-    """By a difference, so that its level must be read."""
+    """Change a level by a difference, so that it must be read first."""
     device = house.draws.pick([d for d in house.devices if d.kind in ("heating", "blind", "lamp")])
     by = house.draws.between(1, 3) if device.kind == "heating" else 5
     level = device.level - by
@@ -186,7 +186,7 @@ def low_batteries(house: House) -> Wish | None:
 
 
 def brightest(house: House) -> Wish | None:
-    """Of the lamps of a room, the one with the highest level."""
+    """Pick the lamp with the highest level in a room."""
     for row in house.draws.shuffled(house.rooms):
         lamps = house.those("lamp", str(row[1]))
         if len(lamps) < 2:

@@ -43,7 +43,7 @@ class Device:
 
     @property
     def row(self) -> Row:
-        """As the table has it."""
+        """Row of the device in its table."""
         return (self.id, self.name, self.kind, self.room, self.on, self.level, self.battery)
 
 
@@ -107,7 +107,7 @@ class House:
         return True
 
     def those(self, kind: str, room: str | None = None) -> list[Device]:
-        """Of a kind, in a room or anywhere."""
+        """Return the devices of a kind, in a room or anywhere."""
         return [d for d in self.devices if d.kind == kind and room in (None, d.room)]
 
     def tables(self) -> tuple[tuple[Row, ...], ...]:

@@ -18,7 +18,7 @@ _BOUND = 80
 
 
 def list_rooms(db: Db) -> JSON:
-    """With floors."""
+    """Return the rooms with their floors."""
     return rows(db, "SELECT * FROM rooms ORDER BY id")
 
 
@@ -73,7 +73,7 @@ def rename_device(db: Db, device: int, name: str) -> JSON:
 
 
 def remove_device(db: Db, device: int) -> JSON:
-    """For good."""
+    """Delete a device."""
     _device(db, device)
     db.execute("DELETE FROM devices WHERE id = ?", (device,))
     return {"removed": device}
@@ -95,7 +95,7 @@ def all_off(db: Db) -> JSON:
 
 
 def list_scenes(db: Db) -> JSON:
-    """With what they set."""
+    """Return the scenes with the values that they set."""
     return rows(db, "SELECT * FROM settings ORDER BY scene, id")
 
 
@@ -148,14 +148,14 @@ def add_schedule(db: Db, device: int, time: str, action: str) -> JSON:
 
 
 def delete_schedule(db: Db, schedule: int) -> JSON:
-    """For good."""
+    """Delete a schedule."""
     one(db, f"there is no schedule {schedule}", "SELECT id FROM schedules WHERE id = ?", schedule)
     db.execute("DELETE FROM schedules WHERE id = ?", (schedule,))
     return {"deleted": schedule}
 
 
 def clear_schedules(db: Db) -> JSON:
-    """For good."""
+    """Delete the schedules."""
     return {"deleted": db.execute("DELETE FROM schedules").rowcount}
 
 

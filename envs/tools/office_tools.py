@@ -19,7 +19,7 @@ _BOUND = 40
 
 
 def list_mails(db: Db, folder: str, sender: str = "", words: str = "") -> JSON:
-    """Without bodies."""
+    """Return the mails without their bodies."""
     return rows(
         db,
         f"{_MAILS} WHERE folder = ? AND instr(lower(sender), lower(?)) "
@@ -29,7 +29,7 @@ def list_mails(db: Db, folder: str, sender: str = "", words: str = "") -> JSON:
 
 
 def read_mail(db: Db, mail: int) -> JSON:
-    """With its body."""
+    """Return a mail with its body."""
     return _mail(db, mail)
 
 
@@ -58,7 +58,7 @@ def move_mail(db: Db, mail: int, folder: str) -> JSON:
 
 
 def delete_mail(db: Db, mail: int) -> JSON:
-    """For good."""
+    """Delete a mail."""
     _mail(db, mail)
     db.execute("DELETE FROM mails WHERE id = ?", (mail,))
     return {"deleted": mail}
@@ -76,7 +76,7 @@ def archive_sender(db: Db, sender: str) -> JSON:
 
 
 def list_events(db: Db, day: str = "", words: str = "") -> JSON:
-    """Of a day, or all."""
+    """Return the events of a day, or all events."""
     return rows(
         db,
         "SELECT * FROM events WHERE (? = '' OR day = ?) AND instr(lower(title), lower(?)) "
@@ -101,7 +101,7 @@ def create_event(db: Db, title: str, day: str, start: str, end: str, guests: lis
 
 
 def move_event(db: Db, event: int, day: str, start: str, end: str) -> JSON:
-    """To another time."""
+    """Move an event to another time."""
     _event(db, event)
     _check_times(day, start, end)
     db.execute(
@@ -111,7 +111,7 @@ def move_event(db: Db, event: int, day: str, start: str, end: str) -> JSON:
 
 
 def cancel_event(db: Db, event: int) -> JSON:
-    """Tells nobody."""
+    """Cancel an event without a message to its guests."""
     _event(db, event)
     db.execute("DELETE FROM events WHERE id = ?", (event,))
     return {"cancelled": event}
@@ -123,7 +123,7 @@ def clear_day(db: Db, day: str) -> JSON:
 
 
 def find_contacts(db: Db, words: str = "") -> JSON:
-    """By any part of name, address or firm."""
+    """Find contacts by any part of name, address or firm."""
     return rows(
         db,
         "SELECT * FROM contacts WHERE instr(lower(name || ' ' || email || ' ' || firm), lower(?)) "
@@ -143,14 +143,14 @@ def update_contact(db: Db, contact: int, phone: str = "", email: str = "", firm:
 
 
 def delete_contact(db: Db, contact: int) -> JSON:
-    """For good."""
+    """Delete a contact."""
     one(db, f"there is no contact {contact}", "SELECT id FROM contacts WHERE id = ?", contact)
     db.execute("DELETE FROM contacts WHERE id = ?", (contact,))
     return {"deleted": contact}
 
 
 def list_files(db: Db, folder: str = "/") -> JSON:
-    """Without contents."""
+    """Return the files without their contents."""
     return rows(
         db,
         "SELECT path, kilobytes, changed, shared FROM files WHERE substr(path, 1, length(?)) = ? "
@@ -160,7 +160,7 @@ def list_files(db: Db, folder: str = "/") -> JSON:
 
 
 def read_file(db: Db, path: str) -> JSON:
-    """With its content."""
+    """Return a file with its content."""
     return _file(db, path)
 
 
@@ -188,7 +188,7 @@ def write_file(db: Db, path: str, content: str) -> JSON:
 
 
 def delete_file(db: Db, path: str) -> JSON:
-    """For good."""
+    """Delete a file."""
     _file(db, path)
     db.execute("DELETE FROM files WHERE path = ?", (path,))
     return {"deleted": path}
@@ -206,7 +206,7 @@ def move_file(db: Db, path: str, to: str) -> JSON:
 
 
 def share_file(db: Db, path: str, email: str) -> JSON:
-    """With one more person."""
+    """Share a file with one more person."""
     found = _file(db, path)
     shared = _joined([*filter(None, found["shared"].split(", ")), email])
     db.execute("UPDATE files SET shared = ? WHERE path = ?", (shared, path))

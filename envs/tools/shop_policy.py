@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from verigym.envs.tools.draws import Draws
 
 STATES = ("pending", "packed", "sent", "delivered")
-"""Of an order, in this order."""
+"""States of an order, in this order."""
 KINDS = ("garden", "home", "hygiene", "kitchen")
 _FEES = (0, 3, 5, 8, 10, 12)
 _VOUCHERS = (0, 5, 10, 15, 20, 25)

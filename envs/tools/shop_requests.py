@@ -50,7 +50,7 @@ def street(floor: Floor, refuse: bool) -> Request:
 
 
 def bring_back(floor: Floor, refuse: bool) -> Request:
-    """In time, too late, or of a kind that does not come back."""
+    """Return an item: in time, too late, or of a kind that is excluded."""
     kept = refuse and floor.draws.below(2) == 1
     name = floor.goods(returnable=not kept)
     late = refuse and not kept
@@ -71,7 +71,7 @@ def bring_back(floor: Floor, refuse: bool) -> Request:
 
 
 def exchange(floor: Floor, refuse: bool) -> Request:
-    """In time for a variant in stock, or too late, or out of stock."""
+    """Exchange an item: in time for a variant in stock, too late, or out of stock."""
     name = floor.goods()
     late = refuse and floor.draws.below(2) == 1
     order, item = floor.mine("delivered", late, name)

@@ -69,23 +69,23 @@ def say(db: Db, words: str) -> JSON:
 
 
 def find_customer(db: Db, email: str) -> JSON:
-    """By the whole address."""
+    """Find a customer by the whole address."""
     missing = f"no customer has the e-mail address {email[:60]!a}"
     return one(db, missing, "SELECT * FROM customers WHERE lower(email) = lower(?)", email.strip())
 
 
 def find_customers_by_name(db: Db, name: str) -> JSON:
-    """By a part of the name."""
+    """Find customers by a part of the name."""
     return rows(db, "SELECT * FROM customers WHERE instr(lower(name), lower(?)) ORDER BY id", name)
 
 
 def list_orders(db: Db, customer: int) -> JSON:
-    """Without items."""
+    """Return the orders without their items."""
     return rows(db, "SELECT * FROM orders WHERE customer = ? ORDER BY id", customer)
 
 
 def read_order(db: Db, order: int) -> JSON:
-    """With its items."""
+    """Return an order with its items."""
     found = _order(db, order)
     items = rows(
         db,
@@ -98,7 +98,7 @@ def read_order(db: Db, order: int) -> JSON:
 
 
 def find_products(db: Db, words: str) -> JSON:
-    """With stock."""
+    """Find products, with their stock."""
     return rows(db, "SELECT * FROM products WHERE instr(lower(name), lower(?)) ORDER BY id", words)
 
 
@@ -124,7 +124,7 @@ def return_item(db: Db, item: int) -> JSON:
 
 
 def exchange_item(db: Db, item: int, product: int) -> JSON:
-    """For whatever there is."""
+    """Exchange an item for any product."""
     _item(db, item)
     stock = one(
         db, f"there is no product {product}", "SELECT * FROM products WHERE id = ?", product
@@ -141,7 +141,7 @@ def log_outcome(db: Db, customer: int, request: str, outcome: str) -> JSON:
 
 
 def charge_order(db: Db, order: int, amount: int) -> JSON:
-    """On the bill of its customer."""
+    """Charge the customer of an order."""
     _order(db, order)
     return {"charge": insert(db, "charges", order_id=order, amount=amount)}
 
@@ -154,7 +154,7 @@ def give_voucher(db: Db, customer: int, request: str, amount: int) -> JSON:
 
 
 def delete_customer(db: Db, customer: int) -> JSON:
-    """For good."""
+    """Delete a customer."""
     one(db, f"there is no customer {customer}", "SELECT id FROM customers WHERE id = ?", customer)
     db.execute("DELETE FROM customers WHERE id = ?", (customer,))
     return {"deleted": customer}

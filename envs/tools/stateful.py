@@ -64,7 +64,8 @@ class Stateful(Env[Held]):
     core: ClassVar[tuple[str, ...]]
     """Tools of the world that every task offers; the others are distractors."""
     extras: ClassVar[Mapping[str, tuple[int, int]]]
-    """By difficulty: how many of the world's other tools, and of tools of elsewhere, are offered."""
+    """Number of the world's other tools, and of tools of other worlds, that are offered, by
+    difficulty."""
 
     _followed: Task | None = None
     _track: tuple[tuple[Tables, Call, int], ...] = ()
@@ -198,7 +199,7 @@ class Stateful(Env[Held]):
         raise RequestError("the goals can no longer be reached from here on the way that is known")
 
     def _judged(self, tables: Tables) -> list[object]:
-        """Without the tables that nobody judges, such as what was talked about."""
+        """Return the tables that are judged; others hold, for example, the conversation."""
         reference: Any = self.task.reference
         free = {entry["table"] for entry in reference["allowed"]}
         return [

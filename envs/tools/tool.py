@@ -182,7 +182,7 @@ def rows(db: sqlite3.Connection, query: str, *values: JSON) -> list[dict[str, An
 
 
 def one(db: sqlite3.Connection, missing: str, query: str, *values: JSON) -> dict[str, Any]:
-    """The first row of a query. Raises Refused with `missing` where there is none."""
+    """Return the first row of a query. Raises Refused with `missing` if there is none."""
     found = rows(db, query, *values)
     if not found:
         raise Refused(missing)

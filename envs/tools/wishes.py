@@ -41,7 +41,7 @@ class Story:
     tables: Tables
     wishes: list[Wish]
     asked: str | None = None
-    """The task in words, where it is not the list of wishes."""
+    """Task in words, if it is not the list of wishes."""
     hidden: tuple[str, ...] = ()
     spare: int = 6
     """Turns beyond twice the work."""
@@ -50,7 +50,8 @@ class Story:
 def wished(
     draws: Draws, kinds: Sequence[Callable[[Place], Wish | None]], place: Place, count: int
 ) -> list[Wish]:
-    """`count` wishes for `place`, of as many kinds as there are; fewer where none fits any more."""
+    """Draw `count` wishes for `place`, of as many kinds as possible; fewer if no kind fits any
+    more."""
     order = draws.shuffled(kinds)
     wishes: list[Wish] = []
     for kind in [*order, *order, *order]:

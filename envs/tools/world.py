@@ -23,7 +23,7 @@ Tables = tuple[tuple[Row, ...], ...]
 """Rows by table, in the order of the world's tables; each sorted by id, the first column."""
 
 MAX_ROWS = 500
-"""In one table; more are refused, so that nobody fills the memory."""
+"""Maximum number of rows in one table, which bounds memory."""
 _KEPT = 8
 
 

@@ -141,7 +141,7 @@ class Forms(Env[Session]):
         return f"click {_button(page, aim.button)}"
 
     def close(self) -> None:
-        """End the browser, where there is one."""
+        """Close the browser, if there is one."""
         if self._chromium is not None:
             self._chromium.close()
             self._chromium = None

@@ -132,7 +132,7 @@ def _filtered(place: Place) -> list[Row]:
 
 
 def _number(place: Place) -> int:
-    """The page that is shown, from 0; the last where there are no longer so many."""
+    """Number of the page that is shown, from 0; the last page if there are no longer that many."""
     return min(int(place.kept.get("page", "0")), max(0, len(_filtered(place)) - 1) // _ROWS)
 
 

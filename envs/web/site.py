@@ -38,7 +38,7 @@ class ChoreSite(ABC):
 
     name: ClassVar[str]
     sizes: ClassVar[Mapping[str, int]]
-    """By difficulty, how large its chores are; a difficulty that is not here has none."""
+    """Sizes of its chores by difficulty; a difficulty that is missing here has none."""
 
     @abstractmethod
     def show(self, place: Place) -> Page:

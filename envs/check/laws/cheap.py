@@ -27,7 +27,7 @@ from verigym.envs.check.subject import Broken, Subject, plan
 
 _TASKS = 48
 _COSTLY_EACH = 16
-"""One task of so many seeds, where every verdict runs programs."""
+"""One seed in this many is tried if every verdict runs programs."""
 _PROGRAMS = 36
 """Tasks that show a program, on which its numbers are tried; they earn too little to show in fewer."""
 _LEARNED = 240

@@ -127,7 +127,7 @@ def _fits(env: Env[Any], observation: str) -> None:
 
 
 def at_least_three_difficulties(subject: Subject) -> None:
-    """At least three, all different; the first is the default."""
+    """Check that there are at least three difficulties, all different; the first is the default."""
     env = subject.make()
     if len(env.difficulties) < 3 or len(set(env.difficulties)) != len(env.difficulties):
         raise Broken(

@@ -16,7 +16,7 @@ _STATES = 250
 _ACTIONS = 12
 _WALKS = 3
 _PLAYED_TWICE = 2
-"""In how many plays at random each action is tried twice over."""
+"""Number of random plays in which each action is tried twice."""
 
 
 def equal_keys_have_equal_futures(subject: Subject) -> dict[str, Any]:

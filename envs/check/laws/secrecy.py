@@ -159,7 +159,7 @@ def _leaves(value: JSON) -> Iterator[str]:
 
 
 def _squeezed(text: str) -> str:
-    """Without spaces, and without what `repr` and JSON put into a text."""
+    """Return the text without spaces and without the characters that `repr` and JSON add."""
     return re.sub(r"""\\[nrt]|[\s\\'"]""", "", _untagged(text))
 
 

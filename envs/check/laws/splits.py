@@ -11,7 +11,7 @@ _SAMPLE = 60
 
 
 def seeds_give_different_tasks(subject: Subject) -> dict[str, Any]:
-    """At each difficulty, many seeds give many tasks."""
+    """Check that many seeds give many tasks at each difficulty."""
     env = subject.make()
     sample = min(_SAMPLE, 2 * subject.seeds)
     shares = {}
