@@ -32,7 +32,7 @@ from typing import ClassVar, TypeGuard
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
-from verigym.reply import last_answer, spoken
+from verigym.reply import last_answer, spoken, takes_back
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
@@ -103,10 +103,11 @@ def _last_answer(reply: str) -> str:
     answer = last_answer(text)
     if answer is not None:
         return _undressed(answer)
-    for line in reversed(text.splitlines()):
-        text = _undressed(line.rpartition(":")[2])
+    lines = text.splitlines()
+    for at in range(len(lines) - 1, -1, -1):
+        text = _undressed(lines[at].rpartition(":")[2])
         if _BARE_LINE.fullmatch(text) and any(map(str.isdigit, text)):
-            return text
+            return "" if takes_back("\n".join(lines[at + 1 :])) else text
     return ""
 
 
