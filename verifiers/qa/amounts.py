@@ -1,19 +1,23 @@
 """Numbers with a unit or a currency, as right answers of kind text have them: "3 hours", "$5 million".
 
-"three hours" and "5 million dollars" say the same. Another unit, or none where the question names none, does not.
+"three hours", "180 minutes" and "5 million dollars" say the same: a unit of the same dimension counts where the conversion is
+exact, by the table of `math/units.py`. Another unit, or none where the question names none, does not.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
+from verigym.verifiers.math.units import Unit, unit_of
 from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.digits import with_minus
 from verigym.verifiers.qa.normalise import plain
 from verigym.verifiers.qa.sentence_words import ANSWER, without_marks
-from verigym.verifiers.qa.values import numbers_in, read_number
+from verigym.verifiers.qa.values import numbers_in
 
 CURRENCIES = {
     "$": "$",
@@ -24,9 +28,48 @@ CURRENCIES = {
     "pound": "£",
     "¥": "¥",
     "yen": "¥",
+    "usd": "$",
+    "eur": "€",
+    "gbp": "£",
+    "jpy": "¥",
 }
-_BEFORE = re.compile(r"(?:\bUS\s?)?([$€£¥])\s?$")
+_BEFORE = re.compile(r"(?:\bUS\s?)?([$€£¥])\s?$|\b(USD|EUR|GBP|JPY)\s$")
 _BEHIND = re.compile(r"[\s-](?:US\s)?([^\W\d_]+)\b(?!['’-])|\s?([$€£¥])")
+_PHRASE = re.compile(r"[\s-]?(?:[°º]\s?)?[A-Za-zµΩ²³/^°]+\.?(?:[\s-](?:[A-Za-z²³/^]+\d?)){0,3}")
+_DEGREES = re.compile(
+    r"(?:degrees?\s|deg\.?\s?|[°º]\s?)(c|f)(?:elsius|entigrade|ahrenheit)?\b|\b(c|f)(?:elsius|ahrenheit)\b",
+    re.IGNORECASE,
+)
+_LETTER_SCALE = re.compile(r"([kmb])\b", re.IGNORECASE)
+_LETTERS = {"k": 3, "m": 6, "b": 9}
+_NO_UNITS = frozenset(
+    [
+        "and",
+        "or",
+        "of",
+        "in",
+        "to",
+        "at",
+        "on",
+        "by",
+        "for",
+        "from",
+        "is",
+        "was",
+        "with",
+        "as",
+        "but",
+        "not",
+        "the",
+        "a",
+        "an",
+        "ad",
+        "bc",
+        "ce",
+        "bce",
+    ]
+)
+_PERCENT = frozenset(["percent", "percentage", "%"])
 _PAYING = frozenset(
     ["cost", "costs", "price", "pay", "paid", "worth", "budget", "earn", "spend", "spent"]
 )
@@ -37,6 +80,11 @@ def one_unit(word: str) -> str:
     low = word.lower()
     short = low[:-1] if len(low) > 3 and low.endswith("s") and not low.endswith("ss") else low
     return CURRENCIES.get(short, CURRENCIES.get(low, short))
+
+
+def currency_of(word: str | None) -> str:
+    """The sign of a currency, from its sign, name or code."""
+    return CURRENCIES.get((word or "").lower().rstrip("s"), "") or CURRENCIES.get(word or "", "")
 
 
 def currencies_in(text: str) -> frozenset[str]:
@@ -60,44 +108,173 @@ def money_words(asked: Asked, named: frozenset[str]) -> frozenset[str]:
 
 def mark_amount(answer: str, aliases: Sequence[str], asked: Asked) -> str | None:
     """`answer` with a mark for the one amount in it, if that is one of `aliases`; else None."""
-    if not any(map(_amount, aliases)):
+    wanted = [found for found in map(_known_amount, aliases) if found]
+    if not wanted:
         return None
-    text = without_marks(plain(answer))
-    mentions = numbers_in(text)
-    if len(mentions) != 1:
+    text = with_minus(without_marks(plain(answer)))
+    mentions = _amounts_in(text)
+    hits = [one for one in mentions if any(_is_same(one, right, asked) for right in wanted)]
+    if not hits:
         return None
-    start, end, number = mentions[0]
-    if number is None or number.percent:
-        return None
-    before, behind = _BEFORE.search(text[:start]), _BEHIND.match(text, end)
-    for alias in aliases:
-        wanted = _amount(alias)
-        if wanted is None or wanted[0] != number.value:
-            continue
-        if before and one_unit(before[1]) == wanted[1]:
-            last = end
-            if behind and one_unit(behind[1] or behind[2]) == wanted[1]:
-                last = behind.end()
-            return text[: before.start()] + ANSWER + text[last:]
-        if behind and not before and one_unit(behind[1] or behind[2]) == wanted[1]:
-            return text[:start] + ANSWER + text[behind.end() :]
-        if (
-            behind
-            and not wanted[1]
-            and not before
-            and (behind[1] or "").lower() in money_words(asked, frozenset())
+    first = hits[0]
+    for other in mentions:  # "324 m (1,063 ft)"
+        if other is not first and not (
+            _is_gloss(text, first, other) or _is_gloss(text, other, first)
         ):
-            return text[:start] + ANSWER + text[behind.end() :]
-    return None
+            return None
+    for other in sorted(mentions, key=lambda one: -one.start):
+        if other is first:
+            text = text[: first.start] + ANSWER + text[first.end :]
+        else:
+            start, end = _brackets(text, other)
+            text = text[:start] + text[end:]
+    return text
+
+
+@dataclass(frozen=True)
+class _Amount:
+    """A number with what it is a number of: a unit of measure, else the word or sign of a unit, else nothing."""
+
+    start: int
+    end: int
+    value: Fraction
+    unit: Unit | None
+    word: str
+
+    def base(self) -> Fraction:
+        """The value in the base unit of its dimension."""
+        return (self.value + self.unit.offset) * self.unit.factor if self.unit else self.value
 
 
 @lru_cache(maxsize=1024)
-def _amount(alias: str) -> tuple[Decimal, str] | None:
-    """Value and unit of a right answer that is a number with at most one unit."""
-    number = read_number(plain(alias))
-    if number is None or number.percent:
+def _known_amount(alias: str) -> _Amount | None:
+    """The amount that a right answer is, whole; None if it is none."""
+    text = plain(alias).strip()
+    found = _amounts_in(text)
+    if len(found) != 1 or (found[0].start, found[0].end) != (0, len(text.rstrip("."))):
         return None
-    around = [word for word in number.around if word != "us"]
-    if len(around) > 1:
+    return found[0]
+
+
+def _amounts_in(text: str) -> list[_Amount]:
+    """Every number in `text` with the unit before or behind it; "5 ft 3 in" is one amount."""
+    found: list[_Amount] = []
+    for start, end, number in numbers_in(text, letter_scales=False):
+        if number is None:
+            return []
+        value, unit, word = Fraction(number.value), None, "%" if number.percent else ""
+        before = _BEFORE.search(text[:start])
+        if before:
+            start, word = before.start(), currency_of(before[1] or before[2])
+        if not number.percent:
+            phrase = _unit_behind(text, end)
+            if phrase and not before:
+                unit, word = _measure(phrase[0]), phrase[0]
+                end = phrase[1]
+            else:
+                scale = _LETTER_SCALE.match(text, end)
+                if scale:
+                    value, end = value * 10 ** _LETTERS[scale[1].lower()], scale.end()
+                behind = _BEHIND.match(text, end)
+                named = one_unit(behind[1] or behind[2]) if behind else ""
+                if behind and (named == word or (not before and named not in _NO_UNITS)):
+                    word, end = named, behind.end()
+        one = _Amount(start, end, value, unit, word)
+        last = found[-1] if found else None
+        if last and last.unit and one.unit and _continues(text, last, one):
+            found[-1] = _Amount(
+                last.start,
+                end,
+                last.value + value * one.unit.factor / last.unit.factor,
+                last.unit,
+                last.word,
+            )
+        else:
+            found.append(one)
+    return found
+
+
+def _continues(text: str, first: _Amount, second: _Amount) -> bool:
+    """Return True if two amounts are one: "1 hour and 30 minutes"."""
+    between = text[first.end : second.start]
+    if first.unit is None or second.unit is None or not re.fullmatch(r",?\s?(?:and\s)?", between):
+        return False
+    smaller = second.unit.factor < first.unit.factor and second.base() < first.unit.factor
+    return first.unit.dims == second.unit.dims and smaller and not first.unit.offset
+
+
+def _unit_behind(text: str, at: int) -> tuple[str, int] | None:
+    """The longest phrase behind a number that is a unit of measure, as `unit_of` reads it, and its end."""
+    match = _PHRASE.match(text, at)
+    if match is None:
         return None
-    return number.value, one_unit(around[0]) if around else ""
+    ends = [word.end() for word in re.finditer(r"[^\s-]+", match[0])]
+    for end in reversed(ends):
+        phrase = match[0][:end].strip(" -")
+        if phrase.endswith((".", ",")):
+            phrase, end = phrase[:-1], end - 1
+        spelled = _DEGREES.sub(lambda found: f"deg{(found[1] or found[2]).upper()}", phrase)
+        spelled = (
+            spelled.replace("²", "^2").replace("³", "^3").replace("µ", "u").replace("Ω", "ohm")
+        )
+        if spelled.startswith("US"):
+            continue  # "US dollars", no microseconds
+        if _measure(spelled):
+            return spelled, at + end
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _measure(phrase: str) -> Unit | None:
+    """The unit of measure that a phrase names, in any case; None for counts and money."""
+    unit = unit_of(phrase) or (unit_of(phrase.lower()) if len(phrase) > 1 else None)
+    if unit is None or not unit.dims or {"usd", "u"}.intersection(dict(unit.dims)):
+        return None
+    return unit
+
+
+def _is_same(given: _Amount, wanted: _Amount, asked: Asked) -> bool:
+    """Return True if two amounts are equal, in the same unit or in one of the same dimension."""
+    if wanted.unit:
+        unit = given.unit
+        if wanted.unit.offset and given.word in ("C", "F"):  # "78 C" is no charge
+            unit = unit_of(f"deg{given.word}")
+        if unit is None:
+            return False
+        other = _Amount(0, 0, given.value, unit, given.word)
+        return unit.dims == wanted.unit.dims and other.base() == wanted.base()
+    if given.value != wanted.value:
+        return False
+    if given.word == wanted.word and not given.unit:
+        return True
+    money = money_words(asked, frozenset())
+    if not wanted.word:
+        return given.word in {currency_of(word) for word in money}
+    return wanted.word == "%" and not given.word and not _PERCENT.isdisjoint(asked.row)
+
+
+def _is_gloss(text: str, main: _Amount, other: _Amount) -> bool:
+    """Return True if an amount stands in brackets behind another and is the same in another unit, within rounding."""
+    if (
+        other.start < main.end
+        or text[main.end : _brackets(text, other)[0]].strip()
+        or not main.unit
+        or not other.unit
+    ):
+        return False
+    start, end = _brackets(text, other)
+    if text[start:end].strip()[:1] != "(" or main.unit.dims != other.unit.dims:
+        return False
+    return abs(main.base() - other.base()) <= abs(main.base()) / 100
+
+
+def _brackets(text: str, amount: _Amount) -> tuple[int, int]:
+    """Start and end of an amount with the brackets around it."""
+    before = re.search(
+        r"\s*\((?:(?:about|approximately|approx\.?|around|roughly|or|~|≈)\s?)?$",
+        text[: amount.start],
+    )
+    behind = re.match(r"\s?\)", text[amount.end :])
+    if before and behind:
+        return before.start(), amount.end + behind.end()
+    return amount.start, amount.end

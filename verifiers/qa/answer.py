@@ -12,16 +12,18 @@ The reference is
 The submission is text (`commit.py` says where its answer is) or `{"answer", "citations"}`.
 
 - text: equal to an alias in the form of `normalise.py`; signs as they are where an alias has no words
-  (`+`); by value where it is a number or a whole date. `score="f1"` pays token F1 instead.
+  (`+`); by value where it is a number, an amount with a unit or a whole date; in other spellings of a
+  name (`names.py`); as a list where it is one (`members.py`). `score="f1"` pays token F1 instead.
 - number: by value, within `tolerance` (relative) or `abs_tolerance`; thousands separators, exponents,
   percent, scale words and numbers in words are read.
 - date: as precise as the reference: `1969-07-20`, `July 20, 1969`, `20 July 1969`; all numbers only
   where `day_first` is set or one cannot be a month.
 - yes_no: by the first word, where nothing says the contrary.
-- list: every item (each a text or a list of its aliases), no other, in any order.
+- list: every item (each a text or a list of its aliases), no other, in any order, unless the question wants one.
 
 With `sentence`, all kinds but yes_no also take sentences that state the answer in words of the question
-("Paris is the capital of France. It lies on a river."); `statement.py` says which.
+("Paris is the capital of France. It lies on a river."); `statement.py` says which, after `plainly.py` took out
+rejected candidates and clauses that only describe the answer.
 
 Covers: lists of candidates, alternatives, hedges, the answer inside a long text, the question repeated,
 two numbers or dates, pages cited by the dozen, invented quotes. Does not cover: right answers in words
@@ -46,7 +48,6 @@ from verigym.verifiers.qa.around import (
     without_item_mark,
     without_time,
 )
-from verigym.verifiers.qa.asides import without_asides
 from verigym.verifiers.qa.asked import (
     Asked,
     asks_when,
@@ -68,6 +69,8 @@ from verigym.verifiers.qa.commit import (
     undressed,
     unframed,
 )
+from verigym.verifiers.qa.contrast import without_concession
+from verigym.verifiers.qa.digits import with_minus, with_points
 from verigym.verifiers.qa.mark import (
     is_sign_alone,
     mark_given,
@@ -76,7 +79,18 @@ from verigym.verifiers.qa.mark import (
     mark_texts,
     states_unspaced,
 )
+from verigym.verifiers.qa.members import (
+    members,
+    split_items,
+    stand_in_order,
+    wants_order,
+    without_directions,
+    without_item_marks,
+    without_tale,
+)
+from verigym.verifiers.qa.names import in_usual_order, spellings
 from verigym.verifiers.qa.normalise import f1, known_tokens, plain, signs, tokens
+from verigym.verifiers.qa.plainly import says_yes_or_no, states_plainly
 from verigym.verifiers.qa.reference import (
     known_date,
     known_number,
@@ -102,9 +116,6 @@ from verigym.verifiers.text.evidence import show
 MAX_ANSWER_CHARS = 2_000
 _CURRENCIES = frozenset("$€£¥")
 _OR = re.compile(r"\b(?:or|versus|vs)\b", re.IGNORECASE)
-_MINUS = re.compile(
-    r"((?:^|\b(?:is|was|equals)\s|[=:]\s?))(?:minus|negative)\s(?=\d)", re.IGNORECASE
-)
 _PRONOUNS = (["it"], ["they"], ["he"], ["she"])
 _PERCENT = frozenset({"percent", "percentage", "%"})
 _ABOUT = frozenset({"about", "approximately", "around", "roughly", "circa", "ca", "~", "≈"})
@@ -200,6 +211,8 @@ class AnswerVerifier(Verifier):
         verdict = self._judge_signs(task, kind, right, whole)
         if kind == "list" and ("..." in whole or "…" in whole):
             verdict = unusable("several_answers", "give the items, and do not leave the list open")
+        if kind != "list":
+            answer = with_points(answer)
         if verdict is None:
             verdict = self._judge_answer(task, reference, kind, right, answer)
         if verdict.score and answer.endswith("?") and not asks(right):
@@ -324,7 +337,9 @@ class AnswerVerifier(Verifier):
             exact = _yes_or_no(asked, answer, words) in truths
         elif self.params["sentence"]:
             body = unframed(words, question_words(task.prompt)) or words
-            exact = self._states_text(task, right, aliases, answer, words)
+            exact = self._states_text(task, right, aliases, answer, words) or self._is_named(
+                task, right, answer, words
+            )
         best = 1.0 if exact else max(f1(body, alias) for alias in aliases)
         parts = {"exact": float(exact), "f1": best}
         if exact:
@@ -351,26 +366,27 @@ class AnswerVerifier(Verifier):
         asked = read_question(task.prompt)
         if len(words) > 1 and repeats_question(answer, asked):
             return False
+        texts = [str(one) for one in right]
         held = set(words)
         masked = None
         if any(alias and held.issuperset(alias) for alias in aliases):
             masked = mark_texts(answer, aliases)
+        if masked is not None and any(map(is_yes_or_no, aliases)) and not says_yes_or_no(masked):
+            return False
         in_question = any(has_words(asked, alias) for alias in aliases if alias)
-        if masked is not None and states(masked, asked, in_question):
+        if masked is not None and states_plainly(masked, asked, in_question, aliases):
             return True
-        if masked is not None and not in_question and len(words) > 2:
-            bare = without_asides(masked, asked)
-            if bare != masked and states(bare, asked):
-                return True
-        texts = [str(one) for one in right]
         amount = mark_amount(answer, texts, asked)
-        if amount is not None and states(amount, asked, in_question):
+        if amount is not None and states_plainly(amount, asked, in_question, aliases):
             return True
         if states_unspaced(answer, texts, task.prompt):
             return True
         numbers = [number for number in map(known_number, texts) if number]
         if len(numbers) == len(texts) and not any(one.around or one.percent for one in numbers):
             said = self._number_said(task, answer, frozenset())
+            told = without_tale(answer, asked)
+            if said is None and told != answer:
+                said = self._number_said(task, told, frozenset())
             if said is not None:
                 return not said.percent and said.value in {number.value for number in numbers}
         dates = [day for text in texts if (day := known_date(text, self._day_first))]
@@ -378,9 +394,26 @@ class AnswerVerifier(Verifier):
             return self._judge_date(task, dates, answer).score == 1.0
         return False
 
+    def _is_named(self, task: Task, right: Sequence[JSON], answer: str, words: list[str]) -> bool:
+        """Return True if the reply has a right answer in another spelling, or as a list in another order."""
+        asked = read_question(task.prompt)
+        texts = [str(one) for one in right]
+        turned = in_usual_order(answer, texts).replace(" & ", " and ")
+        words = words if turned == answer else tokens(turned)
+        aliases = [alias for text in texts for alias in spellings(text, asked)]
+        if tuple(words) in aliases:
+            return True
+        held = set(words)
+        present = [alias for alias in aliases if held.issuperset(alias)]
+        is_new = turned != answer or not {known_tokens(text) for text in texts}.issuperset(present)
+        if is_new and self._states_text(task, right, list(map(list, aliases)), turned, words):
+            return True
+        lists = [items for text in texts if (items := members(text, asked))]
+        return any(self._judge_list(task, items, answer).score == 1.0 for items in lists)
+
     def _number_said(self, task: Task, answer: str, extra: frozenset[str]) -> Number | None:
         """The one number that a sentence states; numbers of the question may stand beside it."""
-        text = _MINUS.sub(r"\1-", without_marks(plain(answer).replace("−", "-")))
+        text = with_minus(without_marks(plain(answer)))
         mentions = numbers_in(text)
         asked = read_question(task.prompt)
         given = {one.value for _, _, one in numbers_in(" ".join(asked.row)) if one}
@@ -420,7 +453,11 @@ class AnswerVerifier(Verifier):
                 return scored(0.0, "wrong_answer", "the number has no unit", _both(0.0))
             return self._compare_number(task, right, number)
         if self.params["sentence"]:
-            said = self._number_said(task, answer, frozenset(units | _ABOUT | money))
+            extra = frozenset(units | _ABOUT | money)
+            said = self._number_said(task, answer, extra)
+            told = without_tale(answer, asked)
+            if said is None and told != answer:
+                said = self._number_said(task, told, extra)
             if said is not None:
                 words = re.findall(r"[^\W\d_]+|[^\s\w.,;:()]", answer.lower())
                 if units and reference.get("unit_required") and not units.intersection(words):
@@ -453,15 +490,23 @@ class AnswerVerifier(Verifier):
         return max(self._abs_tolerance, self._tolerance * abs(wanted))
 
     def _judge_list(self, task: Task, right: Sequence[JSON], answer: str) -> Verdict:
+        asked = read_question(task.prompt)
+        answer = without_item_marks(without_directions(answer, task.prompt))
         items = [
-            {_form(str(alias)) for alias in (item if isinstance(item, list) else [item])}
+            {
+                form
+                for alias in map(str, item if isinstance(item, list) else [item])
+                for form in (_form(alias), *spellings(alias, asked))
+            }
             for item in right
         ]
         alternative = _OR.search(answer)
         if alternative and not any("or" in alias for item in items for alias in item):
             return unusable("several_answers", "give the items, not alternatives")
-        given = [_form(undressed(piece)) or _form(piece) for piece in pieces(answer)]
+        given = [_form(undressed(piece)) or _form(piece) for piece in split_items(answer)]
         given = [piece for piece in given if piece]
+        if wants_order(task.prompt) and not stand_in_order(tokens(answer), items):
+            return scored(0.0, "wrong_answer", "the items are not all there, in order", _both(0.0))
         left = list(items)
         for piece in given:  # an item that is given twice is one too many
             fitting = next((item for item in left if piece in item), None)
@@ -478,7 +523,6 @@ class AnswerVerifier(Verifier):
             return scored(1.0, "correct", "every item is right", parts)
         if self.params["sentence"] and hedge_in(answer) is None:
             masked = mark_items(answer, [[list(alias) for alias in item] for item in items])
-            asked = read_question(task.prompt)
             in_question = all(any(has_words(asked, alias) for alias in item) for item in items)
             if masked is not None and states(masked, asked, in_question):
                 parts = {"exact": 1.0, "f1": 1.0}
@@ -495,6 +539,9 @@ def _form(text: str) -> tuple[str, ...]:
 
 def _yes_or_no(asked: Asked, answer: str, words: Sequence[str]) -> bool | None:
     """Read a reply to a yes/no question; None if it says both or neither."""
+    shorter = without_concession(answer, asked)
+    if shorter != answer:
+        answer, words = shorter, tokens(shorter)
     beside = [tokens(piece) for piece in re.split(r"[\n/|;]", answer)[1:]]
     short = [piece for piece in beside if len(piece) < 3 and piece[:1] not in _PRONOUNS]
     if any(not all(map(asked.knows, piece)) for piece in short):

@@ -5,10 +5,10 @@ The caller puts `ANSWER` where the right answer stands. Taken out are
 - what a person is: "by the English writer @" is "by @"
 - what kind of thing the question is about: "The novel was written by @" is "It was written by @"
 - the year of a deed, where the question has no number: "written by @ in 1813"
+- a title: "President @", "Sir @"
 
-The words that may stand there are those of closed lists, since any other could be a second candidate. A clause behind the
-answer (", a city on the Seine", ", 1-0 against Argentina", ", the English playwright") is not taken out: it claims what
-neither question nor reference has, and only knowledge of the world tells "on the Seine" from "on the Thames".
+The words that may stand there are those of closed lists, since any other could be a second candidate. `clauses.py` has what
+stands behind the answer.
 """
 
 from __future__ import annotations
@@ -16,49 +16,31 @@ from __future__ import annotations
 import re
 
 from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.clauses import PEOPLE, THINGS
+from verigym.verifiers.qa.names import TITLES
 from verigym.verifiers.qa.normalise import plain
+from verigym.verifiers.qa.places import NATIONS, asks_person
 from verigym.verifiers.qa.sentence_words import ANSWER, DENYING_WORDS
 
-_THINGS = frozenset(
-    """
-    novel book play poem story tale song opera symphony concerto ballet musical hymn anthem painting picture
-    portrait mural fresco sculpture statue drawing film movie series show album essay speech letter work piece
-    masterpiece article element metal compound gas mineral planet moon comet star galaxy particle vaccine drug
-    antibiotic virus bacterium disease law theory theorem principle equation formula method device machine engine
-    instrument invention company firm city town village port country state island peninsula river mountain peak
-    volcano lake sea ocean desert valley canyon waterfall glacier war battle treaty match game final race
-    tournament cup prize award team club band building tower bridge temple church cathedral palace castle
-    museum stadium monument ship species animal bird language sport
-    """.split()  # noqa: SIM905
-)
-_PEOPLE = frozenset(
-    """
-    writer novelist author poet playwright dramatist painter artist sculptor physicist chemist scientist
-    mathematician astronomer biologist naturalist physician doctor composer musician singer engineer inventor
-    explorer navigator architect director filmmaker philosopher economist historian actor actress astronaut
-    cosmonaut politician statesman president king queen emperor general athlete footballer sprinter
-    """.split()  # noqa: SIM905
-)
-_NATIONS = frozenset(
-    """
-    english british scottish irish welsh french german italian spanish portuguese dutch belgian swiss austrian
-    polish czech hungarian russian soviet ukrainian greek turkish swedish norwegian danish finnish icelandic
-    american canadian mexican brazilian argentine chilean colombian cuban australian japanese chinese indian
-    korean israeli egyptian iranian persian nigerian serbian croatian romanian bulgarian roman flemish
-    """.split()  # noqa: SIM905
-)
 _LOW = r"[a-z]{3,}"
-_NATION = "|".join(one.capitalize() for one in sorted(_NATIONS))
-_PERSON = rf"(?:(?:{_NATION}) )?(?:{_LOW} )?(?:{'|'.join(sorted(_PEOPLE))})"
-_THING = "|".join(sorted(_THINGS))
+_NATION = "|".join(one.capitalize() for one in sorted(NATIONS))
+_PERSON = rf"(?:(?:{_NATION}) )?(?:{_LOW} )?(?:{'|'.join(sorted(PEOPLE))})"
+_THING = "|".join(sorted(THINGS))
 _TITLE = re.compile(rf"(?:(?<=\bby )|(?<=\bwas )|(?<=\bis )|^)(?:[Tt]he )?{_PERSON} (?={ANSWER})")
+_HONOUR = re.compile(
+    rf"(?P<before>^|\b(?:by|was|is|of|for|to|with)\s)(?:the\s)?(?:{TITLES})\.?\s(?={ANSWER})",
+    re.IGNORECASE,
+)
+_BY_ONE = re.compile(rf"^(?:The|This|That) (?P<thing>{_THING}) (?:is|was) (?=by {ANSWER})")
 _SUBJECT = re.compile(
     rf"^(?:The|This|That) (?P<thing>{_THING}) (?=(?:is|was|has been|had been) (?P<verb>[a-z]+) by {ANSWER})"
 )
 _OBJECT = re.compile(
     rf"(?<=^{ANSWER} )(?P<verb>[a-z]+) (?:the|this|that) (?P<thing>{_THING})(?=[.!]?$|\sin\s\d)"
 )
-_YEAR = re.compile(rf"(?:(?<=by {ANSWER})|(?<= it)) in [12]\d{{3}}(?=[.!]?\s*$)")
+_YEAR = re.compile(
+    rf"(?:(?<=by {ANSWER})|(?<= it)) (?:(?:in|around|about|circa) [12]\d{{3}}|(?:between|from) [12]\d{{3}} (?:and|to) [12]\d{{3}})(?=[.!]?\s*$)"
+)
 _MOST_CHARS = 300
 _TIMED = frozenset("when year date now current currently last latest recent first today".split())  # noqa: SIM905
 
@@ -71,6 +53,11 @@ def without_asides(masked: str, asked: Asked) -> str:
     title = _TITLE.search(text)
     if title and _is_title(title, asked):
         text = text[: title.start()] + text[title.end() :]
+    if asks_person(asked) and not DENYING_WORDS.intersection(text.lower().split()):
+        text = _HONOUR.sub(r"\g<before>", text)
+    by = _BY_ONE.search(text)
+    if by and not THINGS.intersection(asked.row) - {by["thing"]}:
+        text = "It is " + text[by.end() :]
     subject = _SUBJECT.search(text)
     if subject and _is_meant(subject, asked):
         text = "It " + text[subject.end() :]
@@ -86,11 +73,11 @@ def _is_title(match: re.Match[str], asked: Asked) -> bool:
     words = {word.lower() for word in re.findall(r"[A-Za-z]+", match[0])}
     if words & DENYING_WORDS or words & asked.options:
         return False
-    nations = _NATIONS & asked.capital
-    return not nations or not (words & _NATIONS) - nations
+    nations = NATIONS & asked.capital
+    return not nations or not (words & NATIONS) - nations
 
 
 def _is_meant(match: re.Match[str], asked: Asked) -> bool:
     """Return True if a deed is that of the question, and no other kind of thing is named there."""
-    others = _THINGS.intersection(asked.row) - {match["thing"]}
+    others = THINGS.intersection(asked.row) - {match["thing"]}
     return not others and (asked.knows(match["verb"]) or match["verb"] == "made")

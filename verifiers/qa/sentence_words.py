@@ -33,6 +33,7 @@ FUNCTION = (
         based information provided given text passage context according above following asked about
         total all together equal happened occurred took place date year day month number amount value result
         response solution can located thing person place city country word
+        lies lie lay sits them
         la le les c'est de du des el los las der die das den dem il lo réponse reponse antwort respuesta
         risposta resposta elle sie ella
         """.split()  # noqa: SIM905
@@ -43,7 +44,7 @@ OPENING = frozenset(
 )
 FRAGMENT = OPENERS | frozenset(
     """
-    in at on by it its it's to from of for total
+    in at on by it its it's to from of for total the year them
     """.split()  # noqa: SIM905
 )
 LINKS = VERBS | (FRAGMENT - OPENERS)
@@ -109,6 +110,7 @@ DESCRIBING = frozenset(
     full rich adjacent close next set found seen used
     """.split()  # noqa: SIM905
 )
+_ACTING = frozenset("took takes lies lay sits".split())  # noqa: SIM905
 # Words that say the same as one of the question.
 SAYS = {
     "wrote": "write wrote written writer author penned authored book",
@@ -143,7 +145,7 @@ SAYS = {
     "start": "started",
     "land": "landed",
     "take": "took",
-    "get": "got",
+    "get": "got won received obtained",
     "become": "became",
     "write": "wrote written",
     "sing": "sang",
@@ -169,6 +171,30 @@ SAYS = {
     "buy": "bought",
     "say": "said",
     "run": "ran",
+    "pay": "paid",
+    "spend": "spent",
+    "lose": "lost",
+    "lay": "laid",
+    "leave": "left",
+    "meet": "met",
+    "teach": "taught",
+    "fight": "fought",
+    "catch": "caught",
+    "feed": "fed",
+    "shoot": "shot",
+    "choose": "chose chosen",
+    "draw": "drew drawn",
+    "drive": "drove driven",
+    "eat": "ate eaten",
+    "freeze": "froze freezes",
+    "know": "knew known",
+    "send": "sent",
+    "sit": "sat",
+    "steal": "stole stolen",
+    "strike": "struck",
+    "throw": "threw thrown",
+    "tell": "told",
+    "weigh": "weight",
     "currency": "uses use",
     "add": "sum",
     "currently": "current",
@@ -207,7 +233,9 @@ def negates(word: str) -> bool:
 
 def acts(word: str) -> bool:
     """Return True if a word is likely a verb."""
-    return word in VERBS or word in SAYS or (len(word) > 3 and word.endswith("ed"))
+    return (
+        word in VERBS or word in SAYS or word in _ACTING or (len(word) > 3 and word.endswith("ed"))
+    )
 
 
 def is_word(piece: str) -> bool:

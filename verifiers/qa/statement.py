@@ -10,8 +10,8 @@ for numbers of the question. What is left is read sentence by sentence:
   with a pronoun or the like, so that a bare second candidate is none.
 - nothing: "Sure!", or the question again.
 
-A clause behind the answer ("@, on the Thames", "@, known for its beaches") is read as a part of its sentence: it may
-repeat the question, but claim nothing else, since only knowledge of the world tells true claims from false ones.
+A clause behind the answer ("@, on the Thames", "@, known for its beaches") is read as a part of its sentence here, which may
+only repeat the question; `clauses.py` takes out, or makes a remark of, those that name no other candidate.
 
 Anything else could be a second candidate, and then the reply states no answer. If the question itself has the
 answer ("the Nile or the Thames?"), the answer must be the subject or follow "is", since there every candidate is
@@ -25,6 +25,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.places import asks_place
 from verigym.verifiers.qa.sentence_words import (
     ANSWER,
     ARTICLES,
@@ -58,6 +59,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;])[\"'”’)]*\s+|\n+|(?<=[.!?;])$")
 _QUOTES = str.maketrans(dict.fromkeys('*_`"“”„«»「」『』#>', " "))
 _LINE_MARKS = re.compile(r"(?m)^\s{0,9}(?:>|#{1,6})\s")
 _JOINED = re.compile(rf"{ANSWER}[-–]|[-–]{ANSWER}")
+_INHABITANTS = frozenset("people inhabitants residents persons inhabitant resident".split())  # noqa: SIM905
 _COUNTED = re.compile(
     rf"{ANSWER}[*_]*\s+(people|persons|men|women|children|sheep|fish|[a-z]{{3,}}s)\b(?!['’-])"
 )
@@ -65,9 +67,11 @@ _COUNTED = re.compile(
 
 def counts_something(masked: str, asked: Asked) -> str:
     """`masked` without what is counted ("@ people"), if it is a plural noun and the question names none."""
+    match = _COUNTED.search(masked)
+    if match and match[1].lower() in _INHABITANTS and asked.counted & set(map(stem, _INHABITANTS)):
+        return masked[: match.start(1)] + masked[match.end(1) :]
     if asked.counted:
         return masked
-    match = _COUNTED.search(masked)
     if match is None or match[1].lower() in MEASURES or asked.knows(match[1].lower()):
         return masked
     return masked[: match.start(1)] + masked[match.end(1) :]
@@ -211,7 +215,7 @@ class _Sentence:
             follows = self.low[i - 1] if i else ""
             if self._is_known(i):
                 continue
-            if follows in PLACING:
+            if follows in PLACING and asks_place(self.asked):
                 return False  # "It lies in texas"
             if follows in VERBS and not n_strange and not self._describes(i):
                 return False  # "It is lyon"

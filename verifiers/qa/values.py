@@ -156,15 +156,18 @@ def _in_words(text: str) -> Number | None:
     return Number(number.value, number.percent, tuple(around))
 
 
-def numbers_in(text: str) -> list[tuple[int, int, Number | None]]:
-    """Return the start and end of each number in `text`, in digits or words; None for one that cannot be read."""
+def numbers_in(text: str, *, letter_scales: bool = True) -> list[tuple[int, int, Number | None]]:
+    """Return the start and end of each number in `text`, in digits or words; None for one that cannot be read.
+
+    `letter_scales`: "5m" is five million; else the letter is left, since it may be a unit.
+    """
     found: list[tuple[int, int, Number | None]] = []
     for match in _NUMBER.finditer(text):
         sign, digits, exponent, power = match.groups()
         value = Decimal(digits.replace(",", "")).scaleb(int(exponent or power or 0))
         end = match.end()
         scale = _SCALE_BEHIND.match(text, end)
-        if scale:
+        if scale and (scale[1] or letter_scales):
             value, end = value.scaleb(_SCALES[(scale[1] or scale[2]).lower()]), scale.end()
         percent = _PERCENT_BEHIND.match(text, end)
         end = percent.end() if percent else end
@@ -320,7 +323,11 @@ _NEGATIVE = frozenset(
 _TURNING = frozenset(
     ["but", "however", "unless", "except", "although", "though", "if", "otherwise", "and", "or"]
 )
-_NO_ANSWERS = frozenset({"doubt", "question", "way", "problem", "wrong", "matter", "idea", "one"})
+_NO_ANSWERS = frozenset(
+    """
+    doubt question way problem wrong matter idea one answer clue comment information evidence data response
+    """.split()  # noqa: SIM905
+)
 # What takes back a "yes" or a "no", and what only a "no" can stand before.
 _TAKING_BACK = frozenset("kidding joking joke scratch wait lie lying sarcastic sarcasm nah".split())  # noqa: SIM905
 _AGAINST_YES = frozenset(

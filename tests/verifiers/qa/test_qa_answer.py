@@ -294,7 +294,7 @@ PAIRS = [
     ("What is 6 times 7?", 42, 48),
 ]
 HEDGES = """{g} or {r}|{r} or {g}|{g}, {r}|{r}, {g}|{g}; {r}|{r} {g}|{g} {r}|{g} and {r}|{g} ({r})|{r} ({g})|{g}. {r}.
-|{r}. {g}.|{g}, not {r}|It is {r}, not {g}|It is {g}. It is {r}.|It is {r}. It is {g}.|The answer is {g}, {r}
+|{r}. {g}.|It is {r}, not {g}|{r} (not {g})|Not {g} but {r}|It is {g}. It is {r}.|It is {r}. It is {g}.|The answer is {g}, {r}
 |{g} is {r}|{r} is {g}|{g}? {r}!|{g}. Actually {r}.|{g}, which is {r}|{g} as well as {r}|{g} with {r}|{g}: {r}|{r}: {g}
 |{g} - {r}|{g} = {r}|{g} & {r}|{g} {g} {r}|One is {g}, one is {r}.|This is {g}. That is {r}.|{g} it is, {r} it is
 |{g}? It is {r}.|It is {g}, the {r}|{g}. It is {r} in this case.|{g}. This is called {r} by all.|{g}. The {r} is it."""

@@ -1,0 +1,146 @@
+"""Spellings of a right answer that name the same: initials, numerals of kings and wars, titles, "the River Danube".
+
+Each is made from the reference, so that a reply can add no name of its own. Not covered: a first name left out,
+translations, nicknames.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.normalise import known_tokens, plain
+
+_ORDINALS = tuple(
+    """
+    first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth
+    fifteenth sixteenth seventeenth eighteenth nineteenth twentieth twenty-first
+    """.split()  # noqa: SIM905
+)
+_CARDINALS = tuple(
+    """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty twenty-one
+    """.split()  # noqa: SIM905
+)
+_ROMAN = tuple(
+    """
+    i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx xxi
+    """.split()  # noqa: SIM905
+)
+_ENDINGS = {1: "st", 2: "nd", 3: "rd"}
+_DIGITS = tuple(f"{n}{'th' if 10 < n < 14 else _ENDINGS.get(n % 10, 'th')}" for n in range(1, 22))
+TITLES = (
+    "president|prime minister|chancellor|king|queen|emperor|empress|tsar|pope|prince|princess|duke|sir|dame|lord|lady"
+    "|saint|st|dr|doctor|prof|professor|mr|mrs|ms|captain|colonel|general|admiral|senator|judge|justice|chief justice"
+    "|former president|us president|u\\.s\\. president"
+)
+_TITLE = re.compile(rf"^(?:the\s)?(?:{TITLES})\b\.?\s", re.IGNORECASE)
+# A noun that says what kind of thing a name is, and the words of a question that ask for such a thing.
+_KINDS = {
+    "river": {"river", "rivers", "waterway", "stream"},
+    "mount": {"mountain", "mountains", "peak", "summit", "volcano", "mount"},
+    "mt": {"mountain", "mountains", "peak", "summit", "volcano", "mount"},
+    "mountain": {"mountain", "mountains", "peak", "summit", "volcano", "mount"},
+    "lake": {"lake", "lakes"},
+    "ocean": {"ocean", "oceans"},
+    "sea": {"sea", "seas"},
+    "desert": {"desert", "deserts"},
+    "strait": {"strait"},
+    "canal": {"canal"},
+    "city": {"city", "cities", "capital", "town"},
+    "island": {"island"},
+    "country": {"country"},
+    "state": {"state"},
+    "province": {"province"},
+    "planet": {"planet", "planets"},
+    "crater": {"crater"},
+    "peninsula": {"peninsula"},
+}
+# What is left of "Black Sea" or "Yellow River" is no name.
+_NO_NAMES = frozenset(
+    "black red white yellow green blue dead north south east west new great long big old salt".split()  # noqa: SIM905
+)
+_KEEPING = frozenset({"city", "island", "planet", "country", "state", "province"})
+_INITIALS = re.compile(r"\b(?:[A-Z]\.?[ ]?){2,4}(?=\s?[A-Z][a-z])|\b(?:[A-Z]\.){2,4}")
+_BEHIND = re.compile(r"[\s.!*_]*(?:\([^()]*\))?[\s.!*_]*")
+_LAST_FIRST = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
+
+
+@lru_cache(maxsize=2048)
+def spellings(alias: str, asked: Asked) -> tuple[tuple[str, ...], ...]:
+    """The tokens of a right answer, and those of its other spellings."""
+    texts = {alias}
+    for one in _INITIALS.findall(plain(alias)):
+        letters = [letter for letter in one if letter.isalpha()]
+        for joined in (" ".join(letters), "".join(letters)):
+            texts.add(plain(alias).replace(one, f"{joined} ", 1))
+    bare = _TITLE.sub("", alias)
+    if bare != alias and len(known_tokens(bare)) > 1:
+        texts.add(bare)
+    if " & " in alias:
+        texts.add(alias.replace(" & ", " and "))
+    found = [known_tokens(text) for text in texts]
+    for tokens in list(found):
+        found += _numerals(tokens)
+        found += _with_kinds(tokens, asked)
+    return tuple(dict.fromkeys([known_tokens(alias), *filter(None, found)]))
+
+
+def _numerals(tokens: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The tokens with "12th" in words, "VIII" as "the eighth", and "World War II" in its other names."""
+    found = []
+    for i, token in enumerate(tokens):
+        head, tail = tokens[:i], tokens[i + 1 :]
+        for row, other in ((_DIGITS, _ORDINALS), (_ORDINALS, _DIGITS)):
+            if token in row:
+                found.append((*head, *other[row.index(token)].split("-"), *tail))
+        if token in _ROMAN[1:] and head and not tail:
+            n = _ROMAN.index(token)
+            if head[-2:] == ("world", "war"):
+                found += [(*head, _CARDINALS[n]), (*head, str(n + 1))]
+                found += [(*head[:-2], row[n], *head[-2:]) for row in (_ORDINALS, _DIGITS)]
+            else:
+                found += [(*head, row[n]) for row in (_ORDINALS, _DIGITS)]
+    if tokens[-1:] == ("century",):
+        found += [(*one, era) for one in [tokens, *found] for era in ("ad", "ce")]
+    return found
+
+
+def _with_kinds(tokens: tuple[str, ...], asked: Asked) -> list[tuple[str, ...]]:
+    """ "danube river", "river danube" and "danube", where the question asks for a river."""
+    found: list[tuple[str, ...]] = []
+    for kind, asking in _KINDS.items():
+        if asking.isdisjoint(asked.row):
+            continue
+        if kind in tokens:
+            rest = tuple(token for token in tokens if token != kind)
+            named = len(rest) == len(tokens) - 1 and rest and not _NO_NAMES.issuperset(rest)
+            if named and kind not in _KEEPING and "of" not in rest:
+                found.append(rest)
+        elif not any(other in tokens for other in _KINDS):
+            found += [(*tokens, kind), (kind, *tokens), (kind, "of", *tokens)]
+    return found
+
+
+def in_usual_order(answer: str, aliases: Sequence[str]) -> str:
+    """`answer` with "Bulgakov, Mikhail" as "Mikhail Bulgakov", if that is one of `aliases`."""
+    if answer.count(",") != 1:
+        return answer
+    last, first = answer.split(",")
+    head = re.search(rf"(?:^|\b(?:is|was|by|are)\s|:\s)({_LAST_FIRST.pattern})$", last.strip())
+    tail = re.match(rf"\s*({_LAST_FIRST.pattern})(.*)$", first, re.DOTALL)
+    if head is None or tail is None or not _BEHIND.fullmatch(tail[2]):
+        return answer
+    turned = known_tokens(f"{tail[1]} {head[1]}")
+    for alias in (_TITLE.sub("", alias) for alias in aliases):
+        words = plain(alias).split()
+        if "," in alias or not 1 < len(words) < 6 or not words[0][:1].isupper():
+            continue
+        if not words[-1][:1].isupper() or {"and", "&", "of", "the"}.intersection(words):
+            continue
+        if "".join(turned) == "".join(known_tokens(alias)):
+            return last.strip()[: head.start(1)] + alias + tail[2]
+    return answer
