@@ -40,7 +40,8 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "verigym")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What collecting makes lives to the end: half a second for each full collection, were it searched."""
+    """Disable garbage collection while tests are collected: the objects live to the end, and
+    searching them would cost half a second per full collection."""
     gc.disable()
     try:
         return (yield)

@@ -52,7 +52,7 @@ def test_imports_follow_the_arrows():
 
 
 def against(path):
-    """What a file imports that it must not."""
+    """Return the forbidden imports of a file."""
     room = path.relative_to(ROOT).parts[0]
     wrong = []
     for module, line, at_import in architecture.read_imports(path):
@@ -91,7 +91,7 @@ def test_imports_at_module_level_make_no_circle():
 
 
 def fresh(program, cwd):
-    """What `program` prints as JSON in a fresh interpreter."""
+    """Return the JSON that `program` prints in a fresh interpreter."""
     done = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},

@@ -93,7 +93,7 @@ def run(*command, cwd, **env):
 
 
 def copy_of_the_sources(folder):
-    """What a release is built from, without what lies around in a checkout."""
+    """Copy the sources that a release is built from, without other files of a checkout."""
     folder.mkdir()
     ignored = shutil.ignore_patterns("__pycache__", "*.pyc", "results", "runs")
     for path in ROOT.iterdir():

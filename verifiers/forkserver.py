@@ -210,7 +210,7 @@ def _become_worker(server: int, control: socket.socket, fd: int, work: Work) -> 
 
 
 def _reseed() -> None:
-    """Without this every worker would draw the same numbers from the global generators."""
+    """Reseed the global generators, because every worker would otherwise draw the same numbers."""
     random.seed()
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()

@@ -365,7 +365,7 @@ def test_cohorts_make_the_same_batches_whatever_the_environments_do(
 
 
 def test_one_cohort_generates_while_another_steps(counter, make_verifier, gate):
-    """With the steps of the first cohort held, the second still gets its turn."""
+    """The second cohort still gets its turn while the steps of the first are held."""
 
     def held(self, state, action):
         if self.task.seed == 0:
@@ -505,7 +505,7 @@ def test_text_that_no_verifier_could_read_stays_the_policys_affair(counter, make
 
 
 def test_policies_may_take_several_batches_at_once(counter, make_verifier):
-    """With `concurrency` 3 and batches of one, three calls are under way together."""
+    """Three calls run at the same time with `concurrency` 3 and batches of one."""
     together = threading.Barrier(3)
 
     class Three(OraclePolicy):

@@ -1,4 +1,4 @@
-"""What becomes of a reply on its way to the environment and its verifier."""
+"""Path of a reply to the environment and its verifier."""
 
 import json
 

@@ -85,7 +85,7 @@ def service(plugin_folder):
 
 @pytest.fixture
 def requests(service):
-    """How many requests to judge the service has answered since it was last asked."""
+    """Return a function that counts the requests to judge since its last call."""
     seen = [0]
 
     def read(name: str, label: str = "") -> int:

@@ -1,4 +1,5 @@
-"""What `deploy/` holds, by the schemas of others, by our own parser, and with a real nginx."""
+"""Files of `deploy/`, checked by third-party schemas, by the project's own parser, and with a real
+nginx."""
 
 import hashlib
 import json
@@ -54,7 +55,7 @@ def manifests():
 
 
 def services():
-    """Those of ours in the compose file, by name."""
+    """Return the project's own services in the compose file, by name."""
     found = yaml.safe_load(COMPOSE)["services"]
     return {name: service for name, service in found.items() if name != "proxy"}
 

@@ -1,4 +1,4 @@
-"""What only countdown promises; the common contract is in tests/test_all_envs.py."""
+"""Properties of countdown alone; the common contract is in tests/test_all_envs.py."""
 
 import random
 

@@ -12,7 +12,7 @@ ENGINE = Path(__file__).parent / "docker" / "engine.py"
 
 
 def reason_against_engine():
-    """Why the stand-in cannot run containers here; empty where it can."""
+    """Return the reason why the stand-in cannot run containers here; empty if it can."""
     missing = [
         name for name in ("bwrap", "setpriv", "unshare", "prlimit") if not shutil.which(name)
     ]

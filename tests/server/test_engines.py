@@ -1,4 +1,5 @@
-"""Which databases the callers of a service can have a worker connect to, and what workers know."""
+"""Databases that a service's callers may have a worker connect to, and secrets that workers must
+not hold."""
 
 import json
 import os
@@ -189,7 +190,8 @@ def test_secrets_are_told_by_name_or_value():
 
 
 def seen_by(pid):
-    """What the account can read of a process: its variables and its command line."""
+    """Return everything that the account can read of a process: its variables and its command
+    line."""
     return b"".join(Path(f"/proc/{pid}/{name}").read_bytes() for name in ("environ", "cmdline"))
 
 

@@ -1,4 +1,5 @@
-"""What clients can do to a connection, over raw sockets: slow, silent, deaf, malformed or too many."""
+"""Misuse of connections, over raw sockets: clients that are slow, silent, deaf, malformed or too
+many."""
 
 import asyncio
 import contextlib

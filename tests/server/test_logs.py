@@ -61,7 +61,7 @@ def test_a_json_line_has_time_level_logger_message_request_and_fields(configured
 
 
 def record(message, error=None):
-    """As a logger makes it; pytest's own capture cannot hold halves of surrogate pairs."""
+    """Return a record as a logger makes it; pytest's own capture cannot hold lone surrogates."""
     info = (type(error), error, error.__traceback__) if error else None
     return logging.LogRecord("verigym.x", logging.ERROR, "f", 1, message, (), info)
 

@@ -1,4 +1,5 @@
-"""What the service answers, over a real socket: verdicts, refusals, and nothing that it must hide."""
+"""Responses of the service over a real socket: verdicts, refusals, and nothing that must stay
+hidden."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""How callers share what a service has, and take turns at it."""
+"""Fair sharing of a service's capacity between callers, who take turns."""
 
 import asyncio
 
@@ -15,7 +15,7 @@ from verigym.verifiers.pool_queue import PoolQueue
 
 
 def takes(share, caller):
-    """How much `caller` can take, one after the other."""
+    """Return how often `caller` can take a share, one after the other."""
     n = 0
     while share.has_room(caller):
         share.take(caller)

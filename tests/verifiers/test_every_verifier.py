@@ -1,4 +1,4 @@
-"""What every registered verifier owes its users: a described schema, evidence, seeds and a card."""
+"""Contract of every registered verifier: a described schema, evidence, seeds and a card."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a pool tells of its doings: trips, and how its workers fared."""
+"""Reports of a pool: its trips, and the state of its workers."""
 
 import contextlib
 import contextvars

@@ -412,7 +412,7 @@ def test_an_async_client_survives_a_change_of_event_loop(service):
 
 
 def test_both_sides_of_a_fork_go_on(service):
-    """In a process of its own: this one has threads, and Python warns of forking then."""
+    """Fork in a process of its own: this one has threads, and Python warns of forking then."""
     script = """
 import os, sys
 from verigym import Task

@@ -1,4 +1,4 @@
-"""What `Env` gives every environment, shown on a tiny one."""
+"""Features that `Env` gives every environment, shown on a tiny one."""
 
 from dataclasses import dataclass, replace
 

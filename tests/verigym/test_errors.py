@@ -1,4 +1,4 @@
-"""Whose fault an error is stands in its type; every message offers a way on."""
+"""Error types, which say whose fault an error is; every message offers a way on."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""What decides a task's split: its content, or the essence that its author names."""
+"""Data that decides a task's split: its content, or the essence that its author names."""
 
 from dataclasses import dataclass
 from typing import ClassVar

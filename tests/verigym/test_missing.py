@@ -1,4 +1,4 @@
-"""What is not installed is named with the command that installs it, and without a traceback."""
+"""Missing packages are named with the command that installs them, and without a traceback."""
 
 import json
 import re

@@ -66,7 +66,7 @@ def test_long_texts_take_no_longer_than_their_length(start: str) -> None:
 
 
 def on_a_terminal(*args: str) -> tuple[str, str]:
-    """What `verigym` says to a terminal, and its standard output through a pipe."""
+    """Return the terminal output of `verigym`, and its standard output through a pipe."""
     command = [sys.executable, "-P", "-m", "verigym", *args]
     ours, theirs = pty.openpty()
     with subprocess.Popen(

@@ -1,4 +1,4 @@
-"""What a verdict on a submission is called, and which submissions no JSON can hold."""
+"""Identity of a verdict on a submission, and submissions that no JSON can hold."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""What `Verifier` gives every verifier: stamps, digests, and faults instead of exceptions."""
+"""Features that `Verifier` gives every verifier: stamps, digests, and faults instead of
+exceptions."""
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from verigym.submission import MAX_DEPTH
 
 
 class Echo(Verifier):
-    """Score 1 where the submission equals the reference; `raise_` is raised first, where set."""
+    """Score 1 if the submission equals the reference; `raise_` is raised first, where set."""
 
     id = "tests/echo"
     version = 2

@@ -38,7 +38,7 @@ class House:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Which hand is played, how many cards were drawn for it, and how well it was played.
+    """State of play: the current hand, the cards drawn for it, and how well it was played.
 
     `good` counts the hands before that were well played. `last` is how the hand before ended: the
     player's and the dealer's total (0 if the dealer did not play), and what was gained.

@@ -177,7 +177,8 @@ def keeps(me: int, you: int, cell: int, moves: int) -> bool:
 
 
 def distance(me: int, you: int, most: int) -> int | None:
-    """In how few own moves `me`, to move, can force four; None if not in `most`."""
+    """Return the smallest number of own moves in which `me`, to move, can force four; None if more
+    than `most`."""
     return next((n for n in range(1, most + 1) if wins_in(me, you, n)), None)
 
 

@@ -1,4 +1,4 @@
-"""When two JSON values are the same: the rules that calls and states are compared by.
+"""Equality of JSON values: the rules that calls and states are compared by.
 
 - Numbers by value: `1` is `1.0`. Where either is not whole, they may differ by `tolerance`, relative
   to the larger; whole numbers are compared exactly, so long ids never blur. Booleans are not numbers,

@@ -294,7 +294,7 @@ class PaysConstant(Sums):
 
 
 class PaysWrapped(Sums):
-    """What stands beside a number in parentheses is not looked at, nor the number."""
+    """Accepts any reply in parentheses, whatever number it holds."""
 
     id = "verigym/broken/pays-wrapped-v0"
 

@@ -23,7 +23,7 @@ SPEC.loader.exec_module(SOUND)
 
 
 class Sound(SOUND.Sound):
-    """As in a package of its own: here it stands in the module of the tests."""
+    """A sound environment as in a package of its own, defined in the module of the tests."""
 
 
 class KeyOfTurn(Sound):

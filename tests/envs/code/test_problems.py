@@ -29,7 +29,8 @@ def task_of(problem):
 
 
 def passed(problem, programs, seconds):
-    """For each program, which tests it passes in `seconds` of processor time; all run in one job."""
+    """Return, for each program, the tests it passes in `seconds` of processor time; all run in one
+    job."""
     given = [stdin for stdin, _ in problem.tests]
     rows = matrix.answers(
         default_sandbox(), read_problem(task_of(problem)), programs, given, seconds=seconds

@@ -26,7 +26,7 @@ def interpreted(program, stdin, most_steps=20_000):
 
 
 def executed(program, stdin, monkeypatch):
-    """What Python itself makes of a program of ours."""
+    """Run a built-in program with Python itself and return its result."""
     lines = iter(stdin.removesuffix("\n").split("\n"))
 
     def read():

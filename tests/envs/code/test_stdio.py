@@ -77,7 +77,8 @@ GOLDEN = [
 
 
 def output_of(program, stdin, monkeypatch):
-    """What a program of ours prints, run here: a process each would take minutes."""
+    """Return the output of a built-in program, run in this process: one process each would take
+    minutes."""
     lines = iter(stdin.split("\n"))
     monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
     monkeypatch.setattr(builtins, "input", lambda: next(lines))

@@ -1,4 +1,5 @@
-"""Doors in general: names without imports, clear errors, waived laws, replay, and foreign generators."""
+"""Adapters in general: names without imports, clear errors, waived laws, replay, and foreign
+generators."""
 
 import copy
 import json

@@ -1,4 +1,5 @@
-"""The door to reasoning-gym: every task with its answer, honest seeds, and what must not be paid."""
+"""Adapter to reasoning-gym: every task with its answer, honest seeds, and replies that must not be
+paid."""
 
 import os
 import random

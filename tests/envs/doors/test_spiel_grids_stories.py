@@ -1,4 +1,4 @@
-"""The doors to OpenSpiel, MiniGrid and TextWorld, each where its library is installed."""
+"""Adapters to OpenSpiel, MiniGrid and TextWorld, each tested if its library is installed."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""The door to TextArena: every game resets, plays the same for a seed, and leaves global generators alone."""
+"""Adapter to TextArena: every game resets, repeats for a seed, and leaves global generators alone."""
 
 import random
 

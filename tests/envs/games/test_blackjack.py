@@ -14,7 +14,8 @@ ODD = (2, 0, 3, 1, 4, 0, 1, 2, 0, 5)
 
 
 def test_the_dealer_goes_over_as_often_as_tables_say():
-    """For a deck without end and a dealer who stands at all 17s, as printed in many books."""
+    """Published figures for an infinite deck and a dealer who stands on all 17s, as printed in
+    many books."""
     known = [0.1153, 0.3536, 0.3739, 0.3945, 0.4164, 0.4232, 0.2623, 0.2447, 0.2284, 0.2121]
     book = Book(FULL, False)
     for up, share in enumerate(known):
@@ -49,7 +50,7 @@ def test_the_best_moves_are_those_of_basic_strategy():
 
 
 def exact(cards, up, deck, soft17):
-    """What hit and stand gain, in fractions, by following every hand of cards; slow."""
+    """Return the exact gain of hit and stand in fractions, by following every hand of cards; slow."""
     whole = sum(deck)
 
     def dealer(hand, own):
@@ -156,7 +157,7 @@ def test_no_fixed_way_of_playing_is_paid():
 
 
 def test_the_oracle_plays_the_same_whatever_cards_come():
-    """In the same position, with other cards to come, it makes the same move."""
+    """The oracle makes the same move in the same position with other cards to come."""
     rules = RULES["blackjack"]
     env = verigym.make(NAME)
     env.reset(seed=1, options={"difficulty": "hard"})

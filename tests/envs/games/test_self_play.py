@@ -145,7 +145,8 @@ def test_the_best_play_of_nim_and_tic_tac_toe_is_found():
 
 
 def start_of(task):
-    """What the task starts from, the same for those that differ in the order of heaps or by a symmetry."""
+    """Return the start of the task in canonical form: the same for other orders of heaps or a
+    symmetry."""
     if heaps := task.reference.get("heaps"):
         return tuple(sorted(heaps))
     board = np.array(list(task.reference["board"])).reshape(3, 3)

@@ -28,7 +28,8 @@ def tasks(family):
 
 
 def copies(prompt):
-    """What the prompt holds of mathematics, with trivial changes, and as an operation in words asks for it."""
+    """Return the mathematics in the prompt, with trivial changes, and as an operation named in
+    words."""
     found = [match[0].strip(" ,.=*/^") for match in _MATHS.finditer(prompt)]
     found = [text for text in found if text]
     numbers = re.findall(r"-?\d+(?:/\d+)?", prompt)[:2]

@@ -27,7 +27,7 @@ def verigym(*arguments, cwd, path=None):
 
 
 def install(package, into):
-    """As pip would, without a network."""
+    """Install a package as pip would, without a network."""
     flags = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(into))
     # pip builds beside the source: from a copy, so that nothing is left in it.
     done = run(sys.executable, "-m", "pip", "install", *flags, ".", cwd=package)

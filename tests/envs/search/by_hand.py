@@ -103,7 +103,7 @@ class ByHand:
         return found
 
     def counting(self, phrase):
-        """What counts where registers disagree: the answer and the page that has it."""
+        """Return the valid fact if registers disagree: the answer and the page that has it."""
         found = set()
         for name, words in {
             "head": LINKS["head"].phrase,

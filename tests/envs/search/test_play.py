@@ -1,4 +1,4 @@
-"""What an action does, what is paid for it, and what the state key knows."""
+"""Effects of an action, its reward, and the contents of the state key."""
 
 import hashlib
 import itertools

@@ -30,7 +30,7 @@ def tasks(name, seeds):
 
 
 def parts(task):
-    """What the task asks, and the answers."""
+    """Return the question of the task, in parts, and the answers."""
     asked = task.prompt.split("Question: ")[1].split("\n\n")[0]
     several = re.findall(r"\(\d\) (.*?)(?= \(\d\) |$)", asked.partition("in this order: ")[2])
     plain = [

@@ -141,7 +141,7 @@ def test_answers_follow_from_the_pages(difficulty):
 
 
 def test_search_finds_what_a_question_needs():
-    """By its names the page is among the first three."""
+    """A search by its names returns the page among the first three."""
     env = verigym.make("tools/multi-v0", difficulty="hard")
     for seed in range(20):
         pages = [tuple(page) for page in env.sample_task(seed).reference["pages"]]

@@ -396,7 +396,7 @@ FEES = {"cancel": "a cancellation", "street": "another street", "return": "a ret
 
 
 def policy_of(prompt):
-    """What the policy says, read from its words."""
+    """Return the policy, read from its wording in the prompt."""
     upto = re.search(r"cancelled up to the state (\w+), and sent .* up to the state (\w+)", prompt)
     last, kind = re.search(r"delivered on (\S+) or later .* of the kind (\w+)", prompt).groups()
     fees = {}

@@ -249,7 +249,7 @@ def test_distractors_grow_with_difficulty():
 
 
 def test_a_list_of_all_numbers_is_no_answer():
-    """Where a mail must give a phone number, one that gives all of them is not paid."""
+    """A mail that lists all phone numbers is not paid if one of them is asked for."""
     tried = 0
     for seed in range(40):
         env = made("office", seed, "easy")

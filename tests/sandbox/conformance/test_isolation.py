@@ -1,4 +1,5 @@
-"""What a job can reach: no network, no process or file of this machine's. Loopback alone is tried."""
+"""Isolation of a job: it reaches no network, process or file of this machine. Only loopback is
+tried."""
 
 import os
 import socket

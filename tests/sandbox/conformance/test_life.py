@@ -15,7 +15,7 @@ SPAN = "import time; a = time.monotonic(); time.sleep(0.2); print(a, time.monoto
 
 
 def most_at_once(spans):
-    """How many of the intervals overlap at the worst moment."""
+    """Return the largest number of intervals that overlap at any moment."""
     return max(sum(a <= moment < b for a, b in spans) for moment, _ in spans)
 
 

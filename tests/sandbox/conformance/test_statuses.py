@@ -1,4 +1,4 @@
-"""How jobs end, status by status, and whose fault each end is."""
+"""Ends of jobs, status by status, and whose fault each end is."""
 
 import pytest
 

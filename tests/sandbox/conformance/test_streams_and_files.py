@@ -1,4 +1,4 @@
-"""What goes into a job and what comes back: streams, arguments, variables, files."""
+"""Input and output of a job: streams, arguments, variables, files."""
 
 import os
 

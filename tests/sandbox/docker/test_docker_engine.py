@@ -37,13 +37,14 @@ SHAPE = Shape.of(Step(argv=("true",)))
 
 @pytest.fixture
 def collected():
-    """What the test left to the collector is collected before the next."""
+    """Collect the garbage of one test before the next begins."""
     yield
     gc.collect()
 
 
 def lost_engine(test):
-    """The SDK leaves the socket of a failed connection to the collector."""
+    """Ignore the warning about the socket of a failed connection, which the SDK leaves to the
+    garbage collector."""
     ignoring = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
     return ignoring(pytest.mark.usefixtures("collected")(test))
 

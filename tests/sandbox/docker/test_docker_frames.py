@@ -16,7 +16,7 @@ KINDS = st.sampled_from([b"O", b"E", b"S", b"X", b"D"])
 
 
 def wrapped(data, stream=1):
-    """What an engine makes of output."""
+    """Return output in the frames of a container engine."""
     return struct.pack(">BxxxL", stream, len(data)) + data
 
 

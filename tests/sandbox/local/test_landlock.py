@@ -40,7 +40,7 @@ def put(path, text="x"):
 
 
 def confined(program, place, *arguments):
-    """What `program` printed, as JSON; it says itself when it restricts itself."""
+    """Run `program`, which restricts itself, and return the JSON that it prints."""
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", PRELUDE + program, str(place), *map(str, arguments)],
         capture_output=True,

@@ -132,7 +132,8 @@ def test_the_setting_that_forbids_is_named(found):
 
 
 def test_attempts_run_alone():
-    """With nothing but the standard library and the files beside it: as an ordinary user would."""
+    """Attempts run with only the standard library and the files beside them, as for an ordinary
+    user."""
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-B", attempts.__file__], capture_output=True, timeout=60
     )
@@ -142,7 +143,7 @@ def test_attempts_run_alone():
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_an_ordinary_user_has_the_same_layers(found):
-    """On a machine that lets users make namespaces."""
+    """Layers are the same on a machine that lets users create namespaces."""
     python = "/usr/bin/python3"
     if not os.path.exists(python):
         pytest.skip("the system has no Python that another user could start")

@@ -55,7 +55,7 @@ def refused(machine):
 
 
 def interpret(program, number, architecture, arguments):
-    """What the kernel would answer: classic BPF, as far as the filter uses it."""
+    """Return the kernel's answer: an interpreter for classic BPF, as far as the filter uses it."""
     data = struct.pack("<iIQ6Q", number, architecture, 0, *arguments)
     at = value = 0
     while True:

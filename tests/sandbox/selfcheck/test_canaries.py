@@ -15,7 +15,7 @@ from verigym.sandbox.selfcheck.canaries import Canaries
 
 @pytest.fixture(autouse=True)
 def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of this test alone: others may run a self-check at the same time."""
+    """Give this test its own places, because others may run a self-check at the same time."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         monkeypatch.setattr(canaries, "TCP", free.getsockname())

@@ -1,4 +1,4 @@
-"""What is seen of the host."""
+"""Facts about the host."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ async def step(http, sid, seq, action):
 
 
 def play(main, **settings):
-    """What `main(app, http)` gives, within a running application."""
+    """Return the result of `main(app, http)`, run within a running application."""
 
     async def inside():
         async with running(**settings) as (app, http):

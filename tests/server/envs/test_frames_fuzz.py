@@ -69,7 +69,8 @@ async def ask(socket, **message):
 
 
 def assert_said_why(closed):
-    """What is no text of JSON may end a socket, but in the words of the protocol, and by no bug."""
+    """Require that a frame that is not JSON text closes a socket only with a code of the protocol,
+    never by an internal error."""
     assert closed.rcvd is not None
     assert 1000 < closed.rcvd.code < 1016
     assert closed.rcvd.code != 1011

@@ -1,4 +1,5 @@
-"""What happens when hosts die, hang or are slow: nobody else notices, and nothing happens twice."""
+"""Hosts that die, hang or are slow: other sessions are not affected, and no action is applied
+twice."""
 
 import asyncio
 import json

@@ -1,4 +1,5 @@
-"""What both stores promise: accepted is kept, one verdict an item, and nobody else's jobs are seen."""
+"""Guarantees of both stores: accepted jobs are kept, each item gets one verdict, and jobs are
+private."""
 
 import os
 import sqlite3
@@ -36,7 +37,7 @@ def claim(store, n=100, verifiers=("math/answer",), node=ALIVE, lease_s=60.0):
 
 
 def age(store, table="items", column="lease_s", by=1e6):
-    """As if so many seconds had passed."""
+    """Make rows look older by this many seconds."""
     with store.transaction():
         store.each(f"UPDATE verigym_{table} SET {column} = {column} - ?", [(by,)])
 

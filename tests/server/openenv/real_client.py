@@ -42,7 +42,7 @@ def blocking(url, seed, actions):
 
 
 async def many(url, seed, actions):
-    """As above, in four sessions at once."""
+    """Play four sessions at once, each like the one above."""
 
     async def one():
         async with GenericEnvClient(base_url=url) as client:

@@ -1,4 +1,5 @@
-"""What the recorded messages do not show: faults, capacity, shared sessions, what is left behind."""
+"""Behaviour beyond the recorded messages: faults, capacity, shared sessions, and resources left
+behind."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""What the real server package answers, message by message, is what this service answers."""
+"""Messages of this service, compared one by one with those of the real server package."""
 
 import json
 import subprocess
@@ -43,7 +43,8 @@ def test_the_trace_is_that_of_the_environment():
 
 
 def shape(schema):
-    """What a schema asks for, without its words. Our rewards are numbers; others may be booleans."""
+    """Return the fields that a schema asks for, without descriptions. Rewards here are numbers;
+    others may be booleans."""
     found = {
         name: {choice["type"] for choice in field.get("anyOf", [field])} - {"boolean", "integer"}
         or field["type"]

@@ -1,4 +1,4 @@
-"""What is made of seeds: certain labels, no repeats, the same each time."""
+"""Properties of mutated seeds: certain labels, no repeats, the same result each time."""
 
 import contextlib
 import io

@@ -84,7 +84,7 @@ def test_the_honest_opponent_bids_what_it_has_and_calls_what_it_doubts():
     assert row[3, 3][0].argmax() == 5
     # With a one and a two, one two is sure.
     assert row[1, 2][0].argmax() == 1
-    # Four threes cannot be true where it has none.
+    # Four threes cannot be true if it has none.
     assert row[1, 1][12].argmax() == 12
     for rows_of_hand in rows:
         assert (rows_of_hand.sum(axis=1) == 1).all()

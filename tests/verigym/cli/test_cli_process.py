@@ -119,7 +119,8 @@ def test_play_on_a_terminal_ends_with_ctrl_d() -> None:
 
 
 def _read_until(fd: int, mark: bytes) -> bytes:
-    """What a terminal shows until `mark`; a program that never shows it meets the test's deadline."""
+    """Read what a terminal shows until `mark`; if it never appears, the test's deadline ends the
+    wait."""
     seen = b""
     while mark not in seen:
         seen += os.read(fd, 4096)
