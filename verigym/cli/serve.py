@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from verigym.cli import console
+from verigym.cli.serve_config import read_config
 
 
 def serve(
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="TOML file of these options (max_sessions = 100); options given here win.",
+            callback=read_config,
+            is_eager=True,
+        ),
+    ] = None,
     host: Annotated[
         str, typer.Option(help="Address to bind. Addresses other than loopback need --keys.")
     ] = "127.0.0.1",
