@@ -315,7 +315,7 @@ def serving(kind: str, folder: Path, openenv_python: str) -> Iterator[tuple[int,
         port = free.getsockname()[1]
     if kind.startswith("verigym"):
         command = [
-            *(sys.executable, "-P", "-m", "verigym.server", "--port", str(port)),
+            *(sys.executable, "-P", "-m", "verigym", "serve", "--port", str(port)),
             *("--verifiers", "none", "--envs", "echo,games/keydoor-v0", "--workers", "1"),
         ]
         env = {**os.environ, "PYTHONPATH": str(folder)}

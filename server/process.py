@@ -85,7 +85,7 @@ class ServerProcess:
         self._process = subprocess.Popen(
             # -P: the current folder must not shadow installed packages.
             [
-                *(sys.executable, "-P", "-m", "verigym.server", "--json", "--until-stdin-closes"),
+                *(sys.executable, "-P", "-m", "verigym", "serve", "--json", "--until-stdin-closes"),
                 *("--port", str(self._port), *self._options),
             ],
             stdin=subprocess.PIPE,  # never written to; its end tells the child that we are gone

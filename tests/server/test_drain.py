@@ -23,7 +23,7 @@ LONG_S = 60.0
 def serving(*options):
     """A service as a process, and its port."""
     command = [
-        *(sys.executable, "-P", "-m", "verigym.server", "--port", "0", "--json"),
+        *(sys.executable, "-P", "-m", "verigym", "serve", "--port", "0", "--json"),
         *("--workers", "1", "--verifiers", "unruly/obeys", *options),
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -17,7 +17,7 @@ from verigym.client import Client
 from verigym.server.process import ServerProcess
 
 LONG_S = 60.0
-SERVE = [sys.executable, "-P", "-m", "verigym.server"]
+SERVE = [sys.executable, "-P", "-m", "verigym", "serve"]
 
 
 def run(*options, **env):
