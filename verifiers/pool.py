@@ -472,7 +472,7 @@ class VerifierPool:
             self._on_loop(self._hand_out, parcels[0].deadline)
 
     def _on_loop(self, act: Callable[..., None], *given: Any) -> None:
-        """Do `act` on the pool's loop: now where this is it, else soon."""
+        """Run `act` on the pool's loop: now if this is the loop's thread, else soon."""
         try:
             here = asyncio.get_running_loop() is self._loop
         except RuntimeError:

@@ -62,7 +62,7 @@ class Attempts(Env[Attempt]):
 
     @abstractmethod
     def solution(self, reference: Mapping[str, Any]) -> str:
-        """A right program in Python, from the hidden reference; "" where none is known."""
+        """Right program in Python, from the hidden reference; "" if none is known."""
 
     @override
     def initial(self, task: Task) -> Attempt:

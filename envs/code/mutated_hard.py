@@ -1,4 +1,4 @@
-"""Functions whose wrong versions fail only where several things in the arguments meet."""
+"""Functions whose wrong versions fail only if several conditions on the arguments hold at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of a list, whose wrong versions fail where something in it meets exactly."""
+"""Functions of a list whose wrong versions fail only at exact boundary values."""
 
 from __future__ import annotations
 

@@ -132,7 +132,8 @@ def broken(
 def _outcome(
     tree: ast.Module, stdin: str, constants: Mapping[str, int | str], most_steps: int
 ) -> tuple[Any, int]:
-    """The words that the program prints, None if it fails, `...` where that cannot be told; its steps."""
+    """Return the words that the program prints, None if it fails, `...` if they cannot be
+    predicted; and its steps."""
     run = Interpreter(tree, stdin, most_steps, constants)
     try:
         run.run()

@@ -24,7 +24,7 @@ _ENCODING = "utf-8-sig"
 
 @dataclass(frozen=True)
 class Row:
-    """One row: plain data by column, and where it stands, for messages."""
+    """One row: plain data by column, and its position, for messages."""
 
     place: str
     columns: Mapping[str, JSON]

@@ -1,4 +1,4 @@
-"""Houses for the household adventure: rooms with places, and things where one would look for them."""
+"""Houses for the household adventure: rooms with places, and things in their usual places."""
 
 from __future__ import annotations
 

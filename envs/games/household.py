@@ -53,7 +53,7 @@ class Household(ReplayedGame):
 
     @override
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """Nothing of the wanted kind is where it is to be put."""
+        """Draw a house in which nothing of the wanted kind is at its target yet."""
         size, others, errands = SIZES[difficulty]
         draws = Draws(rng.random(256).tolist())
         rest = [room for room in ROOMS if room != "kitchen"]
@@ -145,7 +145,7 @@ class Household(ReplayedGame):
 
     @override
     def best(self, board: Home) -> str | None:
-        """It knows where everything is."""
+        """Return the next command of a player who knows where everything is."""
         if RULES["household"].won(board):
             return None
         errand, wanted, _ = board.house.errand

@@ -149,7 +149,7 @@ class LiarsDice(Duel):
 
     @override
     def strong(self, board: Any, side: int) -> str:
-        """Near equilibrium where that is known, else honest; by its own dice alone."""
+        """Play near equilibrium if that is known, else honestly; by its own dice alone."""
         hands, faces, bids, _ = board
         dice = len(hands[side])
         style = "equilibrium" if (dice, faces) == TABLE_SHAPE else "honest"

@@ -91,7 +91,7 @@ class Minesweeper(ReplayedGame):
 
     @override
     def best(self, board: Opened) -> str | None:
-        """A cell that reasoning proves free; where none is proved, a free one."""
+        """Return a cell that reasoning proves free; if none is proved, any free one."""
         if self.lost(board):
             return None
         field = board.field

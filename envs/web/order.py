@@ -1,4 +1,4 @@
-"""A wizard in three pages: what, where to, and a review with terms to accept."""
+"""Order wizard in three pages: the goods, the address, and a review with terms to accept."""
 
 from __future__ import annotations
 

@@ -72,7 +72,8 @@ def _lines(page: Page, values: Mapping[str, str]) -> Iterator[str]:
 
 
 def describe(number: int, role: str, label: str, value: str, options: tuple[str, ...] = ()) -> str:
-    """One control as a line. `value` is that of the control, or of its group where it is a radio."""
+    """Return one control as a line. `value` is that of the control, or of its group if it is a
+    radio button."""
     line = f'[{number}] {role} "{label}"'
     if role == "textbox":
         return f'{line} value "{value}"'
@@ -86,7 +87,7 @@ def describe(number: int, role: str, label: str, value: str, options: tuple[str,
 
 
 def as_html(page: Page) -> str:
-    """The page as a document that a browser shows; its one form is posted to where it came from."""
+    """Return the page as an HTML document; its one form is posted back to the page's address."""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(page.title)}</title></head>'
         f'<body><h1>{escape(page.title)}</h1><form method="post" action="" autocomplete="off">'

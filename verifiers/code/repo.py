@@ -47,7 +47,7 @@ class _Repository:
 
 
 class RepoVerifier(Verifier):
-    """Full marks where every call returns what is wanted after the patch, else 0.
+    """Full marks if every call returns the wanted value after the patch, else 0.
 
     `Task.reference` is `{"files": {path: text}, "entry": "package.module:function", "tests": [{"args": [...],
     "result": value}, ...]}`; values are JSON, or tagged as in `code/function`. Other keys are left alone.

@@ -53,7 +53,7 @@ class _Design:
 
 
 class VerilogVerifier(Verifier):
-    """Full marks where every output is as wanted after every vector, else 0.
+    """Full marks if every output is as wanted after every vector, else 0.
 
     `Task.reference` is `{"module": name, "clock": name or "", "inputs": [[name, bits], ...], "outputs": the
     same, "vectors": [[number, ...], ...], "expected": [[number, ...], ...]}`, a number for each port in order;

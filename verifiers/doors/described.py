@@ -103,7 +103,8 @@ class Described:
 def shortest(
     chart: Mapping[int, Mapping[int, Any]], start: int, won: Callable[[float, bool], bool]
 ) -> list[int] | None:
-    """Actions of a shortest way to the goal where every action has one outcome; None without a way."""
+    """Return the actions of a shortest path to the goal if every action has one outcome; None if
+    there is no path."""
     queue: deque[tuple[int, list[int]]] = deque([(start, [])])
     met = {start}
     while queue:

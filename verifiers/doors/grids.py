@@ -1,4 +1,4 @@
-"""MiniGrid in words: the grid as it is seen from where one stands, seven cells ahead and three aside.
+"""MiniGrid in words: the grid as the player sees it, seven cells ahead and three to each side.
 
 What lies behind walls is not seen. The actions are MiniGrid's own. Reaching the mission's end scores 1,
 however late within the turns.

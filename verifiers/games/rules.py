@@ -81,7 +81,7 @@ Pegs = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class HanoiState:
-    """Disks on each peg, the largest first; won where `target` holds all."""
+    """Disks on each peg, the largest first; won if `target` holds all."""
 
     pegs: Pegs
     target: int

@@ -88,7 +88,7 @@ def check_rules(rules: JSON) -> Mapping[str, Any]:
 
 
 def check_xml(text: str, rules: Mapping[str, Any] | None) -> None:
-    """Raise NotValid where `text` is not well-formed XML or breaks `rules` (None: any document)."""
+    """Raise NotValid if `text` is not well-formed XML or breaks `rules` (None: any document)."""
     parser = expat.ParserCreate()
     parser.buffer_text = True
     stack: list[_Open] = []

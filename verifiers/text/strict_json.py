@@ -59,7 +59,7 @@ def read_json(text: str, max_chars: int = MAX_CHARS, max_depth: int = MAX_DEPTH)
 
 
 def check_value(value: JSON, max_depth: int = MAX_DEPTH) -> None:
-    """Raise NotJson where plain data is deeper than `max_depth`; its keys are unique by nature."""
+    """Raise NotJson if plain data is deeper than `max_depth`; its keys are unique by nature."""
     level: list[JSON] = [value]
     for _ in range(max_depth + 1):
         inner: list[JSON] = []

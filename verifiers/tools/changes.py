@@ -42,7 +42,8 @@ def find_keys(initial: Tables, named: Mapping[str, Sequence[str]]) -> dict[str, 
 
 
 def by_key(rows: Sequence[Row], key: Sequence[str], table: str) -> dict[Key, Row]:
-    """Rows by key. Raises BadState where two share one or a column of the key is absent."""
+    """Return the rows by key. Raises BadState if two rows share a key or a column of the key is
+    missing."""
     found: dict[Key, Row] = {}
     for row in rows:
         if any(column not in row for column in key):

@@ -105,7 +105,7 @@ def compare(call: Call, wanted: Wanted, sameness: Sameness) -> Pair | None:
 def match_calls(
     calls: Sequence[Call], wanted: Sequence[Wanted], ordered: bool, sameness: Sameness
 ) -> Match:
-    """The pairing of largest weight, in order where `ordered`, and its shares."""
+    """Return the pairing of largest weight, in order if `ordered`, and its shares."""
     table = [[compare(call, one, sameness) for call in calls] for one in wanted]
     chosen = _in_order(table) if ordered else _any_order(table)
     pairs: dict[int, tuple[int, Pair]] = {}

@@ -122,7 +122,7 @@ def _try_mending(
     played: list[_Played],
     tallies: dict[tuple[str, str], _Tally],
 ) -> None:
-    """Try the changes that mend other tasks, where programs or queries are shown to be mended."""
+    """Try the changes that repair other tasks, if the tasks show programs or queries to repair."""
     if not any(_to_mend(one) for one in played):
         return
     pairs: dict[str, list[tuple[str, str]]] = {name: [] for name in env.difficulties}

@@ -108,7 +108,7 @@ def a_failed_step_can_be_repeated(subject: Subject) -> None:
 
 
 def the_oracle_finds_back(subject: Subject) -> None:
-    """After detours the oracle still earns full marks, where turns allow."""
+    """Check that the oracle still earns full marks after detours, if turns allow."""
     env = subject.quick(max_turns=1000)
     if env.oracle_absent or not env.recoverable:
         return

@@ -168,11 +168,13 @@ def _untagged(action: str) -> str:
 
 
 def difficulties_are_in_order(subject: Subject) -> dict[str, Any]:
-    """A policy that errs in each operation (`Env.work`) fails more often where it should be harder.
+    """Check that a policy that errs in each operation (`Env.work`) fails more often on harder
+    tasks.
 
-    It plays as the oracle does, and gives up where it errs: what is left is decided by how much has
-    to be right. How much that is in one turn is the author's word (`Env.work`), which nothing here can
-    test: short words are the hard ones to guess, so sizes say nothing that always holds.
+    The policy plays as the oracle does and gives up when it errs, so its success depends only on
+    the number of operations that have to be right. The author states that number for each turn
+    (`Env.work`); no law can check it, because sizes do not always follow it: short words, for
+    example, are the hard ones to guess.
     """
     env = subject.quick()
     if env.oracle_absent:

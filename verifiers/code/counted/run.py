@@ -49,8 +49,10 @@ def counted_job(
     *,
     total: int | None = None,
 ) -> Job:
-    """A job that calls `function` of each program on each list of arguments, `steps` a call at most, and
-    `total` for all of them, where it is given."""
+    """Return a job that calls `function` of each program on each list of arguments.
+
+    A call may take `steps` steps, and all calls of one program `total`, if it is given.
+    """
     texts = _texts()
     asked = {
         "programs": list(programs),

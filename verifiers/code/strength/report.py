@@ -39,7 +39,7 @@ class Rate:
 
 
 def wilson(hits: int, total: int, z: float = 1.959963984540054) -> tuple[float, float]:
-    """The interval of a share, from 0 to 1; (0, 1) where nothing was counted."""
+    """Return the confidence interval of a share, from 0 to 1; (0, 1) if nothing was counted."""
     if not total:
         return 0.0, 1.0
     share, spread = hits / total, z * z / total
