@@ -53,7 +53,7 @@ class Extent:
     seed: int
 
     def plain(self) -> JSON:
-        """As a reference holds it."""
+        """Return the plain data that a reference holds."""
         return {"domain": self.domain, "events": self.events, "seed": self.seed}
 
     @property
@@ -72,7 +72,7 @@ class Extent:
         return self.events // 5000
 
     def schema(self) -> dict[str, Any]:
-        """As `sql/query` reads it; no column is ever null."""
+        """Return the schema as `sql/query` reads it; no column is ever null."""
         schema: dict[str, Any] = self.names.schema()
         schema["notnull"] = [
             f"{t}.{name}" for t, cs in self.names.tables().items() for name, _ in cs
@@ -175,7 +175,7 @@ def _connection() -> duckdb.DuckDBPyConnection:
 
 
 def _unlock() -> None:
-    """In a fork: the thread that held the lock is not here to give it back."""
+    """Replace the lock in a forked process, where the thread that held it does not exist."""
     global _making
     _making = threading.Lock()
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from verigym.verifiers.sql.schema import Schema
 
     class Engine(Protocol):
-        """As `sql/query` has it, as far as it is needed here."""
+        """Part of the engine of `sql/query` that is needed here."""
 
         def printed(self, tree: exp.Expr) -> str:
             """The query in the engine's words."""

@@ -52,7 +52,7 @@ class Domain:
         }
 
     def schema(self) -> dict[str, object]:
-        """As `sql/query` reads it: columns, keys, and that nothing but `region` may be null."""
+        """Return the schema as `sql/query` reads it: columns, keys, and only `region` nullable."""
         tables = self.tables()
         return {
             "tables": {name: [list(pair) for pair in columns] for name, columns in tables.items()},

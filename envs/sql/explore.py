@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.env import Draft
 from verigym.envs.sql.commands import MAX_ROWS, SHOWN_ROWS, run_query
@@ -46,8 +47,8 @@ class Explore(Explorer):
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
     costly: ClassVar[bool] = True
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`."""
         n_domains, style, turns = LEVELS[difficulty]
         numbers = tuple(rng.choice(len(DOMAINS), n_domains, replace=False).tolist())
         domain = DOMAINS[numbers[0]]
@@ -68,17 +69,19 @@ class Explore(Explorer):
             tags=(domain.owner, drawn.kind.name, f"{STEPS}{drawn.kind.steps}"),
         )
 
+    @override
     def split_of(self, draft: Draft) -> str:
-        """See `Env`. By the question, so that none is met again over other rows or names."""
+        """Return the split of the question, so that none recurs elsewhere with other rows or names."""
         reference: Any = draft.reference
         return super().split_of(replace(draft, prompt="", reference=reference["asked"]))
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return LEVELS[task.difficulty][2]
 
+    @override
     def solve(self, state: Seen) -> str:
-        """See `Env`. From whatever was seen last."""
+        """Return the next action for any last observation."""
         world, query = self._world(), self._reference()["query"]
         named = re.findall(r"\w+", query)
         needed = [table for table in self._reference()["schema"]["tables"] if table in named]
@@ -90,16 +93,17 @@ class Explore(Explorer):
             return f"<describe>{needed[at]}</describe>"
         return f"<answer>{query}</answer>"
 
+    @override
     def tables(self) -> str:
-        """See `Explorer`."""
         return self._world().tables_text()
 
+    @override
     def describe(self, table: str) -> str | None:
-        """See `Explorer`."""
         return self._world().describe_text(table)
 
+    @override
     def query(self, text: str) -> tuple[str, bool]:
-        """See `Explorer`. In a database made for it, which is soon done."""
+        """Run the query in a database made for it, which takes little time."""
         from verigym.verifiers.sql.schema import read_schema
         from verigym.verifiers.sql.sqlite import SqliteEngine
 

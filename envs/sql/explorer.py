@@ -6,6 +6,8 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.env import Env, Transition
 from verigym.envs.sql.commands import HELP, read_command
@@ -41,16 +43,16 @@ class Explorer(Env[Seen]):
     def query(self, text: str) -> tuple[str, bool]:
         """Return the text that `<query>` shows, and True if it ran."""
 
+    @override
     def initial(self, task: Any) -> Seen:
-        """See `Env`."""
         return Seen()
 
+    @override
     def observe(self, state: Seen) -> str:
-        """See `Env`."""
         return state.shown
 
+    @override
     def transition(self, state: Seen, action: str) -> Transition[Seen]:
-        """See `Env`."""
         command = read_command(action)
         if command is None:
             return Transition(state=Seen(HELP.format(_COMMANDS)), valid=False)
@@ -65,19 +67,21 @@ class Explorer(Env[Seen]):
         shown, valid = self.query(command.text)
         return Transition(state=Seen(shown), valid=valid)
 
+    @override
     def judged(self, moved: Transition[Seen], verdict: Verdict) -> Transition[Seen]:
-        """See `Env`."""
         return replace(moved, valid=moved.valid and verdict.status is not Status.POLICY_FAULT)
 
+    @override
     def submission(self, state: Seen) -> JSON:
-        """See `Env`. Judged where the turns end without an answer: none."""
+        """Return the empty text, which is judged if the turns end without an answer."""
         return ""
 
+    @override
     def key(self, state: Seen) -> JSON:
-        """See `Env`. The database is part of the task, which is in every key."""
+        """Return the state without the database, which is part of the task in every key."""
         return state.shown
 
+    @override
     def work(self, state: Seen) -> int:
-        """See `Env`."""
         steps = [int(tag.removeprefix(STEPS)) for tag in self.task.tags if tag.startswith(STEPS)]
         return steps[-1] if steps and self.solve(state).startswith("<answer>") else 1

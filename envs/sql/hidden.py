@@ -37,7 +37,7 @@ class World:
     seed: int
 
     def plain(self) -> JSON:
-        """As a reference holds it."""
+        """Return the plain data that a reference holds."""
         return {"domains": list(self.domains), "style": self.style, "seed": self.seed}
 
     @staticmethod
@@ -71,7 +71,7 @@ class World:
         return _WORD.sub(lambda match: names.get(match[0], match[0]), text)
 
     def schema(self) -> dict[str, object]:
-        """As `sql/query` reads it, all tables."""
+        """Return the schema of all tables as `sql/query` reads it."""
         found: dict[str, Any] = {"tables": {}, "primary": [], "foreign": [], "notnull": []}
         for number in self.domains:
             names, raw = self.named(number), _SCHEMAS[number]
@@ -104,7 +104,7 @@ class World:
         return "Tables:\n" + "\n".join(lines)
 
     def describe_text(self, table: str) -> str | None:
-        """Columns and keys of a table; None where there is none of that name."""
+        """Return the columns and keys of a table; None if there is no table of that name."""
         return described(self.schema(), table, self._comments())
 
     def _comments(self) -> dict[str, str]:
@@ -122,7 +122,8 @@ class World:
 
 
 def described(schema: Any, table: str, said: Mapping[str, str]) -> str | None:
-    """Columns and keys of a table, with comments by place; None where there is none of that name."""
+    """Return the columns and keys of a table, with comments by place; None if there is no table of
+    that name."""
     if table not in schema["tables"]:
         return None
     lines = []
@@ -140,7 +141,7 @@ def described(schema: Any, table: str, said: Mapping[str, str]) -> str | None:
 
 
 def _short(name: str) -> str:
-    """Without vowels, but for the first letter of each word."""
+    """Return the name without vowels, except the first letter of each word."""
     return "_".join(
         part if part == "id" else part[0] + re.sub("[aeiou]", "", part[1:])
         for part in name.split("_")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.sql.crowded import crowded
@@ -34,8 +35,8 @@ class Questions(Question):
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
         drawn = draw(rng, domain, difficulty)
         return Ask(
@@ -46,8 +47,8 @@ class Questions(Question):
             tags=(domain.owner, drawn.kind.name),
         )
 
+    @override
     def reply(self, reference: Any) -> str:
-        """See `Question`."""
         return f"```sql\n{reference['query']}\n```"
 
 

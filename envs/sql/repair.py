@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.kinds import KINDS, draw
@@ -38,8 +39,8 @@ class Repair(Question):
     chance: ClassVar[float] = 0.12  # a question has 8 to 12 twins; to undo one at random is a guess
     form: ClassVar[str] = ""
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`."""
         domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
         drawn = draw(rng, domain, difficulty)
         twins = drawn.twins()
@@ -54,6 +55,6 @@ class Repair(Question):
             essence=[drawn.question, drawn.query],
         )
 
+    @override
     def reply(self, reference: Any) -> str:
-        """See `Question`."""
         return f"```sql\n{reference['query']}\n```"

@@ -9,6 +9,7 @@ from datetime import date
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft
@@ -59,8 +60,9 @@ class Scale(Explorer):
     difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
     costly: ClassVar[bool] = True
 
+    @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """See `Env`. The answer is added in `_draw`, for tasks of the split that is wanted alone."""
+        """Draw a question; `_draw` adds the answer, only for tasks of the wanted split."""
         events, turns = LEVELS[difficulty]
         extent = Extent(int(rng.integers(len(DOMAINS))), events, int(rng.integers(2**31)))
         kinds = KINDS[difficulty]
@@ -85,36 +87,37 @@ class Scale(Explorer):
             tags=(extent.names.owner, kind.__name__, f"{STEPS}{asked.steps}"),
         )
 
+    @override
     def split_of(self, draft: Draft) -> str:
-        """See `Env`. By the question, whatever the rows."""
+        """Return the split of the question, whatever the rows."""
         reference: Any = draft.reference
         return super().split_of(replace(draft, prompt="", reference=reference["query"]))
 
+    @override
     def turns_allowed(self, task: Task) -> int:
-        """See `Env`."""
         return LEVELS[task.difficulty][1]
 
+    @override
     def solve(self, state: Seen) -> str:
-        """See `Env`."""
         answer = str(self._reference()["answer"])
         if answer in re.findall(r"[\d-]+", state.shown):
             return f"<answer>{answer}</answer>"
         return f"<query>{self._reference()['query']}</query>"
 
+    @override
     def tables(self) -> str:
-        """See `Explorer`."""
         extent = self._extent()
         sizes = dict(
             zip(extent.names.tables(), (extent.owners, extent.things, extent.events), strict=True)
         )
         return "Tables:\n" + "\n".join(f"{name} ({sizes[name]} rows)" for name in sorted(sizes))
 
+    @override
     def describe(self, table: str) -> str | None:
-        """See `Explorer`."""
         return described(self._extent().schema(), table, {})
 
+    @override
     def query(self, text: str) -> tuple[str, bool]:
-        """See `Explorer`."""
         from verigym.verifiers.sql.schema import read_schema
 
         extent = self._extent()
@@ -124,8 +127,9 @@ class Scale(Explorer):
         finally:
             big.close()
 
+    @override
     def _draw(self, rng: np.random.Generator, seed: int, difficulty: str, split: str) -> Task:
-        """See `Env`. Draws on until the question has one answer, and not by chance 0 or 1."""
+        """Draw until the question has one answer that is not by chance 0 or 1."""
         while True:
             task = super()._draw(rng, seed, difficulty, split)
             reference: Any = task.reference

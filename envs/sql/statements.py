@@ -62,7 +62,7 @@ class Sheet:
         return sum(self.numbers[column][i] for i in rows)
 
     def winner(self, rows: Iterable[int], column: str, best: Callable[[Iterable[int]], int]) -> str:
-        """The name of the thing with the greatest or least value; empty where two share it."""
+        """The name of the thing with the greatest or least value; empty if two share it."""
         values = {i: self.numbers[column][i] for i in rows}
         if not values:
             return ""
@@ -71,7 +71,7 @@ class Sheet:
 
 
 def facts(rng: np.random.Generator, s: Sheet, holds: list[bool]) -> list[str] | None:
-    """A statement for each of `holds`, true where it says so; None where the sheet has none."""
+    """A statement for each of `holds`, true if it says so; None if the sheet has none."""
     said: list[str] = []
     for true in holds:
         text = _STATEMENTS[int(rng.integers(len(_STATEMENTS)))](rng, s, true)

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.sql.domains import DOMAINS
@@ -39,8 +40,9 @@ class Tables(Question):
     verifier_id: ClassVar[str] = "qa/answer"
     difficulties: ClassVar[tuple[str, ...]] = tuple(ROWS)
 
+    @override
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """See `Question`. Draws on until the question has one answer, and not by chance 0 or 1."""
+        """Draw until the question has one answer that is not by chance 0 or 1."""
         kinds = KINDS[difficulty]
         kind = kinds[int(rng.integers(len(kinds)))]
         while True:
@@ -60,13 +62,14 @@ class Tables(Question):
             tags=(sheet.domain.thing, kind.__name__),
         )
 
+    @override
     def reply(self, reference: Any) -> str:
-        """See `Question`."""
         answer = reference["answer"]
         return f"<answer>{', '.join(answer) if isinstance(answer, list) else answer}</answer>"
 
+    @override
     def candidates(self, task: Task) -> list[str]:
-        """See `Env`. The names in the tables, where the answer is one of them."""
+        """Return the names in the tables if the answer is one of them."""
         reference: Any = task.reference
         return sorted(OWNERS) if reference["answer"] in OWNERS else []
 

@@ -47,9 +47,9 @@ class Assignments:
         self.atoms = [atom for atom in self.scene.atoms if not self._is_met(atom)]
         self._engine = self._opened(dialect)
         self.good: dict[Place, list[Cell]] = {}
-        """For each class the choices that meet its own conditions."""
+        """Choices that meet a class's own conditions, by class."""
         self.truth: dict[Place, dict[Cell, bool | None]] = {}
-        """For each class and value of its own: whether its conditions hold (None: unknown)."""
+        """True if the conditions hold, by class and value of its own (None: unknown)."""
 
     def close(self) -> None:
         """Close the database in which values are tried."""
@@ -200,7 +200,8 @@ class Assignments:
         lone: Mapping[Place, Sequence[int]],
         good: dict[Place, list[Cell]],
     ) -> list[Place]:
-        """Note which choices meet the conditions of their class alone; give the classes where none does."""
+        """Record the choices that meet the conditions of their class alone; return the classes
+        that have none."""
         longest = max(len(self.choices[root]) for root in roots)
         rows = [
             {root: self.choices[root][at % len(self.choices[root])] for root in roots}

@@ -22,7 +22,7 @@ _KEPT = ("rows", "setup", "compare", "columns")
 
 
 def task_of(row: Mapping[str, Any]) -> tuple[Task, str, bool]:
-    """Task, submission and label of a row. Raises RequestError where a field is missing."""
+    """Task, submission and label of a row. Raises RequestError if a field is missing."""
     missing = {"query_a", "query_b", "equivalent"} - set(row)
     if missing:
         raise RequestError(f"an SQL case needs {', '.join(sorted(missing))}; it has {sorted(row)}")

@@ -421,7 +421,7 @@ class _Maker:
         index: Mapping[str, int],
         cells: list[Cell],
     ) -> bool:
-        """Give foreign keys parents; False where there is none and nulls are not allowed."""
+        """Give foreign keys parents; False if there is none and nulls are not allowed."""
         for key in foreign:
             slots = self.slots[key.table]
             free = all(slots[index[name]].nullable for name in key.columns)
@@ -482,7 +482,7 @@ def with_parents(
 def _parent(
     schema: Schema, kinds: Mapping[Place, str], table: str, given: Mapping[int, Cell], number: int
 ) -> Row:
-    """A row with some cells given; foreign keys of its own are null where they may be."""
+    """Return a row with some cells given; its own foreign keys are null if they may be."""
     bound = {name for key in schema.foreign if key.table == table for name in key.columns}
     cells: list[Cell] = []
     for at, column in enumerate(schema.tables[table]):

@@ -1,4 +1,4 @@
-"""DuckDB in memory, for what SQLite has no words for.
+"""DuckDB in memory, for queries that SQLite cannot express.
 
 Covers: files, the network and extensions (external access off, configuration locked), memory (a
 limit, no spilling to disk, functions that make huge values refused, growth watched), time (a watcher that interrupts), rows. Does not cover: bugs of DuckDB.
@@ -35,7 +35,7 @@ SETTINGS: dict[str, str | int | float | list[str]] = {
     "threads": 1,
 }
 QUIET = "SET enable_progress_bar = false"
-"""Without it, a query of more than two seconds writes a progress bar to the caller's standard output."""
+"""Setting without which a query of more than two seconds writes a progress bar to standard output."""
 
 _GLANCE_S = 0.05
 _MAX_GROWTH = 1 << 30
@@ -72,7 +72,7 @@ _FUNCTIONS = frozenset(
 
 
 class DuckEngine:
-    """See the module. `timeout_s` bounds one query, `max_rows` its result."""
+    """DuckDB in memory. `timeout_s` bounds one query, `max_rows` its result."""
 
     name = "duckdb"
 
@@ -146,7 +146,7 @@ def printed(tree: exp.Expr) -> str:
 
 
 def resident() -> int:
-    """Bytes of memory that this process holds; 0 where the system does not say."""
+    """Bytes of memory that this process holds; 0 if the system does not say."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
     except OSError:

@@ -18,7 +18,7 @@ _named: dict[str, str] | None = None
 
 
 def restrict(named: Mapping[str, str]) -> None:
-    """From now on allow no URL in this process, and the databases `named`, URLs by name."""
+    """Allow from now on no URL in this process, only the databases `named`, URLs by name."""
     global _named
     _named = dict(named)
 

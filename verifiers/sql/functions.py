@@ -200,7 +200,7 @@ def digest(value: Value) -> str | None:
 
 
 def truncate(value: Value, digits: Value = 0) -> float | None:
-    """Cut after so many decimals."""
+    """Truncate after this many decimals."""
     if not isinstance(value, int | float) or not isinstance(digits, int) or abs(digits) > 30:
         return None
     factor = 10.0**digits

@@ -144,7 +144,7 @@ _FEW = 6
 
 
 def _spread(values: Sequence[Any], known: Sequence[Any], count: int) -> list[Any]:
-    """At most `count` of the new values (six if there are fewer known ones), spread evenly."""
+    """Return at most `count` of the new values (six if there are fewer known ones), spread evenly."""
     new = [value for value in values if value not in known]
     most = max(count, _FEW)
     return new if len(new) <= most else [new[at * len(new) // most] for at in range(most)]

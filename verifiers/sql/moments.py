@@ -137,7 +137,7 @@ def dated(node: exp.Expr) -> exp.Expr | None:
 
 
 def _bare(node: exp.Expr) -> exp.Expr:
-    """Without the casts to a day that sqlglot wraps around arguments."""
+    """Remove the casts to a day that sqlglot wraps around arguments."""
     while isinstance(node, exp.TsOrDsToDate | exp.TsOrDsToTimestamp) and node.this:
         node = node.this
     return node

@@ -63,7 +63,7 @@ def _unit_of(literal: exp.Literal) -> str:
 
 
 def stepped(text: str, steps: Iterable[int]) -> Iterator[str]:
-    """For a day: the days that lie so many days off, and those beside them."""
+    """Yield the days that lie `steps` days away from a day, and their neighbours."""
     days = days_near(text)
     if days:
         middle = datetime.date.fromisoformat(days[0])
@@ -94,7 +94,7 @@ def dates(number: int) -> Iterator[str]:
 
 
 def days_near(text: str) -> list[str]:
-    """For a text that is a day, a month or a moment: it and the days around; empty otherwise."""
+    """Return the day of a text that is a day, a month or a moment, and the days around it; empty otherwise."""
     match = MOMENT.fullmatch(text) or DATE.fullmatch(text)
     if match is None:
         return []

@@ -168,7 +168,8 @@ def _signs(tree: exp.Expr) -> list[tuple[str, str]]:
 
 
 class Run:
-    """Both queries on one engine, or the submission on another than the reference."""
+    """Run of both queries on one engine, or of the submission on another engine than the
+    reference."""
 
     AMBIGUOUS = Difference("ambiguous", {}, [], [])
 
@@ -191,7 +192,8 @@ class Run:
         return self.engine.run(self.submission)
 
     def difference(self, database: Database, expected: Expected) -> Difference | None:
-        """None if the submission agrees; AMBIGUOUS if nobody can say. Raises QueryFailed."""
+        """Compare the results: None if the submission agrees; AMBIGUOUS if that cannot be decided.
+        Raises QueryFailed."""
         pair = self.pair
         names, rows = self.submitted(database, turned=False)
         if len(names) != expected.width:
@@ -261,7 +263,7 @@ class Run:
         return bool(self.orders)
 
     def again(self, database: Database) -> Difference | None:
-        """The difference on another database; None if there is none or it fails."""
+        """Return the difference on another database; None if there is none or it fails."""
         # The orders of columns that the databases before left over, not what this search leaves.
         before = self.orders = self.before
         try:

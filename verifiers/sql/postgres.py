@@ -22,7 +22,7 @@ from verigym.verifiers.sql.translate import for_engine
 
 
 class PostgresEngine:
-    """See the module. `timeout_s` bounds one query, `max_rows` its result."""
+    """PostgreSQL at a URL. `timeout_s` bounds one query, `max_rows` its result."""
 
     name = "postgres"
 

@@ -20,6 +20,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON, to_json
 from verigym.errors import TaskError
 from verigym.task import Task
@@ -112,8 +114,8 @@ class SqlVerifier(Verifier):
         self._lock = threading.Lock()
         check_engine(str(self.params["engine"]), str(self.params["show"]))
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class and the module."""
         wanted = self._wanted(task)
         engine = self._checked(wanted, task.id)
         try:

@@ -76,7 +76,7 @@ class Schema:
         return replace(self, tables=tables)
 
     def only(self, tables: Collection[str], columns: Collection[str] | None) -> Schema:
-        """Without other tables, and but for keys without other columns (None for all).
+        """Return the schema of these tables and columns (None for all); key columns are kept.
 
         A parent that no query names bears on nothing: a foreign key to it may hold any value.
         """
@@ -124,7 +124,7 @@ def kind_of(declared: str) -> tuple[str, tuple[str, ...]]:
 
 
 def read_schema(raw: JSON) -> Schema:
-    """The schema in a reference. Raises TaskError where it cannot be used."""
+    """The schema in a reference. Raises TaskError if it cannot be used."""
     if not isinstance(raw, dict) or not isinstance(raw.get("tables"), dict):
         raise TaskError(f'schema must be {{"tables": {{"R": {{"A": "INT"}}}}}}, got {raw!r:.80}')
     plain: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {}

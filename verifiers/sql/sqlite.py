@@ -41,7 +41,7 @@ _HEAP = 512 << 20
 
 
 class SqliteEngine:
-    """See the module. `steps` bounds one query, `max_rows` its result."""
+    """SQLite in memory. `steps` bounds one query, `max_rows` its result."""
 
     name = "sqlite"
 

@@ -47,7 +47,7 @@ class NotHere(Exception):
 
 
 class Wanted:
-    """See the module."""
+    """Result of a reference query, on databases that are made on demand and kept."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class Wanted:
             self.engine_name = engine.name
 
     def _troubles(self, engine: Engine) -> str:
-        """Why the reference tells nothing; empty if it tells something. Raises NotHere."""
+        """Return the reason why the reference tells nothing; empty if it tells something. Raises NotHere."""
         try:
             self.text(engine)
             engine.load({})
