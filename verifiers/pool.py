@@ -66,22 +66,24 @@ class PoolClosed(RequestError):
 
 
 class VerifierPool:
-    """`workers` processes (None: one a core) that judge for any number of threads and event loops.
+    """Pool of `workers` processes (None: one per core) that judge for any number of threads and
+    event loops.
 
-    `timeout_s` bounds the judging of one submission unless a call says otherwise, `load_timeout_s`
-    the first import and making of a verifier. At most `max_queue` calls wait for a worker; callers
-    beyond that wait in turn (`wait_s`). Verifiers named in `preload` are imported ahead, once for all
-    workers. A `cache` answers for what was judged before; it may be shared with other pools, and is
-    closed by who made it. `watch` is told of every trip, by any thread, in the context of the caller:
-    it must be quick and not raise. Workers are served on `loop`, which must run as long as the pool;
-    without one the pool runs its own in a thread, and each call pays for two changes of thread. Not
-    usable in a process forked from the one that made it.
+    `timeout_s` bounds the judging of one submission unless a call sets another limit;
+    `load_timeout_s` bounds the first import and construction of a verifier. At most `max_queue`
+    calls wait for a worker; callers beyond that wait in turn (`wait_s`). Verifiers named in
+    `preload` are imported in advance, once for all workers. A `cache` answers for submissions
+    judged before; it may be shared with other pools, and its creator closes it. `watch` is called
+    after every trip, from any thread, in the context of the caller: it must be quick and must not
+    raise. Workers are served on `loop`, which must run as long as the pool; without one the pool
+    runs its own loop in a thread, and each call pays for two thread switches. A pool cannot be
+    used in a process forked from the one that made it.
 
-    Workers get the variables of this process but those that hold keys or passwords; `keep_env` names
-    those that they get nevertheless. `sql_engines`, URLs by name, is for pools that judge for others:
-    with it, `sql/query` connects to these databases only. Calls name a `lane` where several callers
-    share the pool: lanes take turns (pool_queue.py), and `has_room` says how much of the queue one
-    may fill.
+    Workers get the environment variables of this process except those that hold keys or passwords;
+    `keep_env` names variables that they get nevertheless. `sql_engines`, URLs by name, is for
+    pools that judge for others: with it, `sql/query` connects to these databases only. Calls name
+    a `lane` if several callers share the pool: lanes take turns (pool_queue.py), and `has_room`
+    decides how much of the queue one lane may fill.
     """
 
     def __init__(

@@ -90,10 +90,11 @@ class Forks:
 
 
 class Seat:
-    """Has one worker judge one parcel after the other; `left` is told when it is free again.
+    """Slot of a pool: makes one worker judge one parcel after another; `left` is called when it is
+    free again.
 
-    `known` gets what each verifier says of itself. What the worker does to itself ends in a fault
-    of the call at hand: never in a score, and never in a caller who waits for ever.
+    `known` gets each verifier's description of itself. If the worker dies or breaks the protocol,
+    the current call ends in a fault: never in a score, and never in a caller who waits for ever.
     """
 
     def __init__(

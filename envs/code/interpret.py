@@ -1,11 +1,12 @@
-"""`Interpreter`: runs programs of ours here, step by step, without ever handing them to Python.
+"""`Interpreter`: runs built-in programs in this process, step by step, without handing them to
+Python.
 
-`code/predict` takes its answers from it, and `code/repair` learns whether a changed program still does what
-it should. It walks the syntax tree and knows a part of Python: whole numbers, texts, lists, tuples,
-dictionaries, sets and deques; functions, loops, comprehensions; the functions and methods of known_python.py and
-no other, so nothing that a program holds can reach a file, a module or an attribute. Steps, sizes of numbers
-and lengths are bounded. What it does not know raises Unknown. It is for programs that are written or
-changed here; what a policy wrote runs in the sandbox alone.
+`code/predict` takes its answers from it, and `code/repair` uses it to find out if a changed
+program still behaves as it should. It walks the syntax tree and knows a part of Python: integers,
+strings, lists, tuples, dictionaries, sets and deques; functions, loops, comprehensions; and only
+the functions and methods of known_python.py, so nothing in a program can reach a file, a module or
+an attribute. Steps, sizes of numbers and lengths are bounded. Unknown syntax raises Unknown. It is
+for programs that are written or changed here; programs of a policy run in the sandbox alone.
 """
 
 from __future__ import annotations

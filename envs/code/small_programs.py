@@ -1,8 +1,9 @@
-"""Small programs for `code/predict`: pieces with drawn numbers, put one after the other in a function.
+"""Small programs for `code/predict`: pieces with drawn numbers, put one after the other in a
+function.
 
-Each piece changes some of the names `nums` (a list of whole numbers), `word` (a text), `total` (a number)
-and `seen` (a dictionary), and is right for any values of theirs. `{a}` and so on are numbers that are drawn
-from the range beside it, `{c}` letters.
+Each piece changes some of the names `nums` (a list of integers), `word` (a string), `total` (a
+number) and `seen` (a dictionary), and is right for any of their values. `{a}` and similar fields
+are numbers drawn from the range beside the piece, `{c}` letters.
 """
 
 from __future__ import annotations
@@ -262,7 +263,8 @@ class SmallProgram:
 
 
 def draw_program(rng: np.random.Generator, pieces: int, helper: bool) -> SmallProgram:
-    """A program of so many pieces; with a `helper`, one more and a recursive function for it."""
+    """Return a program of this many pieces; with a `helper`, one more and a recursive function for
+    it."""
     chosen: list[Piece] = []
     ready = {"nums", "word", "total"}
     while len(chosen) < pieces:

@@ -29,7 +29,7 @@ class Row:
     place: str
     columns: Mapping[str, JSON]
     split: str | None = None
-    """Ours, where the source divides its rows."""
+    """Split name (train, validation or test), if the source divides its rows."""
 
 
 def read_rows(source: Source, folder: Path) -> Iterator[Row]:

@@ -1,8 +1,9 @@
-"""Positions with a forced mate in exactly so many moves, made by play backwards from mates in one.
+"""Positions with a forced mate in an exact number of moves, found by play backwards from mates in
+one.
 
-A few pieces are placed at random until the side to move mates at once. From there a move of the defender's
-king and one of the attacker are taken back, again and again, as long as the attacker's shortest forced
-mate, proven by search, is one move longer each time.
+A few pieces are placed at random until the side to move mates at once. From there a move of the
+defender's king and one of the attacker are taken back, again and again, as long as the attacker's
+shortest forced mate, proven by search, gets one move longer each time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""`Reader`: the base of environments in which a question is answered by searching and reading.
+"""`Reader`: the base class of environments in which a question is answered by searching and
+reading.
 
-`Searching` adds what is ours: a made-up world for each split, and questions posed over its facts. The
-state holds no history: what was read matters only where an option of the constructor counts it.
+`Searching` adds a made-up world for each split, and questions about its facts. The state holds no
+history: earlier reading matters only if an option of the constructor counts it.
 """
 
 from __future__ import annotations

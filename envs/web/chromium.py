@@ -1,8 +1,9 @@
 """The same sites in a real headless Chromium, over HTTP on the loopback interface.
 
-A session is a value, so the browser is only brought to where a session is: where it stands elsewhere, the
-page is loaded anew and what was entered is entered again. Needs `verigym[browser]` and Chromium on PATH.
-Covers: labels, forms, submission and redirects as a browser does them. Does not cover: scripts, layout.
+A session is a value, so the browser is only brought to the state of a session: if it is elsewhere,
+the page is reloaded and the input is entered again. Needs `verigym[browser]` and Chromium on PATH.
+Covers: labels, forms, submission and redirects as a browser does them. Does not cover: scripts,
+layout.
 """
 
 from __future__ import annotations

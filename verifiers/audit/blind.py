@@ -1,11 +1,13 @@
-"""Blind measurements: what a card says of labelled cases on which nobody mended the verifier.
+"""Blind measurements: a card's figures on labelled cases that nobody used to improve the verifier.
 
-Seeds and what is made of them are the cases that a verifier was mended on: their rates say what it was made
-to do. How often it errs on answers of others, only a set can tell that was kept aside. A card holds neither
-its cases nor its categories, so that nobody can mend the verifier on them by reading the card.
+Seeds and the cases made from them are the ones that a verifier was improved on, so their rates
+show only what it was built to do. Its error rate on other answers can be measured only on a set
+that was held out. A card holds neither the cases of that set nor their categories, so nobody can
+improve the verifier on them by reading the card.
 
-Covers: which file it was (SHA-256), when, at which commit, and seeds among its cases, which are left out.
-Does not cover: whether the file was really kept aside. That is the word of whoever gives it.
+Covers: the identity of the file (SHA-256), the date and commit of the measurement, and seeds among
+its cases, which are left out. Does not cover: whether the file was really held out; that rests on
+the word of the person who supplied it.
 """
 
 from __future__ import annotations

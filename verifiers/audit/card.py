@@ -1,11 +1,11 @@
-"""The card of a verifier: what it is and how often it errs, as JSON and as Markdown.
+"""Card of a verifier: its description and error rates, as JSON and as Markdown.
 
-Its reports are of seeds, on which the verifier was mended, and of files that somebody gave; its blind
-measurements (`blind.py`) are of sets that were kept aside.
+Its reports cover seeds, on which the verifier was improved, and files that a user supplied; its
+blind measurements (`blind.py`) cover sets that were held out.
 
 Cards ship beside the verifier's module, as `cards/<name>.json` and `cards/<name>.md`; the service
-shows the JSON. A card that was made of another version of the verifier says nothing about this one:
-`read_card` gives None for it.
+shows the JSON. A card made for another version of the verifier says nothing about this one:
+`read_card` returns None for it.
 """
 
 from __future__ import annotations

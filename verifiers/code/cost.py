@@ -1,14 +1,16 @@
-"""`code/cost`: a program that does what a slow one does, paid by how few steps it takes.
+"""`code/cost`: a program that does the same as a slow one, paid by how few steps it takes.
 
-The policy's program is never run by Python: `counted/machine.py` interprets it over a white list of
-syntax, in the sandbox, where it meets the arguments of the calls and nothing else. The program has no
-way to reach the interpreter's objects, so it cannot touch the counter; and steps, not seconds, are
-counted, so that the same program earns the same on each machine. The task's own two programs run in
-a job apart, and what came out is compared here (law 4).
-Covers: programs that patch, exit, print, import, fork or look about (refused, there is no such syntax);
-work hidden in builtins (they count by items, characters and words of long numbers); results kept from
-one call to the next (each call begins anew); programs that pass wrong values quickly (nothing is paid
-before all values are right). Does not cover: a program that knows the hidden calls by heart.
+Python never runs the policy's program: `counted/machine.py` interprets it over an allow-list of
+syntax, in the sandbox, with the arguments of the calls and nothing else. The program cannot reach
+the interpreter's objects, so it cannot touch the counter. Steps are counted instead of seconds, so
+the same program earns the same on each machine. The task's own two programs run in a separate job,
+and their results are compared here (law 4).
+
+Covers: programs that patch, exit, print, import, fork or inspect their surroundings (refused:
+there is no such syntax); work hidden in builtins (counted by items, characters and words of long
+numbers); results kept from one call to the next (each call starts fresh); programs that return
+wrong values quickly (nothing is paid before all values are right). Does not cover: a program that
+knows the hidden calls by heart.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Rule sets that `games/replay` knows by name: a start, the moves, and what wins.
 
-Each is a value: no state of its own, and states are plain hashable values. `read` gives a move in the
-one form that `apply` takes, or None if what was written is no move of the game at all; a move that
-is one but cannot be made now is illegal, which is told apart.
+Each rule set is a value without state of its own, and states are plain hashable values. `read`
+returns a move in the one form that `apply` takes, or None if the text is not a move of the game at
+all; a move that exists but cannot be made now is illegal, which is reported as such.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Runs many programs on many inputs in one sandbox job; for growing tests, never for a score.
+"""Program that runs many programs on many inputs in one sandbox job; for growing tests, never for
+a score.
 
-Reads `{"kind": "function" | "stdio", "function", "programs": [text], "inputs": [...], "seconds"}` from
-standard input; an input is a list of arguments or a text. Prints for each program a list with one
-entry an input: `[value]`, or null where it failed. A program has a process of its own; one that hangs
-or ends at some input is begun again after it, three times at most. Only the standard library, and
-`call_python.py`, the driver, beside it.
+Reads `{"kind": "function" | "stdio", "function", "programs": [text], "inputs": [...], "seconds"}`
+from standard input; an input is a list of arguments or a text. Prints for each program a list with
+one entry per input: `[value]`, or null if it failed. Each program has its own process; if it hangs
+or ends at some input, it is restarted after that input, three times at most. Uses only the
+standard library, and `call_python.py`, the driver, beside it.
 """
 
 import contextlib
