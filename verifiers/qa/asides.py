@@ -39,7 +39,7 @@ _OBJECT = re.compile(
     rf"(?<=^{ANSWER} )(?P<verb>[a-z]+) (?:the|this|that) (?P<thing>{_THING})(?=[.!]?$|\sin\s\d)"
 )
 _YEAR = re.compile(
-    rf"(?:(?<=by {ANSWER})|(?<= it)) (?:(?:in|around|about|circa) [12]\d{{3}}|(?:between|from) [12]\d{{3}} (?:and|to) [12]\d{{3}})(?=[.!]?\s*$)"
+    rf"(?:(?<={ANSWER})|(?<= it)) (?:(?:in|around|about|circa) [12]\d{{3}}|(?:between|from) [12]\d{{3}} (?:and|to) [12]\d{{3}})(?=[.!]?\s*$)"
 )
 _MOST_CHARS = 300
 _TIMED = frozenset("when year date now current currently last latest recent first today".split())  # noqa: SIM905

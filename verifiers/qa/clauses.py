@@ -32,7 +32,7 @@ THINGS = frozenset(
     instrument invention company firm city town village port country state island peninsula river mountain peak
     volcano lake sea ocean desert valley canyon waterfall glacier war battle treaty match game final race
     tournament cup prize award team club band building tower bridge temple church cathedral palace castle
-    museum stadium monument ship species animal bird language sport giant dwarf metropolis province region mammal
+    museum stadium monument ship species animal bird language sport giant dwarf metropolis tragedy comedy sonnet province region mammal
     """.split()  # noqa: SIM905
 )
 PEOPLE = frozenset(
@@ -55,10 +55,13 @@ _SORT = re.compile(
 _NAME = r"[A-Z][\w'’.]*(?:[ -](?:of |the |de |la )?[A-Z][\w'’.]*){0,3}"
 _PARTS = "edge|north|south|east|west|foot|top|heart|middle|centre|center|coast|shores?|banks?|border|mouth|slopes?"
 _PLACED = re.compile(
-    rf"(?:^|\s)(?:in|on|at|near|along|off|from|of|across|within|inside|between)\s+"
+    r"(?:^|\s)(?:(?P<near>near|close to|(?:north|south|east|west|north-?east|north-?west|south-?east|south-?west) of)"
+    r"|in|on|at|along|off|from|of|across|within|inside|between)\s+"
     rf"(?:(?:the\s+)?(?:{_PARTS}|northern|southern|eastern|western|central)(?:\s+(?:of|part of|coast of))?\s+)?(?P<the>the\s+)?"
-    rf"(?:(?:river|lake|city of|region of|province of|state of|country of|continent of)\s+)?(?P<name>{_NAME})(?=\W|$)"
+    r"(?:(?:(?P<kind>island|city|region|province|state|country|continent|county|gulf|bay|village|town|department) of"
+    rf"|river|lake|mount)\s+)?(?P<name>{_NAME})(?=\W|$)"
 )
+_BEING = re.compile(r"^(?:which|who|that)\s(?:is|was)\s(?:also\s)?(?=(?:an?|the|one of the)\s)")
 _BARE = re.compile(rf"^(?P<the>the\s)?(?P<name>{_NAME})(?:,\s(?P<more>{_NAME}))?$")
 _YEARS = re.compile(
     r"(?:^|\s)(?:(?:in|on|since|from|until|till|around|by|during|between|of)\s+)?(?:the\s+)?(?:(?:early|late|year|mid|summer of|end of)[\s-])?"
@@ -103,6 +106,20 @@ _PARTICIPLES = frozenset(
 )
 _TIMED = frozenset("when year date century decade".split())  # noqa: SIM905
 _NUMBER = re.compile(r"(?<![\w.,-])\d[\d,.]*(?:%|\b)(?<![.,])")
+_REMARKS = re.compile(
+    rf"(?P<head>[^{ANSWER}]*{ANSWER}[^.!?{ANSWER}]*[.!][*_\"']*\s+)(?P<rest>[^{ANSWER}?]+)$",
+    re.DOTALL,
+)
+_SIZE = re.compile(
+    r"(?:(?:at|about|around|with|height|length|elevation)\s)*it\s?(?:k?m|cm|mm|ft|feet|metres|meters|kilometres|kilometers|miles"
+    r"|kg|km²|°[CF])(?:\s(?:above sea level|tall|high|long|deep|wide))?"
+)
+_FORMULA = re.compile(r"(?=.*[\d₀-₉])(?:[A-Z][a-z]?[\d₀-₉]{0,2}){1,4}|[A-Z][a-z]?")
+_SUBSTANCES = frozenset(
+    """
+    gas element metal compound substance molecule chemical liquid acid salt
+    """.split()  # noqa: SIM905
+)
 _SCORE = re.compile(r"\d\s?[-–:]\s?\d")
 _MOST_CHARS = 300
 
@@ -130,6 +147,61 @@ def without_clauses(masked: str, asked: Asked, aliases: tuple[tuple[str, ...], .
     return text
 
 
+def without_details(masked: str, asked: Asked, aliases: tuple[tuple[str, ...], ...]) -> str:
+    """`masked` without the years, places and numbers of the sentences behind the one that has the answer."""
+    found = _REMARKS.match(masked)
+    if found is None or len(masked) > _MOST_CHARS:
+        return masked
+    answer = frozenset(word for alias in aliases for word in alias)
+    return found["head"] + _without_names(found["rest"], asked, answer)
+
+
+def _without_names(text: str, asked: Asked, answer: frozenset[str]) -> str:
+    """`text` without the years, numbers, larger places and authors that can be no answer to the question."""
+    if _TIMED.isdisjoint(asked.row) and not any(re.search(r"\d", word) for word in answer):
+        text = _YEARS.sub("", text)
+        if "how" not in asked.row:
+            text = _NUMBER.sub("it", text)
+    if not asks_person(asked) and not asks_place(asked):
+        text = _BY.sub("", text)
+    return _without_places(text, asked, answer)
+
+
+def _without_places(text: str, asked: Asked, answer: frozenset[str]) -> str:
+    """`text` without the places that can be no answer: what it is near to, those of another kind, and larger ones."""
+
+    def drop(match: re.Match[str]) -> str:
+        words = frozenset(re.findall(r"[a-z]+", match["name"].lower()))
+        if match["near"] or (match["kind"] and not _asks_kind(match["kind"], asked)):
+            fits = not words & (asked.options | answer)
+        else:
+            fits = is_beside(match["name"], bool(match["the"]), asked, answer)
+        return "" if fits else match[0]
+
+    return _PLACED.sub(drop, text)
+
+
+def _asks_kind(kind: str, asked: Asked) -> bool:
+    """Return True if a question may want a place of a kind."""
+    cities = kind in ("city", "town", "village") and not {"city", "town", "capital"}.isdisjoint(
+        asked.row
+    )
+    return cities or kind in asked.row or "where" in asked.row
+
+
+def _is_code(clause: str, asked: Asked, aliases: tuple[tuple[str, ...], ...]) -> bool:
+    """Return True if brackets hold letters for the answer: its initials, a formula, a person's party."""
+    if clause.isupper() and any(
+        clause.lower() == "".join(word[0] for word in alias) for alias in aliases if len(alias) > 1
+    ):
+        return True  # "World Health Organization (WHO)"
+    if min(len("".join(alias)) for alias in aliases) < 4:
+        return False
+    if _FORMULA.fullmatch(clause):
+        return not _SUBSTANCES.isdisjoint(asked.row)
+    return asks_person(asked) and re.fullmatch(r"[A-Z]{2,5}", clause) is not None
+
+
 def _left_of(
     clause: str,
     in_brackets: bool,
@@ -146,12 +218,8 @@ def _left_of(
             return ""
         if _LIFE.fullmatch(clause):
             return None if timed or counts else ""
-        if clause.isupper() and any(
-            clause.lower() == "".join(word[0] for word in alias)
-            for alias in aliases
-            if len(alias) > 1
-        ):
-            return ""  # "World Health Organization (WHO)"
+        if _is_code(clause, asked, aliases):
+            return ""
     if words & asked.options or _SCORE.search(clause):
         return None
     bare = _BARE.match(clause)
@@ -167,12 +235,12 @@ def _left_of(
     words = {word.lower() for word in re.findall(r"[^\W\d_]+", clause)}
     if words & DENYING_WORDS - {"also"}:
         return None
-    clause = _PLACED.sub(
-        lambda match: (
-            "" if is_beside(match["name"], bool(match["the"]), asked, answer) else match[0]
-        ),
-        clause,
-    ).strip(" ,")
+    clause = _without_places(clause, asked, answer).strip(" ,")
+    if _SIZE.fullmatch(clause):
+        return ""
+    if not asks_person(asked) and not asks_place(asked):
+        clause = _BY.sub("", clause)
+    clause = _BEING.sub("", clause)
     sort = _SORT.match(clause)
     if sort and _is_of_sort(sort["sort"], sort[0], asked):
         clause = clause[sort.end() :].strip(" ,")
@@ -182,8 +250,6 @@ def _left_of(
         return ""
     first = clause.split()[0].lower()
     participle = (first.endswith("ed") and len(first) > 4) or first in _PARTICIPLES
-    if not asks_person(asked):
-        clause = _BY.sub("", clause)
     if participle and clause.lower() == first and clause != whole:
         return ""
     if first in _RELATIVE:

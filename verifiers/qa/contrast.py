@@ -15,7 +15,7 @@ _WORD = r"[^\W_][^\s,;:.!?()\ue000]*"
 _NOT = re.compile(
     rf"(?<={ANSWER})(?P<before>[*_\"']*)(?:\s*,?\s*\(?|\s*[-–—;]\s*)(?:(?:and\s+|and is\s+|it is\s+|it's\s+)?(?:definitely\s+|certainly\s+)?not"
     rf"|rather than|instead of|as opposed to)\s+(?P<other>{_WORD}(?:\s{_WORD}){{0,4}}"
-    rf"(?:,?\s+(?:or|nor|and)\s+{_WORD}(?:\s{_WORD}){{0,2}})?)\)?"
+    rf"(?:\s+(?:or|nor|and)\s+{_WORD}(?:\s{_WORD}){{0,2}})?)\)?"
     r"(?:,?\s(?:as|which)\s(?:many|most|some|people|is|one|you|so\smany)\b[^.,;!?\d]{0,40})?"
     rf"(?=[.!]?\s*$|[.!]\s)",
     re.IGNORECASE,
@@ -114,9 +114,20 @@ def without_rejected(masked: str, asked: Asked) -> str:
         text = text[: found.end("before")] + text[found.end() :]
     found = _NEXT.search(text)
     ranked = found and ANSWER in text[: found.start()] and _RANKED.search(found[0])
-    if found and ranked and _RANKING.isdisjoint(asked.row):
+    if found and ranked and _compares(found[0], asked):
         text = text[: found.start()] + found["end"]
     return text
+
+
+def _compares(clause: str, asked: Asked) -> bool:
+    """Return True if the question wants the first of several, and a clause on another does not answer it too."""
+    if not _RANKING.isdisjoint(asked.row):
+        return False
+    behind = re.split(r"\b(?:only|merely|just)\b", clause)
+    if len(behind) == 1:
+        return any(word.endswith("est") or word in ("most", "least", "more") for word in asked.row)
+    said = re.findall(r"[^\W_]+", behind[-1].lower())
+    return any(word not in FUNCTION and not asked.knows(word) for word in said)
 
 
 def _is_rival(other: str, asked: Asked) -> bool:

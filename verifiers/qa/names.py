@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from verigym.verifiers.qa.asked import Asked
 from verigym.verifiers.qa.normalise import known_tokens, plain
+from verigym.verifiers.qa.values import MONTHS
 
 _ORDINALS = tuple(
     """
@@ -33,8 +34,8 @@ _ROMAN = tuple(
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 _DIGITS = tuple(f"{n}{'th' if 10 < n < 14 else _ENDINGS.get(n % 10, 'th')}" for n in range(1, 22))
 TITLES = (
-    "president|prime minister|chancellor|king|queen|emperor|empress|tsar|pope|prince|princess|duke|sir|dame|lord|lady"
-    "|saint|st|dr|doctor|prof|professor|mr|mrs|ms|captain|colonel|general|admiral|senator|judge|justice|chief justice"
+    "president|prime minister|chancellor|king|queen|emperor|empress|tsar|pope|prince|princess|duke|sir|dame|lord"
+    "|saint|st|dr|doctor|prof|professor|mr|ms|captain|colonel|general|admiral|senator|judge|justice|chief justice"
     "|former president|us president|u\\.s\\. president"
 )
 _TITLE = re.compile(rf"^(?:the\s)?(?:{TITLES})\b\.?\s", re.IGNORECASE)
@@ -64,6 +65,9 @@ _NO_NAMES = frozenset(
     "black red white yellow green blue dead north south east west new great long big old salt".split()  # noqa: SIM905
 )
 _KEEPING = frozenset({"city", "island", "planet", "country", "state", "province"})
+_DAY = re.compile(
+    r"(?:(\d{1,2})(?:st|nd|rd|th)? (?:of )?([a-z]{3,9}))|(?:([a-z]{3,9}) (\d{1,2})(?:st|nd|rd|th)?)"
+)
 _INITIALS = re.compile(r"\b(?:[A-Z]\.?[ ]?){2,4}(?=\s?[A-Z][a-z])|\b(?:[A-Z]\.){2,4}")
 _BEHIND = re.compile(r"[\s.!*_]*(?:\([^()]*\))?[\s.!*_]*")
 _LAST_FIRST = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
@@ -80,6 +84,16 @@ def spellings(alias: str, asked: Asked) -> tuple[tuple[str, ...], ...]:
     bare = _TITLE.sub("", alias)
     if bare != alias and len(known_tokens(bare)) > 1:
         texts.add(bare)
+    day = _DAY.fullmatch(alias.strip().lower())
+    if day and (day[2] or day[3]) in MONTHS and not (day[2] and day[3]):
+        n, month = (day[1] or day[4]), (day[2] or day[3])
+        ending = (
+            _DIGITS[int(n) - 1][-2:]
+            if int(n) < 21
+            else {1: "st", 2: "nd", 3: "rd"}.get(int(n) % 10, "th")
+        )
+        for number in (n, f"{n}{ending}"):
+            texts |= {f"{number} {month}", f"{month} {number}", f"{number} of {month}"}
     if " & " in alias:
         texts.add(alias.replace(" & ", " and "))
     found = [known_tokens(text) for text in texts]
@@ -112,6 +126,9 @@ def _numerals(tokens: tuple[str, ...]) -> list[tuple[str, ...]]:
 def _with_kinds(tokens: tuple[str, ...], asked: Asked) -> list[tuple[str, ...]]:
     """ "danube river", "river danube" and "danube", where the question asks for a river."""
     found: list[tuple[str, ...]] = []
+    for short, long in (("mt", "mount"), ("mount", "mt")):
+        if short in tokens:
+            found.append(tuple(long if token == short else token for token in tokens))
     for kind, asking in _KINDS.items():
         if asking.isdisjoint(asked.row):
             continue

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from verigym.verifiers.qa.asides import without_asides
 from verigym.verifiers.qa.asked import Asked
-from verigym.verifiers.qa.clauses import without_clauses
+from verigym.verifiers.qa.clauses import without_clauses, without_details
 from verigym.verifiers.qa.contrast import without_rejected
 from verigym.verifiers.qa.sentence_words import ANSWER
 from verigym.verifiers.qa.statement import states
@@ -38,6 +38,10 @@ def states_plainly(
         return False
     known.add(text)
     text = without_clauses(text, asked, tuple(map(tuple, aliases)))
+    if text not in known and states(text, asked):
+        return True
+    known.add(text)
+    text = without_details(text, asked, tuple(map(tuple, aliases)))
     if text not in known and states(text, asked):
         return True
     known.add(text)

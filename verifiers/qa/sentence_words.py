@@ -33,7 +33,7 @@ FUNCTION = (
         based information provided given text passage context according above following asked about
         total all together equal happened occurred took place date year day month number amount value result
         response solution can located thing person place city country word
-        lies lie lay sits them
+        lies lie lay sits them up
         la le les c'est de du des el los las der die das den dem il lo réponse reponse antwort respuesta
         risposta resposta elle sie ella
         """.split()  # noqa: SIM905
@@ -165,6 +165,7 @@ SAYS = {
     "fly": "flew flown",
     "grow": "grew grown",
     "hold": "held",
+    "grown": "grow grows",
     "bring": "brought",
     "see": "saw",
     "sell": "sold",

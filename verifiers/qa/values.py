@@ -54,7 +54,7 @@ _SCALE_BEHIND = re.compile(
 )
 _PERCENT_BEHIND = re.compile(r"\s?(?:%|per\s?cent\b)", re.IGNORECASE)
 
-_MONTHS = {
+MONTHS = {
     name: i
     for i, names in enumerate(
         (
@@ -89,7 +89,7 @@ _MONTH_DAY = re.compile(
 _YEAR_DAY = re.compile(r"(\d{4}),?\s(?:on\s)?(?=[a-z\d])([a-z\d .]{5,25})", re.ASCII)
 _MONTH_YEAR = re.compile(r"([a-z]{3,9})\.?,?\s(?:of\s)?(\d{4})", re.ASCII)
 _DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b\.?,?\s+(?:the\s)?"
-_MONTH = rf"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
+_MONTH = rf"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})\b\.?"
 _ANY_DATE = re.compile(
     rf"(?<![\w/-])(?:{_DAY})?(?:"
     rf"\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}|\d{{1,2}}[-/.]\d{{1,2}}[-/.]\d{{4}}"
@@ -295,9 +295,9 @@ def read_date(text: str, day_first: bool | None) -> tuple[int, ...] | None:
 
 
 def _named(year: str, month: str, day: str | None) -> tuple[int, ...] | None:
-    if month not in _MONTHS:
+    if month not in MONTHS:
         return None
-    return _checked(int(year), _MONTHS[month], *([int(day)] if day else []))
+    return _checked(int(year), MONTHS[month], *([int(day)] if day else []))
 
 
 def _checked(year: int, month: int | None = None, day: int | None = None) -> tuple[int, ...] | None:

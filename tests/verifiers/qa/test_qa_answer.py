@@ -15,12 +15,11 @@ from verigym.verifiers.qa.normalise import f1, tokens
 from verigym.verifiers.qa.values import read_date, read_number
 
 MEGABYTE = 1 << 20
-SENTENCES = [
-    json.loads(line)
-    for line in (Path(__file__).parents[2] / "data" / "qa_sentences.jsonl")
-    .read_text("utf-8")
-    .splitlines()
-]
+DATA = Path(__file__).parents[2] / "data"
+SENTENCES, FORMS = (
+    [json.loads(line) for line in (DATA / name).read_text("utf-8").splitlines()]
+    for name in ("qa_sentences.jsonl", "qa_forms.jsonl")
+)
 
 
 def judge(reference, reply, prompt="p", **params):
@@ -278,6 +277,16 @@ def test_right_sentences_are_paid_and_wrong_ones_never(half):
             paid[row["label"]].append(row)
     assert not paid[0]
     assert len(paid[1]) >= 0.97 * sum(row["label"] for row in rows)
+
+
+def test_right_answers_in_other_forms_are_paid_and_near_ones_never():
+    """Each set was written before it was tried; the page on verifiers says how many were right at first sight."""
+    paid = {0: 0, 1: 0}
+    for row in FORMS:
+        score = judge(row["reference"], row["reply"], row["prompt"]).score
+        assert row["label"] or score == 0.0, row
+        paid[row["label"]] += score == 1.0
+    assert paid[1] >= 0.97 * sum(row["label"] for row in FORMS)
 
 
 PAIRS = [
