@@ -1,4 +1,4 @@
-"""The verifiers, one family a folder, one verifier a file."""
+"""Verifiers: one folder per family, one file per verifier."""
 
 if __name__ != "verigym.verifiers":
     raise ImportError(

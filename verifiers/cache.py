@@ -1,4 +1,4 @@
-"""A content-addressed cache of verdicts: equal digests, equal verdicts (law 6).
+"""Content-addressed cache of verdicts: equal digests, equal verdicts (law 6).
 
     cache = VerdictCache(max_mib=64, path="verdicts.sqlite")
     with VerifierPool(2, cache=cache) as pool: ...
@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 _BUSY_S = 0.5
 _OVERHEAD_BYTES = 300
-"""About what an entry costs in memory beside its text."""
+"""Approximate memory of an entry besides its text, in bytes."""
 _TABLE = """
 CREATE TABLE IF NOT EXISTS verdicts (digest TEXT PRIMARY KEY, verdict BLOB NOT NULL) STRICT
 """
@@ -73,7 +73,7 @@ class VerdictCache:
                 self._open()
 
     def get(self, digest: str) -> Verdict | None:
-        """The verdict of that digest; None if there is none."""
+        """Return the verdict of that digest; None if there is none."""
         with self._lock:
             body = self._kept.get(digest)
             if body is not None:
@@ -90,7 +90,7 @@ class VerdictCache:
             return verdict
 
     def put(self, verdict: Verdict) -> None:
-        """Keep a verdict by its own digest; one without a score or a digest is not kept."""
+        """Store a verdict under its own digest; one without a score or a digest is not stored."""
         if verdict.fault or not verdict.digest:
             return
         body = verdict.to_json()
@@ -101,7 +101,7 @@ class VerdictCache:
                 self._write(verdict.digest, body)
 
     def __len__(self) -> int:
-        """Verdicts in memory."""
+        """Return the number of verdicts in memory."""
         return len(self._kept)
 
     def close(self) -> None:
@@ -173,7 +173,7 @@ class VerdictCache:
             self._trouble(error)
 
     def _trouble(self, error: sqlite3.Error) -> None:
-        """Go on without the file, unless another process merely holds it for a moment."""
+        """Continue without the file, unless another process merely holds it for a moment."""
         if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
             _log.debug("cache %s: %s", self.path, error)
             return
@@ -189,7 +189,7 @@ class VerdictCache:
 
 
 class Cached(Judge):
-    """A judge that looks into a cache first; same id, digests and verdicts as `inner`."""
+    """Judge that looks into a cache first; same id, digests and verdicts as `inner`."""
 
     id: str
     version: int
@@ -224,7 +224,7 @@ class Cached(Judge):
 
 
 def _verdict(body: bytes, digest: str) -> Verdict | None:
-    """The verdict in `body`; None if it is not one, or one of another digest."""
+    """Decode the verdict in `body`; None if it is not one, or has another digest."""
     try:
         verdict = Verdict.from_json(body)
     except RequestError:

@@ -44,7 +44,8 @@ class Child:
     at: str | None
 
     def verify(self, task: Task, submission: JSON) -> Verdict:
-        """Its own verdict, on its own part of the reference. Raises TaskError if that is missing."""
+        """Return the child's verdict on its own part of the reference. Raises TaskError if that
+        part is missing."""
         if self.at is not None:
             reference = task.reference
             if not isinstance(reference, dict) or self.at not in reference:
@@ -53,7 +54,7 @@ class Child:
         return self.verifier.verify(task, submission)
 
     def plain(self) -> dict[str, JSON]:
-        """All that decides its verdicts, as plain data."""
+        """Everything that decides its verdicts, as plain data."""
         return {
             "verifier": self.verifier.id,
             "version": self.verifier.version,
@@ -65,7 +66,8 @@ class Child:
 
 
 class Composition(Verifier):
-    """Base of the compositions: reads `of`, and keeps the verdicts apart from their sum."""
+    """Base of the compositions: reads `of`, and judges by the children before combining their
+    verdicts."""
 
     defaults: ClassVar[Mapping[str, JSON]] = {"of": []}
     param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {"of": OF}
@@ -96,7 +98,8 @@ class Composition(Verifier):
     def ask(
         self, task: Task, submission: JSON, *, until: float | None = None
     ) -> list[tuple[Child, Verdict]] | Verdict:
-        """The children's verdicts in order, up to the first with the score `until`; a fault alone."""
+        """Return the children's verdicts in order, up to the first with the score `until`; a fault
+        is returned alone."""
         verdicts: list[tuple[Child, Verdict]] = []
         for child in self.children:
             verdict = child.verify(task, submission)
@@ -142,7 +145,7 @@ def _child(given: Any, place: int) -> Child:
 
 
 def faulted(child: Child, verdict: Verdict) -> Verdict:
-    """The child's fault as one of the whole."""
+    """Return the child's fault as a fault of the whole."""
     return Verdict(
         status=verdict.status,
         score=None,
@@ -152,7 +155,7 @@ def faulted(child: Child, verdict: Verdict) -> Verdict:
 
 
 def like(chosen: tuple[Child, Verdict], verdicts: list[tuple[Child, Verdict]]) -> Verdict:
-    """The verdict of the child that decided, with the parts of all."""
+    """Return the verdict of the child that decided, with the parts of all."""
     child, verdict = chosen
     return Verdict(
         status=verdict.status,

@@ -1,7 +1,8 @@
-"""The deadline of the verdict that is being made, as the worker that makes it knows it.
+"""Deadline of the current verdict, as known to the worker that judges.
 
-A pool kills a worker that passes its deadline, and the verdict is a fault without a score. A verifier that
-runs the policy's programs must end before that, or a policy could leave every zero by being slow.
+A pool kills a worker that passes its deadline, and the verdict is a fault without a score. A
+verifier that runs the policy's programs must end before that, because a policy could otherwise
+avoid every zero by being slow.
 """
 
 from __future__ import annotations

@@ -50,11 +50,12 @@ Work: TypeAlias = Callable[[socket.socket], None]
 
 
 class ForkServer:
-    """The pool's handle on the process; safe in many threads.
+    """Handle of the pool on the process; thread-safe.
 
     `body` names the module of the workers: `load(preload, grants)` is called once, before they are
-    forked, and `work(socket)` in each of them. `grants` is plain data that they alone are told, None
-    for nothing. `keep` names variables that they get although they may hold a secret.
+    forked, and `work(socket)` in each of them. `grants` is plain data that only the workers
+    receive, None for nothing. `keep` names environment variables that they get although they may
+    hold a secret.
     """
 
     def __init__(
@@ -92,7 +93,8 @@ class ForkServer:
         return self._process.pid
 
     def fork(self) -> tuple[int, socket.socket]:
-        """A new worker: its pid and our end of the connection. Raises OSError if none starts."""
+        """Start a worker and return its pid and this process's end of the connection. Raises
+        OSError if it cannot be started."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
             try:
@@ -165,7 +167,7 @@ def main(control_fd: int, body: str, preload: Sequence[str]) -> NoReturn:
 
 
 def _obey(control: socket.socket, workers: set[int], work: Work) -> bool:
-    """Carry out one command; False when there will be no more."""
+    """Carry out one command; return False when there will be no more."""
     order, fds, _, _ = socket.recv_fds(control, 64, 1)
     if order == b"fork" and fds:
         server = os.getpid()
@@ -217,7 +219,7 @@ def _reseed() -> None:
 
 
 def _close_stdin() -> None:
-    """Leave nothing to read there for what a verifier starts."""
+    """Redirect standard input, so that programs started by a verifier read nothing."""
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
@@ -231,7 +233,7 @@ def _load(body: str, preload: Sequence[str], grants: Mapping[str, Any] | None) -
 
 
 def _reap(workers: set[int]) -> None:
-    """Collect the dead, and kill orphans that came to us."""
+    """Collect dead children, and kill orphans that were reparented to this process."""
     for pid in lifeline.children():
         if pid not in workers:
             with contextlib.suppress(ProcessLookupError):

@@ -51,18 +51,18 @@ from verigym.verifiers.wire import Ready
 __all__ = ["PoolBusy", "PoolClosed", "Trip", "VerifierPool"]
 
 _SMOOTHING = 0.1
-"""Weight of the latest call in the average of what one takes."""
+"""Weight of the latest call in the average time of a call."""
 
 _STREAMED = 4
-"""Calls in a parcel whose verdicts are wanted one by one: few are judged for a caller who left."""
+"""Calls in a parcel whose verdicts are streamed: few are judged in vain if the caller leaves."""
 
 
 class PoolBusy(VerigymError):
-    """The queue of a pool stayed full; nothing was judged, so try again later."""
+    """Raised if the queue of a pool stayed full; nothing was judged, so try again later."""
 
 
 class PoolClosed(RequestError):
-    """The pool was asked after `close`."""
+    """Raised if the pool is used after `close`."""
 
 
 class VerifierPool:
@@ -158,7 +158,7 @@ class VerifierPool:
         timeout_s: float | None = None,
         wait_s: float | None = None,
     ) -> Verdict:
-        """The verdict on one submission; blocks. RequestError for an unknown id or parameter."""
+        """Judge one submission; blocks. Raises RequestError for an unknown id or parameter."""
         items = [(task, submission)]
         return self.verify_batch(
             verifier, items, params=params, timeout_s=timeout_s, wait_s=wait_s
@@ -173,7 +173,7 @@ class VerifierPool:
         timeout_s: float | None = None,
         wait_s: float | None = None,
     ) -> list[Verdict]:
-        """Verdicts on `items` in order, judged by all workers; blocks.
+        """Judge `items` with all workers and return the verdicts in order; blocks.
 
         `timeout_s` bounds each item. `wait_s` bounds the wait for room in the queue, None for ever.
         """
@@ -190,7 +190,7 @@ class VerifierPool:
         timeout_s: float | None = None,
         wait_s: float | None = None,
     ) -> Verdict:
-        """`verify` that leaves the event loop free. Cancelling it stops the work on it."""
+        """Judge like `verify` without blocking the event loop. Cancelling it stops the work on it."""
         items = [(task, submission)]
         verdicts = await self.verify_batch_async(
             verifier, items, params=params, timeout_s=timeout_s, wait_s=wait_s
@@ -208,7 +208,8 @@ class VerifierPool:
         deadline: float = math.inf,
         lane: str = "",
     ) -> list[Verdict]:
-        """`verify_batch` that leaves the event loop free. Cancelling it stops the work on it."""
+        """Judge like `verify_batch` without blocking the event loop. Cancelling it stops the work
+        on it."""
         submit = functools.partial(
             self.submit,
             verifier,
@@ -243,7 +244,8 @@ class VerifierPool:
         deadline: float = math.inf,
         lane: str = "",
     ) -> AsyncGenerator[tuple[int, Verdict], None]:
-        """Places in `items` and their verdicts, each as soon as it is there; never waits for room.
+        """Yield the places in `items` and their verdicts, each as soon as it is ready; never waits
+        for room.
 
         Close it (`contextlib.aclosing`) to stop the work on the rest.
         """
@@ -300,11 +302,11 @@ class VerifierPool:
         lane: str = "",
         tell: Callable[[int, Verdict], None] | None = None,
     ) -> list[Future[list[Verdict]]]:
-        """Put `items` in the queue; their verdicts, in order, are those of the futures in order.
+        """Put `items` in the queue; the futures return their verdicts, both in order.
 
-        What has no verdict at `deadline`, of `time.monotonic`, gets one of status `timeout` then.
-        `tell` is called with each place and verdict before its future is done, by some thread and in
-        any order; it must be quick and not raise.
+        An item without a verdict at `deadline`, of `time.monotonic`, gets one of status `timeout`.
+        `tell` is called with each place and verdict before its future is done, from any thread and
+        in any order; it must be quick and must not raise.
         """
         timeout_s = self.timeout_s if timeout_s is None else timeout_s
         if not timeout_s > 0:
@@ -340,7 +342,8 @@ class VerifierPool:
         return [parcel.done for parcel in parcels]
 
     def cancel(self, futures: Sequence[Future[list[Verdict]]]) -> None:
-        """Stop the work on calls: those that wait leave the queue, those under way their worker."""
+        """Stop the work on calls: those that wait leave the queue, and workers that run them are
+        stopped."""
         wanted = set(futures)
         with self._lock:
             for parcel in [parcel for parcel in self._queue if parcel.done in wanted]:
@@ -350,10 +353,10 @@ class VerifierPool:
         self._on_loop(self._take_back, wanted)
 
     def look(self) -> None:
-        """Take what workers have answered by now, and give them more. On the pool's loop only.
+        """Handle the workers' answers received so far and send them more. Only on the pool's loop.
 
         A loop with hundreds of requests to read comes back to a worker only after all of them, and
-        leaves it idle until then; who reads them can look in between. Costs a microsecond.
+        leaves it idle until then; a reader can call this in between. It costs a microsecond.
         """
         for seat in self._seats:
             if seat.parcel is not None:
@@ -375,16 +378,16 @@ class VerifierPool:
 
     @property
     def waiting(self) -> int:
-        """Calls in the queue that no worker has taken yet."""
+        """Number of calls in the queue that no worker has taken yet."""
         return self._queue.calls
 
     @property
     def delay_s(self) -> float:
-        """About how long a call that came now would wait for a worker."""
+        """Approximate time that a new call would wait for a worker, in seconds."""
         return self.waiting * self._call_s / self.workers
 
     def delay_of(self, lane: str) -> float:
-        """The same for a call of `lane`, which takes turns with the others."""
+        """Return the same for a call of `lane`, which takes turns with the others."""
         turns = self._queue.calls_of[lane] * max(1, self._queue.n_lanes)
         return min(self.waiting, turns) * self._call_s / self.workers
 
@@ -412,7 +415,8 @@ class VerifierPool:
         }
 
     def close(self) -> None:
-        """Stop; calls under way end as `cancelled`. No process is left when this returns."""
+        """Stop the pool; calls in progress end as `cancelled`. No process is left when this
+        returns."""
         if os.getpid() != self._owner:
             return  # a forked copy owns none of the processes
         with self._lock:
@@ -445,7 +449,7 @@ class VerifierPool:
         self.close()
 
     def _recall(self, cache: VerdictCache, key: bytes, calls: Sequence[Call]) -> None:
-        """Give calls the verdicts that are kept; none before a worker has said the version."""
+        """Give calls their cached verdicts; none before a worker has reported the version."""
         ready = self._known.get(key)
         if ready is None:
             return
@@ -488,7 +492,7 @@ class VerifierPool:
     # On the loop.
 
     def _hand_out(self, deadline: float = math.inf) -> None:
-        """Give workers that are free what waits; `deadline` is the soonest of what is new."""
+        """Give waiting parcels to idle workers; `deadline` is the earliest of the new ones."""
         if deadline < self._soonest:
             self._set_clock(deadline)
         if self._handing:  # by a parcel that ended while it was handed out
@@ -515,7 +519,7 @@ class VerifierPool:
         return None
 
     def _left(self, seat: Seat, parcel: Parcel, error: BaseException | None) -> None:
-        """`seat` is done with `parcel`."""
+        """Free `seat`, which has finished `parcel`."""
         if parcel.calls:
             took_s = (time.monotonic() - parcel.taken) / len(parcel.calls)
             self._call_s += _SMOOTHING * (took_s - self._call_s)
@@ -528,7 +532,7 @@ class VerifierPool:
         self._hand_out()
 
     def _finish(self, parcel: Parcel) -> None:
-        """Hand over the verdicts. In any thread."""
+        """Hand over the verdicts, from any thread."""
         try:
             parcel.stamp(self._known.get(parcel.key))
             verdicts = [call.verdict for call in parcel.calls if call.verdict is not None]
@@ -552,7 +556,7 @@ class VerifierPool:
         self._clock = self._loop.call_later(max(0.0, at - time.monotonic()), self._expire)
 
     def _expire(self) -> None:
-        """Settle what waits in the queue past its deadline, as soon as that passes."""
+        """Settle parcels in the queue as soon as their deadline passes."""
         self._clock, self._soonest = None, math.inf
         now = time.monotonic()
         with self._lock:
@@ -574,7 +578,7 @@ class VerifierPool:
                 seat.take_back()
 
     def _shut(self, shut: Future[None]) -> None:
-        """Settle all that is left; the workers are gone."""
+        """Settle everything that is left; the workers are gone."""
         if self._clock is not None:
             self._clock.cancel()
         for seat in self._seats:

@@ -20,7 +20,7 @@ from verigym.verifiers.wire import Item, Ready
 
 @dataclass
 class Call:
-    """One submission to judge, and what became of it."""
+    """One submission to judge, with its verdict and history."""
 
     task: Task
     submission: JSON
@@ -47,7 +47,8 @@ class Parcel:
     calls: list[Call]
     timeout_s: float
     tell: Callable[[int, Verdict], None] | None = None
-    """Gets each verdict with its place as soon as it is there, in the thread that has it."""
+    """Callback that receives each verdict with its place as soon as it is ready, in whichever
+    thread has it."""
     deadline: float = math.inf
     """Time of `time.monotonic` at which the caller stops waiting."""
     lane: str = ""
@@ -55,12 +56,12 @@ class Parcel:
     cancelled: bool = False
     done: Future[list[Verdict]] = field(default_factory=Future)
     context: contextvars.Context = field(default_factory=contextvars.copy_context)
-    """The caller's, for who watches."""
+    """Context of the caller, for `watch`."""
     queued: float = field(default_factory=time.monotonic)
     taken: float = 0.0
 
     def stamp(self, ready: Ready | None) -> None:
-        """Give the faults that the pool found the name and digest that the verifier would have."""
+        """Stamp the pool's own faults with the name and digest that the verifier would give."""
         for call in self.calls:
             verdict = call.verdict
             assert verdict is not None
@@ -113,13 +114,14 @@ def call_of(task: Task, submission: JSON, place: int) -> Call:
 
 
 def digest_of(ready: Ready, call: Call) -> str:
-    """The digest of the call's verdict. Raises RequestError for what is no plain data."""
+    """Return the digest of the call's verdict. Raises RequestError for a value that is not plain
+    data."""
     card = ready.description
     return identity(card["id"], card["version"], card["params"], call.task, call.submission)
 
 
 def settle(calls: Iterable[Call], verdict: Verdict) -> None:
-    """Give `verdict` to those that have none."""
+    """Give `verdict` to the calls that have none."""
     for call in calls:
         if call.verdict is None:
             call.verdict = verdict

@@ -14,13 +14,13 @@ from verigym.verifiers.pool_parcels import Parcel
 
 
 class PoolQueue:
-    """Parcels by lane. Not safe in threads: the pool has a lock."""
+    """Parcels by lane. Not thread-safe: the pool has a lock."""
 
     def __init__(self) -> None:
         self.calls = 0
-        """Calls of all parcels that wait."""
+        """Number of calls in all waiting parcels."""
         self.calls_of: Counter[str] = Counter()
-        """The same by lane."""
+        """Number of waiting calls by lane."""
         self._lanes: dict[str, deque[Parcel]] = {}
         self._working: Counter[str] = Counter()
 
@@ -30,7 +30,7 @@ class PoolQueue:
 
     @property
     def n_lanes(self) -> int:
-        """Lanes in which something waits."""
+        """Number of lanes in which a parcel waits."""
         return len(self._lanes)
 
     def add(self, parcel: Parcel) -> None:
@@ -40,7 +40,7 @@ class PoolQueue:
         self.calls_of[parcel.lane] += len(parcel.calls)
 
     def remove(self, parcel: Parcel) -> None:
-        """Take `parcel` out. ValueError if it does not wait."""
+        """Take `parcel` out. Raises ValueError if it is not in the queue."""
         lane = self._lanes[parcel.lane]
         lane.remove(parcel)
         if not lane:
@@ -51,7 +51,7 @@ class PoolQueue:
             del self.calls_of[parcel.lane]
 
     def next(self, *, spare: bool) -> Parcel | None:
-        """Take out the next parcel; `spare`: only one of a lane that has no worker."""
+        """Take out the next parcel; if `spare`, only one of a lane that has no worker."""
         if not self._lanes:
             return None
         lane = min(self._lanes, key=lambda name: self._working[name])
@@ -64,20 +64,21 @@ class PoolQueue:
         return parcel
 
     def began(self, parcel: Parcel) -> None:
-        """A worker has `parcel`."""
+        """Record that a worker has taken `parcel`."""
         self._working[parcel.lane] += 1
 
     def ended(self, parcel: Parcel) -> None:
-        """The worker is done with `parcel`."""
+        """Record that the worker has finished `parcel`."""
         self._working[parcel.lane] -= 1
         if not self._working[parcel.lane]:
             del self._working[parcel.lane]
 
 
 HasRoom = Callable[[int, int, int, int], bool]
-"""Own calls that wait, all that wait, the limit, calls to add: whether these may be added."""
+"""Decide if calls may be added, given the lane's waiting calls, all waiting calls, the limit, and
+the number to add."""
 
 
 def has_room(own: int, waiting: int, limit: int, n: int) -> bool:
-    """Tell if the queue has room, whoever asks."""
+    """Return True if the queue has room, whatever the lane."""
     return waiting + n <= limit

@@ -1,7 +1,7 @@
-"""The place of one worker process in a pool: what is sent to it, what it answers, how it ends.
+"""One worker process of a pool: the messages sent to it, its answers, and its end.
 
 Everything here runs on the pool's event loop, without threads or locks; only starting and killing,
-which may wait for the fork server, are left to a thread.
+which may wait for the fork server, run in a thread.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from verigym.verifiers.wire import (
 _log = logging.getLogger(__name__)
 
 _MAX_LOST_EARLY = 4
-"""Workers that may die while they load a verifier."""
+"""Maximum number of workers that may die while they load a verifier."""
 _CHUNK = 1 << 16
 
 Started: TypeAlias = tuple[ForkServer, int, socket.socket]
 
 
 class Forks:
-    """The fork server, started when first needed and again if it dies. Safe in many threads."""
+    """Fork server, started when first needed and again if it dies. Thread-safe."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Forks:
         self.closed = False
 
     def fork(self) -> Started:
-        """A new worker. Raises OSError; TimeoutError if none starts in time."""
+        """Start a worker. Raises OSError; TimeoutError if none starts in time."""
         with self._lock:
             if self.closed:
                 raise OSError("the pool is closed")
@@ -81,7 +81,7 @@ class Forks:
         return server, pid, sock
 
     def close(self) -> None:
-        """End the server and all workers; wakes who waits in `fork`."""
+        """End the server and all workers; wakes callers that wait in `fork`."""
         with self._lock:
             self.closed = True
             server, self._server = self._server, None
@@ -137,12 +137,12 @@ class Seat:
         self._guarded(self._go_on)
 
     def look(self) -> None:
-        """Take what the worker has said by now."""
+        """Read the worker's messages received so far."""
         if self._sock is not None:
             self._readable()
 
     def take_back(self) -> None:
-        """End the work on the parcel at hand, and the worker with it."""
+        """End the work on the current parcel, and the worker with it."""
         parcel = self.parcel
         if parcel is None:
             return
@@ -151,7 +151,7 @@ class Seat:
             self._guarded(self._taken_back)
 
     def shut(self) -> None:
-        """The pool has ended, and the worker with it."""
+        """End the worker, because the pool has ended."""
         self._drop()
         if self.parcel is not None:
             settle(self._todo, closed())
@@ -186,7 +186,7 @@ class Seat:
             self._send(memoryview(data))
 
     def _end(self, error: BaseException | None = None) -> None:
-        """Nothing is left to do of the parcel, or nothing can be done."""
+        """Finish the parcel: nothing is left to do, or nothing can be done."""
         parcel, self.parcel = self.parcel, None
         self._todo.clear()
         self._deadline = math.inf
@@ -200,7 +200,7 @@ class Seat:
         self._end()
 
     def _overdue(self) -> None:
-        """The time of the call at hand has passed."""
+        """Handle the timeout of the current call."""
         parcel = self.parcel
         assert parcel is not None
         self._kill()
@@ -219,7 +219,7 @@ class Seat:
             self._go_on()
 
     def _lost(self, error: Exception) -> None:
-        """The worker died, or says what is no answer."""
+        """Handle a worker that died or broke the protocol."""
         self._kill()
         parcel = self.parcel
         if self._forks.closed and parcel is not None:
@@ -283,7 +283,8 @@ class Seat:
             self._end(MissingError(answer.message) if lacks else None)
 
     def _guarded(self, act: Callable[[], None]) -> None:
-        """Do `act`; a bug in it is the caller's to see, who would else wait for ever."""
+        """Run `act`; if it raises, pass the error to the caller, who would otherwise wait for
+        ever."""
         try:
             act()
         except Exception as error:
@@ -351,7 +352,7 @@ class Seat:
             self._threads.submit(server.kill, pid)
 
     def _drop(self) -> None:
-        """Let go of the worker."""
+        """Release the worker."""
         if self._sock is not None:
             if not self._loop.is_closed():
                 self._loop.remove_reader(self._sock)

@@ -12,7 +12,7 @@ from verigym.verifiers.pool import VerifierPool
 
 
 class Pooled(Judge):
-    """A registered verifier as an environment takes it; the pool is closed by who made it.
+    """Registered verifier that judges in a pool; the pool's creator closes the pool.
 
     Raises RequestError for an unknown id or parameter, when it is made.
     """

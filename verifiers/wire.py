@@ -92,13 +92,14 @@ def decode_answer(data: bytes) -> Answer:
 
 
 class Frames:
-    """Puts frames together from what arrives of them."""
+    """Assembles frames from received chunks."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def split(self, chunk: bytes) -> Iterator[bytes]:
-        """The bodies that `chunk` completes. Raises OSError for one that says it is too large."""
+        """Yield the frames that `chunk` completes. Raises OSError for a frame that declares too
+        large a size."""
         buffer = self._buffer
         buffer += chunk
         at = 0
@@ -120,7 +121,7 @@ class Frames:
 
 
 class Channel:
-    """A worker's end of the connection; blocks. Raises EOFError or OSError once the pool is gone."""
+    """Worker's end of the connection; blocks. Raises EOFError or OSError once the pool is gone."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock

@@ -1,4 +1,4 @@
-"""The card of an environment: what it is, which laws hold, what was measured."""
+"""Card of an environment: its description, the laws that hold, and the measured figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from verigym.envs.check.run import Report
 
 
 def card(report: Report) -> dict[str, Any]:
-    """The card as plain data; `markdown` writes it out."""
+    """Return the card as plain data; `markdown` writes it out."""
     # What an environment prints must not end up in the card.
     with contextlib.redirect_stdout(io.StringIO()):
         env = verigym.make(report.env_id)
@@ -42,7 +42,7 @@ def _turns(env: Env[Any]) -> dict[str, int]:
 
 
 def markdown(one: dict[str, Any]) -> str:
-    """The card for people."""
+    """Return the card as Markdown."""
     lines = [
         f"# {one['id']}",
         "",

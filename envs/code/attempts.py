@@ -1,4 +1,5 @@
-"""`Attempts`: the base of environments where each action is a program and a few are allowed."""
+"""`Attempts`: the base class of environments where each action is a program and a few attempts are
+allowed."""
 
 from __future__ import annotations
 
@@ -36,9 +37,12 @@ the examples and some that you cannot see, within {cpu_s:g} seconds each. You ha
 
 @dataclass(frozen=True)
 class Attempt:
-    """The state: what the program is to be written in, a right one in Python ("" where none is
-    known), and what was said about the last. Attempts are not counted here: how many are left decides
-    nothing but when the episode is cut."""
+    """State: the language to write in, a right program in Python ("" if none is known), and the
+    feedback on the last attempt.
+
+    Attempts are not counted here, because the number left only decides when the episode is
+    truncated.
+    """
 
     language: str
     solution: str

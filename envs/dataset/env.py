@@ -87,7 +87,7 @@ class Dataset(Question):
 
     @classmethod
     def rows(cls) -> Rows:
-        """All rows, cleaned. Raises ConfigError or TaskError that says which row is wrong."""
+        """Return all rows, cleaned. Raises ConfigError or TaskError that says which row is wrong."""
         return _rows_of(cls)
 
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:

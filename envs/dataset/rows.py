@@ -33,7 +33,8 @@ class Row:
 
 
 def read_rows(source: Source, folder: Path) -> Iterator[Row]:
-    """All rows of `source`; its paths are beside `folder`. Raises ConfigError or TaskError."""
+    """Return all rows of `source`; its paths are relative to `folder`. Raises ConfigError or
+    TaskError."""
     if source.hub is not None:
         yield from _from_hub(source, source.hub, folder)
     elif source.splits:
@@ -45,7 +46,7 @@ def read_rows(source: Source, folder: Path) -> Iterator[Row]:
 
 
 def read_files(pattern: str, folder: Path) -> Iterator[Row]:
-    """The rows of the files that `pattern` names, sorted by name."""
+    """Return the rows of the files that match `pattern`, sorted by file name."""
     if Path(pattern).is_absolute():
         folder, pattern = Path("/"), pattern.lstrip("/")
     paths = sorted(folder.glob(pattern)) if "*" in pattern else [folder / pattern]
@@ -148,7 +149,7 @@ def _row(place: str, value: Any, split: str | None = None) -> Row:
 
 
 def _plain(place: str, value: Any) -> JSON:
-    """`value` as JSON holds it. Raises TaskError."""
+    """Return `value` as JSON holds it. Raises TaskError."""
     if isinstance(value, float) and not math.isfinite(value):
         raise TaskError(f"{place}: holds {value}, which JSON cannot")
     if isinstance(value, str) and not value.isascii():

@@ -1,6 +1,7 @@
-"""`ReplayedGame`: the base of games whose rules `games/replay` knows; the moves made are what is judged.
+"""`ReplayedGame`: the base class of games whose rules `games/replay` knows; the moves made are
+judged.
 
-The environment and the verifier play by the same rules, so nothing that the environment shows or
+The environment and the verifier use the same rules, so nothing that the environment shows or
 forgets can change a score: the verifier replays the moves from the hidden start.
 """
 
@@ -29,21 +30,22 @@ class Play(Struct, frozen=True):
 
 
 class ReplayedGame(Env[Play]):
-    """An author names `game` and writes `draw`, `show`, `position` and `best`.
+    """Base class of replayed games: an author sets `game` and writes `draw`, `show`, `position`
+    and `best`.
 
-    A move that is none, or cannot be made now, changes nothing and is invalid. Reaching the goal ends
-    the episode with reward 1, a lost position with reward 0.
+    An action that is not a move, or cannot be made now, changes nothing and is invalid. Reaching
+    the goal ends the episode with reward 1, a lost position with reward 0.
     """
 
     verifier_id: ClassVar[str] = "games/replay"
     game: ClassVar[str]
-    """The name of its rules."""
+    """Name of the rules in `RULES`."""
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """Prompt, and what the rules start from; `turns` in it is how many there are.
+        """Return the prompt and the data that the rules start from; its `turns` is the turn limit.
 
-        `essence` in it, where there is one, goes to the `Draft` and not to the rules.
+        If the data has `essence`, that goes to the `Draft` and not to the rules.
         """
 
     @abstractmethod
@@ -52,14 +54,14 @@ class ReplayedGame(Env[Play]):
 
     @abstractmethod
     def position(self, board: Any) -> JSON:
-        """All of `board` that moves can change."""
+        """Return the part of `board` that moves can change."""
 
     @abstractmethod
     def best(self, board: Any) -> str | None:
-        """A move on a way to the goal; None in a dead end."""
+        """Return an optimal next move; None in a dead end."""
 
     def moves(self, board: Any) -> list[str] | None:
-        """The moves that can be made, where they can be listed."""
+        """Return the moves that can be made; None if they cannot be listed."""
         return None
 
     def lost(self, board: Any) -> bool:
@@ -68,7 +70,7 @@ class ReplayedGame(Env[Play]):
 
     @property
     def rules(self) -> Rules:
-        """The rules, which the verifier replays by."""
+        """Rules that the verifier replays by."""
         return RULES[self.game]
 
     @override

@@ -30,9 +30,11 @@ _LONGEST = 100
 
 
 class Duel(ReplayedGame):
-    """An author also writes `draw_sides`, `show_sides`, `position_of_sides` and `strong`.
+    """Base class of duels: an author also writes `draw_sides`, `show_sides`, `position_of_sides`
+    and `strong`.
 
-    `opponent` None is the difficulty's own. Which mode a task is played in is written in the task.
+    With `opponent` None the opponent is that of the difficulty. The task records the mode that it
+    is played in.
     """
 
     names: ClassVar[tuple[str, str]] = ("the first player", "the second player")
@@ -48,9 +50,10 @@ class Duel(ReplayedGame):
 
     @abstractmethod
     def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """Prompt, for both sides, and what the contest starts from; `turns` is the longest game.
+        """Return the prompt, for both sides, and the data that the contest starts from; its
+        `turns` is the longest game.
 
-        `essence` as in `draw`.
+        `essence` is used as in `draw`.
         """
 
     @abstractmethod
@@ -59,19 +62,19 @@ class Duel(ReplayedGame):
 
     @abstractmethod
     def position_of_sides(self, board: Any) -> JSON:
-        """All of `board` that moves can change."""
+        """Return the part of `board` that moves can change."""
 
     @abstractmethod
     def strong(self, board: Any, side: int) -> str:
-        """A good move of `side`."""
+        """Return a good move of `side`."""
 
     @abstractmethod
     def effort(self, board: Any) -> int:
-        """`work` against an opponent."""
+        """Return `work` against an opponent."""
 
     @property
     def contest(self) -> Contest:
-        """The rules for both sides."""
+        """Rules for both sides."""
         return CONTESTS[self.game]
 
     @property

@@ -235,7 +235,8 @@ class Searching(Reader):
 
     @abstractmethod
     def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
-        """A question with one right answer, or None if the draws led nowhere: others follow."""
+        """Return a question with one right answer; None if the draws led to none, and others
+        follow."""
 
     @override
     def split_of(self, draft: Draft) -> str:

@@ -1,7 +1,9 @@
-"""`Stateful`: the base of environments in which calls change a world, judged by the state they leave.
+"""`Stateful`: the base class of environments in which calls change a world, judged by its final
+state.
 
-An author names a `world`, writes `compose` (a world, wishes in words, the goals and a way to them), and the
-rest is here: reading calls, running them, telling their answers, ending, the oracle, keys.
+An author sets a `world` and writes `compose` (a world, wishes in words, the goals and a way to
+them). This class does the rest: it reads calls, runs them, reports their results, ends the
+episode, and provides the oracle and the keys.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from verigym.task import Task
 from verigym.verifiers.tools.read_calls import Call
 
 MAX_ANSWER = 6000
-"""Characters of one action's answers."""
+"""Maximum number of characters of the answers to one action."""
 
 FINISH = Tool(
     "finish",
@@ -42,7 +44,7 @@ _ALWAYS = "Do all that is asked and nothing else; what is not asked for must sta
 
 @dataclass(frozen=True)
 class Held:
-    """The state: the world, and what the last action was answered."""
+    """State: the world, and the answers to the last action."""
 
     tables: Tables
     told: str = ""
@@ -73,7 +75,7 @@ class Stateful(Env[Held]):
 
     @abstractmethod
     def compose(self, draws: Draws, difficulty: str) -> Story:
-        """A world and what is wanted of it."""
+        """Return a world and the wishes for it."""
 
     @override
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
@@ -108,7 +110,8 @@ class Stateful(Env[Held]):
         )
 
     def tools(self, task: Task | None = None) -> list[dict[str, Any]]:
-        """The tools of `task`, by default the one being played, as the OpenAI chat API takes them."""
+        """Return the tools of `task`, by default the current one, as the OpenAI chat API takes
+        them."""
         names = _notes(self.task if task is None else task)["tools"]
         return [self._tool(name).schema() for name in [*names, FINISH.name]]
 
@@ -133,7 +136,7 @@ class Stateful(Env[Held]):
 
     @override
     def observe(self, state: Held) -> str:
-        """The answers to the last calls."""
+        """Return the answers to the last calls."""
         return state.told
 
     @override
@@ -168,7 +171,7 @@ class Stateful(Env[Held]):
 
     @override
     def submission(self, state: Held) -> JSON:
-        """The world as it is."""
+        """Return the world as it is."""
         return self.world.as_rows(state.tables)
 
     @override

@@ -68,11 +68,12 @@ class _Tally:
 
 
 def cheap_answers_earn_no_more_than_guessing(subject: Subject) -> dict[str, Any]:
-    """The question's own words, constants and wrapped wrong answers, as often as a guess at most.
+    """Check that restatements, constants and wrapped wrong answers earn no more than a guess.
 
-    A guess is right in one of as many tasks as there are different solutions, or different numbers or words
-    to pick from in the prompt, and at least in a share `chance`. Restating and echoing pick nothing: their
-    bound is `chance` alone. An answer that earns nothing must earn nothing in a wrapping that means the same.
+    A guess is right in one of as many tasks as there are different solutions, or different numbers
+    or words to pick from in the prompt, and at least in a share `chance`. Restating and echoing
+    pick nothing: their bound is `chance` alone. An answer that earns nothing must also earn
+    nothing in a wrapping that means the same.
     """
     env = subject.make()
     count = max(2, subject.seeds // _COSTLY_EACH) if subject.costly else subject.few(_TASKS)
@@ -219,7 +220,7 @@ def _cheap(
 
 
 def _refuse_wrapped(env: Env[Any], one: _Played, alike: list[_Played]) -> None:
-    """Wrong answers stay wrong in a wrapping. Raises Broken."""
+    """Check that wrong answers stay wrong in a wrapping. Raises Broken."""
     different = [other.right for other in alike if _squeezed(other.right) != _squeezed(one.right)]
     for wrong in (*given_wrong(one.prompt), *different[:1]):
         wrapped = wrappings(one.form, wrong, one.prompt) if one.right else {}

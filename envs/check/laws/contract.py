@@ -1,4 +1,4 @@
-"""Gymnasium's contract, what `info` holds, difficulties, vectors, rendering."""
+"""Gymnasium's contract, the contents of `info`, difficulties, vectors, rendering."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WANDERED = 60
 
 
 def gymnasium_s_checker_finds_nothing(subject: Subject) -> None:
-    """`gymnasium.utils.env_checker.check_env` passes, without a warning."""
+    """Check that `gymnasium.utils.env_checker.check_env` passes without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:
@@ -38,7 +38,7 @@ def gymnasium_s_checker_finds_nothing(subject: Subject) -> None:
 
 
 def it_plays_through_gymnasium_s_wrappers(subject: Subject) -> None:
-    """`gymnasium.make` with its default wrappers; observations lie in the space."""
+    """Check `gymnasium.make` with its default wrappers; observations lie in the space."""
     env = gymnasium.make(subject.known)
     bare = env.unwrapped
     assert isinstance(bare, verigym.Env)
@@ -59,7 +59,7 @@ def it_plays_through_gymnasium_s_wrappers(subject: Subject) -> None:
 
 
 def info_always_has_its_keys(subject: Subject) -> None:
-    """`task_id`, `state_key`, `valid_action`, `verdict`, `legal_actions`, after reset and each step."""
+    """Check `info`: task id, state key, valid action, verdict and legal actions, after each step."""
     env = subject.quick()
     for seed in range(6):
         _, info = env.reset(seed=seed)
@@ -90,9 +90,10 @@ def legal_actions_are_valid(subject: Subject) -> None:
 
 
 def episodes_are_bounded(subject: Subject) -> None:
-    """Junk ends at the turns allowed, and observations keep their length.
+    """Check that junk ends within the turn limit, and that observations are not too long.
 
-    So they do in the oracle's play, and in play at random and with what is right in other tasks.
+    The same is checked in the oracle's play, in random play, and with actions that are right in
+    other tasks.
     """
     env = subject.quick()
     for difficulty in env.difficulties:
@@ -138,7 +139,7 @@ def at_least_three_difficulties(subject: Subject) -> None:
 
 
 def vectors_play_the_same(subject: Subject) -> None:
-    """`make_vec` in one process and in several gives what the bare environment gives."""
+    """Check that `make_vec`, in one process or several, gives the same as the bare environment."""
     for mode in ("sync", "async"):
         # Through shared memory Gymnasium reads text once, when it is made (its issue 1164).
         extra = {"shared_memory": False} if mode == "async" else {}
@@ -164,7 +165,7 @@ def vectors_play_the_same(subject: Subject) -> None:
 
 
 def it_renders_as_text(subject: Subject) -> None:
-    """`render_mode="ansi"` gives text that a person can read."""
+    """Check that `render_mode="ansi"` returns text that a person can read."""
     env = gymnasium.make(subject.known, render_mode="ansi")
     env.reset(seed=1)
     shown = env.render()

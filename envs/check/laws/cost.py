@@ -13,11 +13,11 @@ from verigym.envs.check.subject import Broken, Subject, bounded, random_action
 _EPISODES = 10_000
 _BUDGET_S = 4.0
 _LEAK_BYTES = 500
-"""Growth an episode that calls for a look: less than the smallest record of one."""
+"""Growth per episode above which memory is examined: less than the smallest record of one."""
 
 
 def memory_does_not_grow(subject: Subject) -> dict[str, Any]:
-    """Up to 10,000 episodes in at most four seconds; resident memory must not grow with them."""
+    """Check that memory does not grow over 10,000 episodes, or as many as four seconds allow."""
     env = subject.quick()
     rng = random.Random(1)
     began, episodes, steps, halfway = time.perf_counter(), 0, 0, 0

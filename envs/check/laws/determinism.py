@@ -14,7 +14,10 @@ from verigym.verdict import VerifierFault
 
 
 def another_process_plays_the_same(subject: Subject) -> None:
-    """Tasks, observations, rewards, verdicts and keys are those of a process with another hash seed."""
+    """Check that a process with another hash seed gives the same tasks, verdicts and keys.
+
+    Observations and rewards are compared, too.
+    """
     seeds = subject.few(6)
     done = subprocess.run(
         [sys.executable, "-P", "-m", "verigym.envs.check.replay", subject.id, str(seeds)],
@@ -34,7 +37,7 @@ def another_process_plays_the_same(subject: Subject) -> None:
 
 
 def a_seed_decides_the_task(subject: Subject) -> None:
-    """Whatever was played before, in whichever instance; global generators neither matter nor move."""
+    """Check that earlier play has no influence, and that global generators are left alone."""
     state = random.getstate()
     try:
         for seed in range(12):
@@ -51,7 +54,7 @@ def a_seed_decides_the_task(subject: Subject) -> None:
 
 
 def snapshots_continue_identically(subject: Subject) -> None:
-    """Here, in another instance, and after pickling."""
+    """Check that snapshots restore here, in another instance, and after pickling."""
     for seed in range(6):
         env = subject.quick()
         env.reset(seed=seed)
@@ -74,7 +77,7 @@ def snapshots_continue_identically(subject: Subject) -> None:
 
 
 def a_failed_step_can_be_repeated(subject: Subject) -> None:
-    """A verifier's fault raises VerifierFault and changes nothing (law 1)."""
+    """Check that a verifier's fault raises VerifierFault and changes nothing (law 1)."""
     env = subject.make(max_turns=1)
     if env.oracle_absent:
         return

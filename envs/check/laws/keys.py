@@ -20,11 +20,11 @@ _PLAYED_TWICE = 2
 
 
 def equal_keys_have_equal_futures(subject: Subject) -> dict[str, Any]:
-    """States reached by different paths under one key show the same and go the same ways.
+    """Check that states with one key, reached by different paths, look and continue the same.
 
-    Breadth first from the start of small tasks: each state's view, legal actions, and what each
-    action leads to (view, reward, end, next key). By induction equal keys then agree for ever, and two
-    states that differ in anything to be seen never share a key.
+    The search is breadth first from the start of small tasks: each state's view, legal actions,
+    and the result of each action (view, reward, end, next key). By induction, equal keys then
+    agree for ever, and two states that differ in anything visible never share a key.
     """
     env = subject.quick(max_turns=10_000)
     met = joined = 0
@@ -42,12 +42,12 @@ def equal_keys_have_equal_futures(subject: Subject) -> dict[str, Any]:
 
 
 def keys_have_no_history(subject: Subject) -> None:
-    """A key never stands for two futures, is the same at any turn, and counts nothing that is past.
+    """Check that a key never stands for two futures, ignores the turn, and counts nothing past.
 
-    In play with junk in it, and with what is right in other tasks. The same state at a later turn must
-    give the same key. So must the states before and after junk, and after an action and after that
-    action twice, if they show the same and go on showing and earning the same: in the oracle's play, to
-    full marks, and at random.
+    Play includes junk, and actions that are right in other tasks. The same state at a later turn
+    must give the same key. So must the states before and after junk, and after an action once and
+    twice, if they look the same and continue to look and earn the same: in the oracle's play, to
+    full marks, and in random play.
     """
     env = subject.quick(max_turns=10_000)
     rng = random.Random(5)

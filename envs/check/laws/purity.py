@@ -61,7 +61,7 @@ _sinks: list[tuple[str, set[str]]] = []
 
 
 def it_is_pure(subject: Subject) -> None:
-    """No clock, network, process, written file, machine, global generator or print in some plays."""
+    """Check that play uses no clock, network, process, file, machine, global generator or print."""
     with _captured():
         parts = type(subject.make()).__module__.split(".")
     package = ".".join(parts[:3] if parts[0] == "verigym" else parts[:1])

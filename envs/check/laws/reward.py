@@ -43,7 +43,7 @@ _LISTS = (
 
 
 def the_oracle_earns_full_marks(subject: Subject) -> dict[str, Any]:
-    """1.0 at each difficulty and in each split, within the turns allowed."""
+    """Check that the oracle earns 1.0 at each difficulty and in each split, within the turns."""
     env = subject.make()
     if env.oracle_absent:
         if len(env.oracle_absent) <= 20:
@@ -77,7 +77,7 @@ def the_oracle_earns_full_marks(subject: Subject) -> dict[str, Any]:
 
 
 def chance_earns_next_to_nothing(subject: Subject) -> dict[str, Any]:
-    """Random play earns at most `chance` on average, at each difficulty."""
+    """Check that random play earns at most `chance` on average, at each difficulty."""
     env = subject.make()
     earned_by: dict[str, float] = {}
     for difficulty in env.difficulties:
@@ -103,7 +103,7 @@ def chance_earns_next_to_nothing(subject: Subject) -> dict[str, Any]:
 
 
 def tricks_earn_nothing(subject: Subject) -> None:
-    """Nothing, white space, the prompt, lists of all answers, instructions, as every action."""
+    """Check that blank text, the prompt, lists of all answers and instructions earn nothing."""
     env = subject.make()
     for difficulty in env.difficulties:
         others = [
@@ -168,8 +168,7 @@ def _untagged(action: str) -> str:
 
 
 def difficulties_are_in_order(subject: Subject) -> dict[str, Any]:
-    """Check that a policy that errs in each operation (`Env.work`) fails more often on harder
-    tasks.
+    """Check that a policy that errs in each operation fails more often on harder tasks.
 
     The policy plays as the oracle does and gives up when it errs, so its success depends only on
     the number of operations that have to be right. The author states that number for each turn

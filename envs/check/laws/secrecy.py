@@ -20,10 +20,11 @@ _AT_FIRST = ("the observation", "info", "the public task")
 
 
 def the_answer_is_hidden(subject: Subject) -> None:
-    """Not in the first observation, the task's public part, or `info`, at the start and in play.
+    """Check that neither the first observation, the public task nor `info` holds the answer.
 
-    A long answer may stand in none of them. A short one may stand there, among others: it must not
-    stand in one place always, so that whoever knows the place need not read the question.
+    `info` is checked at the start and in play. A long answer may not occur in any of them. A short
+    one may occur among others, but not always in the same place, because a policy that knows the
+    place would not need to read the question.
     """
     env = subject.quick()
     for difficulty in env.difficulties:
@@ -61,9 +62,9 @@ def the_answer_is_hidden(subject: Subject) -> None:
 
 
 def _check_whole(env: Env[Any], text: str, where: str) -> None:
-    """No part of the reference that is long enough to be an answer: hidden tests, programs, solutions.
+    """Check that no long part of the reference is shown: hidden tests, programs, solutions.
 
-    Short pieces, such as the rows of a grid that the policy sees, may well stand in the prompt.
+    Short pieces, such as the rows of a grid that the policy sees, may well occur in the prompt.
     """
     reference, squeezed = env.task.reference, _squeezed(text)
     wholes = [json.dumps(reference, sort_keys=True)]

@@ -24,7 +24,7 @@ def seeds_give_different_tasks(subject: Subject) -> dict[str, Any]:
 
 
 def splits_share_no_content(subject: Subject) -> None:
-    """No content is in two splits, at whatever difficulty."""
+    """Check that no content is in two splits, at any difficulty."""
     env = subject.make()
     seen: dict[str, str] = {}
     for difficulty in env.difficulties:
