@@ -114,7 +114,7 @@ def test_a_sound_environment_passes_every_law_and_gets_a_card(installed, tmp_pat
 
 def test_mistakes_of_the_caller_are_told(installed):
     for arguments, wanted in (
-        ((), "Name some ids"),
+        ((), "no environment was named"),
         (("nothing/*",), "no environment matches"),
         (("keydor",), "keydoor"),
         (("keydoor", "--only", "it_is_pur"), "it_is_pure"),
