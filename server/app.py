@@ -65,27 +65,27 @@ _batch_decoder = msgspec.json.Decoder(BatchBody)
 _OPEN_REASONS = frozenset(
     {REASON, "deadline", "load_timeout", "worker_died", "pool_closed", "cancelled"}
 )
-"""Reasons whose evidence this package wrote; it holds nothing of a verifier or a task."""
+"""Reasons with evidence that this package wrote; it reveals nothing of a verifier or a task."""
 
 
 @dataclass
 class _Service:
-    """What the routes share while the application runs."""
+    """State that the routes share while the application runs."""
 
     settings: Settings
     pool: VerifierPool
     n_callers: Callable[[], int]
-    """Names of keys; 0 where none is asked for."""
+    """Number of key names; 0 if the service requires no key."""
     cards: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """By verifier id, what `Verifier.describe` gives."""
+    """Result of `Verifier.describe` by verifier id."""
     missing: dict[str, str] = field(default_factory=dict)
-    """By id, what verifiers lack that are installed only in part, and what installs it."""
+    """Missing requirements of partly installed verifiers, and how to install them, by id."""
     audits: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """By verifier id, the card with its error rates, where one of this version ships."""
+    """Card with the error rates, by verifier id, if one ships for this version."""
     held: Counter[str] = field(default_factory=Counter)
-    """Requests that were admitted and are not answered, by caller."""
+    """Number of admitted requests without an answer, by caller."""
     size: float = 1.0
-    """Submissions in one of them, averaged."""
+    """Mean number of submissions per request."""
 
     def check(self, ask: VerifyBody, where: str) -> None:
         if ask.verifier not in self.cards and ask.verifier not in self.missing:
@@ -104,10 +104,10 @@ class _Service:
             raise Refusal(422, "invalid_request", message, f"{where}.timeout_s")
 
     def admit(self, caller: Caller, deadline: float) -> None:
-        """Raises Refusal where there is no room, or the wait would be longer than until `deadline`.
+        """Raise Refusal if the queue is full, or the wait would exceed `deadline`.
 
-        To be asked before a body is read: what is refused so costs next to nothing, and what expires
-        in the queue would have cost others their place.
+        Call it before reading a body: a refusal then costs almost nothing, while a request that expires
+        in the queue takes a place from others.
         """
         self.pool.look()
         # Those just admitted are not in the queue yet: as many as come at once would pass.
@@ -121,7 +121,7 @@ class _Service:
 
     @contextmanager
     def holding(self, request: Request) -> Iterator[str]:
-        """Counts as an admitted request within the block; gives its lane in the pool."""
+        """Count the request as admitted within the block; yield its lane in the pool."""
         lane: str = request.state.caller.name
         self.held[lane] += 1
         try:
@@ -130,14 +130,14 @@ class _Service:
             self.held[lane] -= 1
 
     def full(self, lane: str) -> Refusal:
-        """The refusal of what finds no room in the queue; says when there may be some."""
+        """Return the refusal for a full queue, with the time to retry."""
         message = (
             "the queue, or this key's share of it, is full or longer than your deadline; try later"
         )
         return busy("busy", message, self.pool.delay_of(lane))
 
     def alike(self, asks: Sequence[VerifyBody], where: str) -> list[list[int]]:
-        """Places of those that differ in task and submission only. Raises Refusal."""
+        """Group the places of requests that differ in task and submission only. Raises Refusal."""
         groups: dict[tuple[str, bytes, float | None], list[int]] = {}
         self.size += 0.1 * (max(1, len(asks)) - self.size)
         for i, ask in enumerate(asks):
@@ -150,7 +150,7 @@ class _Service:
         return list(groups.values())
 
     async def stream(self, request: Request, asks: Sequence[VerifyBody], lane: str) -> Response:
-        """As `judge`, each verdict sent as soon as it is there. Raises Refusal."""
+        """Send each verdict as soon as it is available. Raises Refusal."""
         groups = [
             (group, [asks[i] for i in group], asks[group[0]].timeout_s or self.settings.timeout_s)
             for group in self.alike(asks, "$.items[{}]")
@@ -166,10 +166,10 @@ class _Service:
     async def judge(
         self, asks: Sequence[VerifyBody], where: str, lane: str, deadline: float = math.inf
     ) -> list[Verdict]:
-        """Verdicts on `asks` in order; `where` is a pattern for the place of the i-th.
+        """Return the verdicts on `asks` in order; `where` is a pattern for the path of the i-th.
 
-        What has none at `deadline`, of `time.monotonic`, gets a fault then. Raises Refusal, and what
-        was not judged yet is then taken back.
+        A submission without a verdict at `deadline` (`time.monotonic`) gets a fault. Raises Refusal, and
+        then cancels the submissions that were not judged yet.
         """
         groups = self.alike(asks, where)
         if len(groups) == 1:
@@ -194,7 +194,7 @@ class _Service:
     async def _judge_alike(
         self, asks: Sequence[VerifyBody], where: str, first: int, lane: str, deadline: float
     ) -> list[Verdict]:
-        """Verdicts on `asks`, which differ in task and submission only."""
+        """Return the verdicts on `asks`, which differ in task and submission only."""
         try:
             return await self.pool.verify_batch_async(
                 asks[0].verifier,
@@ -215,9 +215,9 @@ class _Service:
 
 
 def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI:
-    """The application; its worker processes start and stop with its lifespan.
+    """Create the application; its worker processes start and stop with its lifespan.
 
-    `tracing` takes the place of what settings and environment say. Raises ConfigError where
+    `tracing` overrides settings and environment variables. Raises ConfigError if
     `settings.verifiers` or `settings.envs` choose nothing.
     """
     ids = settings.verifier_ids()
@@ -404,7 +404,7 @@ def _start(
 async def _start_jobs(
     settings: Settings, service: _Service, open_store: Callable[[], Store]
 ) -> Jobs:
-    """Jobs, begun at once where a store is named or has been used; else with the first request."""
+    """Start jobs at once if a store is named or has been used, else with the first request."""
     jobs = Jobs(
         *(settings, open_store, service.pool, service.cards, _presentable),
         service.n_callers,
@@ -437,10 +437,10 @@ def _json(value: Any) -> Response:
 
 
 def _presentable(verdict: Verdict) -> Verdict:
-    """`verdict` as a caller may see it.
+    """Return `verdict` as a caller may see it.
 
-    The evidence of a fault quotes whatever the verifier raised: paths, or the hidden reference. It
-    goes to the log instead. Evidence of scored verdicts is written for callers and stays.
+    The evidence of a fault may quote an exception with paths or the hidden reference, so it goes to the
+    log instead. The evidence of scored verdicts is written for callers and stays.
     """
     if not verdict.fault or verdict.reason in _OPEN_REASONS:
         return verdict

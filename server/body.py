@@ -1,6 +1,6 @@
 """Reads request bodies: bounded in size, time and depth, decoded into typed requests.
 
-Every refusal says where in the body it is, and none repeats what the body holds.
+Every refusal gives the path in the body of its cause, and none repeats the body's content.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b'[]{}"'))
 _HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 _LARGE_BYTES = 1 << 20  # decoding more than this takes too long for the event loop
 _DRAIN_FACTOR = 8
-"""A body this many times too large is still read to its end, so that the refusal is heard."""
+"""A body up to this many times too large is read to its end, so that the client gets the refusal."""
 
 
 def _task_fields() -> list[Any]:
@@ -50,7 +50,7 @@ class VerifyBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """One submission for one verifier."""
 
     written_by_models: ClassVar[str] = "submission"
-    """The field that may hold halves of surrogate pairs."""
+    """Name of the field that may hold lone surrogates."""
     verifier: str
     task: TaskBody  # type: ignore[valid-type]
     submission: Any
@@ -74,7 +74,7 @@ async def read(
     settings: Settings,
     max_bytes: int | None = None,
 ) -> Body:
-    """The body as `decoder` reads it; `max_bytes` takes the place of the settings'. Raises Refusal."""
+    """Read and decode the body; `max_bytes` overrides the settings. Raises Refusal."""
     data = await receive(request, settings, max_bytes)
     if len(data) > _LARGE_BYTES:
         return await asyncio.to_thread(decode, data, decoder, settings.max_depth)
@@ -82,7 +82,7 @@ async def read(
 
 
 async def receive(request: Request, settings: Settings, max_bytes: int | None = None) -> bytes:
-    """The body as it came. Raises Refusal where it is too large or slow, or not sent as JSON."""
+    """Read the raw body. Raises Refusal if it is too large or slow, or not sent as JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     # Also keeps web pages out: a browser sends this type to another origin only if that agrees.
     if kind != "application/json":
@@ -106,7 +106,7 @@ async def receive(request: Request, settings: Settings, max_bytes: int | None = 
 
 
 def decode(data: bytes, decoder: msgspec.json.Decoder[Body], max_depth: int) -> Body:
-    """`data` as `decoder` reads it. Raises Refusal."""
+    """Decode `data` with `decoder`. Raises Refusal."""
     if deeper_than(data, max_depth):
         message = f"arrays and objects may be nested {max_depth} deep"
         raise Refusal(422, "too_deep", message, "$")
@@ -128,17 +128,17 @@ def decode(data: bytes, decoder: msgspec.json.Decoder[Body], max_depth: int) -> 
 
 
 def check_keys(data: bytes) -> None:
-    """Raises Refusal for JSON in which an object has a key twice."""
+    """Raise Refusal if an object in the JSON has a key twice."""
     if has_duplicates(data):
         message = "an object has a key twice; which one counts would be anybody's guess"
         raise Refusal(400, "duplicate_key", message, "$")
 
 
 def _with_half_pairs(data: bytes, decoder: msgspec.json.Decoder[Body]) -> Body | None:
-    """The body where all that is wrong with it are halves of surrogate pairs in what models write.
+    """Decode a body whose only defects are lone surrogates in text of models; None for any other.
 
-    `"\\ud800"` is JSON to most writers of it, and a model may have written it. It must not have the
-    whole batch refused: the verifier scores the submission.
+    Most JSON encoders write `"\\ud800"`, and a model may have produced it. The whole batch must not be
+    refused for it: the verifier scores the submission.
     """
     written = getattr(decoder.type, "written_by_models", "")
     if not written or not _HALF_PAIR.search(data):
@@ -159,7 +159,7 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def deeper_than(data: bytes, limit: int) -> bool:
-    """Whether arrays and objects in the JSON text `data` nest more than `limit` deep; linear."""
+    """Return True if arrays and objects in the JSON text `data` nest deeper than `limit`; linear time."""
     if data.count(b"[") + data.count(b"{") <= limit:
         return False
     if b"\\" in data:  # so that every quote left is one end of a string

@@ -1,9 +1,9 @@
-"""One HTTP connection as the service wants it: what uvicorn's own leaves open to slow clients.
+"""HTTP connections that bound slow clients where uvicorn's own do not.
 
-Covers: more connections than there may be, and those that show no key (crowd.py); a head (request
-line and headers) that is too large, also where it comes in one piece, or does not come in time; what is left of a body after its answer; an answer that the client does not
-read; malformed HTTP, which gets our envelope. The time of a body is bounded where it is read
-(body.py), silence between requests by uvicorn.
+Covers: too many connections, and connections without a key (crowd.py); a head (request line and
+headers) that is too large, even in one piece, or too slow; the rest of a body after its answer; an
+answer that the client does not read; malformed HTTP, which gets this service's error format. The time
+of a body is bounded in body.py, idle time between requests by uvicorn.
 Does not cover: TLS handshakes, which asyncio ends after 60 s.
 """
 
@@ -22,20 +22,20 @@ from verigym.server.refusals import NOSNIFF, Refusal
 
 MAX_HEAD_BYTES: Final = 64 << 10
 HEAD_TIMEOUT_S: Final = 10.0
-"""For the request line and the headers, and for what is left of a body after its answer."""
+"""Maximum seconds for the request line and headers, and for the rest of a body after its answer."""
 UNKEYED_TIMEOUT_S: Final = 5.0
-"""The same, and for silence between requests, where keys are asked for and none was shown."""
+"""The same limit, and the limit of idle time, if keys are required and none has been shown."""
 UNREAD_TIMEOUT_S: Final = 30.0
-"""How long a client may read nothing of an answer."""
+"""Maximum seconds that a client may stop reading an answer."""
 
 _SPARE_CONNECTIONS = 256
 _LINGER_S = 1.0
-"""How long what a client still sends is taken after its last answer: a reset would lose that."""
+"""Seconds to accept data from a client after its last answer: a TCP reset would lose the answer."""
 _IDLE, _HEAD, _BODY, _OVER = range(4)
 
 
 class Connection(HttpToolsProtocol):
-    """A connection that `sweep` can look after. A subclass says of which `crowd` it is."""
+    """A connection that `sweep` can supervise. A subclass sets its `crowd`."""
 
     crowd: ClassVar[Crowd]
 
@@ -45,9 +45,9 @@ class Connection(HttpToolsProtocol):
         self._state = _HEAD
         self._since = time.monotonic()
         self._head_bytes = 0
-        """Received since the head began, where it came in several pieces."""
+        """Bytes received since the head began, if it came in several pieces."""
         self._parsed_bytes = 0
-        """Of the head, as far as it was parsed."""
+        """Bytes of the head parsed so far."""
 
     @property
     def is_idle(self) -> bool:
@@ -56,7 +56,7 @@ class Connection(HttpToolsProtocol):
         return self._state in (_IDLE, _HEAD, _OVER) and answered
 
     def hang_up(self) -> None:
-        """Close it without a word."""
+        """Close the connection without an answer."""
         self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -124,7 +124,7 @@ class Connection(HttpToolsProtocol):
             self._end(Refusal(400, "malformed_http", "this is not HTTP as the service reads it"))
 
     def cut_if_late(self, now: float) -> None:
-        """End the connection where the client was given its time."""
+        """End the connection if the client has exceeded its time limit."""
         answered = self.cycle is None or self.cycle.response_complete
         if self._state == _OVER and answered and now - self._since > _LINGER_S:
             self.transport.abort()
@@ -141,7 +141,7 @@ class Connection(HttpToolsProtocol):
             self.transport.close()
 
     def _count(self, n: int) -> None:
-        """One read may bring a head as a whole, and more than there may be of it."""
+        """Count `n` bytes of the head: a single read may bring all of it, and more than allowed."""
         self._parsed_bytes += n
         if self._parsed_bytes > MAX_HEAD_BYTES:
             raise ValueError("the head is too large")
@@ -152,7 +152,7 @@ class Connection(HttpToolsProtocol):
         self._head_bytes = 0
 
     def _end(self, refusal: Refusal) -> None:
-        """Say why, if no other answer is under way, and hang up."""
+        """Send the refusal, unless another answer is in progress, and close the connection."""
         if self._state == _OVER or self.transport.is_closing():
             return
         cycle = self.cycle
@@ -181,7 +181,7 @@ def _head_too_large() -> Refusal:
 
 
 class _Together:
-    """What uvicorn writes to for one answer: head and body leave in one call to the system."""
+    """Transport for one answer that sends head and body in one system call."""
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         self._transport = transport
@@ -212,13 +212,13 @@ class _Together:
 
 
 class Sweeper:
-    """Cuts off clients that keep a connection without using it."""
+    """Closes connections that clients hold without using them."""
 
     def __init__(self) -> None:
         self._stuck: dict[asyncio.Transport, tuple[int, float]] = {}
 
     def sweep(self, connections: Iterable[Any]) -> None:
-        """To be called every second or so with all connections, WebSockets too."""
+        """Check all connections, WebSockets included; call it about every second."""
         now = time.monotonic()
         stuck: dict[asyncio.Transport, tuple[int, float]] = {}
         for connection in list(connections):

@@ -19,7 +19,7 @@ from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings, is_loopback
 
 OPEN_PATHS = frozenset({"/", "/healthz", "/readyz", "/docs", "/openapi.json"})
-"""Answered without a key; they say nothing that is not in the source."""
+"""Paths that need no key; their answers reveal nothing beyond the source code."""
 
 UNLISTED = ""
 """Stands for a path without a scope: a new route is closed to all but admins until it has one."""
@@ -37,7 +37,7 @@ _SCOPE_OF = [(re.compile(pattern), scope) for pattern, scope in _SCOPES]
 
 
 def keys_of(settings: Settings) -> list[KeyFile | OneKey]:
-    """Where the keys of a service are. Raises ConfigError for a file that cannot be used."""
+    """Return the sources of a service's keys. Raises ConfigError if the key file cannot be used."""
     keys: list[KeyFile | OneKey] = []
     if settings.key is not None:
         keys.append(OneKey(settings.key))

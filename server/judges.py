@@ -1,7 +1,7 @@
-"""Where a verifier that asks a language model may be sent by a caller.
+"""Restricts the addresses that callers may give to a verifier that asks a language model.
 
-`judge/rubric` takes the address of its judge as a parameter, and sends the operator's key for judges
-there. Callers that hold keys of the service could otherwise have it ask any address, and get that key.
+`judge/rubric` takes the address of its judge as a parameter, and sends the operator's judge key
+there. Without a restriction, callers with keys of the service could name any address, and get that key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def check(params: Any, settings: Settings, where: str) -> None:
 
 
 def _urls_in(value: Any) -> set[str]:
-    """What stands under `base_url` in plain data; bodies are bounded in depth."""
+    """Return all values of `base_url` in plain data; bodies are bounded in depth."""
     if isinstance(value, list):
         return {url for one in value for url in _urls_in(one)}
     if not isinstance(value, dict):

@@ -46,7 +46,7 @@ class Caller:
     scopes: frozenset[str]
 
     def may(self, scope: str) -> bool:
-        """Whether `scope` is granted; `admin` grants all."""
+        """Return True if `scope` is granted; `admin` grants all scopes."""
         return scope in self.scopes or "admin" in self.scopes
 
 
@@ -235,7 +235,7 @@ def _id_of(text: bytes) -> str:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """What changes when the file does; empty where it is gone."""
+    """Return a fingerprint that changes with the file; empty if the file is missing."""
     try:
         found = path.stat()
     except OSError:

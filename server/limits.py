@@ -1,11 +1,11 @@
-"""How much may be asked: the rate and number of each caller's requests, their deadlines, and the end.
+"""Limits on requests: rate and number per caller, deadlines, and draining before a stop.
 
-A refusal costs microseconds, before a body is read, so that a service that is asked for more than it
-can do spends its time on what it took. Rates are a token bucket for each caller: a dozen lines, where
-a library brings storage backends and a parser of limits that nobody here needs.
+A refusal costs microseconds, before a body is read, so that an overloaded service spends its time on the
+requests that it accepted. Rates are a token bucket per caller: a dozen lines, while a library brings
+storage backends and a limit parser that nothing here needs.
 
-Covers requests and the opening of WebSockets; what is said on those is for their routes to bound,
-with `Gate.spend` and `Gate.working`.
+Covers requests and the opening of WebSockets; their routes bound the messages on them with `Gate.spend`
+and `Gate.working`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LONGEST_PAUSE_S = 60
 
 @dataclass
 class _Use:
-    """What a caller does now: requests under way, and tokens that were left at `at`."""
+    """Current use of one caller: requests in progress, and the tokens left at time `at`."""
 
     tokens: float
     at: float
@@ -72,7 +72,7 @@ class Gate:
 
     def __init__(self, settings: Settings, n_callers: Callable[[], int] = lambda: 1) -> None:
         self.draining = False
-        """Whether the service is to end: what is under way is finished, nothing else begun."""
+        """True while the service is stopping: running requests finish, new ones are refused."""
         self.running = 0
         """Requests under way."""
         self.before: dict[str, Callable[[Caller, float], None]] = {}

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from verigym.server.programs import Programs
 
 Reading = Callable[[], Iterable[Metric]]
-"""What a part of the service gives when the numbers are asked for."""
+"""Function that returns the current metrics of a part of the service."""
 
 _BUCKETS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")

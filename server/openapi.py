@@ -54,7 +54,7 @@ class VerifierList(msgspec.Struct):
 
 
 class AuditCard(msgspec.Struct):
-    """What a verifier is and, in `reports`, how often it was wrong on which sets of cases."""
+    """Description of a verifier and, in `reports`, its error rates by set of cases."""
 
     verifier: str
     version: int
@@ -155,7 +155,7 @@ def _content(kind: type) -> dict[str, Any]:
 def operation(
     answer: type | None, body: type | None, refusals: tuple[int, ...], status: int = 200
 ) -> dict[str, Any]:
-    """What the document says of one route; `answer` None is an answer without a body."""
+    """Return the documentation of one route; `answer` None is an answer without a body."""
     done: dict[str, Any] = {"description": "Done"}
     if answer is not None:
         done["content"] = _content(answer)

@@ -18,9 +18,9 @@ _UNWATCHED_S = 0.02
 
 
 async def while_there(request: Request, work: Coroutine[Any, Any, Done]) -> Done:
-    """What `work` gives; it is cancelled when the client, whose body was read, hangs up.
+    """Return the result of `work`, which is cancelled if the client disconnects after sending its body.
 
-    Raises Refusal then, which nobody hears, and what `work` raises.
+    Raises Refusal in that case, which reaches nobody, and any error of `work`.
     """
     loop = asyncio.get_running_loop()
     here = asyncio.current_task()

@@ -69,7 +69,7 @@ class ServerProcess:
 
     @property
     def url(self) -> str:
-        """Where it listens; stays the same over `restart`."""
+        """URL of the service; `restart` does not change it."""
         return self._url
 
     @property

@@ -1,11 +1,11 @@
-"""What the sandbox routes share: programs under way, and sessions with their leases.
+"""State that the sandbox routes share: running programs, and sessions with their leases.
 
 A program runs in the sandbox of this machine, in a thread that waits for it, never on the event
-loop. A request that is dropped or cancelled kills its program. Sessions are leased: one that is not
-used for `sandbox_lease_s` is closed, and so are all of them when the service stops.
+loop. If its request is dropped or cancelled, the program is killed. Sessions are leased: a session is
+closed if it is not used for `sandbox_lease_s` seconds, and all are closed when the service stops.
 
-Programs and sessions belong to the caller who began them: to another, their ids are unknown. Callers
-take turns where programs wait (turns.py), and share the places for sessions (shares.py).
+Programs and sessions belong to the caller who started them: to others, their ids are unknown. Waiting
+programs of different callers take turns (turns.py), and callers share the session limit (shares.py).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CANCELLED = Result(status=JobStatus.SANDBOX_ERROR, detail="cancelled by the cal
 
 @dataclass
 class _Running:
-    """A program under way; `asked` is done when somebody asks for its end."""
+    """A running program; `asked` is done once a caller requests its end."""
 
     cancellation: Cancellation
     asked: asyncio.Future[None]
@@ -47,7 +47,7 @@ class _Running:
 
 @dataclass
 class _Lease:
-    """A session, whose it is, and when it ends if nobody uses it."""
+    """A session with its owner, and the time at which it ends if it is not used."""
 
     session: Session
     owner: str
@@ -56,7 +56,7 @@ class _Lease:
 
 
 class Programs:
-    """What the routes share while the application runs. All but `close` on the event loop."""
+    """State that the routes share while the application runs. For the event loop, except `close`."""
 
     def __init__(
         self, settings: Settings, sandbox: Sandbox, n_callers: Callable[[], int] = lambda: 1
@@ -69,7 +69,7 @@ class Programs:
         self._queue = Share(settings.max_queue, n_callers)
         self._threads = ThreadPoolExecutor(most_at_once(settings), "verigym-programs")
         self._running: dict[tuple[str, str], _Running] = {}
-        """By caller and the id that the caller made up."""
+        """Running programs by caller and the id that the caller chose."""
         self._leases: dict[str, _Lease] = {}
         self._places = Share(settings.sandbox_sessions, n_callers)
         self._closing: set[asyncio.Future[None]] = set()
@@ -85,7 +85,7 @@ class Programs:
         return self._queue.taken
 
     def card(self) -> wire.SandboxCard:
-        """What is run here."""
+        """Return the languages and limits of this sandbox."""
         return wire.SandboxCard(
             languages=sorted(self.sandbox.languages),
             caps=wire.limits_body(self.settings.sandbox_caps),
@@ -205,7 +205,7 @@ class Programs:
         call: Callable[[Session], Done],
         stop: Callable[[Session], None] = lambda session: None,
     ) -> Done:
-        """What `call` gives of a session, whose lease is renewed. Raises Refusal."""
+        """Call `call` with a session, renew its lease and return the result. Raises Refusal."""
         lease = self._lease(owner, id)
         lease.users += 1
         try:
@@ -256,7 +256,7 @@ class Programs:
         return lease
 
     def _session_limits(self, ask: wire.SessionBody) -> Limits:
-        """Those asked for, or else as much of the default as may be."""
+        """Return the requested limits, or else the defaults, capped by the settings."""
         if ask.limits is not None:
             return self.checked(ask.limits)
         caps = vars(self.settings.sandbox_caps)
@@ -282,8 +282,8 @@ class Programs:
         stop: Callable[[], object],
         undo: Callable[[Done], object] = lambda done: None,
     ) -> Done:
-        """What `call` gives, in a thread. When `gone` is done, or the task cancelled, `stop` is called,
-        the end of `call` awaited and its result given to `undo`."""
+        """Run `call` in a thread and return its result. If `gone` is done or the task is cancelled, call
+        `stop`, wait for `call` to end and pass its result to `undo`."""
         work = asyncio.get_running_loop().run_in_executor(self._threads, call)
         try:
             await _first(work, gone)
@@ -323,7 +323,7 @@ def refusing(where: str = "$") -> Iterator[None]:
 
 
 def _run(sandbox: Sandbox, job: Job, cancellation: Cancellation) -> tuple[str, bytes]:
-    """How the program ended, and its result for the caller."""
+    """Run the program; return its status and the encoded result for the caller."""
     result = sandbox.run(job, cancellation=cancellation)
     return result.status.value, _encoded(result)
 

@@ -1,4 +1,4 @@
-"""How the service says no: always `{"error": {"code", "message", "where"}}`, never a stack trace."""
+"""Refusals of the service: always `{"error": {"code", "message", "where"}}`, never a stack trace."""
 
 from __future__ import annotations
 

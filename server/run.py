@@ -32,15 +32,15 @@ _ACCEPTED = 32
 and where a turn takes long because hundreds of clients ask at once, new ones would wait for seconds."""
 _WATCH_S = 1.0
 _DEAF_S = 300.0
-"""A WebSocket's client that does not answer pings so long is gone; one that trains a model may be busy."""
+"""Seconds without an answer to a ping after which a WebSocket is closed; a training client may be busy."""
 _CUT_S = 1
-"""What uvicorn waits for connections to close, once all is answered or the time to drain is over."""
+"""Seconds that uvicorn waits for connections to close after all answers or the drain time."""
 
 
 def run(
     settings: Settings, on_ready: Callable[[str], None], *, until_stdin_closes: bool = False
 ) -> None:
-    """Serve until SIGTERM or SIGINT, finish the requests under way, and return.
+    """Serve until SIGTERM or SIGINT, finish the running requests, and return.
 
     New requests are refused meanwhile; a second signal ends it at once.
     `on_ready` gets the URL as soon as requests are answered. With `until_stdin_closes` the service

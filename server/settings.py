@@ -1,4 +1,4 @@
-"""What a verifier service is told when it starts."""
+"""Settings of a verifier service."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Settings:
     max_sessions: int = 4096
     max_sessions_per_key: int = 1024
     judge_urls: tuple[str, ...] = ()
-    """Where `judge/rubric` may be sent by callers with keys; see judges.py."""
+    """Model servers that callers with keys may give to `judge/rubric`; see judges.py."""
     sql_engines: Mapping[str, str] = field(default_factory=dict, repr=False)
     """URLs of the PostgreSQL databases that `sql/query` may use, by the name that callers give.
     Nobody may give a URL."""
@@ -84,21 +84,21 @@ class Settings:
     body_timeout_s: float = 10.0
     """Longest wait for a request's body."""
     drain_s: float = 10.0
-    """How long requests under way may take after a stop was asked for."""
+    """Seconds to let running requests finish after a stop was requested."""
     trace: bool = False
-    """Whether to send traces even where the environment names no endpoint; see tracing.py."""
+    """If True, send traces even if the environment variables name no endpoint; see tracing.py."""
     cache_mib: float = 0.0
     """Memory for verdicts that were given before; 0 for none."""
     cache_file: str | None = None
     """An SQLite file that keeps them, too, which other services on this machine may share."""
     store: str | None = field(default=None, repr=False)
-    """Where jobs are kept: `sqlite:///file` or `postgresql://...`; None for a file of the user's."""
+    """Database for jobs: `sqlite:///file` or `postgresql://...`; None for a file in the user's folder."""
     max_jobs: int = 10_000
     """Jobs that are not finished, over all services at the store; beyond it they are refused."""
     job_retention_s: float = 86_400.0
-    """How long a finished job is kept."""
+    """Seconds to keep a finished job."""
     sandbox: bool = False
-    """Whether to run programs for callers, too."""
+    """If True, also run programs for callers."""
     sandbox_jobs: int = field(default_factory=lambda: max(2, os.cpu_count() or 1))
     """Programs that run at once; `max_queue` bounds those that wait."""
     sandbox_sessions: int = 16
@@ -174,7 +174,7 @@ def _chosen(what: str, globs: Sequence[str], known: Collection[str]) -> list[str
 
 @functools.lru_cache(maxsize=256)
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches `host`. Names other than localhost count as reachable."""
+    """Return True if only this machine can reach `host`. Names other than localhost count as public."""
     if host.lower() == "localhost":
         return True
     try:

@@ -32,7 +32,7 @@ _News = asyncio.Queue[bytes | BaseException]
 
 
 def wants_lines(request: Request) -> bool:
-    """Whether the client accepts a stream."""
+    """Return True if the client accepts a stream."""
     kinds = ",".join(request.headers.getlist("accept")).split(",")
     return any(kind.partition(";")[0].strip().lower() == MEDIA_TYPE for kind in kinds)
 
@@ -81,7 +81,7 @@ class _Streamed(StreamingResponse):
 
 
 async def _lines(news: _News, first: bytes, left: int) -> AsyncIterator[bytes]:
-    """What comes, several lines together where the client is slower than the workers."""
+    """Yield lines as they arrive, several together if the client is slower than the workers."""
     ready: list[bytes | BaseException] = [first]
     while left:
         while not news.empty():

@@ -1,4 +1,4 @@
-"""Whether requests are traced, and where to; the tracing itself is in `spans`, which needs an extra."""
+"""Configuration of tracing; the tracing itself is in `spans`, which needs an extra."""
 
 from __future__ import annotations
 

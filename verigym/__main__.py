@@ -1,4 +1,4 @@
-"""`python -m verigym`: the command line where the script is not on PATH."""
+"""`python -m verigym`: the command line, in case the script is not on PATH."""
 
 from verigym.cli.main import run
 

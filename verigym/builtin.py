@@ -1,4 +1,4 @@
-"""Reads the tables of the built-in environments and verifiers; each stands beside its family.
+"""Reads the tables of built-in environments and verifiers, one table beside each family.
 
 A row names one environment or verifier: its id, and the module beside the table with the class in it.
 
@@ -26,9 +26,9 @@ _ROW = re.compile(r"(?P<id>[\w./-]+) = (?P<target>[A-Za-z_][\w.]*:[A-Za-z_]\w*)"
 
 
 def read_tables(room: Literal["envs", "verifiers"]) -> dict[str, EntryPoint]:
-    """Return every row of the tables in `room`, by id, as the entry point that would publish the same.
+    """Return every row of the tables in `room` by id, as an equivalent entry point.
 
-    Raises TaskError for a line that is neither a row nor a comment, and for an id with two rows.
+    Raises TaskError if a line is neither a row nor a comment, or an id has two rows.
     """
     group = f"verigym.{room}"
     spec = find_spec(group)

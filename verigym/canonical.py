@@ -19,9 +19,9 @@ _encoder = msgspec.json.Encoder(order="deterministic")
 
 
 def to_json(value: Any) -> bytes:
-    """Canonical JSON of plain data, dataclasses included: sorted keys, no spaces, UTF-8.
+    """Return canonical JSON of plain data, dataclasses included: sorted keys, no spaces, UTF-8.
 
-    Raises RequestError for what JSON cannot hold (other objects, text with lone surrogates, NaN and
+    Raises RequestError if JSON cannot hold a value (other objects, text with lone surrogates, NaN and
     infinities).
     """
     try:
@@ -35,7 +35,7 @@ def to_json(value: Any) -> bytes:
 
 
 def digest(*values: Any) -> str:
-    """SHA-256 in hex over the canonical JSON of `values`, 64 characters."""
+    """Return the SHA-256 of the canonical JSON of `values` as 64 hex characters."""
     return hashlib.sha256(to_json(values)).hexdigest()
 
 

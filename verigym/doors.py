@@ -1,10 +1,10 @@
-"""Doors to the environments of others, by name; a library is imported when one of its own is made.
+"""Adapters to environments of other libraries, by name; a library is imported on its first `make`.
 
     verigym.make("textarena/TicTacToe")      # after pip install 'verigym[textarena]'
 
-An id is `verigym/<door>/<name>-v0`, the name being the library's. The names stand here as text, so that
-listing and registering them imports nothing. docs/envs-doors.md says what was done for each, and why
-others were left out.
+An id is `verigym/<adapter>/<name>-v0`, with the library's own name. The names stand here as text, so
+that listing and registering them imports nothing. docs/envs-doors.md describes each adapter, and why
+other libraries have none.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ SimpleCrossing
 
 @dataclass(frozen=True)
 class Door:
-    """Where the environments of one library come in. `extra` is what to install for it."""
+    """The adapter to the environments of one library. `extra` is the pip extra that installs it."""
 
     name: str
     library: str
@@ -62,7 +62,7 @@ class Door:
 
     @property
     def installed(self) -> bool:
-        """Whether the library is there; it is not imported."""
+        """Return True if the library is installed, without importing it."""
         return find_spec(self.library) is not None
 
 
@@ -81,8 +81,7 @@ DOORS: tuple[Door, ...] = (
 
 
 def need_library(env_id: str) -> None:
-    """Nothing where `env_id` can be made. Raises RequestError with what to install where it comes in by a
-    door whose library is missing."""
+    """Raise MissingError with the package to install if `env_id` needs a library that is missing."""
     family, _, name = env_id.removeprefix("verigym/").partition("/")
     for door in DOORS:
         if door.name == family and name.removesuffix("-v0") in door.games and not door.installed:

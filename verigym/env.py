@@ -2,7 +2,7 @@
 
 An author subclasses `Env[State]`, names `difficulties` and `max_turns`, and writes `generate`,
 `initial`, `observe`, `transition` and `solve`. States are immutable values; `Env` keeps the
-current one, so a step either happens whole or not at all, and snapshots cost nothing.
+current one, so a step happens completely or not at all, and snapshots cost nothing.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ CHARSET = frozenset(string.printable)
 
 @dataclass(slots=True, kw_only=True)
 class Draft:
-    """What `generate` gives: a task without its name. `reference` is hidden plain data.
+    """Result of `generate`: a task without its name. `reference` is hidden plain data.
 
-    `essence`, where given, decides the split in place of prompt and reference: what tasks that are much
-    the same have in common, or what is known before the work is done (`Env.wants`).
+    `essence`, if given, decides the split instead of prompt and reference. It holds the part that similar
+    tasks share, or the part that is known before the costly work (`Env.wants`).
     """
 
     prompt: str
@@ -60,10 +60,10 @@ class Draft:
 
 @dataclass(slots=True, kw_only=True)
 class Transition(Generic[State]):
-    """What one action does. `submission`, where given, is judged, and its score is the reward.
+    """Effect of one action. `submission`, if not None, is judged, and its score is the reward.
 
-    `terminated` ends the episode by the rules of the task. `submission` is also asked for when the
-    turn limit ends the episode (`Env.submission`).
+    `terminated` ends the episode by the rules of the task. If the turn limit ends the episode,
+    `Env.submission` gives the submission instead.
     """
 
     state: State
@@ -74,7 +74,7 @@ class Transition(Generic[State]):
 
 @dataclass(slots=True, kw_only=True)
 class Move(Generic[State]):
-    """An action that was proposed (`Env.propose`) and is not played yet."""
+    """A proposed action (`Env.propose`) that has not been played yet."""
 
     task: Task
     state: State
@@ -90,7 +90,7 @@ class Move(Generic[State]):
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot(Generic[State]):
-    """A point to return to with `Env.restore`; a value, safe to keep and to share."""
+    """A point of play to return to with `Env.restore`; an immutable value, safe to keep and share."""
 
     task: Task
     state: State
@@ -107,12 +107,11 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     `difficulty` and `split` choose among `difficulties` and `SPLITS`; `reset(options=...)` takes
     both too, and `task` to play a given `Task`. `max_turns` None takes the task's own limit.
     `verifier` is None (the environment's own, in process), a `Judge`, or the URL of a service.
-    `info` always carries `task_id`, `state_key`, `valid_action` and `legal_actions` (None where they
-    cannot be listed), and `verdict` (None where there was none).
-    `step` raises VerifierFault where no score could be had; the state is then unchanged and the
-    same step may be repeated. It is the sum of `propose`, which changes nothing, a question to the
-    verifier, and `commit`; whoever steps many environments proposes all moves, has them judged in one
-    batch, and commits them.
+    `info` always carries `task_id`, `state_key`, `valid_action` and `legal_actions` (None if they
+    cannot be listed), and `verdict` (None if nothing was judged).
+    `step` raises VerifierFault if there is no score; the state is then unchanged and the same step may
+    be repeated. It calls `propose`, which changes nothing, then the verifier, then `commit`. To step
+    many environments at once, propose all moves, judge them in one batch, and commit them.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's own name and type
@@ -120,32 +119,32 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     id: ClassVar[str]
     """Full id with version, as registered."""
     verifier_id: ClassVar[str]
-    """Id of the verifier that judges."""
+    """Id of the default verifier."""
     verifier_params: ClassVar[Mapping[str, JSON]] = {}
-    """Its parameters, if they are not the defaults."""
+    """Parameters of that verifier, if they differ from the defaults."""
     find_judge: ClassVar[Callable[[str, Mapping[str, JSON], Judge | str | None], Judge]]
     """Set by the registry (`registry.find_judge`), which this module does not know."""
     difficulties: ClassVar[tuple[str, ...]]
-    """From easy to hard, at least three."""
+    """Names of the difficulties from easy to hard; at least three."""
     max_observation_chars: ClassVar[int] = 8192
     max_action_chars: ClassVar[int] = 4096
     judges_reply: ClassVar[bool] = False
     """If True, `transition` gets whole replies, thoughts and tags included, so that a verifier may judge
-    their form; else the action in a reply (`verigym.reply.action`)."""
+    their form; otherwise it gets the action in the reply (`verigym.reply.action`)."""
     oracle_absent: ClassVar[str | None] = None
-    """A reason, where there is no solver."""
+    """Reason why there is no solver; None if there is one."""
     chance: ClassVar[float] = 0.05
-    """The most that random play earns on average at any difficulty; `verigym check` measures it."""
+    """Maximum mean reward of random play at any difficulty; `verigym check` measures it."""
     recoverable: ClassVar[bool] = True
-    """Whether full marks can be had from every state met in play; False for games with dead ends,
-    whose `solve` raises RequestError in them."""
+    """True if full marks can be reached from every state; False for games with dead ends, in which
+    `solve` raises RequestError."""
     costly: ClassVar[bool] = False
-    """Whether each verdict runs programs; `verigym check` then plays fewer seeds."""
+    """True if each verdict runs programs; `verigym check` then plays fewer seeds."""
     made_with: Mapping[str, Any] | None = None
-    """The arguments that `verigym.make` was given; None where the class was called."""
+    """Arguments given to `verigym.make`; None if the class was called directly."""
     waived: ClassVar[Mapping[str, str]] = {}
-    """Laws of `verigym check` that it does not claim to keep, by name, with the reason why; for doors to
-    the environments of others."""
+    """Laws of `verigym check` that the environment does not claim to keep, with the reason, by name; for
+    adapters to environments of other libraries."""
 
     def __init__(
         self,
@@ -168,7 +167,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             self.verifier_id, self.verifier_params, verifier
         )
         self._drawing = split
-        """The split for which a task is being drawn."""
+        """Split for which a task is being drawn."""
 
     # Before the first `reset`; kept in the class, so that an instance holds no more than it must.
     _task: Task | None = None
@@ -206,7 +205,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
     @property
     def spec(self) -> EnvSpec | None:
-        """What `gymnasium.make` needs to make this one again; None where the class was called."""
+        """Gymnasium's spec to make the environment again; None if the class was called directly."""
         if self._spec is None and self.made_with is not None:
             self._spec = replace(registration.registry[self.id], kwargs=dict(self.made_with))
         return self._spec
@@ -219,58 +218,58 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
     @abstractmethod
     def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """A problem drawn from `rng` alone. Called again until its content falls in the split."""
+        """Return a problem drawn from `rng` alone. Called again until its content falls in the split."""
 
     @abstractmethod
     def initial(self, task: Task) -> State:
-        """The state in which `task` starts; immutable."""
+        """Return the immutable state in which `task` starts."""
 
     @abstractmethod
     def observe(self, state: State) -> str:
-        """What the policy sees of `state` beyond the prompt; may be empty."""
+        """Return the observation of `state`, without the prompt; may be empty."""
 
     @abstractmethod
     def transition(self, state: State, action: str) -> Transition[State]:
-        """What `action` does in `state`. Pure; any text is an action, most of it invalid.
+        """Return the effect of `action` in `state`. Pure; any text is an action, most of it invalid.
 
-        `action` is what `action_in` reads in the reply that `step` was given: without thoughts."""
+        `action` is the part of the policy's reply that `action_in` returns: without thoughts."""
 
     @abstractmethod
     def solve(self, state: State) -> str:
-        """An action on a way to full marks from `state` (the oracle)."""
+        """Return an optimal next action in `state` (the oracle)."""
 
     @abstractmethod
     def turns_allowed(self, task: Task) -> int:
-        """How many turns `task` gives."""
+        """Return the turn limit of `task`."""
 
     def judged(self, moved: Transition[State], verdict: Verdict) -> Transition[State]:
-        """What becomes of `moved` once its submission has been judged; by default nothing.
+        """Return `moved` updated with the verdict on its submission; by default unchanged.
 
-        Where the policy hears of the verdict, the new state carries it; `terminated` may be set. Pure.
+        If the policy is shown the verdict, the new state carries it; `terminated` may be set. Pure.
         """
         return moved
 
     def submission(self, state: State) -> JSON:
-        """What to judge when the turn limit ends the episode in `state`; None for nothing."""
+        """Return the submission to judge if the turn limit ends the episode in `state`; None for none."""
         return None
 
     def key(self, state: State) -> JSON:
-        """All of `state` that decides what follows, without history; plain data."""
+        """Return the part of `state` that decides the future, without history; plain data."""
         raise TaskError(f"{type(self).__name__} must define key(state)")
 
     def legal_actions(self, state: State) -> list[str] | None:
-        """The valid actions in `state`, where they can be listed."""
+        """Return the valid actions in `state`; None if they cannot be listed."""
         return None
 
     def candidates(self, task: Task) -> list[str]:
-        """All plausible answers to `task`, where they can be listed; naming them all must earn nothing."""
+        """Return all plausible answers to `task`, if they can be listed; naming all must earn nothing."""
         return []
 
     def work(self, state: State) -> int:
-        """Elementary operations that finding `solve(state)` takes, about; what makes a task hard.
+        """Return roughly how many elementary operations it takes to find `solve(state)`.
 
-        `verigym check` plays a policy that gets each of them wrong now and then, and asks that it
-        fails more often where the difficulty is higher.
+        `verigym check` plays a policy that gets each operation wrong with some probability, and checks
+        that it fails more often at higher difficulties.
         """
         return 1
 
@@ -278,37 +277,37 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
     @property
     def task(self) -> Task:
-        """The task being played. Raises RequestError before the first `reset`."""
+        """Current task. Raises RequestError before the first `reset`."""
         if self._task is None:
             raise RequestError("call reset() first")
         return self._task
 
     @property
     def state(self) -> State:
-        """The current state, a value. Raises RequestError before the first `reset`."""
+        """Current state, an immutable value. Raises RequestError before the first `reset`."""
         if self._state is None:
             raise RequestError("call reset() first")
         return self._state
 
     def view(self) -> str:
-        """The current observation without the prompt that `reset` puts before it."""
+        """Current observation without the prompt that `reset` puts before it."""
         return self.observe(self.state)
 
     def oracle(self) -> str:
-        """An action on a way to full marks from here. RequestError where there is no solver."""
+        """Return an optimal next action. Raises RequestError if there is no solver."""
         if self.oracle_absent:
             raise RequestError(f"{self.id} has no oracle: {self.oracle_absent}")
         return self.solve(self.state)
 
     def state_key(self) -> str:
-        """Digest of the true state and the task's content, without history; equal keys mean that the
-        same actions lead to the same future. 32 hex characters."""
+        """Digest of the true state and the task's content, without history; 32 hex characters. Equal keys
+        mean that the same actions lead to the same future."""
         return digest(self.id, self.task.content, self.key(self.state))[:32]
 
     def sample_task(
         self, seed: int, difficulty: str | None = None, split: str | None = None
     ) -> Task:
-        """The task that `reset(seed=seed)` plays, without playing it."""
+        """Return the task that `reset(seed=seed)` plays, without playing it."""
         seed = checked_seed(seed)
         return self._draw(
             generator_of(seed),
@@ -318,14 +317,14 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         )
 
     def split_of(self, draft: Draft) -> str:
-        """Which split the content of `draft` belongs to; content is in one split only."""
+        """Return the split of the content of `draft`; content is in one split only."""
         return split_by_content(draft)
 
     def wants(self, essence: JSON) -> bool:
-        """Whether a draft with this `essence` is of the split that is being drawn.
+        """Return True if a draft with this `essence` falls in the split that is being drawn.
 
-        For `generate` to ask before costly work, and to draw again where it is not: half of all drafts
-        are thrown away at the least.
+        `generate` can call it before costly work, and draw again if it returns False: at least half of
+        all drafts are discarded.
         """
         return _split(essence) == self._drawing
 
@@ -355,9 +354,9 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         return f"{task.prompt}\n\n{view}" if view else task.prompt, self._info(True, None)
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Play one action. The reward is the verdict's score where something was judged, else 0.
+        """Play one action. The reward is the verdict's score if a submission was judged, else 0.
 
-        Raises VerifierFault where no score could be had: nothing has changed, so repeat or give up.
+        Raises VerifierFault if there is no score; the state is unchanged, so repeat the step or give up.
         """
         move = self.propose(action)
         self.verify_s = 0.0
@@ -369,10 +368,9 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         return self.commit(move, verdict)
 
     def propose(self, action: str) -> Move[State]:
-        """Return what `action` does in the current state and what is then to be judged. Changes nothing.
+        """Return the effect of `action` in the current state and the submission to judge. Changes nothing.
 
-        Raises RequestError before `reset`, after the end of the episode, and for an action that is no
-        text.
+        Raises RequestError before `reset`, after the end of the episode, and if `action` is not a string.
         """
         task = self.task
         if self._done:
@@ -402,10 +400,10 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     def commit(
         self, move: Move[State], verdict: Verdict | None = None
     ) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Play a proposed move with the verdict on its submission; returns what `step` returns.
+        """Play a proposed move with the verdict on its submission; return the same as `step`.
 
         Raises VerifierFault if the verdict has no score, RequestError if it is missing or the move was
-        proposed in another state. Nothing has changed then.
+        proposed in another state. The state is then unchanged.
         """
         if (
             move.state is not self._state
@@ -436,7 +434,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         )
 
     def action_in(self, reply: str) -> str:
-        """The part of a reply that `transition` gets, by `judges_reply`. A whole reply of more than
+        """Return the part of a reply that `transition` gets, by `judges_reply`. A whole reply of more than
         `max_action_chars` characters is judged without its thoughts."""
         if self.judges_reply and len(reply) <= self.max_action_chars:
             return reply
@@ -446,11 +444,11 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         return action(reply)
 
     def render(self) -> str | None:
-        """The current observation for a person, in mode `ansi`."""
+        """Return the current observation for a person in mode `ansi`, else None."""
         return self.view() or self.task.prompt if self.render_mode == "ansi" else None
 
     def snapshot(self) -> Snapshot[State]:
-        """This point of play, to `restore` any number of times, here or in another instance."""
+        """Return this point of play, to `restore` any number of times, here or in another instance."""
         return Snapshot(
             task=self.task,
             state=self.state,
@@ -462,7 +460,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         )
 
     def restore(self, snapshot: Snapshot[State]) -> None:
-        """Continue from `snapshot` exactly as the instance that took it would have."""
+        """Continue from `snapshot` exactly like the instance that took it."""
         self._task = snapshot.task
         self._state = snapshot.state
         self._turn = snapshot.turn
@@ -473,7 +471,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     # Internals.
 
     def _chosen(self, options: Mapping[str, Any] | None) -> tuple[str, str, Task | None]:
-        """Difficulty, split and task of the options of `reset`."""
+        """Return difficulty, split and task from the options of `reset`."""
         if options is None:
             options = {}
         elif not isinstance(options, Mapping):
@@ -530,7 +528,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
 
 def split_by_content(draft: Draft) -> str:
-    """Half of all content is training, a quarter each validation and test."""
+    """Assign a split by content: half is training, a quarter each validation and test."""
     if draft.essence is None:
         return _split_of(draft.prompt, draft.reference)
     return _split(draft.essence)

@@ -1,4 +1,4 @@
-"""`Episode` and `Turn`: the record of one play, token ids included (law 3)."""
+"""`Episode` and `Turn`: the record of one episode, token ids included (law 3)."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class Turn:
     def __post_init__(self) -> None:
         if not len(self.response_ids) == len(self.logprobs) == len(self.mask):
             raise ValueError(
-                f"response_ids, logprobs and mask must be of one length, got "
+                f"response_ids, logprobs and mask must have equal lengths, got "
                 f"{len(self.response_ids)}, {len(self.logprobs)}, {len(self.mask)}"
             )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """Why an episode has no outcome. `cause` is a short code, `detail` a sentence."""
+    """Cause of an episode without an outcome. `cause` is a short code, `detail` a sentence."""
 
     cause: str
     detail: str
@@ -81,31 +81,31 @@ class Episode:
         if self.status not in ("done", "truncated", "fault"):
             raise ValueError(f"status must be done, truncated or fault, got {self.status!r}")
         if (self.status == "fault") != (self.fault is not None):
-            raise ValueError("a faulted episode names its fault, and no other does")
+            raise ValueError("fault must be given if status is 'fault', and must be None otherwise")
 
     @property
     def return_(self) -> float:
-        """Undiscounted sum of the rewards."""
+        """Return the undiscounted sum of the rewards."""
         return sum(turn.reward for turn in self.turns)
 
     @property
     def verdict(self) -> Verdict | None:
-        """The last verdict, where there is one."""
+        """Last verdict; None if nothing was judged."""
         return next((t.verdict for t in reversed(self.turns) if t.verdict is not None), None)
 
     @property
     def success(self) -> bool:
-        """Whether the last verdict gives full marks; False for a faulted episode."""
+        """True if the last verdict gives full marks; False for a faulted episode."""
         verdict = self.verdict
         return self.status != "fault" and verdict is not None and verdict.score == 1.0
 
     def to_builtins(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
 
     def to_json(self) -> bytes:
-        """Canonical JSON, one line."""
+        """Return canonical JSON on one line."""
         return to_json(self)
 
     @staticmethod

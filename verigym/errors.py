@@ -6,7 +6,7 @@
     │   └── MissingError a package, program or device that is not on this machine
     ├── TaskError        the task author's: a task that breaks the contract
     ├── SandboxError     the machine's: the sandbox could not run or judge a program
-    ├── PolicyError      the model server's: no completion could be had
+    ├── PolicyError      the model server's: there is no completion
     └── VerifierFault    a verdict without a score (law 1); carries the verdict, so it is defined
                          in `verdict.py`
 
@@ -24,7 +24,7 @@ class VerigymError(Exception):
 
 
 class RequestError(VerigymError, ValueError):
-    """The caller asked for something that cannot be done; the message says what would do."""
+    """The caller made an invalid request; the message says what is valid."""
 
 
 class ConfigError(RequestError):
@@ -32,26 +32,26 @@ class ConfigError(RequestError):
 
 
 class MissingError(RequestError):
-    """Something that this needs is not on this machine; the message says what installs it."""
+    """A requirement is missing on this machine; the message says how to install it."""
 
 
 class TaskError(VerigymError):
-    """An environment or a task breaks the contract; its author has to mend it."""
+    """An environment or a task breaks the contract; its author has to fix it."""
 
 
 class SandboxError(VerigymError):
-    """The machine could not run a program or tell what it did; says nothing about the program."""
+    """The machine could not run a program or observe its result; says nothing about the program."""
 
 
 class PolicyError(VerigymError):
-    """The policy gave no completion: model server down, model folder broken, time limit passed."""
+    """The policy gave no completion: model server down, model folder broken, time limit exceeded."""
 
 
 _LONGEST_NAME = 200
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """A sentence that offers the known names closest to `name`, or lists a few of them."""
+    """Return a sentence that suggests the known names closest to `name`, or lists a few of them."""
     known = sorted(known)
     name = name[:_LONGEST_NAME]  # comparing takes longer than linear time
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)

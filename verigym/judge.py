@@ -1,8 +1,8 @@
-"""`Judge`: what everyone asks for verdicts, wherever they are made.
+"""`Judge`: the interface for getting verdicts, wherever they are computed.
 
-A `Verifier` judges in this process. `Pooled` asks worker processes, `Cached` a cache first,
-`RemoteVerifier` a service: each is a judge, so an environment, a trainer or a test does not know which
-one it has.
+A `Verifier` judges in this process, `Pooled` asks worker processes, `Cached` looks in a cache first and
+`RemoteVerifier` asks a service. All are judges, so environments, trainers and tests work with any of
+them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Judge(ABC):
         return f"{self.id}@{self.version}"
 
     def digest(self, task: Task, submission: JSON) -> str:
-        """Return the digest of a verdict: of judge, version, parameters, task and submission (law 6).
+        """Return the digest of a verdict, over judge, version, parameters, task and submission (law 6).
 
         Raises RequestError if the task or the submission is not plain data.
         """
@@ -49,7 +49,7 @@ class Judge(ABC):
     def verify_batch(self, items: Iterable[tuple[Task, JSON]]) -> list[Verdict]:
         """Return a verdict for each pair of task and submission, in order.
 
-        Never raises for what was submitted: a failure is a fault, a verdict without a score.
+        Never raises because of a submission: a failure is a fault, a verdict without a score.
         """
 
     def verify(self, task: Task, submission: JSON) -> Verdict:

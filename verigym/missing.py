@@ -1,10 +1,10 @@
-"""Says what installs a package, a program or a device that is not here.
+"""Explains how to install a missing package, program or device.
 
     except ModuleNotFoundError as error:
         raise_explained(error, "sql/scale")      # MissingError: ... pip install 'verigym[sql]'
 
-The one place that knows which extra brings which package; whoever meets an import that fails, or lists
-what could be installed, asks here.
+The only place that knows which extra installs which package; used after a failed import and to list
+what could be installed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final, NoReturn
 from verigym.errors import MissingError
 
 REASON: Final = "not_installed"
-"""Reason of the fault of a verifier that lacks something; trying again does not help."""
+"""Reason of a fault if a verifier lacks a requirement; a retry does not help."""
 
 EXTRA_OF: Final = {
     "accelerate": "train",
@@ -57,11 +57,11 @@ EXTRA_OF: Final = {
     "vllm": "vllm",
     "websockets": "remote",
 }
-"""Extra of this package by the name that is imported."""
+"""Extra of this package by name of the imported module."""
 
 
 def explain(error: ImportError, what: str = "this") -> MissingError | None:
-    """Return the error to raise in place of `error`; None where no extra brings the module."""
+    """Return the error to raise instead of `error`; None if no extra installs the module."""
     module = (error.name or "").partition(".")[0]
     extra = EXTRA_OF.get(module)
     if extra is None:

@@ -1,10 +1,10 @@
-"""Parameters of verifiers as JSON Schema: what a default says of its type, and checking values.
+"""Parameters of verifiers as JSON Schema: derived from the defaults, and used to check values.
 
     schema = schema_of({"size": 3}, {"size": {"minimum": 1, "description": "Letters at least."}})
     check("size", 0, schema["properties"]["size"])   # RequestError: size must be at least 1, got 0
 
-The keywords that are checked are those of `_KEYWORDS`; a declaration with another one is refused, so
-that no schema promises what nobody checks. Objects are not looked into.
+Only the keywords in `_KEYWORDS` are checked; a declaration with another keyword is refused, so that no
+schema promises an unchecked constraint. The contents of objects are not checked.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _NAMES = {
 def schema_of(
     defaults: Mapping[str, JSON], declared: Mapping[str, Mapping[str, JSON]]
 ) -> dict[str, Any]:
-    """JSON Schema of an object of parameters; each may be left out and then has its default.
+    """Return the JSON Schema of an object of parameters, all optional with a default.
 
-    A type that is not declared is told by the default (None: any value). Raises TaskError for a
-    declaration without a default, with an unknown keyword, or that its own default does not fit.
+    An undeclared type is that of the default (None: any value). Raises TaskError if a declaration has no
+    default, has an unknown keyword, or does not accept its own default.
     """
     for name in declared:
         if name not in defaults:
@@ -69,7 +69,7 @@ def schema_of(
 
 
 def check(name: str, value: JSON, schema: Mapping[str, Any]) -> JSON:
-    """`value`, as a whole number where a float stands for one. Raises RequestError if it is refused."""
+    """Return `value`, with a float that equals an integer converted. Raises RequestError if it is invalid."""
     if "type" in schema:
         kinds = schema["type"] if isinstance(schema["type"], list | tuple) else [schema["type"]]
         if "integer" in kinds and isinstance(value, float) and value.is_integer():
@@ -154,5 +154,5 @@ def _is(value: JSON, kind: str) -> bool:
 
 
 def _same(one: JSON, other: JSON) -> bool:
-    """Equality of JSON: True is not 1."""
+    """Return True if two JSON values are equal; True is not 1."""
     return isinstance(one, bool) == isinstance(other, bool) and one == other

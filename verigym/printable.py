@@ -1,7 +1,7 @@
-"""`printable`: text of a model or a program, fit to be shown on a terminal.
+"""`printable`: text of a model or a program, made safe to show on a terminal.
 
-A terminal takes orders from what it shows: to rename its window, to hide or overwrite lines, to answer
-with text as if it had been typed. ECMA-48 says how they look.
+A terminal executes control sequences in its output: they rename its window, hide or overwrite lines, or
+make it answer as if text had been typed. ECMA-48 defines their syntax.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def printable(text: str) -> str:
-    """`text` without terminal control sequences, and without any control character but tab and newline."""
+    """Return `text` without terminal control sequences or control characters but tab and newline."""
     # What is left of a sequence that was cut short has no control character, so it is harmless.
     return _CONTROLS.sub("", _ORDERS.sub("", text)) if _CONTROLS.search(text) else text
 
 
 def escape_controls(json_text: str) -> str:
-    r"""`json_text` with the control characters that JSON allows in strings as `\u009b` and the like."""
+    r"""Return `json_text` with control characters that JSON allows in strings escaped, as in `\u009b`."""
     return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", json_text)

@@ -31,9 +31,9 @@ _STEPS = "steps="
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """What `ask` gives. `reference` is what the verifier reads; by default `{"answer": answer}`.
+    """Result of `ask`. `reference` is the verifier's input; by default `{"answer": answer}`.
 
-    `steps` is about how many elementary operations the way to the answer takes.
+    `steps` is roughly how many elementary operations it takes to find the answer.
     """
 
     prompt: str
@@ -42,12 +42,12 @@ class Ask:
     reference: JSON = None
     tags: tuple[str, ...] = ()
     essence: JSON = None
-    """See `Draft`."""
+    """Content that decides the split instead of prompt and reference, as in `Draft`."""
     answer_form: str = ""
-    """Form that `math/answer` requires of the answer: `evaluated`, `reduced` and others; empty for any."""
+    """Form of the answer that `math/answer` requires: `evaluated`, `reduced` and others; empty for any."""
 
     def hidden(self) -> JSON:
-        """The reference for the verifier."""
+        """Return the reference for the verifier."""
         if self.reference is not None:
             return self.reference
         if self.answer_form:
@@ -56,7 +56,7 @@ class Ask:
 
 
 def split_by_question(draft: Draft) -> str:
-    """The split of a question: the form that its answer must have makes no other question of it."""
+    """Return the split of a question; the required form of the answer has no influence on it."""
     reference = draft.reference
     if (
         draft.essence is None
@@ -69,7 +69,7 @@ def split_by_question(draft: Draft) -> str:
 
 @dataclass(frozen=True)
 class Asked:
-    """The state: a right reply, how much work it is, and whether there was a reply."""
+    """State of a question: a correct reply, the work it takes, and the flag that a reply was given."""
 
     solution: str
     steps: int
@@ -77,23 +77,24 @@ class Asked:
 
 
 class Question(Env[Asked]):
-    """One question, one reply, which is judged by `verifier_id`; an author writes `ask`.
+    """One question and one reply, which `verifier_id` judges; an author writes `ask`.
 
-    An action is valid if the verifier could read an answer in it. `max_turns` changes nothing: the
-    first reply ends the episode.
+    An action is valid if the verifier could read an answer in it. `max_turns` has no effect: the first
+    reply ends the episode.
     """
 
     max_action_chars: ClassVar[int] = 1 << 18
     judges_reply: ClassVar[bool] = True
     form: ClassVar[str] = FORM
-    """How to answer; stands below each question."""
+    """Instruction on how to answer, placed below each question."""
 
     @abstractmethod
     def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """A question drawn from `rng` alone, with its answer. Called until its content falls in the split."""
+        """Return a question drawn from `rng` alone, with its answer. Called until its content falls in the
+        split."""
 
     def reply(self, reference: Any) -> str:
-        """A right reply, from the hidden reference."""
+        """Return a correct reply, from the hidden reference."""
         return f"<answer>{reference['answer']}</answer>"
 
     @override
@@ -117,12 +118,12 @@ class Question(Env[Asked]):
 
     @override
     def observe(self, state: Asked) -> str:
-        """The prompt says it all."""
+        """Return an empty observation: the prompt says everything."""
         return ""
 
     @override
     def transition(self, state: Asked, action: str) -> Transition[Asked]:
-        """Any action is the reply."""
+        """Take any action as the reply."""
         return Transition(state=replace(state, answered=True), terminated=True, submission=action)
 
     @override
@@ -131,7 +132,7 @@ class Question(Env[Asked]):
 
     @override
     def submission(self, state: Asked) -> JSON:
-        """Judged where a reply was too long to be read: none."""
+        """Return None: a reply that was too long to be read counts as no submission."""
         return ""
 
     @override

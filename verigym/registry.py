@@ -1,6 +1,6 @@
 """Finds environments and verifiers by id: the built-in ones and those of installed packages.
 
-The built-in ones stand in tables beside their families (`builtin.py`). Other packages publish theirs
+Built-in ones stand in tables beside their families (`builtin.py`). Other packages publish theirs
 through entry points:
 
     [project.entry-points."verigym.envs"]
@@ -9,8 +9,8 @@ through entry points:
     [project.entry-points."verigym.verifiers"]
     "examples/guess" = "your_package.guess:GuessVerifier"
 
-The environment's full id is `verigym/` plus the entry point's name. Nothing is imported until it is
-made.
+The environment's full id is `verigym/` plus the entry point's name. No environment is imported until it
+is made.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ _WIDE_ENV_ID = re.compile(
 _DESCRIBED = ".toml"
 _READER = EntryPoint("toml", "verigym.envs.dataset.env:load", "")
 _files: dict[str, str] = {}
-"""By id, the files that environments were made of in this process."""
+"""Files that environments of this process were made from, by environment id."""
 
 REMOTE = "verigym/remote-v0"
-"""Gymnasium's name for an environment that a service plays; takes `url` and `env`."""
+"""Gymnasium id of an environment that a service plays; takes `url` and `env`."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class EnvEntry:
 
 @cache
 def list_envs() -> dict[str, EnvEntry]:
-    """Every registered environment by full id, sorted."""
+    """Return every registered environment by full id, sorted."""
     found: dict[str, EnvEntry] = {}
     for point in _points("envs"):
         match = _NAME.fullmatch(point.name)
@@ -83,7 +83,10 @@ def list_envs() -> dict[str, EnvEntry]:
 
 @cache
 def list_doors(installed: bool = True) -> dict[str, EnvEntry]:
-    """The environments of other libraries by full id (`doors.py`), sorted; all, or those installed."""
+    """Return the environments of other libraries (`doors.py`) by full id, sorted.
+
+    If `installed` is False, environments whose library is missing are included.
+    """
     found = {}
     for door in DOORS:
         if installed and not door.installed:
@@ -96,12 +99,12 @@ def list_doors(installed: bool = True) -> dict[str, EnvEntry]:
 
 @cache
 def list_verifiers() -> dict[str, str]:
-    """Every registered verifier by id, with the place it is imported from, sorted."""
+    """Return every registered verifier by id, with its import path, sorted."""
     return {point.name: point.value for point in _points("verifiers")}
 
 
 def register_all() -> None:
-    """Make every environment known to `gymnasium.make`; done once by `import verigym`."""
+    """Register every environment with Gymnasium; `import verigym` does so once."""
     registration.ENV_ID_RE = _WIDE_ENV_ID
     for entry in list_envs().values():
         if entry.id not in registration.registry:
@@ -116,9 +119,9 @@ def register_all() -> None:
 
 
 def resolve(name: str) -> str:
-    """The full id for `name`, which may leave out `verigym/`, the family or the version.
+    """Return the full id for `name`, which may leave out `verigym/`, the family or the version.
 
-    A file that describes an environment (docs/datasets.md) is its own id: its path is given back.
+    For a file that describes an environment (docs/datasets.md), return its path: a file is its own id.
     Raises RequestError with suggestions for an unknown or ambiguous name.
     """
     if name.endswith(_DESCRIBED):
@@ -132,7 +135,7 @@ def resolve(name: str) -> str:
 
 
 def resolve_id(name: str) -> str:
-    """The full id for `name`, as `resolve`, but never of a file: for names that others give."""
+    """Return the full id for `name` like `resolve`, but never a file: for untrusted names."""
     known = list_envs()
     full = name if name.startswith("verigym/") else f"verigym/{name}"
     if full in known:
@@ -163,10 +166,10 @@ def resolve_id(name: str) -> str:
 
 
 def make(name: str, **kwargs: Any) -> Env[Any]:
-    """An environment by full or short id, without Gymnasium's wrappers.
+    """Make an environment by full or short id, without Gymnasium's wrappers.
 
-    Takes the arguments of the environment, as `gymnasium.make` does, and gives the bare `Env`, with
-    `oracle`, `snapshot` and the rest at hand.
+    Takes the arguments of the environment, as `gymnasium.make` does, and returns the bare `Env`, with
+    `oracle`, `snapshot` and the other methods.
     """
     full = resolve(name)
     if full.endswith(_DESCRIBED):
@@ -191,12 +194,15 @@ def make(name: str, **kwargs: Any) -> Env[Any]:
 
 @lru_cache(maxsize=256, typed=True)
 def _shared(**arguments: Any) -> Mapping[str, Any]:
-    """One for all that are made alike."""
+    """Return one mapping for all environments made with equal arguments."""
     return arguments
 
 
 def arguments_of(kind: type[Env[Any]]) -> dict[str, Any]:
-    """What `kind` is made with, with the defaults; None where there is none, or none that is plain."""
+    """Return the constructor arguments of `kind` with their defaults.
+
+    A default is None if it is missing or not a JSON scalar.
+    """
     found: dict[str, Any] = {}
     for owner in reversed(kind.__mro__):
         made = owner.__dict__.get("__init__")
@@ -238,7 +244,7 @@ def _maker(full: str) -> Callable[..., Any]:
 
 @cache
 def default_verifier(name: str) -> Verifier:
-    """The verifier `name` with its default parameters, one for all who ask: verifiers keep no state."""
+    """Return the verifier `name` with its default parameters, shared since verifiers keep no state."""
     return make_verifier(name)
 
 
@@ -263,7 +269,7 @@ Env.find_judge = staticmethod(find_judge)
 
 
 def make_verifier(name: str, **params: JSON) -> Verifier:
-    """A verifier by id. Raises RequestError with suggestions for an unknown one."""
+    """Make a verifier by id. Raises RequestError with suggestions for an unknown id."""
     return _load_verifier(name)(**params)
 
 
@@ -281,7 +287,7 @@ def _load_verifier(name: str) -> type[Verifier]:
 
 
 def _load(point: EntryPoint, what: str) -> Any:
-    """Import what `point` names. Raises TaskError if its module or the name in it does not exist."""
+    """Import the class that `point` names. Raises TaskError if the module or the class does not exist."""
     try:
         found = import_module(point.module)
     except ModuleNotFoundError as error:
@@ -300,7 +306,7 @@ def _load(point: EntryPoint, what: str) -> Any:
 
 @cache
 def _points(room: Literal["envs", "verifiers"]) -> tuple[EntryPoint, ...]:
-    """The rows of the tables, and the entry points of other packages; sorted by name."""
+    """Return the rows of the tables and the entry points of other packages, sorted by name."""
     group = f"verigym.{room}"
     points = read_tables(room)
     for point in entry_points(group=group):

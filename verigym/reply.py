@@ -1,4 +1,4 @@
-r"""Reads the reply of a chat model: thoughts, chat tokens, tags and fences, by one rule for everybody.
+r"""Parses the reply of a chat model: thoughts, chat tokens, tags and fences, by one set of rules.
 
 Verifiers judge and environments act on what these functions return, so both follow the same rule:
 
@@ -141,7 +141,8 @@ class Block:
     maxsize=4
 )  # one reply is asked for by its environment, its verifier and both their readers
 def spoken(text: str) -> str:
-    """The part of a reply that counts: without thoughts, chat tokens and what follows the turn (rules 1, 2)."""
+    """Return the part of a reply that counts: without thoughts, chat tokens and text after the turn
+    (rules 1, 2)."""
     if "<" not in text and "[" not in text and "\u25c1" not in text:
         return text
     if _is_json(text):
@@ -165,12 +166,13 @@ def spoken(text: str) -> str:
 
 
 def answers(text: str) -> list[str]:
-    """The insides of the answer tags of spoken `text`, in order; rules 3 and 4."""
+    """Return the contents of the answer tags of spoken `text`, in order (rules 3, 4)."""
     return [text[start:end] for start, end in _answers(text)]
 
 
 def last_answer(text: str) -> str | None:
-    """The inside of the last answer tag of spoken `text`, "" if it is taken back; None if there is no such tag."""
+    """Return the content of the last answer tag of spoken `text`, "" if it is taken back; None if there is
+    no answer tag."""
     found = _answers(text)
     if not found:
         return None
@@ -179,14 +181,14 @@ def last_answer(text: str) -> str | None:
 
 
 def takes_back(tail: str) -> bool:
-    """Whether the text behind an answer takes it back; rule 5."""
+    """Return True if the text after an answer takes it back (rule 5)."""
     tail = _CLOSE_TAG.sub("", tail[:_TAIL_CHARS]).strip()
     # Runs of marks and blanks behind the start of a sentence would be read once from each of their places.
     return _TAKES_BACK.search(_RUN.sub(r"\1", tail)) is not None
 
 
 def action(reply: str) -> str:
-    """The action in a reply: the inside of its last `<action>` tag, else all that is spoken, stripped."""
+    """Return the action in a reply, stripped: the content of its last `<action>` tag, else all spoken text."""
     text = spoken(reply)
     if "<" not in text:
         return text.strip()
@@ -198,8 +200,8 @@ def action(reply: str) -> str:
 
 
 def scope(reply: str) -> str:
-    """The part of a reply that holds its answer: the inside of the last answer tag outside of fences, else
-    all that is spoken; "" if the answer is taken back."""
+    """Return the part of a reply that holds its answer: the content of the last answer tag outside fences,
+    else all spoken text; "" if the answer is taken back."""
     text = spoken(reply)
     blocks = fenced(text)
     tagged = _tagged(text, [(block.start, block.end) for block in blocks])
@@ -213,11 +215,11 @@ def scope(reply: str) -> str:
 
 
 def program(reply: str, tags: tuple[str, ...] = ()) -> str:
-    """The program, query or document in a reply.
+    """Return the program, query or document in a reply.
 
-    In its `scope`: the last fenced block tagged with one of `tags`, else the last block, else what follows a
-    fence that is never closed, else the text itself. A block that shows how an earlier one is used is passed over. A tag, a fence or
-    marks of inline code that enclose the whole of it are taken off.
+    In its `scope`: the last fenced block tagged with one of `tags`, else the last block, else the text after
+    a fence that is never closed, else the text itself. A block that only shows how to use an earlier one is
+    skipped. A tag, a fence or inline code marks that enclose the whole result are removed.
     """
     text = scope(reply)
     blocks = fenced(text)
@@ -230,8 +232,8 @@ def program(reply: str, tags: tuple[str, ...] = ()) -> str:
 
 
 def move(action: str) -> str:
-    """The move in an action that says more than a move: in its last answer tag, fence or box, or else on its last
-    line, without a label, marks of Markdown, and a full stop."""
+    """Return the move in a longer action: from its last answer tag, fence or box, or else from its last
+    line, without a label, Markdown marks and a full stop."""
     text = program(action).strip()
     *before, text = text.splitlines() or [""]
     if before and not any(len(line.split()) > 2 for line in before):
@@ -244,7 +246,7 @@ def move(action: str) -> str:
 
 
 def fenced(text: str) -> list[Block]:
-    """The complete fenced blocks of Markdown in `text`, in order; rule 6."""
+    """Return the complete fenced Markdown blocks in `text`, in order (rule 6)."""
     blocks: list[Block] = []
     if "```" not in text and "~~~" not in text:
         return blocks
@@ -275,14 +277,14 @@ def fenced(text: str) -> list[Block]:
 
 
 def _outdented(body: str, indent: str) -> str:
-    """The body of a fence without the blanks that stand before the fence itself, as in a list."""
+    """Return the body of a fence without the indentation of the fence itself, as in a list."""
     if not indent or not indent.isspace():
         return body
     return re.sub(rf"^[ \t]{{1,{len(indent)}}}", "", body, flags=re.MULTILINE)
 
 
 def _main(blocks: list[Block], text: str) -> Block:
-    """The last of some blocks that does not show how the one before it is used."""
+    """Return the last block that does not merely show how to use the one before it."""
     at = len(blocks) - 1
     while at and _SHOWS_USE.search(text[blocks[at - 1].end : blocks[at].start].rstrip()[-200:]):
         at -= 1
@@ -290,7 +292,7 @@ def _main(blocks: list[Block], text: str) -> Block:
 
 
 def _unclosed(text: str) -> str | None:
-    """What follows the first fence of a text without complete ones; None if it has no fence."""
+    """Return the text after the first fence, given that no fence is complete; None if there is no fence."""
     if "```" not in text and "~~~" not in text:
         return None
     at = 0
@@ -302,7 +304,7 @@ def _unclosed(text: str) -> str | None:
 
 
 def _opening(line: str, start: int) -> tuple[str, str, int] | Block | None:
-    """The mark, tag and start of a fence that a line opens; a Block if the line closes it again."""
+    """Return mark, tag and start of a fence that a line opens; a Block if the line also closes it."""
     marks = list(_MARKS.finditer(line))
     if not marks:
         return None
@@ -323,7 +325,7 @@ def _opening(line: str, start: int) -> tuple[str, str, int] | Block | None:
 
 
 def _closing(line: str, mark: str) -> int | None:
-    """Where the fence opened by `mark` closes in a line; None if it does not."""
+    """Return the position in a line at which the fence opened by `mark` closes; None if it does not."""
     bare = line.lstrip(" \t")
     if len(bare) >= len(mark) and set(bare) == {mark[0]}:
         return 0
@@ -341,7 +343,7 @@ def _answers(text: str) -> list[tuple[int, int]]:
 
 
 def _tagged(text: str, fences: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Where the insides of answer tags that stand outside of `fences` begin and end."""
+    """Return the start and end of the content of each answer tag outside `fences`."""
 
     def outside(match: re.Match[str]) -> bool:
         at = bisect_right(fences, (match.start(), len(text)))
@@ -368,7 +370,7 @@ def _tagged(text: str, fences: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _without_tag(text: str) -> str:
-    """`text` without an answer tag, or marks of inline code, that enclose the whole of it."""
+    """Return `text` without an answer tag or inline code marks that enclose all of it."""
     bare = text.strip()
     if len(bare) > 2 and bare[0] == bare[-1] == "`" and bare.count("`") == 2:
         return bare[1:-1]
@@ -382,7 +384,7 @@ def _without_tag(text: str) -> str:
 
 
 def _without_open_fence(text: str) -> str:
-    """The inside of an answer tag without a fence that it opens first and never closes."""
+    """Return the content of an answer tag without a leading fence that is never closed."""
     bare = text.strip()
     first, _, rest = bare.partition("\n")
     return rest if rest and _FENCE.fullmatch(first) else text
@@ -408,7 +410,7 @@ def _without_last_thoughts(text: str) -> str:
 
 
 def _is_json(text: str) -> bool:
-    """Whether the whole of `text` is an object, a list or a text of JSON."""
+    """Return True if the whole of `text` is a JSON object, list or string."""
     bare = text.strip()
     if (bare[:1], bare[-1:]) not in (("{", "}"), ("[", "]"), ('"', '"')):
         return False
@@ -420,14 +422,14 @@ def _is_json(text: str) -> bool:
 
 
 def _is_quoted(match: re.Match[str]) -> bool:
-    """Whether a tag stands between quotes, as a value in a program or as a word that is spoken of."""
+    """Return True if a tag stands between quotes, as a value in a program or as a quoted word."""
     text = match.string
     before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
     return before != "" and before == after and before in "'\"`"
 
 
 def _first(pattern: re.Pattern[str], text: str) -> int | None:
-    """Where the first match outside of quotes begins."""
+    """Return the start of the first match outside quotes; None if there is none."""
     for match in pattern.finditer(text):
         if not _is_quoted(match):
             return match.start()
@@ -435,7 +437,7 @@ def _first(pattern: re.Pattern[str], text: str) -> int | None:
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int | None:
-    """Where the last match outside of quotes ends."""
+    """Return the end of the last match outside quotes; None if there is none."""
     at = None
     for match in pattern.finditer(text):
         if not _is_quoted(match):

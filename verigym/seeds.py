@@ -1,4 +1,4 @@
-"""Seeds: what may be one, and the generator that it gives."""
+"""Seeds: valid values, and the random generator of a seed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from verigym.errors import RequestError
 
 
 def checked_seed(seed: int) -> int:
-    """A seed as Python's own whole number; numpy's are welcome. RequestError for what is none."""
+    """Return a seed as a Python int; numpy integers are accepted. Raises RequestError for anything else."""
     whole = -1 if isinstance(seed, bool) or not hasattr(seed, "__index__") else operator.index(seed)
     if whole < 0:
         raise RequestError(f"a seed is a whole number of at least 0, got {seed!r}")
@@ -22,15 +22,15 @@ def checked_seed(seed: int) -> int:
 
 
 def generator_of(seed: int) -> np.random.Generator:
-    """A fresh generator, the same on any machine: PCG-64 (O'Neill 2014), its state drawn from the seed by
-    SHAKE-128 (FIPS 202). Numpy's own SeedSequence takes longer than most games take to begin."""
+    """Return a fresh generator, the same on any machine: PCG-64 (O'Neill 2014), its state derived from the
+    seed by SHAKE-128 (FIPS 202). Numpy's own SeedSequence is slower than the reset of most games."""
     # The stubs name SeedSequence alone. In hex, which knows no limit of digits.
     words: Any = _Hashed(b"%x" % seed)
     return np.random.Generator(np.random.PCG64(words))
 
 
 class _Hashed(ISpawnableSeedSequence):
-    """What a name gives; the third that `spawn` makes of `7` is called `7/2`."""
+    """A seed sequence derived from a name; the third that `spawn` makes from `7` is named `7/2`."""
 
     def __init__(self, name: bytes) -> None:
         self.name = name

@@ -1,6 +1,6 @@
-"""What a verifier service and its clients say to each other, without the sending.
+"""The protocol between a verifier service and its clients: bodies, answers, and what may be retried.
 
-Bodies, answers, and which of the answers may be asked for again; `verigym.client` does the rest.
+Nothing here sends; `verigym.client` does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
 
 ATTEMPTS = 4
-"""How often a request is sent at most; one that found the service busy, until the time is up."""
+"""Maximum number of attempts per request; if the service is busy, only the timeout limits them."""
 
 _FIRST_PAUSE_S = 0.2
 _LONGEST_PAUSE_S = 2.0
@@ -29,7 +29,7 @@ _LONGEST_PAUSE_S = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class VerifierInfo:
-    """A verifier as the service lists it: what `Verifier.describe` says."""
+    """A verifier as the service lists it; the fields of `Verifier.describe`."""
 
     id: str
     version: int
@@ -61,7 +61,7 @@ class _Error(msgspec.Struct):
 
 
 class Refused(RequestError):
-    """The service says what the caller did wrong; `code` is its word for it."""
+    """The service refused the request as the caller's mistake; `code` is the service's error code."""
 
     def __init__(self, message: str, code: str = "") -> None:
         super().__init__(message)
@@ -71,8 +71,8 @@ class Refused(RequestError):
 class Failed(Exception):
     """One attempt gave no usable answer.
 
-    `again`: sending it once more may help; `busy`: surely; `unsent`: the service cannot have acted
-    on it, so that sending it again repeats nothing.
+    `again`: a retry may help; `busy`: the service is busy, so a retry will help; `unsent`: the service
+    cannot have acted on the request, so a retry repeats nothing.
     """
 
     def __init__(
@@ -94,9 +94,9 @@ class Failed(Exception):
         self._pause_s = pause_s
 
     def pause(self, attempt: int, left_s: float, *, repeat: bool = True) -> float | None:
-        """Seconds to wait before attempt number `attempt` + 1; None where there should be none.
+        """Return the seconds to wait before attempt number `attempt` + 1; None to give up.
 
-        `repeat`: whether the request may be sent again where the service may have acted on it.
+        `repeat`: True if the request may be sent again although the service may have acted on it.
         """
         if not (self._busy or (self._again and attempt < ATTEMPTS)):
             return None
@@ -111,24 +111,24 @@ class Failed(Exception):
 
 
 def bad_answer(what: str) -> Failed:
-    """The answer is not one of a verifier service."""
+    """Return the failure for an answer that is not from a verifier service."""
     evidence = f"the address does not answer like a verifier service: {what}"
     return Failed(Status.INFRA, "bad_answer", evidence)
 
 
 def broken(what: str) -> Failed:
-    """The answer ended too early; sending the request again may help."""
+    """Return the failure for an answer that ended early; a retry may help."""
     return Failed(Status.INFRA, "unreachable", f"the answer broke off: {what}", again=True)
 
 
 def judging_time(timeout_s: float) -> float:
-    """What the service may take of `timeout_s`, so that its own verdict `timeout` still arrives."""
+    """Return the share of `timeout_s` for the service, so that its own verdict `timeout` still arrives."""
     return timeout_s - min(1.0, 0.1 * timeout_s)
 
 
 @dataclass
 class Batch:
-    """Submissions for one verifier and their verdicts; those that are not JSON are judged here."""
+    """Submissions for one verifier and their verdicts; submissions that are not JSON are judged here."""
 
     verifier: str
     bodies: list[msgspec.Raw] = field(default_factory=list)
@@ -141,7 +141,7 @@ class Batch:
         params: Mapping[str, JSON] | None,
         timeout_s: float,
     ) -> Batch:
-        """Raises RequestError for params that are not JSON."""
+        """Build the batch. Raises RequestError for params that are not JSON."""
         batch = Batch(verifier)
         fixed: dict[str, Any] = {"verifier": verifier, "timeout_s": judging_time(timeout_s)}
         if params:
@@ -162,21 +162,21 @@ class Batch:
         return batch
 
     def body(self) -> bytes:
-        """For POST /v1/verify/batch."""
+        """Return the body for POST /v1/verify/batch."""
         return msgspec.json.encode({"items": self.bodies})
 
     def fill(self, answers: Sequence[Verdict]) -> list[Verdict]:
-        """All verdicts in order, `answers` in the places of the bodies."""
+        """Return all verdicts in order, with `answers` in the places of the submissions sent."""
         left = iter(answers)
         return [verdict if verdict is not None else next(left) for verdict in self.verdicts]
 
     def fail(self, failed: Failed) -> list[Verdict]:
-        """All verdicts, one fault for every body."""
+        """Return all verdicts in order, with a fault for every submission sent."""
         return self.fill([failed.verdict] * len(self.bodies))
 
 
 def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> bytes:
-    """`body` of a good answer. Raises RequestError for what the caller did wrong, else Failed."""
+    """Return the body of a successful answer. Raises RequestError for the caller's mistake, else Failed."""
     if 200 <= status < 300:
         return body
     try:
@@ -200,7 +200,7 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> bytes:
 
 
 def read_verdict(answer: bytes, verifier: str) -> Verdict:
-    """The answer of POST /v1/verify. Raises Failed if it is not a verdict of `verifier`."""
+    """Decode the answer of POST /v1/verify. Raises Failed if it is not a verdict of `verifier`."""
     try:
         verdict = msgspec.json.decode(answer, type=Verdict)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -209,7 +209,7 @@ def read_verdict(answer: bytes, verifier: str) -> Verdict:
 
 
 def read_verdicts(answer: bytes, verifier: str, count: int) -> list[Verdict]:
-    """The answer of POST /v1/verify/batch. Raises Failed if it is not `count` verdicts."""
+    """Decode the answer of POST /v1/verify/batch. Raises Failed if it is not `count` verdicts."""
     try:
         verdicts = msgspec.json.decode(answer, type=_Verdicts).verdicts
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -220,7 +220,7 @@ def read_verdicts(answer: bytes, verifier: str, count: int) -> list[Verdict]:
 
 
 def read_infos(answer: bytes) -> list[VerifierInfo]:
-    """The answer of GET /v1/verifiers. Raises Failed."""
+    """Decode the answer of GET /v1/verifiers. Raises Failed if it is malformed."""
     try:
         return msgspec.json.decode(answer, type=_Verifiers).verifiers
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -228,7 +228,7 @@ def read_infos(answer: bytes) -> list[VerifierInfo]:
 
 
 def read_health(answer: bytes) -> dict[str, Any]:
-    """The answer of GET /healthz. Raises Failed."""
+    """Decode the answer of GET /healthz. Raises Failed if it is malformed."""
     try:
         return msgspec.json.decode(answer, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -236,14 +236,14 @@ def read_health(answer: bytes) -> dict[str, Any]:
 
 
 def checked(verdict: Verdict, verifier: str) -> Verdict:
-    """`verdict`, where it is one of `verifier`. Raises Failed."""
+    """Return `verdict`. Raises Failed if another verifier gave it."""
     if verdict.verifier.partition("@")[0] != verifier:
         raise bad_answer(f"a verdict of {verdict.verifier!r} for {verifier!r}")
     return verdict
 
 
 def _seconds(text: str) -> float:
-    """Retry-After as seconds from now, in either of its forms; 0 for none."""
+    """Return a Retry-After header, in either of its forms, as seconds from now; 0 if it is missing."""
     if text.isascii() and text.isdecimal() and len(text) < 5:
         return float(text)
     try:

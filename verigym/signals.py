@@ -1,8 +1,8 @@
-"""`restore_signals`: undo what whoever started this process did to its signals.
+"""`restore_signals`: undo signal settings inherited from the parent process.
 
 A shell without job control starts `command &` with SIGINT and SIGQUIT ignored, `nohup` ignores SIGHUP,
-some inits of containers ignore more, and some launchers block signals. All of it outlives execve(2), so
-everything started from here would be deaf as well: a program in the background could not be interrupted.
+some container inits ignore more, and some launchers block signals. These settings survive execve(2), so
+child processes would inherit ignored signals, and a background program could not be interrupted.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _PYTHON_IGNORES = frozenset({signal.SIGPIPE, signal.SIGXFSZ})
 
 
 def restore_signals(numbers: Iterable[int] | None = None) -> None:
-    """Unblock `numbers` (default: all signals) and give those that are ignored their default again.
+    """Unblock `numbers` (default: all signals) and reset ignored ones to their default action.
 
-    SIGINT raises KeyboardInterrupt again. Signals with a handler keep it. Main thread only.
+    SIGINT raises KeyboardInterrupt again. Signals with a handler keep it. Call from the main thread only.
     """
     wanted = signal.valid_signals() if numbers is None else set(numbers)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, wanted)

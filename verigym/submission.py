@@ -1,8 +1,8 @@
-"""Submissions that JSON cannot hold, and whose fault that is.
+"""Submissions that JSON cannot hold, and who is at fault for them.
 
 A model can write half of a surrogate pair, `NaN` among the arguments of a call, or a thousand
-brackets: that is the policy's fault and a scored verdict. An object that no text can stand for was
-put there by the program that called: that is a fault without a score (law 1).
+brackets: that is the policy's fault and a scored verdict. An object that no JSON text can represent
+comes from the calling program: that is a fault without a score (law 1).
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from verigym.errors import RequestError
 from verigym.verdict import Status, Verdict, fault, unusable
 
 MAX_DEPTH = 60
-"""Nesting of lists and objects in a submission; beyond it a reader of JSON may give up."""
+"""Maximum nesting depth of lists and objects in a submission; JSON parsers may fail beyond it."""
 _NESTING = (list, tuple, dict)
 
 
 def refusal(submission: JSON) -> Verdict | None:
-    """The verdict on a submission that cannot be carried as JSON; None for any other."""
+    """Return the verdict on a submission that JSON cannot represent; None for any other."""
     if isinstance(submission, str):
         return None if submission.isascii() else _refused_text(submission)
     # Before it is written: parts that are shared many times over would take all memory.
@@ -41,10 +41,10 @@ def refusal(submission: JSON) -> Verdict | None:
 
 
 def identity(id: str, version: int, params: Any, task: Any, submission: JSON) -> str:
-    """The digest of a verdict, also on a submission that `refusal` scores.
+    """Return the digest of a verdict, also for a submission that `refusal` scores.
 
-    Six values are hashed for such a one and five for any other, so they cannot be confused. Raises
-    RequestError where the task or the submission is the caller's mistake.
+    Six values are hashed for such a submission and five for any other, so the digests never collide.
+    Raises RequestError if the task or the submission is the caller's mistake.
     """
     return identity_of(refusal(submission), id, version, params, task, submission)
 
@@ -52,7 +52,7 @@ def identity(id: str, version: int, params: Any, task: Any, submission: JSON) ->
 def identity_of(
     refused: Verdict | None, id: str, version: int, params: Any, task: Any, submission: JSON
 ) -> str:
-    """As `identity`, where what `refusal` says is known."""
+    """Return the same as `identity`, given the result `refused` of `refusal`."""
     if refused is None or refused.fault:
         return digest(id, version, params, task, submission)
     if isinstance(submission, str):
@@ -77,12 +77,12 @@ def _refused_text(text: str) -> Verdict | None:
 
 
 def _texts(value: JSON) -> bool:
-    """Whether it is a list of texts, as most lists of moves are."""
+    """Return True if `value` is a flat list of strings, as most lists of moves are."""
     return not isinstance(value, dict) and set(map(type, value)) == {str}  # type: ignore[arg-type]
 
 
 def _depth(value: JSON) -> int:
-    """How deep lists and objects nest, counted up to just above the limit; does not recurse."""
+    """Return the nesting depth of lists and objects, counted to just above the limit, without recursion."""
     depth = 0
     level: list[Any] = [value]
     seen: set[int] = set()
@@ -100,7 +100,7 @@ def _depth(value: JSON) -> int:
 
 
 def _plain(value: JSON) -> bool:
-    """Whether a reader of JSON that is lax about numbers and text could have made `value`."""
+    """Return True if a JSON parser that is lax about numbers and text could have produced `value`."""
     if isinstance(value, dict):
         return all(isinstance(k, str) for k in value) and all(map(_plain, value.values()))
     if isinstance(value, list | tuple):

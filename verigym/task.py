@@ -36,7 +36,7 @@ class Task(_Digested):
 
     @property
     def content(self) -> str:
-        """Digest of prompt and reference, in hex; decides the split. Kept when it is first asked for."""
+        """Digest of prompt and reference, in hex; decides the split. Computed once."""
         try:
             return self._content
         except AttributeError:
@@ -44,13 +44,13 @@ class Task(_Digested):
             return self._content
 
     def public(self) -> dict[str, Any]:
-        """All fields but the hidden reference."""
+        """Return all fields but the hidden reference."""
         fields: dict[str, Any] = msgspec.to_builtins(self)
         del fields["reference"]
         return fields
 
     def to_json(self) -> bytes:
-        """Canonical JSON, hidden reference included."""
+        """Return canonical JSON, including the hidden reference."""
         return to_json(self)
 
     @staticmethod

@@ -4,9 +4,10 @@
     observations, infos = envs.reset(seed=7)  # instance i gets seed 7 + i
     observations, rewards, terminated, truncated, infos = envs.step(actions)
 
-Which mode: `sync` steps one after the other in this thread, best where a step costs microseconds, as
-games do; a service judges all that one step submits in one request. `thread` steps all at once in threads,
-for steps that wait, as for programs in the sandbox. `process` gives each instance a process, for steps that compute for milliseconds.
+Choose a mode: `sync` steps the instances in turn in this thread, best if a step takes microseconds, as in
+games; a service judges all submissions of one step in one request. `thread` steps all instances at once
+in threads, for steps that wait, as for programs in the sandbox. `process` gives each instance a process,
+for steps that compute for milliseconds.
 """
 
 from __future__ import annotations
@@ -41,15 +42,15 @@ def make_vec(
     autoreset: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     **kwargs: Any,
 ) -> VectorEnv[Any, Any, Any]:
-    """`num_envs` instances of the environment `name`, each made with `kwargs`.
+    """Make a vector environment of `num_envs` instances of `name`, each made with `kwargs`.
 
-    `autoreset` is Gymnasium's: what ended is reset by the next step ("NextStep"), by the same one
-    ("SameStep"), or by the caller ("Disabled"). A fault of a verifier is raised by `step`; the instances
-    may then be at different steps, so reset them; in mode `process` the one that raised it has ended, so
-    close them all and make them again. Close it: threads and processes end with it.
+    `autoreset` is Gymnasium's: the next step resets an ended instance ("NextStep"), or the same step
+    ("SameStep"), or the caller ("Disabled"). `step` raises a verifier's fault; the instances may then be
+    at different steps, so reset them. In mode `process` the instance that raised it has ended, so close
+    the vector environment and make it again. Close it when done: its threads and processes end then.
     """
     if mode not in MODES:
-        raise RequestError(f"no mode {mode!r}; {suggestion(mode, MODES)}")
+        raise RequestError(f"unknown mode {mode!r}; {suggestion(mode, MODES)}")
     if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
         raise RequestError(f"num_envs must be a whole number of at least 1, got {num_envs!r}")
     try:
@@ -57,7 +58,7 @@ def make_vec(
     except ValueError as error:
         known = [one.value for one in AutoresetMode]
         raise RequestError(
-            f"no autoreset {autoreset!r}; {suggestion(str(autoreset), known)}"
+            f"unknown autoreset {autoreset!r}; {suggestion(str(autoreset), known)}"
         ) from error
     maker = partial(make, resolve(name), **kwargs)
     makers: list[Callable[[], Env[Any]]] = [maker] * num_envs
@@ -73,14 +74,14 @@ def make_vec(
 
 
 class BatchVectorEnv(SyncVectorEnv):
-    """A `SyncVectorEnv` whose instances propose their moves, have them judged in one batch a verifier,
-    and commit them."""
+    """A `SyncVectorEnv` that proposes all moves, judges them in one batch per verifier, and commits
+    them."""
 
     def __init__(self, env_fns: Any, **options: Any) -> None:
         super().__init__([partial(_ahead, one) for one in env_fns], **options)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """As `SyncVectorEnv.step`. A fault of a verifier moves no instance: the step may be repeated."""
+        """Step all instances. A verifier's fault leaves all of them unchanged: the step may be repeated."""
         _check_number(actions, self.num_envs)
         resets = self._autoreset_envs & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
         moves: list[tuple[_Ahead, Move[Any]]] = []
@@ -125,7 +126,7 @@ class ThreadVectorEnv(SyncVectorEnv):
         self._threads = ThreadPoolExecutor(self.num_envs, thread_name_prefix="verigym-vector")
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """As `SyncVectorEnv.step`, which finds each step done or under way."""
+        """Start all steps in threads, then collect them with `SyncVectorEnv.step`."""
         _check_number(actions, self.num_envs)
         given = list(iterate(self.action_space, actions))
         resets = self._autoreset_envs & (self.autoreset_mode is AutoresetMode.NEXT_STEP)
@@ -151,17 +152,17 @@ class ThreadVectorEnv(SyncVectorEnv):
 
 
 class ProcessVectorEnv(AsyncVectorEnv):
-    """An `AsyncVectorEnv` that raises what an instance raised, and says what to do after it."""
+    """An `AsyncVectorEnv` that raises an instance's own error, and says what to do next."""
 
     @override
     def reset_async(self, *args: Any, **kwargs: Any) -> None:
-        """Raises RequestError where an instance has ended."""
+        """Raise RequestError if an instance has ended, else continue as usual."""
         self._check_alive()
         super().reset_async(*args, **kwargs)
 
     @override
     def step_async(self, actions: Any) -> None:
-        """Raises RequestError where an instance has ended."""
+        """Raise RequestError if an instance has ended, else continue as usual."""
         self._check_alive()
         _check_number(actions, self.num_envs)
         super().step_async(actions)
@@ -170,7 +171,7 @@ class ProcessVectorEnv(AsyncVectorEnv):
         ended = [i for i, pipe in enumerate(self.parent_pipes) if pipe is None]
         if ended:
             raise RequestError(
-                f"instance {ended[0]} ended with what it raised; close() these and make them again"
+                f"instance {ended[0]} ended with an error; close() the vector environment and make it again"
             )
 
     def _raise_if_errors(self, successes: Iterable[bool]) -> None:
@@ -190,14 +191,14 @@ class ProcessVectorEnv(AsyncVectorEnv):
 
 def _check_number(actions: Any, instances: int) -> None:
     if isinstance(actions, str) or len(actions) != instances:
-        raise RequestError(f"one action for each of {instances} instances, got {actions!r}")
+        raise RequestError(f"give one action for each of {instances} instances, got {actions!r}")
 
 
 class _Ahead(gymnasium.Wrapper[str, str, str, str]):
-    """An instance whose next step may have been begun elsewhere."""
+    """An instance whose next step may have been started in another thread."""
 
     begun: Callable[[], Any] | None = None
-    """Returns what the next `step` returns."""
+    """Function that returns the result of the next `step`; None if no step was started."""
 
     @property
     def inner(self) -> Env[Any]:

@@ -15,7 +15,7 @@ from verigym.errors import RequestError, VerigymError
 
 
 class Status(StrEnum):
-    """Whose doing the verdict is. Only `ok` and `policy_fault` carry a score."""
+    """Outcome of judging, and who is at fault. Only `ok` and `policy_fault` carry a score."""
 
     OK = "ok"
     """The submission was judged."""
@@ -24,15 +24,15 @@ class Status(StrEnum):
     VERIFIER_ERROR = "verifier_error"
     """The verifier itself failed."""
     TIMEOUT = "timeout"
-    """The verifier passed its own deadline. A time limit of the task is `policy_fault` instead."""
+    """The verifier exceeded its own deadline. A time limit of the task is `policy_fault` instead."""
     INFRA = "infra"
     """The machine or the network failed."""
     CANCELLED = "cancelled"
-    """The caller took the request back."""
+    """The caller cancelled the request."""
 
     @property
     def scored(self) -> bool:
-        """Whether a verdict of this status carries a score."""
+        """True if a verdict of this status carries a score."""
         return self in _SCORED
 
 
@@ -41,11 +41,11 @@ _SCORED = (Status.OK, Status.POLICY_FAULT)
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """A score in [0, 1], or None with a status that says why there is none.
+    """A score in [0, 1], or None with a status that gives the cause.
 
     `reason` is a short code for programs (`correct`, `wrong_value`), `evidence` a sentence for
     people, `parts` named shares of the score. `verifier` is `id@version`; `digest` covers verifier,
-    parameters, task and submission (law 6). Raises ValueError where status and score disagree.
+    parameters, task and submission (law 6). Raises ValueError if status and score disagree.
     """
 
     status: Status
@@ -73,23 +73,23 @@ class Verdict:
 
     @property
     def fault(self) -> bool:
-        """True where there is no score: retry it, leave it out of statistics, never count it as 0."""
+        """True if there is no score: retry, leave it out of statistics, never count it as 0."""
         return not self.status.scored
 
     def stamped(self, verifier: str, digest: str) -> Verdict:
-        """The same by `verifier`, under `digest`."""
+        """Return a copy with this `verifier` and `digest`."""
         # Not `replace`, which takes as long as a quick verifier: what was checked is not checked again.
         stamped = object.__new__(Verdict)
         stamped.__dict__.update(self.__dict__, verifier=verifier, digest=digest)
         return stamped
 
     def to_builtins(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
         return plain
 
     def to_json(self) -> bytes:
-        """Canonical JSON."""
+        """Return canonical JSON."""
         return to_json(self)
 
     @staticmethod
@@ -121,7 +121,7 @@ class VerifierFault(VerigymError):
 def scored(
     score: float, reason: str, evidence: str = "", parts: Mapping[str, float] | None = None
 ) -> Verdict:
-    """A verdict on a submission that could be judged."""
+    """Return a verdict on a submission that was judged."""
     return Verdict(
         status=Status.OK, score=score, reason=reason, evidence=evidence, parts=parts or {}
     )
@@ -130,7 +130,7 @@ def scored(
 def scored_by_parts(
     parts: Mapping[str, float], weights: Mapping[str, float], reason: str, evidence: str = ""
 ) -> Verdict:
-    """A verdict whose score is the weighted mean of its parts; a part that is missing counts 0.
+    """Return a verdict whose score is the weighted mean of its parts; a missing part counts 0.
 
     Raises ValueError for weights that are negative or all 0, or a weighted part outside [0, 1].
     """
@@ -146,10 +146,10 @@ def scored_by_parts(
 
 
 def unusable(reason: str, evidence: str = "") -> Verdict:
-    """A verdict of 0 on a submission that could not be judged, by the policy's own fault."""
+    """Return a verdict of 0 on a submission that cannot be judged, by the policy's own fault."""
     return Verdict(status=Status.POLICY_FAULT, score=0.0, reason=reason, evidence=evidence)
 
 
 def fault(status: Status, reason: str, evidence: str = "") -> Verdict:
-    """A verdict without a score; `status` must be one of the four faults."""
+    """Return a verdict without a score; `status` must be one of the four faults."""
     return Verdict(status=status, score=None, reason=reason, evidence=evidence)

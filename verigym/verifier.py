@@ -1,4 +1,4 @@
-"""`Verifier`, what an author writes: `(task, submission) -> Verdict`; versioned, pure, no global state."""
+"""`Verifier`, the class that an author subclasses: `(task, submission) -> Verdict`; versioned and pure."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class Verifier(Judge):
     version: ClassVar[int]
     defaults: ClassVar[Mapping[str, JSON]] = {}
     param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {}
-    """What the defaults do not say of the parameters, as JSON Schema by name: `description`, `enum`,
-    `minimum` and the like. A type that is not given is that of the default."""
+    """JSON Schema keywords by parameter, beyond what the defaults imply: `description`, `enum`, `minimum`
+    and the like. If no type is given, it is that of the default."""
     about: ClassVar[str] = ""
-    """One line for people: what is judged and what a submission looks like."""
+    """Description in one line: what is judged and what a submission looks like."""
     evidence: ClassVar[str] = ""
-    """One line for people: what of task and submission the score rests on, and what counts for
-    nothing."""
+    """Description in one line: which parts of task and submission decide the score, and which are
+    ignored."""
     weights: ClassVar[Mapping[str, float]] = {}
-    """The parts that a verdict may carry with their weights in the score; 0 is told, not paid."""
+    """Weights of a verdict's parts in the score; a weight of 0 is reported but not scored."""
 
     def __init__(self, **params: JSON) -> None:
         known = self.schema()["properties"]
@@ -48,21 +48,21 @@ class Verifier(Judge):
         self.params: dict[str, JSON] = {**self.defaults, **given}
 
     def schema(self) -> dict[str, Any]:
-        """JSON Schema of the parameters: types, ranges, choices, defaults and what they mean."""
+        """Return the JSON Schema of the parameters: types, ranges, choices, defaults and descriptions."""
         return parameters.schema_of(self.defaults, self.param_schemas)
 
     @abstractmethod
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """The verdict, built with `scored`, `unusable` or `fault`; `verify` stamps the rest.
+        """Return the verdict, built with `scored`, `unusable` or `fault`; `verify` adds the rest.
 
-        Raise TaskError for a reference that cannot be used, SandboxError where a machine failed.
+        Raise TaskError if the reference cannot be used, SandboxError if the machine failed.
         """
 
     def verify(self, task: Task, submission: JSON) -> Verdict:
-        """Judge one submission. Never raises for what was submitted; a failure is a typed status.
+        """Judge one submission. Never raises because of a submission; a failure is a typed status.
 
-        What a model wrote and JSON cannot hold (half of a surrogate pair, NaN, a thousand brackets)
-        is scored 0 without being judged.
+        A model's text that JSON cannot hold (half of a surrogate pair, NaN, a thousand brackets)
+        scores 0 without being judged.
         """
         refused = refusal(submission)
         try:
@@ -94,11 +94,11 @@ class Verifier(Judge):
             return fault(Status.VERIFIER_ERROR, "crashed", f"{type(error).__name__}: {error}")
 
     def verify_batch(self, items: Iterable[tuple[Task, JSON]]) -> list[Verdict]:
-        """`verify` for each pair, in order."""
+        """Return `verify(task, submission)` for each pair, in order."""
         return [self.verify(task, submission) for task, submission in items]
 
     def describe(self) -> dict[str, Any]:
-        """What the service lists: id, version, parameters with their schema, and lines for people."""
+        """Return the service's listing: id, version, parameters with their schema, and descriptions."""
         return {
             "id": self.id,
             "version": self.version,

@@ -1,4 +1,4 @@
-"""What environments there are and which tasks they hold, as the hosts say. Never a hidden reference."""
+"""Catalogue of the environments and their tasks, as the hosts report them; never a hidden reference."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Catalogue:
         self._cards: dict[str, bytes] = {}
 
     async def all(self) -> bytes:
-        """The answer of GET /v1/envs. One that is broken is left out, and the log says so."""
+        """Return the answer of GET /v1/envs. A broken environment is left out and logged."""
         found = await asyncio.gather(*map(self._card, self._table.names), return_exceptions=True)
         cards = []
         for card in found:
@@ -57,11 +57,11 @@ class Catalogue:
         return b'{"envs":[%s]}' % b",".join(cards)
 
     async def one(self, name: str) -> bytes:
-        """The card of one environment. Raises Refusal."""
+        """Return the card of one environment. Raises Refusal."""
         return await self._card(self._table.env_id(name, ""))
 
     async def tasks(self, name: str, query: Mapping[str, str]) -> bytes:
-        """The answer of GET /v1/envs/{id}/tasks. Raises Refusal."""
+        """Return the answer of GET /v1/envs/{id}/tasks. Raises Refusal."""
         env = self._table.env_id(name, "")
         for asked in query:
             if asked not in _ASKED:

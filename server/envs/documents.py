@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of the routes here."""
+"""OpenAPI documentation of the routes of environments and sessions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class TaskList(msgspec.Struct):
 
 
 class Info(msgspec.Struct):
-    """`state_key` names the true state, without history; `legal_actions` where they can be listed."""
+    """`state_key` identifies the true state, without history; `legal_actions` is null if they cannot be
+    listed."""
 
     task_id: str
     state_key: str
@@ -43,7 +44,7 @@ class Info(msgspec.Struct):
 
 
 class Begun(msgspec.Struct):
-    """A session at its start; it ends when it is not used for `lease_s` seconds."""
+    """A session at its start; it ends if it is not used for `lease_s` seconds."""
 
     session: str
     seq: int
@@ -57,7 +58,7 @@ class BegunList(msgspec.Struct):
 
 
 class FaultDetail(msgspec.Struct):
-    """Why there is no reward; `digest` is that of the verdict, where there was one."""
+    """Cause of a missing reward; `digest` is that of the verdict, if there is one."""
 
     status: str
     reason: str
@@ -65,7 +66,7 @@ class FaultDetail(msgspec.Struct):
 
 
 class Moved(msgspec.Struct, omit_defaults=True):
-    """What an action or a reset led to; or `fault` alone, and then `seq` may be sent again."""
+    """Result of an action or a reset; or `fault` alone, and then `seq` may be sent again."""
 
     session: str
     seq: int
@@ -78,7 +79,7 @@ class Moved(msgspec.Struct, omit_defaults=True):
 
 
 class State(msgspec.Struct):
-    """How far a session is; `busy` while a request is under way in it."""
+    """Progress of a session; `busy` while it processes a request."""
 
     session: str
     env: str

@@ -1,8 +1,8 @@
-"""What one host process does: reads orders and carries them out, for many sessions at once.
+"""One host process: reads orders and executes them, for many sessions at once.
 
-One thread, the leader, reads and works, so that a cheap step costs no change of threads. When a call
-takes longer than `HAND_OVER_S`, the watchdog says so to the service and lets another thread lead;
-the slow one answers when it is done. With `THREADS` slow calls at once the others wait.
+One thread, the leader, reads and works, so that a cheap step costs no thread switch. When a call
+takes longer than `HAND_OVER_S`, the watchdog reports it to the service and makes another thread the
+leader; the slow one answers when it is done. With `THREADS` slow calls at once, further calls wait.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from verigym.server.envs.stage import Stage
 from verigym.verifiers.sql import engines
 
 THREADS = 8
-"""Calls that one host carries out at once."""
+"""Maximum number of calls that one host executes at once."""
 CURRENT = struct.Struct("<Q")
-"""What the shared memory holds: the call that the leader began last, for when it is heard of no more."""
+"""Content of the shared memory: the call that the leader began last, in case it never reports again."""
 HAND_OVER_S = 0.02
 _CHUNK = 1 << 18
 _FLUSH_BYTES = 1 << 16
@@ -37,7 +37,7 @@ _SWITCH_S = 0.001
 
 
 def load(names: Sequence[str], grants: Mapping[str, Any] | None) -> None:
-    """Import the environments `names`, before hosts are forked; one that is broken says so later."""
+    """Import the environments `names` before hosts are forked; a broken one fails on its first use."""
     if grants is not None:
         engines.restrict(grants["sql_engines"])
     for name in names:
@@ -46,7 +46,7 @@ def load(names: Sequence[str], grants: Mapping[str, Any] | None) -> None:
 
 
 def work(sock: socket.socket) -> None:
-    """Answer on `sock` until the service closes it; what comes first on it is memory to share."""
+    """Answer on `sock` until the service closes it; the first message on it is the shared memory."""
     _, fds, _, _ = socket.recv_fds(sock, 1, 1)
     if not fds:  # the service stopped just now
         return
@@ -65,18 +65,18 @@ class _Host:
         self._frames = Frames()
         self._ready: deque[Order] = deque()
         self._lock = threading.Lock()
-        """Around what follows, and whatever is sent."""
+        """Guards the following fields and everything that is sent."""
         self._out: list[Report] = []
         self._out_bytes = 0
         self._sent = 0.0
-        """When nothing was left to be sent, last."""
+        """Time at which the send queue was last empty."""
         self._leader = 0
-        """Number of the leader; who is not that any more must touch nothing but the lock."""
+        """Number of the leader; a former leader must touch nothing but the lock."""
         self._began = 0.0
-        """When the leader's call began; 0 between calls."""
+        """Time at which the leader's call began; 0 between calls."""
         self._slow = 0
         self._appointed: SimpleQueue[int] = SimpleQueue()
-        """Leaders to come, for threads that wait to be one."""
+        """Numbers of the next leaders, for the threads that wait to lead."""
         self._threads = 0
         self._ended = threading.Event()
         self._working = threading.Event()
@@ -117,7 +117,7 @@ class _Host:
                 self._ended.set()
 
     def _play(self, call: Call, number: int) -> bool:
-        """Carry out `call`; whether this thread still leads."""
+        """Execute `call`; return True if this thread still leads."""
         self._call = call.call
         CURRENT.pack_into(self._memory, 0, call.call)
         self._began = time.monotonic()
@@ -139,7 +139,7 @@ class _Host:
             return False
 
     def _read(self) -> bool:
-        """Wait for orders; False when there will be no more."""
+        """Wait for orders; return False if there will be no more."""
         while not self._ready:
             self._working.clear()
             data = self._sock.recv(_CHUNK)
@@ -164,7 +164,7 @@ class _Host:
         self._sent = time.monotonic()
 
     def _watch(self) -> None:
-        """Let another thread lead where the leader's call takes long."""
+        """Make another thread the leader if the leader's call is slow."""
         while True:
             self._working.wait()
             time.sleep(HAND_OVER_S)

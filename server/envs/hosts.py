@@ -2,8 +2,8 @@
 
 A call that takes longer than its time is answered with the fault `timeout` and its host is killed; the
 host's other calls are sent to another one, and whoever owns them hears which sessions were lost.
-Which call hangs is known: a host reports what takes long, and shares a word of memory that names the
-call that it began last, which can be read even where it holds the interpreter's lock for ever.
+The hanging call is known: a host reports slow calls, and shares a word of memory with the number of the
+call that it began last, which is readable even if a call holds the interpreter's lock for ever.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _log = logging.getLogger(__name__)
 
 _TICK_S = 0.1
 _DEATH, _SUSPECT, _GUILTY = 1, 10, 30
-"""What the death of its host counts against a call: any, one that was under way, and one that is given
-up. Three deaths of its own making, that is, or so many that nobody knows what they come from."""
+"""Points that a host's death adds to a call: to any call, and to a call in progress. At `_GUILTY` points
+the call is given up: after three deaths during its execution, or many of unknown cause."""
 _PAUSE_S = 1.0
 _LONG = 1 << 16
 _START_S = 60.0
-"""Longest wait for a host, where there is none."""
+"""Maximum seconds to wait for a host if none is running."""
 
 Write: TypeAlias = Callable[[int, "Host"], Call]
-"""Gives the message of a call with this number, for this host."""
+"""Function that returns the message of a call with this number, for this host."""
 Then: TypeAlias = Callable[[Answer], None]
 
 
@@ -68,12 +68,12 @@ class Host(asyncio.Protocol):
         self.pid = pid
         self.load = 0
         self.condemned = False
-        """Whether it is killed for a call that is known."""
+        """True if the host is being killed because of a known call."""
         self._memory = memory
         self.calls: dict[int, Pending] = {}
-        """In the order they were sent."""
+        """Calls without an answer, in the order they were sent."""
         self.slow: dict[int, float] = {}
-        """Those that take long, with when they were said to."""
+        """Time at which the host reported each slow call."""
         self.heard = 0.0
         self._hosts = hosts
         self._out: list[Order] = []
@@ -82,7 +82,7 @@ class Host(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     def order(self, order: Order) -> None:
-        """Send with whatever else goes out in this turn of the loop."""
+        """Send together with all other orders of this turn of the event loop."""
         if not self._out:
             self._loop.call_soon(self._flush)
         self._out.append(order)
@@ -90,12 +90,12 @@ class Host(asyncio.Protocol):
             self._flush()  # frames are bounded
 
     def current(self) -> int:
-        """The call that it began last, of those that it does not report as slow."""
+        """Return the call that the host began last, among those not reported as slow."""
         number: int = CURRENT.unpack_from(self._memory, 0)[0]
         return number
 
     def close(self) -> None:
-        """End the process: it leaves when the connection does."""
+        """End the process: it exits when the connection closes."""
         if self._transport is not None:
             self._transport.abort()
 
@@ -129,8 +129,8 @@ class Host(asyncio.Protocol):
 class Hosts:
     """`count` hosts with the environments `names` imported. On the event loop.
 
-    They start in the background; calls wait for the first. `on_death` hears of a host when it is
-    gone, before its calls are sent again. `sql_engines` and `keep_env` are those of `VerifierPool`.
+    They start in the background; calls wait for the first. `on_death` is called after the death of a
+    host, before its calls are resent. `sql_engines` and `keep_env` are those of `VerifierPool`.
     """
 
     def __init__(
@@ -165,17 +165,17 @@ class Hosts:
 
     @property
     def under_way(self) -> int:
-        """Calls without an answer."""
+        """Return the number of calls without an answer."""
         return len(self._waiting) + sum(len(host.calls) for host in self._live)
 
     def best(self) -> Host | None:
-        """The host with the fewest sessions; None while there is none."""
+        """Return the host with the fewest sessions; None if no host is running."""
         return min(self._live, key=lambda host: host.load, default=None)
 
     def call(self, write: Write, then: Then, host: Host | None = None) -> None:
-        """Have `then` called with the answer, once, never before this returns.
+        """Send a call; `then` gets the answer, once, never before this method returns.
 
-        `host` None takes any; a call that is sent again goes to any, too.
+        If `host` is None, any host is used; a call that is resent may go to any host, too.
         """
         self._number += 1
         pending = Pending(self._number, write, then)
@@ -184,7 +184,7 @@ class Hosts:
         self._send(pending, host)
 
     async def close(self) -> None:
-        """End all; what has no answer gets a fault."""
+        """End all hosts; calls without an answer get a fault."""
         self._closing.set()
         for host in list(self._live):
             host.close()
@@ -196,7 +196,7 @@ class Hosts:
         await asyncio.gather(*self._tasks)
 
     def died(self, host: Host) -> None:
-        """`host` is gone: start another, and send its calls elsewhere."""
+        """Handle the death of `host`: start another, and resend its calls to others."""
         if host not in self._live:
             return
         self._live.remove(host)
@@ -233,7 +233,7 @@ class Hosts:
         self._loop.call_soon(pending.then, fault)
 
     async def _spawn(self) -> None:
-        """Start one host, however often it takes."""
+        """Start one host, with as many attempts as it takes."""
         while not self._closing.is_set():
             try:
                 await self._start()
@@ -278,7 +278,7 @@ class Hosts:
             self._send(pending, self.best())
 
     def _tick(self) -> None:
-        """Kill hosts whose calls take too long, and refuse calls that no host takes."""
+        """Kill hosts whose calls exceed their time limit, and refuse calls that no host accepts."""
         now = self._loop.time()
         for host in list(self._live):
             guilty = self._overdue(host, now)
@@ -300,7 +300,7 @@ class Hosts:
         return [host.calls[number] for number in late]
 
     def _end(self, host: Host, guilty: Sequence[Pending]) -> None:
-        """Kill `host` for what `guilty` did; the other calls are not held responsible."""
+        """Kill `host` because of the calls `guilty`; its other calls are not blamed."""
         for pending in guilty:
             del host.calls[pending.number]
             self._fail(pending, Fault(pending.number, "timeout", "deadline"))

@@ -1,8 +1,8 @@
-"""Ends what was not used for a while: one heap and one timer for all leases.
+"""Ends things whose lease has expired, with one heap and one timer for all leases.
 
-Renewing a lease moves its time and nothing else; the heap hears of it when the old time has come. What
-has ended stays in the heap until half of it has: then it is cleared of them, so that it never holds
-more than twice what lives, and `_FEW`.
+Renewing a lease changes only its time; the heap notices at the old time. Ended things stay in the heap
+until they make up half of it, and are then removed, so that it never holds more than twice the live
+ones plus `_FEW`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ class Leased(Protocol):
 
     expires: float
     gone: bool
-    """Whether it has ended already."""
+    """True if it has ended already."""
 
 
 _FEW = 64
-"""Ended things that are not worth the clearing."""
+"""Number of ended things that is not worth removing."""
 
 Thing = TypeVar("Thing", bound=Leased)
 
@@ -36,23 +36,23 @@ class Leases(Generic[Thing]):
         self._heap: list[tuple[float, int, Thing]] = []
         self._added = 0
         self._ended = 0
-        """At least as many things of the heap have ended."""
+        """Lower bound of the number of ended things in the heap."""
         self._timer: asyncio.Handle | None = None
         self._rings_at = 0.0
-        """When the timer rings; uvloop's do not say so where that has passed."""
+        """Time of the timer; uvloop's timers do not report a time in the past."""
 
     def add(self, thing: Thing) -> None:
-        """Watch over `thing` until it is gone."""
+        """Supervise `thing` until it has ended."""
         self._added += 1
         heapq.heappush(self._heap, (thing.expires, self._added, thing))
         self._arm()
 
     def __len__(self) -> int:
-        """Entries that are kept, those of ended things included."""
+        """Return the number of entries, those of ended things included."""
         return len(self._heap)
 
     def forget(self, thing: Thing) -> None:
-        """`thing` has just ended; `gone` says so."""
+        """Note that `thing` has just ended; its `gone` is True."""
         self._ended += 1
         if self._ended > _FEW and 2 * self._ended > len(self._heap):
             self._heap = [entry for entry in self._heap if not entry[2].gone]
@@ -60,7 +60,7 @@ class Leases(Generic[Thing]):
             self._ended = 0
 
     def close(self) -> None:
-        """Watch over nothing more."""
+        """Stop supervising."""
         self._heap.clear()
         if self._timer is not None:
             self._timer.cancel()

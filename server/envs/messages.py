@@ -1,4 +1,4 @@
-"""What the service and its host processes say to each other: frames of several messages each.
+"""Messages between the service and its host processes, several to a frame.
 
 A frame is a length of four bytes, big-endian, and a MessagePack array. No pickle.
 """
@@ -17,9 +17,9 @@ _LENGTH = struct.Struct(">I")
 
 
 class Made(msgspec.Struct, array_like=True, frozen=True):
-    """How a session came to where it is; law 2 makes another one of it, exactly.
+    """History of a session, from which an identical one can be made (law 2).
 
-    An action that is no Unicode (half of a surrogate pair) is bytes, by `surrogatepass`.
+    An action that is not valid Unicode (a lone surrogate) is bytes, encoded with `surrogatepass`.
     """
 
     env: str
@@ -28,9 +28,9 @@ class Made(msgspec.Struct, array_like=True, frozen=True):
     options: dict[str, Any]
     actions: tuple[Any, ...] = ()  # str or bytes, a union that msgspec does not know
     key: str = ""
-    """State key that this leads to; empty where nobody knows."""
+    """State key at the end of the history; empty if unknown."""
     rng: str = ""
-    """See `Done`."""
+    """State of the seed generator as JSON; empty if the task began with a seed."""
 
 
 class Make(msgspec.Struct, array_like=True, tag="make", frozen=True):
@@ -42,7 +42,7 @@ class Make(msgspec.Struct, array_like=True, tag="make", frozen=True):
 
 
 class Step(msgspec.Struct, array_like=True, tag="step", frozen=True):
-    """Play `action`; in a session that has to be made again first, where `made` is given."""
+    """Play `action`; if `made` is given, make the session again from it first."""
 
     call: int
     session: int
@@ -51,7 +51,7 @@ class Step(msgspec.Struct, array_like=True, tag="step", frozen=True):
 
 
 class Reset(msgspec.Struct, array_like=True, tag="reset", frozen=True):
-    """Start a task; as `Step`."""
+    """Start another task; `made` is as for `Step`."""
 
     call: int
     session: int
@@ -67,14 +67,14 @@ class Drop(msgspec.Struct, array_like=True, tag="drop", frozen=True):
 
 
 class Describe(msgspec.Struct, array_like=True, tag="describe", frozen=True):
-    """Ask what an environment is."""
+    """Request the card of an environment."""
 
     call: int
     env: str
 
 
 class Tasks(msgspec.Struct, array_like=True, tag="tasks", frozen=True):
-    """Ask for the public part of the tasks of `seeds`."""
+    """Request the public part of the tasks of `seeds`."""
 
     call: int
     env: str
@@ -84,22 +84,22 @@ class Tasks(msgspec.Struct, array_like=True, tag="tasks", frozen=True):
 
 
 class Done(msgspec.Struct, array_like=True, tag="done"):
-    """It is done; `body` is JSON, and the rest is of sessions."""
+    """Success; `body` is JSON, and the other fields are about sessions."""
 
     call: int
     body: bytes
     over: bool = False
-    """Whether the episode has ended."""
+    """True if the episode has ended."""
     seed: int | None = None
-    """Seed of the task that was begun."""
+    """Seed of the task that began."""
     rng: str = ""
-    """Where the generator of seeds stands, where the task was begun without one: its state as JSON."""
+    """State of the seed generator as JSON, if the task began without a seed."""
     most: int = 0
-    """Longest action that is not invalid for its length, in characters."""
+    """Maximum length of a valid action, in characters."""
 
 
 class Fault(msgspec.Struct, array_like=True, tag="fault"):
-    """It could not be done, by no fault of who asked. `detail` is for the log alone."""
+    """Failure that is not the caller's fault. `detail` is for the log only."""
 
     call: int
     status: str
@@ -107,11 +107,11 @@ class Fault(msgspec.Struct, array_like=True, tag="fault"):
     digest: str = ""
     detail: str = ""
     spoiled: bool = False
-    """Whether the session may have moved all the same, and has to be made again."""
+    """True if the session may have changed despite the fault, and has to be made again."""
 
 
 class Refused(msgspec.Struct, array_like=True, tag="refused"):
-    """Who asked asked for something that cannot be."""
+    """Refusal of an invalid request."""
 
     call: int
     message: str
@@ -119,14 +119,14 @@ class Refused(msgspec.Struct, array_like=True, tag="refused"):
 
 
 class Lost(msgspec.Struct, array_like=True, tag="lost"):
-    """A session could not be made again: its environment breaks law 2."""
+    """Failure to make a session again: its environment breaks law 2."""
 
     call: int
     detail: str
 
 
 class Slow(msgspec.Struct, array_like=True, tag="slow"):
-    """A call has begun and takes its time. Its answer comes later."""
+    """Report of a slow call. Its answer comes later."""
 
     call: int
 
@@ -142,7 +142,7 @@ _reports = msgspec.msgpack.Decoder(list[Report])
 
 
 def frame(messages: Sequence[Order | Report]) -> bytes:
-    """The bytes of one frame."""
+    """Encode one frame."""
     body = _encode(messages)
     if len(body) > MAX_FRAME_BYTES:
         raise OSError(f"a frame of {len(body)} bytes is above the limit of {MAX_FRAME_BYTES}")
@@ -150,23 +150,23 @@ def frame(messages: Sequence[Order | Report]) -> bytes:
 
 
 def read_orders(body: bytes) -> list[Order]:
-    """The messages of a frame from the service."""
+    """Decode the messages of a frame from the service."""
     return _orders.decode(body)
 
 
 def read_reports(body: bytes) -> list[Report]:
-    """The messages of a frame from a host."""
+    """Decode the messages of a frame from a host."""
     return _reports.decode(body)
 
 
 class Frames:
-    """Puts frames together from what arrives. Raises OSError for one that is too long."""
+    """Assembles frames from received bytes. Raises OSError if a frame is too long."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """The frames that `data` completes, without their lengths."""
+        """Yield the frames that `data` completes, without their lengths."""
         buffer = self._buffer
         buffer += data
         while len(buffer) >= _LENGTH.size:

@@ -1,7 +1,7 @@
-"""What a host process does with one message: environments by session, made, played and described.
+"""Execution of single messages in a host process: creates, plays and describes environments by session.
 
-Nothing here answers with a hidden reference: bodies hold observations, `info` and the public part of
-tasks, and what an environment raised goes to the log.
+No answer holds a hidden reference: bodies hold observations, `info` and the public part of tasks, and
+an environment's exceptions go to the log.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class _Refused(Exception):
-    """Who asked is wrong; `where` is a path into the request."""
+    """The request is invalid; `where` is a path into it."""
 
     def __init__(self, message: str, where: str) -> None:
         super().__init__(message)
@@ -59,14 +59,14 @@ class Stage:
         self._classes: dict[str, type[Env[Any]]] = {}
 
     def drop(self, sessions: list[int]) -> None:
-        """Forget `sessions`, also those that are not here."""
+        """Drop `sessions`; unknown ones are ignored."""
         for session in sessions:
             env = self._envs.pop(session, None)
             if env is not None:
                 env.close()
 
     def answer(self, call: Call) -> Answer:
-        """What `call` gives. Never raises for what an environment does."""
+        """Execute `call` and return its answer. Never raises because of an environment."""
         try:
             return self._answer(call)
         except _Refused as refused:

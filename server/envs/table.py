@@ -1,7 +1,7 @@
-"""The sessions: whose they are, how far they are, and that each step happens exactly once.
+"""The table of sessions: their owners and progress; each step happens exactly once.
 
-A session is what was asked of it: environment, parameters, seed, options and actions. Where it lives
-is a detail: when its host dies it is made again from these in another, before its next step (law 2).
+A session is defined by its requests: environment, parameters, seed, options and actions. Its host is a
+detail: if the host dies, the session is made again from these in another before its next step (law 2).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from verigym.server.settings import Settings
 _log = logging.getLogger(__name__)
 
 _MOST_WAITING = 64
-"""Requests that may wait for their turn in one session."""
+"""Maximum number of requests that wait in one session."""
 _MOST_HISTORY = 8 << 20
-"""Characters of actions that a session may have since its last reset."""
+"""Maximum number of characters in a session's actions since its last reset."""
 
 _SHORT = 256
 
@@ -56,7 +56,7 @@ class Restart:
 
 Move: TypeAlias = Play | Restart
 Reply: TypeAlias = Callable[["bytes | Refusal", bool], None]
-"""Gets the answer, or why there is none, and whether the answer was given before. Called once."""
+"""Callback that gets the answer or a refusal, and True if the answer was given before. Called once."""
 
 
 class Session:
@@ -70,22 +70,22 @@ class Session:
     def __init__(self, id: str, number: int, owner: str, env: str) -> None:
         self.id = id
         self.number = number
-        """Its name in hosts."""
+        """Number of the session in messages to hosts."""
         self.owner = owner
         self.env = env
         self.made: Made
-        """How its last reset came about."""
+        """Constructor arguments, seed and options of the last reset."""
         self.actions: list[str | bytes] = []
-        """Those since then."""
+        """Actions since the last reset."""
         self.history = 0
-        """How long those are together."""
+        """Total length of `actions`, in characters."""
         self.host: Host | None = None
-        """Where it lives; None where it has to be made again."""
+        """Host of the session; None if it has to be made again."""
         self.seq = 0
         self.last: str | bytes | None = None
-        """The mark of what was asked with `seq`."""
+        """Mark of the request with number `seq`."""
         self.answer = b""
-        """What was answered to that."""
+        """Answer to that request."""
         self.over = False
         self.most = 0
         self.busy = False
@@ -100,7 +100,7 @@ class Table:
     def __init__(self, settings: Settings, names: list[str]) -> None:
         self.settings = settings
         self.names = names
-        """Ids of the environments that are served."""
+        """Ids of the served environments."""
         self.hosts = Hosts(
             names,
             settings.env_workers,
@@ -116,18 +116,18 @@ class Table:
         self._owned: dict[str, int] = {}
         self._numbers = 0
         self.moves: Counter[str] = Counter()
-        """Steps and resets that ended, by status; `ok` or that of a fault."""
+        """Number of finished steps and resets by status: `ok` or that of a fault."""
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     async def close(self) -> None:
-        """End everything."""
+        """End all sessions."""
         self._leases.close()
         await self.hosts.close()
 
     def env_id(self, name: str, where: str = "$.env") -> str:
-        """The id of a served environment, of which `name` may be short. Raises Refusal."""
+        """Return the id of a served environment from a full or short `name`. Raises Refusal."""
         try:
             id = resolve_id(name)
         except RequestError:
@@ -139,12 +139,12 @@ class Table:
         return id
 
     def of(self, owner: str) -> list[Session]:
-        """The sessions of one owner, oldest first."""
+        """Return the sessions of one owner, oldest first."""
         mine = [session for session in self._sessions.values() if session.owner == owner]
         return [session for session in mine if session.answer]  # others have not begun
 
     def find(self, owner: str, id: str) -> Session:
-        """A session of `owner`. Raises Refusal, the same one for what is somebody else's."""
+        """Return a session of `owner`. Raises Refusal, the same for a session of another owner."""
         session = self._sessions.get(id)
         if session is None or session.owner != owner:
             message = f"no such session; one that is not used for {self.settings.session_lease_s:g} s ends"
@@ -152,11 +152,11 @@ class Table:
         return session
 
     def renew(self, session: Session) -> None:
-        """Begin its lease anew."""
+        """Renew the session's lease."""
         session.expires = self._loop.time() + self.settings.session_lease_s
 
     def create(self, owner: str, ask: CreateBody, reply: Reply) -> None:
-        """Begin `ask.count` sessions in the same state. Raises Refusal."""
+        """Create `ask.count` sessions in the same state. Raises Refusal."""
         env = self.env_id(ask.env)
         _check_sendable([ask.params, ask.options])
         self._check_room(owner, ask.count)
@@ -199,7 +199,7 @@ class Table:
         self.hosts.call(write, then)
 
     def move(self, session: Session, seq: int, move: Move, reply: Reply) -> None:
-        """Step or reset when what was asked before is done, exactly once. Raises Refusal."""
+        """Step or reset exactly once, after all earlier requests. Raises Refusal."""
         if isinstance(move, Restart):
             _check_sendable([move.options])
         self.renew(session)
@@ -212,7 +212,7 @@ class Table:
             self._move(session, seq, move, reply)
 
     def state(self, session: Session) -> bytes:
-        """JSON of how far it is."""
+        """Return the session's progress as JSON."""
         last = msgspec.json.decode(session.answer)
         state = {
             "session": session.id,
@@ -229,7 +229,7 @@ class Table:
         return _encode(state)
 
     def drop(self, session: Session) -> None:
-        """End a session; what waits in it is refused."""
+        """End a session; its waiting requests are refused."""
         if session.gone:
             return
         session.gone = True
@@ -368,7 +368,7 @@ class Table:
             self._by_host.setdefault(host, set()).add(session)
 
     def _unplace(self, session: Session) -> None:
-        """Have the session made again before its next step."""
+        """Mark the session to be made again before its next step."""
         if session.host is not None:
             session.host.order(messages.Drop([session.number]))
             self._place(session, None)
@@ -396,14 +396,14 @@ class Table:
 
 
 def _kept(action: str | bytes, most: int) -> str | bytes:
-    """As much of an action as decides what it does: too long is too long, no Unicode is none."""
+    """Return an equivalent of an action to keep: cut if overlong, a fixed text if not valid Unicode."""
     if isinstance(action, bytes):
         return b"\xed\xa0\x80"
     return action[: most + 1]
 
 
 def _mark(move: Move) -> str | bytes:
-    """What tells a move from others; short, since every session keeps one."""
+    """Return a short mark that distinguishes a move from others; every session keeps one."""
     if isinstance(move, Restart):
         return hashlib.sha256(_encode([move.seed, move.options])).digest()
     if isinstance(move.action, bytes) or len(move.action) > _SHORT:

@@ -1,4 +1,4 @@
-"""What callers send about environments and sessions, over HTTP and in the frames of a WebSocket."""
+"""Requests about environments and sessions, over HTTP and in the frames of a WebSocket."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HALF_PAIR = b"\\u"
 
 
 class CreateBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Begin `count` sessions of one environment, all in the state that `seed` gives.
+    """Create `count` sessions of one environment, all in the start state of `seed`.
 
     `params` are arguments of the environment's constructor, `options` those of its `reset`.
     """
@@ -33,7 +33,7 @@ class CreateBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class StepBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Play one action. `seq` is one more than the last, or the last again to hear its answer again."""
+    """Play one action. `seq` is the last number + 1, or the last number to get its answer again."""
 
     written_by_models: ClassVar[str] = "action"
     seq: Seq
@@ -41,7 +41,7 @@ class StepBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class ResetBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """Begin a task in the same session; `seq` as for a step."""
+    """Start another task in the same session; `seq` is as for a step."""
 
     seq: Seq
     seed: Seed | None = None
@@ -67,7 +67,7 @@ _frames = msgspec.json.Decoder(Frame)
 
 
 def read_frame(text: str, max_depth: int) -> Frame:
-    """The frame that `text` holds. Raises Refusal."""
+    """Decode a frame. Raises Refusal."""
     data = text.encode()
     try:
         return decode(data, _frames, max_depth)
@@ -81,7 +81,7 @@ def read_frame(text: str, max_depth: int) -> Frame:
 
 
 def as_action(text: str) -> str | bytes:
-    """`text` as messages carry it: what is no Unicode as bytes."""
+    """Return `text` as messages carry it: bytes if it is not valid Unicode."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -90,7 +90,7 @@ def as_action(text: str) -> str | bytes:
 
 
 def id_of(text: str) -> bytes:
-    """JSON of the `id` of a frame that is refused, where it has one; else null."""
+    """Return the `id` of a refused frame as JSON; null if it has none."""
     try:
         return bytes(msgspec.json.decode(text, type=_Id).id)
     except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
@@ -102,7 +102,7 @@ class _Id(msgspec.Struct):
 
 
 def _with_half_pairs(data: bytes) -> Frame | None:
-    """The frame where all that is wrong with it are halves of surrogate pairs in its action."""
+    """Decode a frame whose only defects are lone surrogates in its action; None for any other."""
     try:
         plain = json.loads(data)
         id = msgspec.Raw(msgspec.json.encode(plain.pop("id", None)))

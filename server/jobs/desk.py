@@ -24,7 +24,7 @@ class Desk:
         self._thread = ThreadPoolExecutor(1, "verigym-store")
 
     async def call(self, do: Callable[[Store], Answer]) -> Answer:
-        """What `do` gives. Raises StoreError."""
+        """Run `do` in the store's thread and return its result. Raises StoreError."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._call, do)
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of the routes of jobs."""
+"""OpenAPI documentation of the routes of jobs."""
 
 from __future__ import annotations
 

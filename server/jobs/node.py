@@ -18,7 +18,7 @@ def own_name() -> str:
 
 
 def is_dead(name: str) -> bool:
-    """Whether that process is known to have ended."""
+    """Return True if the process `name` is known to have ended."""
     machine, pid, start = name.split(":")
     return machine == _machine() and _start(int(pid)) != start
 

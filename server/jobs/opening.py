@@ -22,9 +22,10 @@ def default_path() -> Path:
 
 
 def opener(url: str | None) -> Callable[[], Store]:
-    """What opens the store at `url`: `sqlite:///file`, `postgresql://...`, or None for the default.
+    """Return a function that opens the store at `url`.
 
-    Raises ConfigError for any other.
+    `url` is `sqlite:///file`, `postgresql://...`, or None for the default. Raises ConfigError for any
+    other.
     """
     if url is None:
         path = default_path()

@@ -25,7 +25,7 @@ _LOCK = 0x7665_7269_6779_6D31
 """Advisory lock of whoever accepts jobs or makes the tables; any number that nobody else takes."""
 
 _CLOCK_S = 10.0
-"""How often the database is asked for the time."""
+"""Seconds between queries of the database's clock."""
 
 _LIMITS = "-c statement_timeout=30s -c lock_timeout=10s -c idle_in_transaction_session_timeout=60s"
 

@@ -28,7 +28,7 @@ from verigym.server.settings import Settings
 _MARGIN_S = 0.1
 """Before the caller's deadline, so that the answer arrives."""
 _LOOK_S = 1.0
-"""How soon it is noticed that the service is to stop."""
+"""Seconds between checks for a stop of the service."""
 _LARGE_BYTES = 1 << 20
 _log = logging.getLogger(__name__)
 _verify_decoder = msgspec.json.Decoder(VerifyBody)
@@ -144,7 +144,7 @@ def install(app: FastAPI, settings: Settings, check: Callable[[VerifyBody, str],
 
 
 def _read(data: bytes, max_depth: int) -> tuple[list[VerifyBody], list[bytes] | None]:
-    """What is asked for; and each item's own bytes, or None where the body is one ask itself."""
+    """Return the requests and each item's raw bytes; None for the latter if the body is one request."""
     raws: list[bytes] | None
     try:
         items = _shape_decoder.decode(data).items
@@ -157,7 +157,7 @@ def _read(data: bytes, max_depth: int) -> tuple[list[VerifyBody], list[bytes] | 
 
 
 def _lax_items(data: bytes, max_depth: int) -> list[bytes] | None:
-    """As above, of a body with halves of surrogate pairs, written in ASCII with escapes; see body.py."""
+    """Return each item's raw bytes for a body with lone surrogates, escaped in ASCII; see body.py."""
     try:
         plain = json.loads(data)
         if isinstance(plain, dict) and "items" in plain:

@@ -54,7 +54,7 @@ MOST_BYTES = 4 << 30
 """Bodies of all jobs that are not finished."""
 
 _TICK_S = 0.5
-"""How often other processes' jobs are looked for; a job added here is taken at once."""
+"""Seconds between polls for other processes' jobs; a job added here is claimed at once."""
 _GROUP = 256
 _CHUNK = 16
 """Items that go to the pool together."""
@@ -63,7 +63,7 @@ _FAST_S, _SLOW_S = 1.0, 4.0
 _LANE = " jobs"
 """In the pool: jobs take turns with the requests of each caller, whose names begin with no space."""
 _ELSEWHERE_S = 5.0
-"""How long an item that this service cannot judge is left to the others."""
+"""Seconds for which an item that this service cannot judge is left to other services."""
 
 _log = logging.getLogger(__name__)
 _decoder = msgspec.json.Decoder(VerifyBody)
@@ -400,7 +400,7 @@ class Jobs:
 
 
 def _drained(queue: asyncio.Queue[Settled]) -> list[Settled]:
-    """What is in the queue now, as much as is written together."""
+    """Take the items that are in the queue now, up to the size of one write."""
     found: list[Settled] = []
     while len(found) < 2 * _GROUP:
         try:

@@ -78,23 +78,23 @@ class Store(ABC):
     """
 
     _served_last = ""
-    """The owner that a claim looked for last."""
+    """Owner that the last claim served."""
     skip_locked = ""
-    """What a SELECT ends with that passes over rows of others' transactions."""
+    """Suffix of a SELECT that skips rows locked by other transactions."""
 
     # What a kind of store provides.
 
     @abstractmethod
     def transaction(self, *, accept: bool = False) -> AbstractContextManager[None]:
-        """All or nothing. `accept`: one at a time over all processes, and on the disk at its end."""
+        """Open an atomic transaction. `accept`: exclusive over all processes, and durable at its end."""
 
     @abstractmethod
     def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """The rows of one statement."""
+        """Run one statement and return its rows."""
 
     @abstractmethod
     def each(self, sql: str, rows: Iterable[Sequence[Any]]) -> list[int]:
-        """How many rows the statement changed, for each of `rows`."""
+        """Run the statement for each of `rows`; return the number of rows that each run changed."""
 
     @abstractmethod
     def lock_jobs(self, ids: Sequence[str]) -> None:
@@ -102,10 +102,10 @@ class Store(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Does not raise."""
+        """Close the store. Never raises."""
 
     def now(self) -> float:
-        """Seconds since 1970, by a clock that all processes at this store share."""
+        """Return the seconds since 1970 by a clock that all processes of this store share."""
         return time.time()
 
     # Jobs.
@@ -216,13 +216,13 @@ class Store(ABC):
         return job
 
     def unfinished(self, ids: Collection[str]) -> set[str]:
-        """Those of `ids` that are neither finished nor forgotten."""
+        """Return those of `ids` whose jobs are neither finished nor deleted."""
         marks = ", ".join("?" * len(ids))
         sql = f"SELECT id FROM verigym_jobs WHERE finished_s IS NULL AND id IN ({marks})"
         return {id for (id,) in self.run(sql, list(ids))} if ids else set()
 
     def counts(self) -> dict[JobState, int]:
-        """How many jobs are queued and running."""
+        """Return the number of queued and of running jobs."""
         sql = "SELECT status, count(*) FROM verigym_jobs WHERE finished_s IS NULL GROUP BY status"
         found = {JobState.QUEUED: 0, JobState.RUNNING: 0}
         return found | {JobState(status): count for status, count in self.run(sql)}

@@ -1,4 +1,4 @@
-"""What a store of jobs keeps and promises; sql.py has the calls.
+"""Data and guarantees of a store of jobs; sql.py has the methods.
 
 A job has items; an item is judged on its own. Item states and who moves them:
 
@@ -26,7 +26,7 @@ class StoreError(VerigymError):
 
 
 class JobState(StrEnum):
-    """Where a job is. `done` and `cancelled` are final."""
+    """State of a job. `done` and `cancelled` are final."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -82,7 +82,7 @@ class Claim:
     faults: int
     """Faults so far that were tried again."""
     lost: int
-    """How often a process died or hung while it had the item."""
+    """Number of times that a process died or hung while it held the item."""
     ask: bytes
 
 

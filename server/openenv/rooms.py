@@ -1,4 +1,4 @@
-"""Which environment an address means, and the sessions that OpenEnv clients made by HTTP."""
+"""Maps addresses to environments, and holds the sessions that OpenEnv clients made by HTTP."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from verigym.server.settings import Settings
 
 @dataclass
 class Shared:
-    """What all rooms of a service share, by session."""
+    """State that all rooms of a service share, by session id."""
 
     attached: set[str] = field(default_factory=set)
-    """Those that a WebSocket plays now, which came by HTTP."""
+    """Sessions made by HTTP that a WebSocket plays now."""
     to_end: set[str] = field(default_factory=set)
-    """Those of them that end when it leaves."""
+    """Attached sessions that end when their WebSocket closes."""
     turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
 
 @dataclass(frozen=True)
 class Room:
-    """One environment for one caller; what a base URL and a key mean."""
+    """One environment for one caller, given by a base URL and a key."""
 
     env: str
     caller: Caller
@@ -39,27 +39,27 @@ class Room:
 
     @property
     def owner(self) -> str:
-        """Whose the sessions are."""
+        """Owner of the sessions."""
         return self.caller.name
 
     @property
     def name(self) -> str:
-        """What the task API calls it, which has no slash: `keydoor-v0`."""
+        """Name of the environment in the task API, without a slash: `keydoor-v0`."""
         return self.env.rpartition("/")[2]
 
     async def take(self, ask: Reset | None = None) -> Seat:
-        """A seat at a new session, which plays what `ask` says. Raises Refusal."""
+        """Return a seat at a new session that plays the task of `ask`. Raises Refusal."""
         return self._seat(await begin(self.table, self.owner, self.env, ask or Reset()))
 
     def seat(self, session: str) -> Seat:
-        """A seat at a session that is there already. Raises Refusal."""
+        """Return a seat at an existing session. Raises Refusal."""
         found = self.table.find(self.owner, session)
         if found.env != self.env:
             raise Refusal(404, "unknown_session", f"this is a session of {found.env}")
         return self._seat(found)
 
     def end(self, session: str) -> bool:
-        """End it, or have it end when its WebSocket leaves; whether it has ended. Raises Refusal."""
+        """End a session now or when its WebSocket closes; True if it has ended. Raises Refusal."""
         seat = self.seat(session)
         if session in self.shared.attached:
             self.shared.to_end.add(session)
@@ -68,7 +68,7 @@ class Room:
         return True
 
     def capacity(self) -> dict[str, int]:
-        """How many sessions there are, of how many; the narrower bound of the two."""
+        """Return number and limit of sessions: the caller's if its limit is reached, else the service's."""
         mine, most = len(self.table.of(self.owner)), self.settings.max_sessions_per_key
         if mine >= most:
             return {"active_sessions": mine, "max_sessions": most}

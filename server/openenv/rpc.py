@@ -58,14 +58,14 @@ class _Wrong(Exception):
 
 
 def tools(schema: str) -> list[Object]:
-    """The tools; `schema` is the key of their arguments' schema, which OpenEnv writes in two ways."""
+    """Return the tools; `schema` is the key of their arguments' schema: OpenEnv has two spellings."""
     return [
         {"name": name, "description": about, schema: arguments} for name, about, arguments in _TOOLS
     ]
 
 
 def load(text: str | bytes, max_depth: int) -> Any:
-    """JSON. Raises ValueError."""
+    """Decode JSON. Raises ValueError."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     if deeper_than(data, max_depth):
         raise ValueError(f"arrays and objects may be nested {max_depth} deep")
@@ -76,17 +76,17 @@ def load(text: str | bytes, max_depth: int) -> Any:
 
 
 def unreadable(message: str) -> Object:
-    """The response to what is not JSON."""
+    """Return the response to text that is not JSON."""
     return _error(_Wrong(Code.PARSE_ERROR, message), None)
 
 
 def failed(message: str, data: Any) -> Object:
-    """The response where the service cannot serve."""
+    """Return the response if the service cannot serve."""
     return _error(_Wrong(Code.SERVER_ERROR, message, data), None)
 
 
 async def answer(room: Room, said: Any, seat: Seat | None = None) -> Object:
-    """The response to a request, in the session of `seat`, or the one that it names, or a new one."""
+    """Answer a request in the session of `seat`, or the one that it names, or a new one."""
     try:
         request = RpcRequest.model_validate(said)
     except ValidationError as error:
@@ -102,7 +102,8 @@ async def answer(room: Room, said: Any, seat: Seat | None = None) -> Object:
 
 
 async def call(seat: Seat, tool: str, arguments: Object) -> Object:
-    """What a tool answers, as of a step. Raises KeyError for no tool, ValueError for its arguments."""
+    """Use a tool and return its answer, like that of a step. Raises KeyError if the tool is unknown,
+    ValueError if its arguments are invalid."""
     known = {name: schema["properties"] for name, _, schema in _TOOLS}[tool]
     for name in arguments:
         if name not in known:
@@ -116,7 +117,7 @@ async def call(seat: Seat, tool: str, arguments: Object) -> Object:
 
 
 def told(answer: Object) -> Object:
-    """A tool's result, in the words of MCP."""
+    """Return a tool's result in MCP's format."""
     data = {name: value for name, value in answer.items() if name != "observation"}
     data["message"] = answer["observation"]["message"]
     return {
@@ -129,7 +130,7 @@ def told(answer: Object) -> Object:
 
 
 async def as_step(seat: Seat, action: CallTool) -> Object:
-    """A tool used by a step: OpenEnv has errors of its own for that."""
+    """Use a tool as a step: OpenEnv has its own errors for that."""
     result: Object | None = None
     error: Object | None = None
     rest: Object = {"reward": None, "done": False, "metadata": {}}
@@ -203,7 +204,7 @@ async def _call(room: Room, params: Object, seat: Seat | None) -> Object:
 
 
 def _named(room: Room, params: Object, seat: Seat | None) -> Seat | None:
-    """The seat at the session that `params` name, where a socket has none of its own."""
+    """Return the seat at the session that `params` name, if the socket has none of its own."""
     session = params.get("session_id")
     if seat is not None or session is None:
         return seat

@@ -1,8 +1,8 @@
-"""One OpenEnv session: a session of the table, played in OpenEnv's words.
+"""One OpenEnv session: a session of the table, played in OpenEnv's format.
 
-`reward` and `done` have places of their own there. What has none is in `metadata`: `terminated` and
-`truncated`, the environment's `info`, and `fault` where nothing happened; the reward is then null,
-never 0 (law 1), and the same action may be sent again.
+OpenEnv has fields for `reward` and `done`. `metadata` holds the rest: `terminated` and `truncated`, the
+environment's `info`, and `fault` if nothing happened; the reward is then null, never 0 (law 1), and the
+same action may be sent again.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from verigym.server.refusals import Refusal
 
 
 class Seat:
-    """Who plays a session, one move after the other in `turn`, which all seats at it share.
+    """A player of a session, one move at a time, serialised by `turn`, which all its seats share.
 
-    Raises Refusal, here and there, for what cannot be done.
+    The methods raise Refusal if a request cannot be served.
     """
 
     def __init__(self, table: Table, owner: str, session: Session, turn: asyncio.Lock) -> None:
@@ -34,7 +34,7 @@ class Seat:
         self._episode_id: str | None = None
 
     async def reset(self, ask: Reset) -> Object:
-        """Begin an episode; what it answers on the wire."""
+        """Begin an episode; return the answer to send."""
         seed, options = what_to_play(ask)
         begun = await self._move(Restart(seed, options))
         if "fault" not in begun:
@@ -42,20 +42,20 @@ class Seat:
         return self._told(begun)
 
     async def act(self, message: str) -> Object:
-        """Play one action; what it answers on the wire."""
+        """Play one action; return the answer to send."""
         return self._told(await self._move(Play(as_action(message))))
 
     def look(self) -> Object:
-        """What the last reset or action answered, again."""
+        """Return the answer of the last reset or action again."""
         return self._told(self._last())
 
     @property
     def has_begun(self) -> bool:
-        """Whether it was ever reset by who plays; it is in a state of nobody's choice before."""
+        """True once the client has reset the session; before that, its state is arbitrary."""
         return self.session.seq > 0
 
     def state(self) -> Object:
-        """How far the episode is."""
+        """Return the progress of the episode."""
         info = self._last()["info"] if self.has_begun else {}
         return {
             "episode_id": self._episode_id,
@@ -101,7 +101,7 @@ class Seat:
 
 
 async def begin(table: Table, owner: str, env: str, ask: Reset) -> Session:
-    """A new session of `env`, which plays what `ask` says. Raises Refusal."""
+    """Create a session of `env` that plays the task of `ask`. Raises Refusal."""
     seed, options = what_to_play(ask)
     body = CreateBody(env=env, seed=seed, options=options)
     answer = await wait(lambda reply: table.create(owner, body, reply))
@@ -110,14 +110,14 @@ async def begin(table: Table, owner: str, env: str, ask: Reset) -> Session:
 
 
 def what_to_play(ask: Reset) -> tuple[int | None, dict[str, Any]]:
-    """Seed and options of a reset."""
+    """Return seed and options of a reset."""
     chosen = {"split": ask.split, "difficulty": ask.difficulty}
     options = {name: value for name, value in chosen.items() if value is not None}
     return ask.index if ask.seed is None else ask.seed, options
 
 
 async def wait(start: Callable[[Reply], None]) -> bytes:
-    """What the table answers. Raises Refusal."""
+    """Wait for the table's answer and return it. Raises Refusal."""
     future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
     def reply(answer: bytes | Refusal, again: bool) -> None:

@@ -36,11 +36,11 @@ from verigym.server.refusals import Refusal
 
 
 class _Goodbye(Exception):
-    """The client said so."""
+    """The client asked to close the socket."""
 
 
 class _Unusable(Exception):
-    """What ends the socket."""
+    """The socket has to be closed because of an unusable message."""
 
 
 async def play(socket: WebSocket, room: Room) -> None:
@@ -120,7 +120,7 @@ async def _serve(
 
 @asynccontextmanager
 async def _seated(room: Room, session: str | None) -> AsyncIterator[Seat]:
-    """A seat for as long as the socket lives."""
+    """Yield a seat for the lifetime of the socket."""
     if not session:
         seat = await room.take()
         try:
@@ -148,7 +148,7 @@ async def _seated(room: Room, session: str | None) -> AsyncIterator[Seat]:
 
 @asynccontextmanager
 async def _kept(room: Room, seat: Seat) -> AsyncIterator[None]:
-    """The session's lease does not end while the socket lives, however long the client thinks."""
+    """Keep the session's lease alive for the lifetime of the socket, however long the client takes."""
 
     async def keep() -> None:
         while True:

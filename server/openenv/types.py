@@ -1,7 +1,7 @@
-"""What is said on the wire of OpenEnv, as pydantic types: their errors and JSON Schemas are part of it.
+"""OpenEnv's wire format as pydantic types; their errors and JSON Schemas are part of it.
 
 Names and limits of the fields are OpenEnv's; those of `Action`, `Observation` and `State` beyond its
-base classes are ours.
+base classes are this project's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Open(BaseModel):
 
 
 class Action(_Strict):
-    """One turn of the agent: any text; what the environment cannot use is an invalid move there."""
+    """One turn of the agent: any text; text that the environment cannot use is an invalid move."""
 
     metadata: Object = Field(default_factory=dict, description="Not used")
     message: Annotated[str, WrapValidator(_any_text)] = Field(
@@ -37,14 +37,14 @@ class Action(_Strict):
 
 
 class ListTools(_Strict):
-    """As an action: which tools there are."""
+    """Action that lists the tools."""
 
     metadata: Object = Field(default_factory=dict)
     type: Literal["list_tools"]
 
 
 class CallTool(_Strict):
-    """As an action: use a tool."""
+    """Action that uses a tool."""
 
     metadata: Object = Field(default_factory=dict)
     type: Literal["call_tool"]
@@ -53,8 +53,8 @@ class CallTool(_Strict):
 
 
 class Observation(_Strict):
-    """What the agent sees. `reward` is null where nothing happened; `metadata["fault"]` then says why,
-    and the same action may be sent again."""
+    """Observation of the agent. `reward` is null if nothing happened; `metadata["fault"]` then gives the
+    cause, and the same action may be sent again."""
 
     done: bool = Field(default=False, description="Whether the episode has ended")
     reward: float | None = Field(default=None, description="The verdict's score, or 0")
@@ -67,7 +67,7 @@ class Observation(_Strict):
 
 
 class State(_Open):
-    """How far the episode is."""
+    """Progress of the episode."""
 
     episode_id: str | None = Field(default=None, description="As given to reset, or drawn")
     step_count: int = Field(default=0, ge=0, description="Actions since the reset")
@@ -82,18 +82,18 @@ Seed = Annotated[int, Field(ge=0, lt=2**63)]
 
 
 class Reset(_Open):
-    """What to play; fields that no environment here knows are passed over."""
+    """Choice of the task to play; unknown fields are ignored."""
 
     seed: Seed | None = None
     episode_id: Annotated[str, Field(max_length=255)] | None = None
     split: str | None = None
     index: Seed | None = None
-    """A task of the task API, which is the seed that plays it."""
+    """Index of a task in the task API, which is its seed."""
     difficulty: str | None = None
 
 
 class StepRequest(_Open):
-    """A step over HTTP, which knows no sessions: of a new environment, reset with `seed` and so on."""
+    """A step over HTTP, without a session: in a new environment, reset with `seed` and the options."""
 
     action: Object
     timeout_s: Annotated[float, Field(gt=0)] | None = None
@@ -146,6 +146,6 @@ class RpcRequest(_Strict):
 
 
 def errors_of(error: ValidationError) -> list[Object]:
-    """What is wrong and where, without what was sent."""
+    """Return the type, path and message of each error, without the input."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
     return [{"type": one["type"], "loc": list(one["loc"]), "msg": one["msg"]} for one in found]

@@ -354,7 +354,7 @@ def test_what_the_caller_did_wrong_is_an_error(service):
     "url", ["127.0.0.1:80", "ftp://x", "http://", "http://x:port", "http://x:99999", ""]
 )
 def test_an_address_must_be_one(url):
-    with pytest.raises(RequestError, match="reads http"):
+    with pytest.raises(RequestError, match="must read http"):
         RemoteVerifier(url, PICKY)
 
 

@@ -74,14 +74,14 @@ def test_malformed_json_is_the_caller_s_fault(data):
 
 
 def test_token_fields_have_one_length():
-    with pytest.raises(ValueError, match="of one length, got 1, 0, 0"):
+    with pytest.raises(ValueError, match="equal lengths, got 1, 0, 0"):
         Turn(observation="", response="", action="", reward=0, state_key="", response_ids=[1])
 
 
 def test_a_fault_is_named_if_and_only_if_there_is_one():
-    with pytest.raises(ValueError, match="names its fault"):
+    with pytest.raises(ValueError, match="fault must be given if"):
         episode(status="fault")
-    with pytest.raises(ValueError, match="names its fault"):
+    with pytest.raises(ValueError, match="fault must be given if"):
         episode(fault=Fault(cause="c", detail="d"))
     with pytest.raises(ValueError, match="status must be"):
         episode(status="lost")

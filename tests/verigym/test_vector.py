@@ -84,7 +84,7 @@ def test_a_fault_comes_out_of_a_process_as_it_is():
             with pytest.raises(VerifierFault) as raised:
                 envs.step(("<answer>1</answer>",) * 2)
             assert raised.value.verdict.score is None
-            with pytest.raises(RequestError, match="make them again"):
+            with pytest.raises(RequestError, match="make it again"):
                 envs.reset(seed=2)
         finally:
             envs.close()
@@ -95,7 +95,7 @@ def test_a_fault_comes_out_of_a_process_as_it_is():
     [
         ({"num_envs": "2"}, "whole number of at least 1, got '2'"),
         ({"mode": "threads"}, "did you mean 'thread'"),
-        ({"autoreset": "next"}, "no autoreset 'next'"),
+        ({"autoreset": "next"}, "unknown autoreset 'next'"),
         ({"num_envs": 0}, "at least 1"),
         ({"name": "keydor"}, "did you mean"),
     ],
@@ -110,7 +110,7 @@ def test_each_instance_gets_one_action(mode):
     envs = verigym.make_vec("keydoor", 2, mode=mode)
     envs.reset(seed=1)
     for actions in ("up", ("up",), ("up",) * 3):
-        with pytest.raises(RequestError, match="one action for each of 2 instances"):
+        with pytest.raises(RequestError, match="give one action for each of 2 instances"):
             envs.step(actions)
     assert len(envs.step(("up", "up"))[0]) == 2
     envs.close()

@@ -1,4 +1,4 @@
-"""Where a service is and how it is spoken to; what the blocking and the async client share."""
+"""Address of a service, and the error handling that the blocking and the async client share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from verigym.service import Failed
 from verigym.verdict import Status
 
 KEY_VARIABLE = "VERIGYM_API_KEY"
-"""The environment variable that holds the key where none is given."""
+"""Environment variable with the default key."""
 
 MAX_ANSWER_BYTES = 64 << 20
 _MAX_CONNECTIONS = 256
@@ -23,7 +23,7 @@ _KEEPALIVE_S = 30.0
 class Address:
     """A service's URL and key. `timeout_s` bounds a call with all its attempts.
 
-    Raises RequestError for a URL that is none.
+    Raises RequestError if the URL is malformed.
     """
 
     def __init__(self, url: str, *, key: str | None = None, timeout_s: float = 30.0) -> None:
@@ -33,7 +33,7 @@ class Address:
         except ValueError:  # a port that is no number
             good = False
         if not good:
-            raise RequestError(f"the URL of a service reads http://host:port, got {url!r}")
+            raise RequestError(f"the URL of a service must read http://host:port, got {url!r}")
         if not timeout_s > 0:
             raise RequestError(f"timeout_s must be above 0, got {timeout_s}")
         self.url = url.rstrip("/")
@@ -46,7 +46,7 @@ class Address:
         self._use_proxy = parts.hostname not in ("localhost", "127.0.0.1", "::1")
 
     def _read(self, status: int, headers: Mapping[str, str], body: bytes) -> bytes:
-        """The body of a good answer. Raises RequestError or Failed."""
+        """Return the body of a successful answer. Raises RequestError or Failed."""
         return service.read_answer(status, headers, body)
 
     def _options(self) -> dict[str, Any]:
@@ -60,7 +60,7 @@ class Address:
         return {"headers": self._headers, "trust_env": self._use_proxy, "limits": limits}
 
     def _fail(self, error: Exception) -> NoReturn:
-        """Say in our terms what the HTTP library raised."""
+        """Raise the error of this package that stands for an error of the HTTP library."""
         import httpx2
 
         if isinstance(error, (httpx2.ReadTimeout, httpx2.WriteTimeout, TimeoutError)):
@@ -76,11 +76,11 @@ class Address:
 
 
 def deadline_header(left_s: float) -> dict[str, str]:
-    """Tells the service how long its answer will be waited for, so that it stops in time."""
+    """Return the header that tells the service the remaining time, so that it stops in time."""
     return {"Verigym-Deadline-S": f"{service.judging_time(left_s):.3f}"}
 
 
 def check_size(received: bytearray) -> None:
-    """Raises Failed for an answer that is too large to be one."""
+    """Raise Failed if an answer is too large."""
     if len(received) > MAX_ANSWER_BYTES:
         raise service.bad_answer(f"more than {MAX_ANSWER_BYTES} bytes")

@@ -1,4 +1,4 @@
-"""`AsyncSender`: requests to a service from an event loop, with their repetitions."""
+"""`AsyncSender`: requests to a service from an event loop, with retries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class AsyncSender(Address):
-    """Sends for one event loop at a time."""
+    """Sends requests from one event loop at a time."""
 
     def __init__(self, url: str, *, key: str | None = None, timeout_s: float = 30.0) -> None:
         super().__init__(url, key=key, timeout_s=timeout_s)
@@ -44,7 +44,8 @@ class AsyncSender(Address):
         await self.close()
 
     async def call(self, call: Call[Answer], timeout_s: float | None = None) -> Answer:
-        """What `call` gives. Raises RequestError, or VerifierFault where the service is away."""
+        """Send `call` and return its answer. Raises RequestError, or VerifierFault if the service is
+        unavailable."""
         try:
             return call.read(
                 await self._send(

@@ -25,15 +25,15 @@ class AsyncClient(AsyncSender):
     """As `Client`, for one event loop at a time."""
 
     async def health(self) -> dict[str, Any]:
-        """What the service says of itself."""
+        """Return the service's health report."""
         return await self.call(calls.health())
 
     async def verifiers(self) -> list[VerifierInfo]:
-        """What the service judges."""
+        """Return the verifiers of the service."""
         return await self.call(calls.verifiers())
 
     async def card(self, verifier: str) -> dict[str, Any]:
-        """The verifier's card: how often it was wrong, and on what."""
+        """Return the verifier's card: its error rates, by set of cases."""
         return await self.call(calls.card(verifier))
 
     async def verify(
@@ -44,7 +44,7 @@ class AsyncClient(AsyncSender):
         *,
         params: Mapping[str, JSON] | None = None,
     ) -> Verdict:
-        """The verdict on one submission; a fault where there was none."""
+        """Return the verdict on one submission; a fault if the service gave none."""
         batch = Batch.of(verifier, [(task, submission)], params, self.timeout_s)
         if not batch.bodies:
             return batch.fill([])[0]
@@ -61,7 +61,7 @@ class AsyncClient(AsyncSender):
         *,
         params: Mapping[str, JSON] | None = None,
     ) -> list[Verdict]:
-        """Verdicts in order, from one request, which `timeout_s` bounds as a whole."""
+        """Return the verdicts in order, from one request, which `timeout_s` bounds as a whole."""
         batch = Batch.of(verifier, items, params, self.timeout_s)
         if not batch.bodies:
             return batch.fill([])
@@ -78,7 +78,7 @@ class AsyncClient(AsyncSender):
         *,
         params: Mapping[str, JSON] | None = None,
     ) -> AsyncIterator[Numbered]:
-        """As `verify_batch`, each verdict as soon as it is there, with its place; in no order.
+        """Yield each verdict of a batch with its place as soon as it arrives, in no fixed order.
 
         Closing the iterator early stops the work at the service; see `contextlib.aclosing`.
         """
@@ -112,10 +112,10 @@ class AsyncClient(AsyncSender):
         timeout_s: float | None = None,
         idempotency_key: str | None = None,
     ) -> Job:
-        """Have submissions judged in the service's own time; survives its crash.
+        """Submit a durable background job of submissions; it survives a crash of the service.
 
-        `timeout_s` is for judging one of them. With an `idempotency_key` of your own, the same job
-        sent by another process, or after a crash of yours, is the same job.
+        `timeout_s` bounds the judging of one submission. With your own `idempotency_key`, another
+        process, or yours after a crash, can send the job again without starting a second one.
         """
         return await self.call(
             calls.submit(
@@ -127,12 +127,12 @@ class AsyncClient(AsyncSender):
         )
 
     async def job(self, id: str) -> Job:
-        """How a job is doing."""
+        """Return a job's current state."""
         return await self.call(calls.job(id, 0.0))
 
     async def wait(self, id: str, timeout_s: float | None = None) -> Job:
-        """The job when it is finished. Raises VerifierFault with status `timeout` if that takes longer
-        than `timeout_s`; None waits for ever."""
+        """Return the job once it is finished. Raises VerifierFault with status `timeout` after `timeout_s`
+        seconds; None waits indefinitely."""
         until = math.inf if timeout_s is None else time.monotonic() + timeout_s
         while True:
             wait_s = min(max(0.0, until - time.monotonic()), WAIT_S)
@@ -145,19 +145,19 @@ class AsyncClient(AsyncSender):
     async def jobs(
         self, *, status: str | None = None, limit: int = 100, after: str = ""
     ) -> list[Job]:
-        """The jobs of this key, the newest first; `after` is the last one's id of the page before."""
+        """Return the jobs of this key, newest first; `after` is the last id of the previous page."""
         return await self.call(calls.jobs(status, limit, after))
 
     async def drop_job(self, id: str) -> None:
-        """Cancel a job that is not finished, else forget it."""
+        """Cancel an unfinished job; delete a finished one."""
         await self.call(calls.drop_job(id))
 
     async def envs(self) -> list[EnvInfo]:
-        """The environments that the service plays."""
+        """Return the environments of the service."""
         return await self.call(calls.envs())
 
     async def env(self, name: str) -> EnvInfo:
-        """One environment, with its parameters."""
+        """Return one environment with its parameters."""
         return await self.call(calls.env(name))
 
     async def tasks(
@@ -168,7 +168,7 @@ class AsyncClient(AsyncSender):
         difficulty: str | None = None,
         split: str | None = None,
     ) -> list[TaskInfo]:
-        """The public part of the tasks that `seeds` play."""
+        """Return the public part of the tasks of `seeds`."""
         return await self.call(calls.tasks(name, seeds, difficulty, split))
 
     async def create_sessions(
@@ -180,17 +180,17 @@ class AsyncClient(AsyncSender):
         params: Mapping[str, JSON] | None = None,
         count: int = 1,
     ) -> list[Session]:
-        """`count` sessions that start in the identical state, reset already.
+        """Create `count` sessions in the identical start state, already reset.
 
-        Where VerifierFault says that no answer came, there may be sessions that nobody knows; they
-        end with their lease.
+        If VerifierFault says that no answer came, the service may hold unknown sessions; they end with
+        their lease.
         """
         return await self.call(
             calls.create(env, seed=seed, options=options, params=params, count=count)
         )
 
     async def step(self, session: str, seq: int, action: str) -> Step:
-        """Step number `seq` of a session, the last number + 1; it happens once however often it is sent."""
+        """Play step number `seq` of a session, the last number + 1; it happens once, even if sent again."""
         return await self.call(calls.step(session, seq, action))
 
     async def reset_session(
@@ -205,15 +205,15 @@ class AsyncClient(AsyncSender):
         return await self.call(calls.reset(session, seq, seed=seed, options=options))
 
     async def session(self, session: str) -> SessionState:
-        """Where a session stands."""
+        """Return a session's current state."""
         return await self.call(calls.state(session))
 
     async def sessions(self) -> list[SessionState]:
-        """The sessions of this key."""
+        """Return the sessions of this key."""
         return await self.call(calls.sessions())
 
     async def renew_session(self, session: str) -> SessionState:
-        """Let a session live for another lease; using it does so too."""
+        """Extend a session by another lease; every use of it does so too."""
         return await self.call(calls.renew(session))
 
     async def close_session(self, session: str) -> None:

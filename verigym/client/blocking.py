@@ -20,23 +20,23 @@ from verigym.verdict import Verdict, VerifierFault
 
 
 class Client(Sender):
-    """Blocking; for any number of threads, and usable after a fork in both processes.
+    """Blocking client; safe for any number of threads, and usable after a fork in both processes.
 
     `timeout_s` bounds a call with all its attempts; `key` is the service's bearer key, by default
-    what VERIGYM_API_KEY holds. Calls other than `verify` and `verify_batch` raise VerifierFault
-    where the service is away, and all raise RequestError for what it refuses.
+    the value of VERIGYM_API_KEY. Calls other than `verify` and `verify_batch` raise VerifierFault
+    if the service is unavailable, and all raise RequestError if it refuses the request.
     """
 
     def health(self) -> dict[str, Any]:
-        """What the service says of itself."""
+        """Return the service's health report."""
         return self.call(calls.health())
 
     def verifiers(self) -> list[VerifierInfo]:
-        """What the service judges."""
+        """Return the verifiers of the service."""
         return self.call(calls.verifiers())
 
     def card(self, verifier: str) -> dict[str, Any]:
-        """The verifier's card: how often it was wrong, and on what."""
+        """Return the verifier's card: its error rates, by set of cases."""
         return self.call(calls.card(verifier))
 
     def verify(
@@ -47,7 +47,7 @@ class Client(Sender):
         *,
         params: Mapping[str, JSON] | None = None,
     ) -> Verdict:
-        """The verdict on one submission; a fault where there was none."""
+        """Return the verdict on one submission; a fault if the service gave none."""
         batch = Batch.of(verifier, [(task, submission)], params, self.timeout_s)
         if not batch.bodies:
             return batch.fill([])[0]
@@ -64,7 +64,7 @@ class Client(Sender):
         *,
         params: Mapping[str, JSON] | None = None,
     ) -> list[Verdict]:
-        """Verdicts in order, from one request, which `timeout_s` bounds as a whole."""
+        """Return the verdicts in order, from one request, which `timeout_s` bounds as a whole."""
         batch = Batch.of(verifier, items, params, self.timeout_s)
         if not batch.bodies:
             return batch.fill([])
@@ -81,7 +81,7 @@ class Client(Sender):
         *,
         params: Mapping[str, JSON] | None = None,
     ) -> Iterator[Numbered]:
-        """As `verify_batch`, each verdict as soon as it is there, with its place; in no order.
+        """Yield each verdict of a batch with its place as soon as it arrives, in no fixed order.
 
         Leaving the loop early stops the work at the service.
         """
@@ -111,10 +111,10 @@ class Client(Sender):
         timeout_s: float | None = None,
         idempotency_key: str | None = None,
     ) -> Job:
-        """Have submissions judged in the service's own time; survives its crash.
+        """Submit a durable background job of submissions; it survives a crash of the service.
 
-        `timeout_s` is for judging one of them. With an `idempotency_key` of your own, the same job
-        sent by another process, or after a crash of yours, is the same job.
+        `timeout_s` bounds the judging of one submission. With your own `idempotency_key`, another
+        process, or yours after a crash, can send the job again without starting a second one.
         """
         return self.call(
             calls.submit(
@@ -126,12 +126,12 @@ class Client(Sender):
         )
 
     def job(self, id: str) -> Job:
-        """How a job is doing."""
+        """Return a job's current state."""
         return self.call(calls.job(id, 0.0))
 
     def wait(self, id: str, timeout_s: float | None = None) -> Job:
-        """The job when it is finished. Raises VerifierFault with status `timeout` if that takes longer
-        than `timeout_s`; None waits for ever."""
+        """Return the job once it is finished. Raises VerifierFault with status `timeout` after `timeout_s`
+        seconds; None waits indefinitely."""
         until = math.inf if timeout_s is None else time.monotonic() + timeout_s
         while True:
             wait_s = min(max(0.0, until - time.monotonic()), WAIT_S)
@@ -142,19 +142,19 @@ class Client(Sender):
                 raise VerifierFault(calls.unfinished(job))
 
     def jobs(self, *, status: str | None = None, limit: int = 100, after: str = "") -> list[Job]:
-        """The jobs of this key, the newest first; `after` is the last one's id of the page before."""
+        """Return the jobs of this key, newest first; `after` is the last id of the previous page."""
         return self.call(calls.jobs(status, limit, after))
 
     def drop_job(self, id: str) -> None:
-        """Cancel a job that is not finished, else forget it."""
+        """Cancel an unfinished job; delete a finished one."""
         self.call(calls.drop_job(id))
 
     def envs(self) -> list[EnvInfo]:
-        """The environments that the service plays."""
+        """Return the environments of the service."""
         return self.call(calls.envs())
 
     def env(self, name: str) -> EnvInfo:
-        """One environment, with its parameters."""
+        """Return one environment with its parameters."""
         return self.call(calls.env(name))
 
     def tasks(
@@ -165,7 +165,7 @@ class Client(Sender):
         difficulty: str | None = None,
         split: str | None = None,
     ) -> list[TaskInfo]:
-        """The public part of the tasks that `seeds` play."""
+        """Return the public part of the tasks of `seeds`."""
         return self.call(calls.tasks(name, seeds, difficulty, split))
 
     def create_sessions(
@@ -177,15 +177,15 @@ class Client(Sender):
         params: Mapping[str, JSON] | None = None,
         count: int = 1,
     ) -> list[Session]:
-        """`count` sessions that start in the identical state, reset already.
+        """Create `count` sessions in the identical start state, already reset.
 
-        Where VerifierFault says that no answer came, there may be sessions that nobody knows; they
-        end with their lease.
+        If VerifierFault says that no answer came, the service may hold unknown sessions; they end with
+        their lease.
         """
         return self.call(calls.create(env, seed=seed, options=options, params=params, count=count))
 
     def step(self, session: str, seq: int, action: str) -> Step:
-        """Step number `seq` of a session, the last number + 1; it happens once however often it is sent."""
+        """Play step number `seq` of a session, the last number + 1; it happens once, even if sent again."""
         return self.call(calls.step(session, seq, action))
 
     def reset_session(
@@ -200,15 +200,15 @@ class Client(Sender):
         return self.call(calls.reset(session, seq, seed=seed, options=options))
 
     def session(self, session: str) -> SessionState:
-        """Where a session stands."""
+        """Return a session's current state."""
         return self.call(calls.state(session))
 
     def sessions(self) -> list[SessionState]:
-        """The sessions of this key."""
+        """Return the sessions of this key."""
         return self.call(calls.sessions())
 
     def renew_session(self, session: str) -> SessionState:
-        """Let a session live for another lease; using it does so too."""
+        """Extend a session by another lease; every use of it does so too."""
         return self.call(calls.renew(session))
 
     def close_session(self, session: str) -> None:

@@ -1,4 +1,4 @@
-"""The connections of one process, which a fork does not share."""
+"""The HTTP connections of one process; a forked process opens its own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Connections:
-    """The HTTP library's client of one process, made when first needed."""
+    """The HTTP library's client of one process, created on first use."""
 
     def __init__(self, inherited: Connections | None = None) -> None:
         self.pid = os.getpid()
@@ -23,7 +23,7 @@ class Connections:
         self._inherited = inherited
 
     def get(self, options: Callable[[], dict[str, Any]]) -> httpx2.Client:
-        """The library's client, made with `options` if there is none."""
+        """Return the library's client, created with `options` if there is none."""
         with self._lock:
             if self._http is None:
                 import httpx2
@@ -34,7 +34,7 @@ class Connections:
             return self._http
 
     def close(self) -> None:
-        """Close what this process opened; `get` opens anew."""
+        """Close the connections of this process; `get` opens new ones."""
         with self._lock:
             http, self._http = self._http, None
         if http is not None:

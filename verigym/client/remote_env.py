@@ -3,9 +3,9 @@
     env = RemoteEnv("http://127.0.0.1:8080", "games/keydoor", difficulty="hard")
     env = gymnasium.make("verigym/remote-v0", url="http://127.0.0.1:8080", env="games/keydoor")
 
-Observations, rewards and `info` are those of the environment in process. Each instance holds one
-session there. Steps are numbered, so that one which is sent again, after a broken connection or a
-VerifierFault, happens once.
+Observations, rewards and `info` equal those of the environment in process. Each instance holds one
+session at the service. Steps are numbered, so a step that is sent again after a broken connection or a
+VerifierFault happens once.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _CLOSE_S = 5.0
 class RemoteEnv(gymnasium.Env[str, str]):
     """Environment `env` at the service `url`; `params` are arguments of its constructor.
 
-    `key` and `timeout_s` are as for `Client`; `transport` is a WebSocket where service and machine
-    have one, unless it says otherwise. A session that the service lost, or that was not used for its
-    lease, gives VerifierFault `session_lost` until the next `reset`. Not offered here: `snapshot` and
+    `key` and `timeout_s` are as for `Client`; `transport` defaults to a WebSocket if both the service
+    and this machine support it. A session that the service lost, or that was idle longer than its
+    lease, raises VerifierFault `session_lost` until the next `reset`. Not available: `snapshot` and
     `restore`, `oracle`, and the reset option `task`, whose reference only the service knows.
-    For one thread; a forked process has to `reset` first, and then has a session of its own.
+    For one thread; a forked process must `reset` first, which gives it a session of its own.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 - Gymnasium's own name and type
@@ -81,13 +81,13 @@ class RemoteEnv(gymnasium.Env[str, str]):
 
     @property
     def session(self) -> str:
-        """The session's id at the service; empty before the first `reset`."""
+        """Id of the session at the service; empty before the first `reset`."""
         return self._session if self._pid == os.getpid() else ""
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """As `Env.reset`, at the service. Raises VerifierFault where it is away."""
+        """Reset the environment at the service. Raises VerifierFault if the service is unavailable."""
         super().reset(seed=seed)
         if not self.session or self._lost:
             self._begin(seed, options)
@@ -99,7 +99,8 @@ class RemoteEnv(gymnasium.Env[str, str]):
         return self._seen, self._info
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """As `Env.step`. After a VerifierFault the same action may be sent again; it happens once."""
+        """Play one action at the service. After a VerifierFault the same action may be repeated; it happens
+        once."""
         if not self.session:
             raise RequestError("call reset() first")
         if not isinstance(action, str):
@@ -116,11 +117,11 @@ class RemoteEnv(gymnasium.Env[str, str]):
         return step.observation, step.reward, step.terminated, step.truncated, self._info
 
     def render(self) -> str | None:
-        """The last observation, in mode `ansi`."""
+        """Return the last observation in mode `ansi`, else None."""
         return self._seen if self.render_mode == "ansi" else None
 
     def close(self) -> None:
-        """End the session and close the connections. Where the service is away its lease ends it."""
+        """End the session and close the connections. If the service is unavailable, the lease ends it."""
         if self.session and not self._lost:
             with contextlib.suppress(RequestError, VerifierFault):
                 self._call(calls.close(self._session), _CLOSE_S)
@@ -179,7 +180,7 @@ class RemoteEnv(gymnasium.Env[str, str]):
 
 
 class _SessionLost(VerifierFault):
-    """The service does not know the session any more."""
+    """The service has lost the session."""
 
     def __init__(self, evidence: str) -> None:
         super().__init__(fault(Status.INFRA, "session_lost", evidence))
@@ -192,7 +193,7 @@ def _verdict(told: FaultInfo) -> Verdict:
 
 
 def _info(told: dict[str, Any]) -> dict[str, Any]:
-    """`info` as in process, where the verdict is a `Verdict`."""
+    """Return `info` as in process, with the verdict as a `Verdict`."""
     verdict = told.get("verdict")
     if not isinstance(verdict, dict):
         return told

@@ -1,4 +1,4 @@
-"""`Sender`: requests to a service from threads, with their repetitions."""
+"""`Sender`: blocking requests to a service, with retries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Sender(Address):
-    """Sends blocking, for any number of threads; usable after a fork in both processes."""
+    """Sends blocking requests from any number of threads; usable after a fork in both processes."""
 
     def __init__(self, url: str, *, key: str | None = None, timeout_s: float = 30.0) -> None:
         super().__init__(url, key=key, timeout_s=timeout_s)
@@ -42,7 +42,8 @@ class Sender(Address):
         self.close()
 
     def call(self, call: Call[Answer], timeout_s: float | None = None) -> Answer:
-        """What `call` gives. Raises RequestError, or VerifierFault where the service is away."""
+        """Send `call` and return its answer. Raises RequestError, or VerifierFault if the service is
+        unavailable."""
         try:
             return call.read(
                 self._send(

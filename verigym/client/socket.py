@@ -1,7 +1,7 @@
-"""One WebSocket to a service: calls of sessions, one at a time, sent again after a broken connection.
+"""One WebSocket to a service: session calls, one at a time, resent after a broken connection.
 
-What a session did stays with the service, under the call's number, so a step that is sent again on a
-new connection happens once.
+The service keeps a session's answers by call number, so a step resent on a new connection happens
+once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _CLOSE_S = 2.0
 _WITHOUT = (400, 404, 405, 426, 501)
-"""How a server answers that has no such WebSocket."""
+"""HTTP status codes of a server without this WebSocket."""
 
 
 _STATUS_OF = {
@@ -34,11 +34,11 @@ _STATUS_OF = {
     "stopping": 503,
     "internal": 500,
 }
-"""Codes of frames that say, as these do over HTTP, that it was nobody's fault who asked."""
+"""HTTP status of those frame error codes that are not the caller's fault."""
 
 
 class NoWebSocket(Exception):
-    """The service, or this machine, has none; HTTP does the same."""
+    """The service or this machine has no WebSocket support; HTTP does the same."""
 
 
 class _Reply(msgspec.Struct):
@@ -54,7 +54,7 @@ class _Error(msgspec.Struct):
 
 
 class Socket(Address):
-    """For one thread at a time; connects when first used, and in a forked process anew."""
+    """A WebSocket client for one thread at a time; connects on first use, and again after a fork."""
 
     def __init__(self, url: str, *, key: str | None = None, timeout_s: float = 30.0) -> None:
         super().__init__(url, key=key, timeout_s=timeout_s)
@@ -64,7 +64,8 @@ class Socket(Address):
         self._number = 0
 
     def call(self, call: Call[Answer], timeout_s: float | None = None) -> Answer:
-        """What `call` gives. Raises RequestError, VerifierFault where the service is away, NoWebSocket."""
+        """Send `call` and return its answer. Raises RequestError, NoWebSocket, or VerifierFault if the
+        service is unavailable."""
         deadline = time.monotonic() + (timeout_s or self.timeout_s)
         attempt = 1
         while True:
@@ -154,7 +155,7 @@ def _answer(reply: _Reply) -> bytes:
     if ok:
         return ok
     if not error:
-        raise service.bad_answer("a reply without ok and error")
+        raise service.bad_answer("a reply with neither ok nor error")
     status = _STATUS_OF.get(read_as(error, _Error).code, 400)
     return service.read_answer(status, {}, b'{"error":%s}' % error)  # raises
 

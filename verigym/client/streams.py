@@ -1,4 +1,4 @@
-"""A batch whose verdicts come one by one; what is missing when the answer breaks is asked for again."""
+"""A batch whose verdicts arrive one by one; after a broken answer, only the missing ones are requested."""
 
 from __future__ import annotations
 
@@ -27,29 +27,30 @@ class _Line(msgspec.Struct):
 
 
 class Stream:
-    """The verdicts of a batch as they come, each once."""
+    """The verdicts of a batch in order of arrival, each exactly once."""
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
         unknown = (i for i, verdict in enumerate(batch.verdicts) if verdict is None)
         self.left = dict(zip(unknown, batch.bodies, strict=True))
-        """By place, what has no verdict yet."""
+        """Submissions without a verdict, by place in the batch."""
         self._asked: list[int] = []
         self._rest = b""
 
     def here(self) -> Iterator[Numbered]:
-        """Those that need no service."""
+        """Yield the verdicts that were given without the service."""
         for i, verdict in enumerate(self._batch.verdicts):
             if verdict is not None:
                 yield Numbered(index=i, verdict=verdict)
 
     def body(self) -> bytes:
-        """For POST /v1/verify/batch, of what is left."""
+        """Return the body for POST /v1/verify/batch with the submissions that are left."""
         self._asked, self._rest = list(self.left), b""
         return msgspec.json.encode({"items": list(self.left.values())})
 
     def feed(self, chunk: bytes) -> Iterator[Numbered]:
-        """Those that `chunk` completes. Raises Failed for nonsense, RequestError for a refusal."""
+        """Yield the verdicts that `chunk` completes. Raises Failed for a malformed line, RequestError for
+        a refusal."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         if len(self._rest) > MAX_ANSWER_BYTES:
             raise service.bad_answer(f"a line of more than {MAX_ANSWER_BYTES} bytes")
@@ -58,12 +59,12 @@ class Stream:
                 yield self._read(line)
 
     def end(self) -> None:
-        """The answer has ended. Raises Failed where something is missing."""
+        """Finish the answer. Raises Failed if a verdict is missing."""
         if self.left:
             raise service.broken(f"{len(self.left)} verdicts did not arrive")
 
     def fail(self, failed: Failed) -> Iterator[Numbered]:
-        """A fault for each of what is left."""
+        """Yield a fault for each submission that is left."""
         for index in list(self.left):
             del self.left[index]
             yield Numbered(index=index, verdict=failed.verdict)

@@ -1,4 +1,4 @@
-"""What a service says about its environments, sessions and jobs; plain data."""
+"""Plain data about the environments, sessions and jobs of a service."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class EnvInfo:
     difficulties: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
     params: dict[str, Any] = field(default_factory=dict)
-    """Constructor arguments that a session may be made with, and their defaults."""
+    """Constructor arguments that a session may set, with their defaults."""
     about: str = ""
     verifier: str = ""
     max_observation_chars: int = 8192
@@ -49,7 +49,7 @@ class FaultInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """A session that was just made, or reset: `observation` and `info` are what `reset` gives."""
+    """A session just after creation or reset; `observation` and `info` are the results of `reset`."""
 
     session: str
     seq: int
@@ -61,7 +61,7 @@ class Session:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """What a step gave; where `fault` is set nothing happened, and the same `seq` may be sent again."""
+    """Result of a step; if `fault` is set, nothing happened and the same `seq` may be sent again."""
 
     session: str
     seq: int
@@ -75,7 +75,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class SessionState:
-    """How far a session is; it ends when it is not used for `lease_s` seconds from now."""
+    """Progress of a session; it ends if it is not used for `lease_s` seconds."""
 
     session: str
     env: str
@@ -86,13 +86,13 @@ class SessionState:
     terminated: bool = False
     truncated: bool = False
     busy: bool = False
-    """Whether a step or reset is under way."""
+    """True while a step or reset is in progress."""
     lease_s: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """Submissions that the service judges in its own time; `status` is queued, running, done or
+    """Submissions that the service judges in the background; `status` is queued, running, done or
     cancelled. Times are in seconds since 1970."""
 
     job: str
@@ -103,12 +103,12 @@ class Job:
     started_s: float | None = None
     finished_s: float | None = None
     verdicts: tuple[Verdict, ...] | None = None
-    """In the order of the submissions; None until it is done, and in lists."""
+    """Verdicts in the order of the submissions; None until the job is done, and in lists of jobs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Numbered:
-    """A verdict of a batch, and the place of its submission."""
+    """A verdict of a batch with the place of its submission."""
 
     index: int
     verdict: Verdict

@@ -18,12 +18,11 @@ BATCH = 64
 
 
 class RemoteVerifier(Judge):
-    """A judge that asks the service at `url`: the verdicts and digests are those of this process.
+    """A judge that asks the service at `url`, with the same verdicts and digests as in this process.
 
-    `version` and `params` are the service's own, asked for when first needed (VerifierFault where it
-    is away). Verdicts carry the version of the service that gave them, so one that differs from the
-    version installed here shows in `Verdict.verifier`. Evidence of faults differs from in process:
-    the service keeps it in its log.
+    `version` and `params` are the service's own, requested on first use (VerifierFault if the service
+    is unavailable). Verdicts carry the service's version, so a version other than the one installed
+    here shows in `Verdict.verifier`. The evidence of faults stays in the service's log.
     """
 
     id: str
@@ -44,16 +43,17 @@ class RemoteVerifier(Judge):
 
     @property
     def version(self) -> int:
-        """The service's version of the verifier."""
+        """Version of the verifier at the service."""
         return self.info().version
 
     @property
     def params(self) -> dict[str, JSON]:
-        """All parameters, the service's defaults included."""
+        """All parameters, including the service's defaults."""
         return {**self.info().params, **self._given}
 
     def info(self) -> VerifierInfo:
-        """What the service lists. RequestError if it has no such verifier, VerifierFault if away."""
+        """Return the service's listing of the verifier. Raises RequestError if the service does not have
+        it, VerifierFault if the service is unavailable."""
         if self._info is None:
             known = {info.id: info for info in self.client.verifiers()}
             if self.id not in known:
@@ -64,7 +64,7 @@ class RemoteVerifier(Judge):
         return self._info
 
     def verify(self, task: Task, submission: JSON) -> Verdict:
-        """Return the service's verdict. RequestError if it refuses the verifier, parameters or key."""
+        """Return the service's verdict. Raises RequestError if it refuses the verifier, parameters or key."""
         verdict = self.client.verify(self.id, task, submission, params=self._given)
         return self._stamped(verdict, task, submission)
 
@@ -87,7 +87,7 @@ class RemoteVerifier(Judge):
 
     @property
     def address(self) -> tuple[str, str, bytes]:
-        """Service, id and parameters: equal for verifiers that judge alike."""
+        """Return service, id and parameters: equal for verifiers that judge alike."""
         return self.client.url, self.id, to_json(self._given)
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ class RemoteVerifier(Judge):
         self.client.close()
 
     def _stamped(self, verdict: Verdict, task: Task, submission: JSON) -> Verdict:
-        """Name verifier and digest on a fault found on this side, as far as they are known here."""
+        """Add verifier and digest, as far as known, to a fault found on this side."""
         if verdict.verifier:
             if self._info is not None and verdict.verifier != self.name:
                 self._info = None  # the service was updated; ask again when needed
