@@ -20,9 +20,9 @@ from verigym.errors import RequestError
 
 @dataclass(frozen=True, kw_only=True)
 class Prompt:
-    """What one turn asks. `ids` and `text` are None for a policy without tokens.
+    """Prompt of one turn. `ids` and `text` are None for a policy without tokens.
 
-    `extends` is True where `ids` continue the previous turn's prompt and response ids.
+    `extends` is True if `ids` continue the previous turn's prompt and response ids.
     """
 
     messages: list[Message]
@@ -47,7 +47,7 @@ class Conversation:
 
 
 class Encoding(Protocol):
-    """How a conversation becomes a prompt. Stateless: one instance serves all episodes."""
+    """Turns a conversation into a prompt. Stateless: one instance serves all episodes."""
 
     def prompt(self, talk: Conversation, policy: Policy) -> Prompt:
         """The prompt of the turn to be played. Raises RequestError for an unfit template."""

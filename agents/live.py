@@ -30,7 +30,7 @@ class Trouble:
 
 @dataclass(eq=False, kw_only=True)
 class Live:
-    """An episode under way. `busy` while a worker thread has the environment."""
+    """A running episode. `busy` while a worker thread has the environment."""
 
     plan: Plan
     index: int
@@ -39,7 +39,7 @@ class Live:
     env: Env[Any] | None = None
     talk: Conversation = field(default_factory=lambda: Conversation(task_prompt=""))
     shown: str = ""
-    """What the environment last said, as the record keeps it."""
+    """Last observation, in the form in which the episode records it."""
     state_key: str = ""
     busy: bool = False
     trouble: Trouble | None = None
@@ -54,7 +54,7 @@ class Live:
 
 @dataclass(eq=False, kw_only=True)
 class Cohort:
-    """Plans that share batches: those to come, those under way, those that await generation."""
+    """Plans that share batches: planned episodes, running ones, and those that wait for generation."""
 
     todo: deque[Live] = field(default_factory=deque)
     live: set[Live] = field(default_factory=set)
@@ -71,7 +71,7 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True)
 class Started:
-    """What `start` found."""
+    """Result of `start`."""
 
     env: Env[Any]
     shown: str
@@ -82,7 +82,7 @@ class Started:
 
 @dataclass(frozen=True, kw_only=True)
 class Stepped:
-    """What `step` found; `step_s` is the wall time of the call, `verify_s` the verifier's part."""
+    """Result of `step`; `step_s` is the wall time of the call, `verify_s` the verifier's part."""
 
     shown: str
     reward: float

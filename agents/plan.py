@@ -1,4 +1,4 @@
-"""What the episode loop is asked to play, how, and what it cost."""
+"""Input and cost of the episode loop: plans, settings and the ledger."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def plan_groups(
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to play. Defaults suit a small model and a verifier on the same machine."""
+    """Settings of the episode loop. Defaults suit a small model and a verifier on the same machine."""
 
     batching: Literal["ready", "cohorts"] = "ready"
     """`ready`: generate for whoever waits. `cohorts`: fixed sets in lockstep, so that what shares a
@@ -89,7 +89,7 @@ class Settings:
     step_deadline_s: float = 120.0
     """For one environment step, verifier included, from when a thread takes it up."""
     patience_s: float = 60.0
-    """How long one step waits for a verifier, or one batch for a model server, to come back."""
+    """Maximum seconds that a step waits for an unavailable verifier, or a batch for a model server."""
     error_retries: int = 2
     """Repeats after `verifier_error`, which is rarely a passing trouble."""
     backoff_s: float = 0.25
@@ -114,7 +114,7 @@ class Settings:
 
 @dataclass(kw_only=True)
 class Ledger:
-    """What playing cost; `play` adds to it. Seconds are of the wall unless said otherwise."""
+    """Cost of playing; `play` adds to it. Seconds are wall time unless stated otherwise."""
 
     wall_s: float = 0.0
     generate_s: float = 0.0

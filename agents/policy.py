@@ -29,12 +29,12 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Completion:
-    """What a policy answered to one request.
+    """A policy's answer to one request.
 
     `response_ids` [L], `logprobs` [L] (nats, under the distribution sampled from) and `mask` [L] (1
-    on sampled tokens, the end token included) are empty where the policy has no tokens.
-    `finish_reason` is `stop`, or `length` where a limit cut the answer. `generate_s` is this
-    request's share of its batch's seconds, so that sums over requests are true.
+    on sampled tokens, the end token included) are empty if the policy has no tokens.
+    `finish_reason` is `stop`, or `length` if a limit cut the answer. `generate_s` is this request's
+    share of its batch's seconds, so that sums over requests are correct.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Completion:
 
 
 class Policy(Protocol):
-    """What the episode loop asks of a policy.
+    """Interface of a policy for the episode loop.
 
     A policy may also have `version: int` (raised by the trainer at each update), `concurrency: int`
     (how many `complete` calls may run at once, from different threads; 1 if absent), and

@@ -69,7 +69,10 @@ class _Both:
         self.version = int(getattr(policies[0], "version", 0))
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """See `Policy`. One call, where both sides are played by the same policy."""
+        """Return a completion for each request, from the policy of its side.
+
+        If one policy plays both sides, it is called once.
+        """
         first, second = self.policies
         if first is second:
             return first.complete(requests)
@@ -90,7 +93,7 @@ class _OwnTurns:
     policies: tuple[Policy, Policy]
 
     def prompt(self, talk: Conversation, policy: Policy) -> Prompt:
-        """See `Encoding`."""
+        """Return the prompt for the side to move, with its own turns only."""
         side = len(talk.actions) % 2
         own = Conversation(
             task_prompt=talk.task_prompt,

@@ -43,9 +43,9 @@ class Together(Judge):
         self._changed = threading.Condition()
         self._unsent: list[_Asked] = []
         self._steps = 0
-        """Steps that were announced and have not ended."""
+        """Number of announced steps that have not ended."""
         self._most = 1
-        """How many of them can be under way at once."""
+        """Maximum number of steps that run at once."""
 
     def announce(self, most: int) -> None:
         """A step has been queued that may ask for a verdict; at most `most` run at once."""

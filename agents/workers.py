@@ -77,7 +77,7 @@ class Workers:
             return min((job.ends for job in self._running), default=None)
 
     def oldest_s(self) -> float:
-        """How long the call that has run longest has been under way; 0 if there is none."""
+        """Return the seconds that the oldest running call has taken so far; 0 if none is running."""
         now = time.monotonic()
         with self._lock:
             return max((now - job.began for job in self._running), default=0.0)

@@ -15,7 +15,7 @@ from verigym.verifiers.audit.cases import beside
 
 ROOT = Path(__file__).parents[1]
 BESIDE_SEEDS = {"code/function": ["--hacks", str(ROOT / "tests" / "data" / "hacks")]}
-"""What else is measured for a card."""
+"""Additional `verigym audit` options by verifier."""
 
 
 def main() -> int:

@@ -31,7 +31,7 @@ BUDGET = Budget(rounds=4, per_round=40, mutants=45, tests=34, spread=12)
 
 
 def main() -> int:
-    """See the module."""
+    """Run the command line of the module."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--missing", action="store_true", help="those without tests")

@@ -1,4 +1,4 @@
-"""How many wrong programs a weak suite lets through, and the same suite strengthened.
+"""Counts the wrong programs that pass a weak test suite and the same suite strengthened.
 
     python benchmarks/code_verifier.py --json out.json
     python benchmarks/code_verifier.py --check        # are the wrong programs of the set wrong?
@@ -85,7 +85,7 @@ def read(path: Path) -> Entry:
 
 
 def wrongness(entry: Entry, count: int) -> dict[str, Any]:
-    """How often each wrong program differs from the right ones on many valid inputs."""
+    """Return how often each wrong program differs from the right ones on many valid inputs."""
     problem, rng, sandbox = entry.problem, random.Random(99), default_sandbox()
     sizes = [rng.choice((1, 2, 3, 5, 8, 12)) for _ in range(count)]
     if problem.descriptions:
@@ -165,7 +165,7 @@ def total(rows: list[dict[str, Any]], suite: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """See the module."""
+    """Run the command line of the module."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="write everything there")
     parser.add_argument("--check", action="store_true", help="see that wrong programs are wrong")

@@ -1,4 +1,4 @@
-"""How fast our environments are beside others': resets, steps, and memory, in one run.
+"""Compares the speed of environments with those of other libraries: resets, steps and memory, in one run.
 
     python -m venv peers
     peers/bin/pip install reasoning-gym==0.1.25 textarena==0.7.4 skyrl-gym==0.4.0 math-verify

@@ -1,4 +1,4 @@
-"""Whether accepted jobs survive kill -9 of services and of their workers, under load.
+"""Checks that accepted jobs survive kill -9 of services and of their workers, under load.
 
     python benchmarks/jobs_kill.py --seconds 60 --every 1 --services 2
     python benchmarks/jobs_kill.py --store 'postgresql://me@localhost/jobs'

@@ -1,4 +1,4 @@
-"""How `judge/rubric` does before the worst of judges, and the card that says so.
+"""Measures `judge/rubric` with the worst possible judge, and writes its card.
 
     python benchmarks/judge_rules.py [--card verifiers/judge/cards/rubric]
 

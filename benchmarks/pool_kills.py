@@ -1,4 +1,4 @@
-"""Whether verdicts survive the death of workers: one is killed at random every second.
+"""Checks that verdicts survive the death of workers: one is killed at random every second.
 
     python benchmarks/pool_kills.py --verifications 10000 --every 1 --workers 2
 

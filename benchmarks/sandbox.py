@@ -217,7 +217,7 @@ def flat(sandbox: LocalSandbox, jobs: int) -> dict[str, Any]:
 
 
 def held() -> dict[str, Any]:
-    """What this process and its descendants hold now."""
+    """Return the resources that this process and its descendants hold now."""
     pids = [os.getpid()]
     for pid in pids:  # grows while it is walked
         for task in Path(f"/proc/{pid}/task").glob("*/children"):
@@ -249,7 +249,7 @@ def spread(values: list[float]) -> dict[str, float]:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were taken on."""
+    """Return the command, commit and machine of the measurement."""
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
     ).stdout.strip()

@@ -88,7 +88,7 @@ WEIGHTS |= {"loop": 1, "memory": 2, "bash": 7}
 
 @dataclass
 class Tally:
-    """What happened, under one lock."""
+    """Counters of all events, under one lock."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     statuses: Counter[str] = field(default_factory=Counter)
@@ -248,7 +248,7 @@ def children(pid: int) -> list[int]:
 
 
 def holdings() -> dict[str, set[str]]:
-    """What could be left behind, by kind."""
+    """Return the resources that a sandbox could leave behind, by kind."""
     own = f"/proc/{os.getpid()}"
     return {
         "processes": {str(pid) for pid in children(os.getpid())},

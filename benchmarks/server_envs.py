@@ -243,7 +243,7 @@ _GOOD = {
 
 
 class Tally:
-    """What was heard; `over` when no more is to be asked."""
+    """Answers received; `over` once no further request is to be sent."""
 
     def __init__(self) -> None:
         self.times: list[float] = []

@@ -1,4 +1,4 @@
-"""What HTTP costs a verification: the service beside the same pool of workers in process.
+"""Measures the cost of HTTP per verification: the service beside the same pool of workers in process.
 
     python benchmarks/server_load.py --rounds 9 --out docs/results/server_load.json
 
@@ -54,9 +54,9 @@ from verigym.verifiers.math.cases import task_of
 from verigym.verifiers.pool import VerifierPool
 
 KEPT = 0.70
-"""The least share of the throughput in process."""
+"""Minimum share of the throughput in process."""
 LATER_MS = 5.0
-"""What the 99th percentile of a single submission may come later."""
+"""Maximum increase of a single submission's 99th percentile latency, in milliseconds."""
 
 SPARE = 32
 """Connections that single submissions find open."""

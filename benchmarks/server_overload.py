@@ -1,4 +1,4 @@
-"""What a service does that is asked for several times what it can do.
+"""Measures a service under several times the load that it can serve.
 
     python benchmarks/server_overload.py --seconds 60 --times 5
     python benchmarks/server_overload.py --verifier math/countdown --batch 16  # as dear as refusals can be
@@ -124,7 +124,7 @@ class Lines:
 
 
 def scored(body: bytes) -> bool:
-    """Whether every verdict of the answer has a score."""
+    """Return True if every verdict of the answer has a score."""
     return b'"score":null' not in body
 
 
@@ -147,7 +147,7 @@ async def peak(lines: Lines, data: bytes, clients: int, seconds: float) -> float
 
 
 async def overload(lines: Lines, data: bytes, rate: float, seconds: float) -> dict[str, Any]:
-    """What became of requests that arrive at `rate` a second."""
+    """Send requests at `rate` per second and return their outcomes."""
     outcomes: Counter[str] = Counter()
     refused_s: list[float] = []
     good_s: list[float] = []

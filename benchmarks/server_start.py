@@ -1,4 +1,4 @@
-"""What a service needs: seconds to start, memory of its processes, verdicts a core, cost of watching.
+"""Measures a service: seconds to start, memory of its processes, verdicts per core, cost of monitoring.
 
     python benchmarks/server_start.py --out results/server_start.json
 

@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass
 class Count:
-    """What one verifier did with all pairs."""
+    """Results of one verifier on all pairs."""
 
     equivalent: int = 0
     different: int = 0

@@ -23,7 +23,7 @@ CONFIG = ROOT / "examples" / "demo.toml"
 
 
 def run_folder(below: Path) -> tuple[Path, bool]:
-    """Where to run, and whether there is a run to resume."""
+    """Return the run folder, and True if it holds a run to resume."""
     number = 1
     while True:
         folder = below / ("demo" if number == 1 else f"demo-{number}")

@@ -15,7 +15,7 @@ _POLL_S = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Build:
-    """What compiling gave: the artefacts, or a `failure`; `keep` says whether it would again."""
+    """Result of a compilation: the artefacts or a `failure`; `keep` is True if it is reproducible."""
 
     files: Mapping[str, bytes] = field(default_factory=dict)
     failure: Result | None = None
@@ -23,12 +23,12 @@ class Build:
 
     @property
     def faulty(self) -> bool:
-        """Whether the machine failed, which says nothing about the program."""
+        """True if the machine failed, which says nothing about the program."""
         return self.failure is not None and self.failure.status is JobStatus.SANDBOX_ERROR
 
     @property
     def size_bytes(self) -> int:
-        """What keeping it costs."""
+        """Memory that the result takes in the cache, in bytes."""
         size = sum(len(data) for data in self.files.values())
         if self.failure is not None:
             size += len(self.failure.stdout) + len(self.failure.stderr) + len(self.failure.detail)

@@ -79,7 +79,7 @@ class Sandbox(ABC):
         return self._builder.available
 
     def versions(self) -> dict[str, str]:
-        """What each toolchain says of its version, asked in the sandbox; "" where it says nothing."""
+        """Return the version of each toolchain, as printed in the sandbox; "" if it prints nothing."""
         return self._builder.versions(self._execute_alone)
 
     def run(self, job: Job, *, cancellation: Cancellation | None = None) -> Result:
@@ -143,7 +143,7 @@ class Sandbox(ABC):
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """What is active here, for people and for the record; JSON."""
+        """Return the active configuration as JSON, for people and for records."""
 
     @abstractmethod
     def _execute(self, step: Step, cancellation: Cancellation) -> Result:

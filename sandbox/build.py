@@ -27,7 +27,7 @@ from verigym.sandbox.session import driver
 from verigym.sandbox.step import Step
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
-"""Where programs of the host are found: never in a home folder."""
+"""Search path for programs of the host; never a home folder."""
 SESSION_LANGUAGES = ("python", "bash")
 
 # For the set-up of another job's compilation, beside the compiler's own time.
@@ -101,7 +101,7 @@ class Builder:
         return _judge(language, execute(step))
 
     def versions(self, execute: Execute) -> dict[str, str]:
-        """What each toolchain that is there says of its version; "" where it says nothing."""
+        """Return the version that each installed toolchain prints; "" if it prints nothing."""
         return versions(self._languages, execute)
 
     def session_step(

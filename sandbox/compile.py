@@ -24,7 +24,7 @@ _KEPT_OUTPUT_BYTES = 1 << 20
 def compile_source(
     language: Language, files: Mapping[str, bytes], execute: Callable[[Step], Result]
 ) -> Build:
-    """What the compiler of `language` makes of `files`, its source among them."""
+    """Compile `files`, which include the source, with the compiler of `language`."""
     limits = language.compile_limits
     step = Step(
         argv=fill(language.compile, limits),
@@ -64,7 +64,7 @@ def compile_source(
 
 
 def is_pattern(name: str) -> bool:
-    """Whether `name`, of an artefact, stands for any number of files."""
+    """Return True if the artefact name `name` is a pattern for any number of files."""
     return any(sign in name for sign in "*?[")
 
 

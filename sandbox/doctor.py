@@ -1,4 +1,4 @@
-"""What confines programs on this machine, what does not and why, and which backends and languages are here."""
+"""Diagnosis of this machine: its layers, missing ones with the reason, backends and languages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def diagnose() -> dict[str, Any]:
 
 
 _ACCEPT = "namespaces"
-"""What `LocalSandbox(accept=...)` has to be given in tier `weaker`."""
+"""Value that `LocalSandbox(accept=...)` needs in tier `weaker`."""
 
 
 def _host() -> dict[str, Any]:

@@ -1,11 +1,12 @@
-"""What a `Session` and the driver inside the sandbox say to each other.
+"""Protocol between a `Session` and the driver inside the sandbox.
 
-A cell goes in with its length in front (Python) or up to a NUL, which it cannot hold (bash), so no
+A cell is sent with its length in front (Python) or up to a NUL, which it cannot hold (bash), so no
 text of a cell is ever taken for framing. Its output comes back unframed on standard output and
 standard error, child processes included, until the end mark on each: a byte 0x1E and a random nonce
-that came with the cell. The cell shares its process with the driver and can read the nonce, so it
-can forge an end. That is harmless: it changes only how its own session's output is cut up, every
-wait here has a deadline, and what comes after an end is bounded as what comes before it. Output of background threads belongs to the cell it arrives in.
+that was sent with the cell. The cell shares its process with the driver and can read the nonce, so it
+can forge an end. That is harmless: it changes only how its own session's output is split, every wait
+here has a deadline, and output after an end has the same bounds as output before it. Output of
+background threads belongs to the cell during which it arrives.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ ENDINGS = {
     b"m": JobStatus.MEMORY_LIMIT,
     b"d": JobStatus.DISK_LIMIT,
 }
-"""What the letter that follows the nonce on standard output means."""
+"""Meaning of the letter that follows the nonce on standard output."""
 
 _MARK = b"\x1e"
 _LONGEST_END = 100
@@ -51,7 +52,7 @@ command rm -f -- .verigym_session.bash
 
 
 class End(NamedTuple):
-    """What the driver said of a cell that ended."""
+    """The driver's report on a cell that ended."""
 
     status: JobStatus
     exit_code: int
@@ -61,7 +62,7 @@ class End(NamedTuple):
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the driver of one language is started and spoken to."""
+    """Commands and frames of the driver of one language."""
 
     file: str
     source: Callable[[], bytes]
@@ -91,7 +92,7 @@ class Stream:
         self._marked = False
         self.over = False
         self.end: bytes | None = None
-        """What follows the mark in its line, once that has come."""
+        """Text after the mark in its line; None until it has arrived."""
 
     def feed(self, data: bytes) -> None:
         """Take what came."""
@@ -121,7 +122,7 @@ class Stream:
         return bytes(self._kept)
 
     def left(self) -> bytes:
-        """What came after the end; it belongs to the next cell."""
+        """Data received after the end; it belongs to the next cell."""
         return bytes(self._rest) if self.end is not None else b""
 
     def _keep_left(self, data: bytes | bytearray) -> None:
@@ -138,7 +139,7 @@ class Stream:
 
 
 def read_end(line: bytes) -> End | None:
-    """What stood behind the end mark on standard output; None where no driver of ours wrote it."""
+    """Parse the text behind the end mark on standard output; None if the driver did not write it."""
     match = _END.fullmatch(line)
     if match is None or int(match[2]) > 255:
         return None

@@ -20,7 +20,7 @@ _MAX_TEXT = 120_000
 
 
 class JobStatus(StrEnum):
-    """How a job ended, and so whose fault it was. All but `sandbox_error` are the program's."""
+    """Outcome of a job, and so who is at fault: the program, except for `sandbox_error`."""
 
     OK = "ok"
     NONZERO_EXIT = "nonzero_exit"
@@ -35,11 +35,11 @@ class JobStatus(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What one job may use: finite numbers above 0. Seconds may be fractions, the rest may not.
+    """Limits of one job: finite numbers above 0. Seconds may be fractions; the others are integers.
 
     `wall_s` and `cpu_s` are seconds (CPU of all processes together), `memory_mib` holds for all
     processes together, `processes` counts threads too, `disk_mib` and `inodes` bound the private
-    folder. What a language's runtime takes for itself is added (`needs` in its TOML file).
+    folder. The needs of a language's runtime are added (`needs` in its TOML file).
     """
 
     wall_s: float = 10.0
@@ -127,12 +127,11 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What a job did. `exit_code` is set for an exit, `signal` for a death by signal.
+    """Result of a job. `exit_code` is set for an exit, `signal` for a death by signal.
 
-    `wall_s` and `cpu_s` are seconds, `memory_mib` the peak of the job's memory. `files` holds what
-    `Job.fetch` asked for and the job left as plain files; `refused` says by name why another was
-    not brought back (a link, a device, too large). `detail` says more for `sandbox_error` and
-    `compile_error`.
+    `wall_s` and `cpu_s` are seconds, `memory_mib` the peak of the job's memory. `files` holds the plain
+    files that the job left and `Job.fetch` names; `refused` gives, by name, the reason why another file
+    was not fetched (a link, a device, too large). `detail` explains `sandbox_error` and `compile_error`.
     """
 
     status: JobStatus

@@ -71,11 +71,11 @@ class RemoteSandbox(Sandbox):
 
     @property
     def languages(self) -> frozenset[str]:
-        """What the service runs. Raises SandboxError where it is away."""
+        """Languages that the service runs. Raises SandboxError if the service is unavailable."""
         return frozenset(self.card().languages)
 
     def card(self) -> wire.SandboxCard:
-        """What the service says of itself, asked for when first needed."""
+        """Return the service's description, requested on first use."""
         card = self._card
         if card is None:
             answer = self._http.ask("GET", "/v1/sandbox", None, self._http.timeout_s)
@@ -83,7 +83,7 @@ class RemoteSandbox(Sandbox):
         return card
 
     def describe(self) -> dict[str, Any]:
-        """Where the jobs run, and what the service says of that; JSON."""
+        """Return the service's URL and description as JSON."""
         card: dict[str, Any] = msgspec.to_builtins(self.card())
         return {"backend": self.name, "url": self._http.url, **card}
 
@@ -209,7 +209,7 @@ class RemoteSession(Session):
 
     @property
     def alive(self) -> bool:
-        """Whether the state is there still, as far as is known; a cell may find out otherwise."""
+        """True if the session's state exists, as far as known; a cell may find that it does not."""
         return self._alive
 
     def run(self, code: str, *, wall_s: float | None = None) -> Result:

@@ -28,7 +28,7 @@ from verigym.sandbox.job import MAX_SOURCE_BYTES, JobStatus, Limits, Result, che
 from verigym.sandbox.step import Channel
 
 _GRACE_S = 2.0
-"""How long a cell may take to end after it was interrupted."""
+"""Maximum seconds for a cell to end after an interrupt."""
 _START_S = 30.0
 _SEND_S = 10.0
 _SLICE_S = 0.2  # how late `interrupt` of another thread is noticed
@@ -81,7 +81,7 @@ class Session:
 
     @property
     def alive(self) -> bool:
-        """Whether the state is there still, as far as is known; a cell may find out otherwise."""
+        """True if the session's state exists, as far as known; a cell may find that it does not."""
         return self._ended is None
 
     def run(self, code: str, *, wall_s: float | None = None) -> Result:

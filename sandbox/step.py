@@ -11,7 +11,7 @@ from verigym.sandbox.job import Limits, Result
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """What a backend runs, in a fresh private folder that is the working directory, HOME and TMPDIR.
+    """A program for a backend to run in a fresh private folder, its working directory, HOME and TMPDIR.
 
     A job is one step, or two where its language compiles. `argv[0]` is a name on the sandbox's PATH
     or a path that begins with "./". `files` are put into the folder first, those named in
@@ -41,10 +41,10 @@ class Channel(Protocol):
         it did not take the data in time."""
 
     def receive(self, timeout_s: float) -> tuple[bytes, bytes] | None:
-        """What came on standard output and standard error since the last call, at once if there is
-        any; two empty ones after `timeout_s`; None when the step has ended and all was given.
+        """Return standard output and standard error since the last call, at once if there is any; two
+        empty strings after `timeout_s`; None once the step has ended and all output was returned.
 
-        Nothing is read ahead without bound: a step whose output nobody receives has to wait.
+        Read-ahead is bounded: a step whose output nobody receives has to wait.
         """
 
     def interrupt(self) -> None:

@@ -140,7 +140,7 @@ class CellBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class CellResult(msgspec.Struct, kw_only=True):
-    """What a cell did, and whether its session is there still."""
+    """Result of a cell; says if its session still exists."""
 
     result: ResultBody
     alive: bool
@@ -154,7 +154,7 @@ class FileBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 class SandboxCard(msgspec.Struct, kw_only=True):
-    """What a service runs. `caps` bound every field of a request's limits, `about` is for people."""
+    """Description of a service. `caps` bound every field of a request's limits, `about` is for people."""
 
     languages: list[str]
     caps: LimitsBody  # type: ignore[valid-type]

@@ -18,7 +18,7 @@ from verigym.trainers.credit.grpo import grpo
 
 @dataclass(frozen=True, kw_only=True)
 class TurnCredit:
-    """What one turn earned. `step_group_size` is 0 where states are not compared."""
+    """Credit of one turn. `step_group_size` is 0 if states are not compared."""
 
     episode_advantage: float
     step_advantage: float

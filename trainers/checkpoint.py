@@ -27,7 +27,7 @@ class CheckpointError(VerigymError):
 
 @dataclass(frozen=True, kw_only=True)
 class TrainState:
-    """Where a run stands after `step` training steps. `config_digest` guards against a mix-up."""
+    """State of a run after `step` training steps. `config_digest` guards against a mix-up."""
 
     step: int
     env_steps: int

@@ -20,7 +20,7 @@ class _Section(BaseModel):
 
 
 class EnvSection(_Section):
-    """What is played."""
+    """Environments and tasks to train on."""
 
     id: str
     """Full or short id of the environment."""
@@ -46,7 +46,7 @@ class PolicySection(_Section):
     show_task: bool = True
     """With `steps`: whether prompts carry the task's text besides the observation."""
     show_legal: bool = True
-    """Whether prompts list the legal actions, where the environment can."""
+    """If True, prompts list the legal actions, if the environment can list them."""
     device: str = "cpu"
     dtype: Literal["float32", "bfloat16"] = "float32"
 
@@ -67,7 +67,7 @@ class WarmUpSection(_Section):
 
 
 class AlgorithmSection(_Section):
-    """How returns become advantages and advantages a loss. Defaults: GiGPO, arXiv 2505.10978."""
+    """Estimation of advantages from returns, and the loss. Defaults: GiGPO, arXiv 2505.10978."""
 
     name: Literal["gigpo", "grpo"] = "gigpo"
     semantics: Literal["paper", "verl_agent"] = "paper"
@@ -127,7 +127,7 @@ class LimitsSection(_Section):
     """When to wait and when to give up."""
 
     patience_s: float = Field(default=120.0, ge=0)
-    """How long one step waits for a verifier that does not answer."""
+    """Maximum seconds that one step waits for a verifier that does not answer."""
     step_timeout_s: float = Field(default=60.0, gt=0)
     """Deadline of one environment step."""
     fault_share: float = Field(default=0.25, ge=0, le=1)
@@ -135,7 +135,7 @@ class LimitsSection(_Section):
 
 
 class CheckpointSection(_Section):
-    """What is kept on disk."""
+    """Checkpoints to keep on disk."""
 
     every: int = Field(default=10, ge=1)
     keep: int = Field(default=2, ge=1)

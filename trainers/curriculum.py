@@ -111,7 +111,7 @@ def dars_extra(
 
 
 def ghpo_hint(solution: str, failed_rounds: int) -> str | None:
-    """How much of the reference solution to show after all tries of a round were wrong.
+    """Return the part of the reference solution to show after all tries of a round were wrong.
 
     "" before the first failure, then the first 25, 50 and 75 % of the characters; None when even
     that has failed. Train on the prompt with the hint in it.

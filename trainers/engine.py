@@ -28,7 +28,7 @@ class DivergedError(VerigymError):
 
 @dataclass(frozen=True, kw_only=True)
 class StepStats:
-    """What one optimiser step saw. Means over its sampled tokens, weighed by `n_tokens`.
+    """Statistics of one optimiser step. Means over its sampled tokens, weighted by `n_tokens`.
 
     `loss` is the objective; `kl` k3 to the reference, 0 without one; `clip_share` of tokens at which
     clipping was in force; `entropy` in nats; `grad_norm` before clipping.

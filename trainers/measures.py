@@ -1,4 +1,4 @@
-"""What one training step amounts to, as plain figures for the run folder."""
+"""Metrics of one training step, as plain numbers for the run folder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def by_difficulty(found: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def outcome(episodes: Sequence[Episode]) -> dict[str, Any]:
-    """How the episodes ended."""
+    """Return summary statistics of the episodes' outcomes."""
     found = summarise(episodes)
     return {
         "episodes": len(episodes),

@@ -48,7 +48,7 @@ class Interrupted(VerigymError):
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """What a listener hears: the `stage`, how far it is, and a sentence for people."""
+    """An event for listeners: the `stage`, its progress, and a sentence for people."""
 
     stage: str
     done: int

@@ -1,11 +1,11 @@
-"""What a run leaves on disk: facts about it, one line a step, transcripts, TensorBoard.
+"""The folder of a run: facts about it, metrics, transcripts, TensorBoard.
 
-RUN/run.json        what was run, with which versions, and how its stages ended
-RUN/metrics.jsonl   one line a training step
-RUN/eval.jsonl      one line an evaluation
-RUN/episodes/       a few episodes a step, with their credit
+RUN/run.json        configuration, versions, and the outcome of each stage
+RUN/metrics.jsonl   one line per training step
+RUN/eval.jsonl      one line per evaluation
+RUN/episodes/       a few episodes per step, with their credit
 RUN/checkpoints/    see checkpoint.py
-RUN/tensorboard/    the same figures
+RUN/tensorboard/    the same metrics
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RunFolder:
         aside.replace(self.path / "run.json")
 
     def read_run(self) -> dict[str, Any]:
-        """What `write_run` wrote; empty where there is none."""
+        """Return the facts that `write_run` wrote; empty if there are none."""
         try:
             facts: dict[str, Any] = msgspec.json.decode((self.path / "run.json").read_bytes())
         except FileNotFoundError:

@@ -1,7 +1,7 @@
-"""How far generation may run ahead of training.
+"""Limits on how far generation runs ahead of training.
 
-Version v rises by one when a training batch is consumed. Admission bounds the age at which a rollout
-starts; one that runs long still finishes older.
+Version v rises by one when a training batch is consumed. Admission bounds the age of a rollout at its
+start; a long rollout may still be older when it finishes.
 Source: AReaL, arXiv 2505.24298.
 """
 

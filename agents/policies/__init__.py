@@ -1,1 +1,1 @@
-"""Where completions come from; one policy a file."""
+"""Policies, the sources of completions; one per file."""

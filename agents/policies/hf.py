@@ -322,7 +322,7 @@ def _nucleus(p_BV: Tensor, top_p: float) -> Tensor:
 
 
 def _common_prefix(prompts: Sequence[Sequence[int]]) -> int:
-    """How many tokens all begin with, leaving at least one to each."""
+    """Return the length of the common prefix of all prompts, leaving at least one token to each."""
     shortest = min(len(p) for p in prompts) - 1
     heads = np.array([p[:shortest] for p in prompts])
     differs = (heads != heads[0]).any(axis=0)

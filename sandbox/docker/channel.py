@@ -69,7 +69,8 @@ class DockerChannel:
         raise SandboxError("the step has ended; close the channel and start another")
 
     def receive(self, timeout_s: float) -> tuple[bytes, bytes] | None:
-        """What came since the last call; see `Channel.receive`."""
+        """Return standard output and standard error since the last call, waiting up to `timeout_s` seconds
+        for any; two empty strings after the timeout, None at the end."""
         until = time.monotonic() + timeout_s
         while True:
             with self._line:

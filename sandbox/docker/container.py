@@ -14,7 +14,7 @@ from verigym.sandbox.docker.engine import Shape, container_config, errors, remov
 from verigym.sandbox.docker.frames import FrameError, Frames, read_json
 
 START_S = 60.0
-"""How long a container may take until its keeper is ready."""
+"""Maximum seconds until a container's keeper is ready."""
 
 _SETTLE_S = 2.0
 _READ = 1 << 16
@@ -28,7 +28,7 @@ class Container:
         self.id = identity
         self.shape = shape
         self.machine = ""
-        """As the kernel in there calls it: x86_64, aarch64."""
+        """Machine name of the container's kernel: x86_64, aarch64."""
         self.frames = Frames()
         self._api = api
         self._stream = stream  # holds the response, without which the SDK closes the socket
@@ -37,18 +37,18 @@ class Container:
         self._chunks: Iterator[bytes] = iter(())
         self._chunk = memoryview(b"")
         self.idle = True
-        """Whether it still waits for its job."""
+        """True until the container gets its job."""
         self.open = True
-        """False from when the container's end of the connection is closed."""
+        """False once the container's end of the connection is closed."""
 
     def queue(self, chunks: Iterable[bytes]) -> None:
-        """Send `chunks` during the next turns, in place of what was not sent yet."""
+        """Send `chunks` during the next turns, instead of any unsent data."""
         self._chunks = iter(chunks)
         self._chunk = memoryview(next(self._chunks, b""))
 
     @property
     def sending(self) -> bool:
-        """Whether there is still something to send."""
+        """True if there is unsent data."""
         return bool(self._chunk)
 
     def turn(
@@ -75,8 +75,8 @@ class Container:
         self._api.kill(self.id, signal=name)
 
     def ran_out_of_memory(self) -> bool:
-        """Whether the engine says that it killed a process for want of memory; asked when the keeper
-        has reported, and the container ends."""
+        """Return True if the engine killed a process for lack of memory; call it after the keeper's report,
+        when the container ends."""
         deadline = time.monotonic() + _SETTLE_S
         while True:
             state = self._state()

@@ -17,16 +17,16 @@ from verigym.sandbox.job import JobStatus, Limits, Result, check_name
 from verigym.sandbox.step import Step
 
 SETUP_S = 60.0
-"""How long the job's files may take to reach the container and its program to start."""
+"""Maximum seconds to send the job's files to the container and start its program."""
 GRACE_S = 10.0
-"""How much later than the keeper's own deadline the container is killed from outside."""
+"""Seconds after the keeper's own deadline until the container is killed from outside."""
 
 _SIGXCPU, _SIGXFSZ = int(signal.SIGXCPU), int(signal.SIGXFSZ)
 
 
 @dataclass(kw_only=True)
 class Ending:
-    """What has been heard of a job so far."""
+    """State of a job, as reported so far."""
 
     started: bool = False
     filtered: bool = True
@@ -48,7 +48,7 @@ class Ending:
 
     @property
     def over(self) -> bool:
-        """Whether nothing more is to come."""
+        """True if no further report will come."""
         return bool(self.reason or self.failure)
 
     def take(self, kind: bytes, payload: bytes, step: Step) -> None:

@@ -1,7 +1,7 @@
-"""What is asked of a Docker engine: reach it, describe a container to it, sweep up after the dead.
+"""Requests to a Docker engine: connect, describe a container, remove containers of dead owners.
 
-Field names are those of the Engine API's `POST /containers/create`, so that a reader can hold them
-against its reference: https://docs.docker.com/reference/api/engine/
+Field names are those of the Engine API's `POST /containers/create`, so that a reader can compare them
+with its reference: https://docs.docker.com/reference/api/engine/
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OWNER_LABEL = "io.verigym.owner"
 """Value: boot, pid namespace, pid and start time of the process that the container serves."""
 
 REACH_S = 5.0
-"""How long an engine may take to say that it is there."""
+"""Maximum seconds for an engine to answer a ping."""
 CALL_S = 60.0
 
 # The engine's own list, which a list of ours replaces, and what else tells of its machine or its image.
@@ -42,7 +42,7 @@ _FOREIGN_LEASE_S = 3600.0
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What the engine bounds, and so what a container that waits for a job was made with."""
+    """Limits that the engine enforces, with which a waiting container was created."""
 
     memory_mib: int
     processes: int
@@ -52,7 +52,7 @@ class Shape:
 
     @classmethod
     def of(cls, step: Step) -> Shape:
-        """What `step` needs."""
+        """Return the limits that `step` needs."""
         limits = step.limits
         return cls(
             memory_mib=limits.memory_mib,
@@ -64,7 +64,7 @@ class Shape:
 
 
 def errors() -> tuple[type[Exception], ...]:
-    """What the SDK raises when an engine fails, refuses or cannot be reached."""
+    """Return the exceptions that the SDK raises if an engine fails, refuses or cannot be reached."""
     from docker.errors import DockerException
     from requests.exceptions import RequestException
 

@@ -24,7 +24,7 @@ _KEEPER = struct.Struct(">cL")
 
 
 class FrameError(Exception):
-    """What a container sent is no frame."""
+    """A container sent data that is not a frame."""
 
 
 class Frames:

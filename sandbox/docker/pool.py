@@ -75,7 +75,7 @@ class Pool:
         self._remove(container.id)
 
     def counts(self) -> dict[str, int]:
-        """How many containers wait, and how many there are."""
+        """Return the number of waiting containers and of all containers."""
         with self._lock:
             return {
                 "ready": sum(map(len, self._ready.values())),

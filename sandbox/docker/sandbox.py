@@ -96,7 +96,7 @@ class DockerSandbox(Sandbox):
             raise
 
     def describe(self) -> dict[str, Any]:
-        """What is active here, for people and for the record; JSON."""
+        """Return the active configuration as JSON, for people and for records."""
         return {
             "backend": self.name,
             "engine": self._info.get("ServerVersion"),

@@ -40,7 +40,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_+#.-]*")
 
 @dataclass(frozen=True, kw_only=True)
 class Needs:
-    """What a language's runtime takes for itself: added to the limits of each job.
+    """Resources that a language's runtime needs, added to the limits of each job.
 
     `address_space_mib` plus the job's memory bounds each process's virtual size.
     """
@@ -60,7 +60,7 @@ class Needs:
 
 @dataclass(frozen=True, kw_only=True)
 class Language:
-    """How one language is compiled and run; the fields of its TOML file.
+    """Commands that compile and run one language; the fields of its TOML file.
 
     The first word of each command is a program on the sandbox's PATH or begins with "./". In
     commands and in `env`, `{memory_mib}` stands for the memory limit of the step (without `needs`).
@@ -77,19 +77,19 @@ class Language:
     version: tuple[str, ...]
     """The command whose first line of output says the toolchain's version."""
     programs: tuple[str, ...]
-    """What must be on the sandbox's PATH for the language to be available."""
+    """Programs that must be on the sandbox's PATH for the language to be available."""
     package: str
     """The Debian package that brings the toolchain."""
     compile: tuple[str, ...] = ()
     """The compiler's command; none for an interpreted language."""
     artefacts: tuple[str, ...] = ()
-    """What compiling leaves and running needs: names, which must be there, and `fnmatch` patterns."""
+    """Files that compiling leaves and running needs: names, which must exist, and `fnmatch` patterns."""
     aliases: tuple[str, ...] = ()
     """Further names that a job may say."""
     paths: tuple[str, ...] = ()
-    """What the toolchain reads outside /usr, as glob patterns; shown to programs, read-only."""
+    """Files outside /usr that the toolchain reads, as glob patterns; read-only for programs."""
     memory_messages: tuple[str, ...] = ()
-    """What the runtime says on standard error when it fails for lack of memory."""
+    """Messages of the runtime on standard error if it fails for lack of memory."""
     needs: Needs = field(default_factory=Needs)
     compile_limits: Limits = COMPILE_LIMITS
     env: Mapping[str, str] = field(default_factory=dict)
@@ -149,7 +149,7 @@ def read_language(path: Traversable) -> Language:
 def find(
     languages: Mapping[str, Language], has_program: Callable[[str], bool]
 ) -> dict[str, Language]:
-    """Those of `languages` whose programs are all there; `has_program` asks the backend's PATH."""
+    """Return those of `languages` whose programs all exist by `has_program` of the backend's PATH."""
     return {
         name: language
         for name, language in languages.items()
@@ -168,7 +168,7 @@ def not_here(language: Language) -> MissingError:
 def versions(
     languages: Mapping[str, Language], execute: Callable[[Step], Result]
 ) -> dict[str, str]:
-    """What each toolchain says of its version, through steps of a backend; "" where it fails."""
+    """Return the version that each toolchain prints, run as steps of a backend; "" if it fails."""
     return {name: _version(language, execute) for name, language in languages.items()}
 
 

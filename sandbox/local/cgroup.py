@@ -34,9 +34,9 @@ class Controller:
 
     version: int
     parents: Mapping[str, str]
-    """Folders to make groups in, by controller: memory, pids and, where it is, cpuacct."""
+    """Folders to make groups in, by controller: memory, pids and, if present, cpuacct."""
     mounts: Mapping[str, str]
-    """Where all groups of these controllers are to be seen."""
+    """Mount points that show all groups, by controller."""
     leaf: str | None = field(default=None, repr=False)
     """Version 2: the group into which `find` moved the processes of `parents`, by its path."""
 
@@ -85,9 +85,9 @@ class Controller:
 
 
 def find(mountinfo: str = "/proc/self/mountinfo") -> tuple[Controller | None, str]:
-    """Where groups with memory and task limits can be made, tried by making one; else None and why.
+    """Find a place for groups with memory and task limits by making one; else None and the reason.
 
-    Sweeps what dead owners left. The caller closes what it got.
+    Removes groups of dead owners. The caller closes the result.
     """
     own = _own_groups()
     reasons = []
@@ -234,7 +234,7 @@ def _mounts(mountinfo: str) -> Iterator[tuple[str, str, str]]:
 
 
 def owned_prefix() -> str:
-    """What the names of all groups of this process begin with."""
+    """Return the common prefix of the names of all groups of this process."""
     pid = os.getpid()
     return f"verigym-{_pid_space()}-{pid}-{_stat(pid)[19]}-"
 

@@ -90,7 +90,7 @@ class LocalChannel:
                 raise SandboxError(f"the step has ended: {error}") from error
 
     def receive(self, timeout_s: float) -> tuple[bytes, bytes] | None:
-        """What came on standard output and error since the last call; None at the end."""
+        """Return standard output and standard error since the last call; None at the end."""
         if self._result is not None:
             return None
         fds = (self._seen.stdout.fd, self._seen.stderr.fd)

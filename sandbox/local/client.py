@@ -109,7 +109,7 @@ class LocalSandbox(Sandbox):
             self._pool.server((kind, False))
 
     def describe(self) -> dict[str, Any]:
-        """What is active here, for people and for the record: JSON."""
+        """Return the active configuration as JSON, for people and for records."""
         return {
             "backend": self.name,
             "tier": "strong" if self._namespaces else "weaker",

@@ -82,7 +82,7 @@ class Group:
         }
 
     def oom_kills(self) -> int:
-        """How many processes the kernel killed for want of memory since `reset`."""
+        """Return the number of processes that the kernel killed for lack of memory since `reset`."""
         return self._oom_kills() - self._before["oom"]
 
     def peak_bytes(self) -> int | None:

@@ -1,4 +1,4 @@
-"""What a sandbox's root is made of on this machine: the interpreter, its packages, system folders."""
+"""Contents of a sandbox's root on this machine: the interpreter, its packages, system folders."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from verigym.errors import SandboxError
 from verigym.sandbox.languages.load import Language
 
 PACKAGES = ("numpy", "sympy", "pandas")
-"""Shown to programs in Python, with all that they need, where they are installed."""
+"""Packages visible to Python programs, with their dependencies, if installed."""
 # numpy imports some of its parts at first use, which takes longer than most programs.
 _NUMPY = ("numpy", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.polynomial")
 IMAGES = {"bare": (), "numpy": _NUMPY, "science": (*_NUMPY, "sympy", "pandas")}
-"""What warm servers may have imported, each name where it is installed. A larger one forks slower."""
+"""Modules that warm servers import, if installed, by image. A larger image forks more slowly."""
 
 HOME = "/opt/python"
 _LIBRARIES = "/opt/lib"
@@ -32,7 +32,7 @@ ENVIRONMENT = {
     "TMPDIR": "/tmp",
     "LANG": "C.UTF-8",
 }
-"""What every job finds in its environment."""
+"""Environment variables of every job."""
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC = ("/etc/alternatives", "/etc/ld.so.cache")
@@ -100,7 +100,7 @@ module.main(settings, control)
 
 
 def visible_program(name: str) -> bool:
-    """Whether `name` is on the PATH of a job."""
+    """Return True if `name` is on the PATH of a job."""
     if name == "python3":
         return True
     found = shutil.which(name, path=PATH.partition(":")[2])
@@ -133,7 +133,7 @@ def interpreter(*, for_all: bool = False) -> tuple[str, str, str]:
 
 
 def _is_closed(path: str) -> bool:
-    """Whether a folder above `path` is closed to others than its owner and group."""
+    """Return True if a folder above `path` is accessible to its owner and group only."""
     return any(not os.stat(folder).st_mode & 1 for folder in Path(path).parents)
 
 
@@ -145,9 +145,9 @@ def settings(
     namespaces: bool,
     groups: dict[str, Any],
 ) -> dict[str, Any]:
-    """What the keeper, the server and its slots need to know; marshalled to them.
+    """Return the settings of the keeper, the server and its slots, which are marshalled to them.
 
-    Without `namespaces` paths are the host's, and `folder` has to be added, where jobs may write.
+    Without `namespaces`, paths are the host's, and `folder`, in which jobs may write, has to be added.
     """
     as_root = os.geteuid() == 0
     python, prefix, version = interpreter(for_all=as_root and not namespaces)

@@ -1,4 +1,4 @@
-"""What a slot is told of a step, and how: the job's message and the descriptors that go with it."""
+"""Messages that give a slot its step: the encoded job and the descriptors that go with it."""
 
 from __future__ import annotations
 
@@ -112,13 +112,13 @@ def _order(step: Step, server: Server) -> dict[str, Any]:
 
 
 def _environment(server: Server) -> dict[str, str]:
-    """What a program that is executed finds in its environment, beside what its step brings."""
+    """Return the environment of an executed program, without the variables of its step."""
     names = (*ENVIRONMENT, "LD_LIBRARY_PATH")
     return {name: server.settings["env"][name] for name in names if name in server.settings["env"]}
 
 
 def _is_warm(step: Step, server: Server) -> bool:
-    """Whether the server's own interpreter can run `step` as one started for it would."""
+    """Return True if the server's own interpreter can run `step` like a fresh one."""
     if step.python is None or step.argv[0] != "python3" or step.python not in step.argv:
         return False
     if step.argv[1 : step.argv.index(step.python)] != _WARM_FLAGS:

@@ -100,7 +100,7 @@ def children(pid: int) -> list[int]:
 
 
 def tasks_of(uid: int) -> int:
-    """How many tasks user `uid` has on this machine now; RLIMIT_NPROC counts them all."""
+    """Return the number of tasks of user `uid` on this machine; RLIMIT_NPROC counts them all."""
     count = 0
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -113,7 +113,7 @@ def tasks_of(uid: int) -> int:
 
 
 def usage(folder: str, most_bytes: int, most_names: int) -> bool:
-    """Whether what lies below `folder` takes more than it may, in bytes, names or depth."""
+    """Return True if the contents of `folder` exceed the limits on bytes, names or depth."""
     total = names = 0
     todo = [(folder, 0)]
     while todo:

@@ -129,7 +129,7 @@ class Pool:
         server.close()
 
     def servers(self) -> Mapping[Key, Server]:
-        """Those that run."""
+        """Return the running servers."""
         with self._lock:
             return dict(self._servers)
 

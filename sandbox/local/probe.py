@@ -1,4 +1,4 @@
-"""What of the `local` backend's layers is active on this machine, found by trying each for real.
+"""Probes which layers of the `local` backend are active on this machine, by trying each for real.
 
 Every attempt runs in a short-lived process (attempts.py); nothing is left behind. Takes about 0.1 s.
 """
@@ -27,15 +27,15 @@ class Layer:
     name: str
     active: bool
     required: bool
-    """Whether the backend refuses to run without it, unless told to accept that."""
+    """True if the backend refuses to run without this layer, unless `accept` names it."""
     stops: str
-    """What it keeps from happening."""
+    """The attack that this layer prevents."""
     without: str
-    """What an attacker could do without it."""
+    """The damage that an attacker could do without this layer."""
     why: str = ""
-    """Why it is not active: the kernel's error, the setting that forbids it, what to do."""
+    """Reason why it is not active: the kernel's error, the setting that forbids it, and what to do."""
     detail: str = ""
-    """More about an active one, such as its version."""
+    """Detail about an active layer, such as its version."""
 
 
 # Name, whether it is required, what it stops, what an attacker could do without it.

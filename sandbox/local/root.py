@@ -8,7 +8,7 @@ from typing import Any
 from verigym.sandbox.local import system
 
 FOLDER = "/job"
-"""Where each job's own file system is mounted, as `tmp`; the parent is what Landlock knows it by."""
+"""Parent of each job's own file system, which is mounted as `tmp`; Landlock's rules name the parent."""
 
 _ON_EVERY_HOST = ("/usr", "/bin", "/sbin", "/lib", "/etc", "/var/lib")
 _STAGING = ("/sys", "/mnt", "/media", "/srv", "/tmp")

@@ -257,10 +257,10 @@ def _numbers(table: str, machine: str | None) -> dict[str, int]:
 
 
 def closing_filter(machine: str | None = None) -> bytes:
-    """What makes `job_filter(slot=True)`, which must be in force, as strict as `job_filter()`.
+    """Return a filter that makes an active `job_filter(slot=True)` as strict as `job_filter()`.
 
-    The kernel takes a filter in some 0.3 ms, since it looks at every call; one that only closes what
-    another left open costs a tenth of that.
+    The kernel takes about 0.3 ms to install a filter, since it checks every call; a filter that only
+    closes the calls that another left open costs a tenth of that.
     """
     closed = sorted(_numbers(_SLOT, machine).values())
     steps = [(_IF_EQUAL, len(closed) - at, 0, number) for at, number in enumerate(closed)]

@@ -58,7 +58,7 @@ class Slot:
         self.bounds = (0, 0)
 
     def is_idle(self) -> bool:
-        """Whether it is alive and has nothing to say: fit for another job."""
+        """Return True if the slot is alive and silent, and so ready for another job."""
         return not self._idle.poll(0)
 
     def tell(self, message: bytes) -> None:
@@ -204,7 +204,7 @@ class Server:
         slot.close()
 
     def alive(self) -> bool:
-        """Whether the server runs."""
+        """Return True if the server runs."""
         if self.closed:
             return False
         poll = select.poll()

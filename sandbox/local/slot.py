@@ -37,7 +37,7 @@ _TMP = f"{root.FOLDER}/tmp"
 
 
 class _Slot:
-    """What the slot knows; all of it numbers."""
+    """State of a slot; plain numbers."""
 
     def __init__(
         self, settings: dict[str, Any], jobs: socket.socket, control: socket.socket

@@ -66,7 +66,7 @@ class TreeCpu:
         return max(total, (self._sampled_s - _DOUBT_S) / _DOUBT)
 
     def _reaped_s(self) -> float:
-        """What orphans have used, and others that `top` waited for."""
+        """Return the CPU seconds of orphans and other processes that `top` waited for."""
         fields = _stat(self._top)
         return _seconds(fields, 13) if fields is not None else 0.0
 

@@ -23,7 +23,7 @@ TICK_S = 0.05
 
 
 class Stream:
-    """What came out of one pipe: at most `limit` bytes are kept, the rest is dropped."""
+    """Output of one pipe: at most `limit` bytes are kept, the rest is dropped."""
 
     def __init__(self, fd: int, limit: int) -> None:
         self.fd = fd
@@ -62,22 +62,22 @@ class Stream:
 
 @dataclass
 class Seen:
-    """All that was observable of a job from outside."""
+    """Observations of a job from outside."""
 
     stdout: Stream
     stderr: Stream
     started: float | None = None
     killed: JobStatus | None = None
-    """Why the job was ended from outside."""
+    """Status with which the job was killed from outside; None if it ended by itself."""
     error: str = ""
-    """Why it could not be started."""
+    """Reason why the job could not be started."""
     lost: bool = False
-    """Whether its slot went without a report."""
+    """True if the slot ended without a report."""
     status: int = 0
-    """Of wait(2)."""
+    """Status from wait(2)."""
     wall_s: float = 0.0
     cpu_s: float = 0.0
-    """As far as it is known: what was seen while it ran, or what the slot waited for, if that is more."""
+    """CPU seconds, as far as known: the larger of those seen while it ran and those from wait(2)."""
     peak_kib: int = 0
     free_bytes: int = -1
     files: dict[str, bytes] = field(default_factory=dict)
@@ -150,7 +150,7 @@ def _kill(slot: Slot, seen: Seen, status: JobStatus) -> float:
 
 
 def cpu_meter(slot: Slot) -> Callable[[], float]:
-    """What gives the processor time, in seconds, of all in `slot` from now on, ended processes too."""
+    """Return a function that gives the CPU seconds of `slot` from now on, ended processes included."""
     group = slot.group
     before = group.cpu_ns() if group is not None else None
     if group is None or before is None:

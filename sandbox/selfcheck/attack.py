@@ -61,7 +61,7 @@ class Attack:
 
     @property
     def tolerated(self) -> bool:
-        """Whether the header accepts what the program can learn."""
+        """True if the header accepts the information that the program can learn."""
         return self.expect.upper().startswith("LEAK")
 
 
@@ -141,7 +141,7 @@ def _order(path: Path) -> list[tuple[int, str]]:
 
 
 def choose(attacks: Iterable[Attack], names: Iterable[str]) -> list[Attack]:
-    """Those called one of `names` (or whose file is); all of them where there is no name."""
+    """Return the attacks whose name or file is in `names`; all attacks if `names` is empty."""
     attacks, wanted = list(attacks), list(names)
     if not wanted:
         return attacks

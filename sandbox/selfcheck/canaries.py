@@ -106,7 +106,7 @@ class Canaries:
 
 
 def _is_dead(path: str) -> bool:
-    """Whether `path` is a socket that nobody listens on: left by a run that was killed."""
+    """Return True if `path` is a socket without a listener, left by a run that was killed."""
     try:
         if not stat.S_ISSOCK(os.lstat(path).st_mode):
             return False

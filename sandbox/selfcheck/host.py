@@ -1,4 +1,4 @@
-"""What the host shows from outside: processes below this one, and things that outlive processes.
+"""Observations of the host from outside: processes below this one, and objects that outlive processes.
 
 Covers processes (by descent: the worker is a subreaper, so an orphan of a job comes to it), what a
 job could have changed of a process that is not its own, mounts, descriptors, control groups, System
@@ -55,7 +55,7 @@ class Process:
 
     @property
     def key(self) -> tuple[int, int]:
-        """What stays the same while it lives."""
+        """Identity of the process for its lifetime."""
         return self.pid, self.started
 
 
@@ -119,7 +119,7 @@ def resident_mib(pids: Iterable[int]) -> float:
 
 
 def traits(pid: int) -> dict[str, str]:
-    """What a job could change of a process that is not its own: limits, priority, processors."""
+    """Return attributes that a job could change in a foreign process: limits, priority, processors."""
     found: dict[str, str] = {}
     for name in ("oom_score_adj", "limits"):
         try:
@@ -171,7 +171,7 @@ def settings() -> dict[str, str]:
 
 
 def objects(uids: Iterable[int]) -> frozenset[str]:
-    """What lives on without a process and belongs to one of `uids`: shared memory, queues, files."""
+    """Return objects of `uids` that outlive processes: shared memory, queues, files."""
     owners = frozenset(uids)
     found = set()
     for kind, column in (("shm", 7), ("sem", 4), ("msg", 7)):

@@ -70,7 +70,7 @@ def judge(attack: Attack, seen: Seen, secrets: Mapping[bytes, str]) -> tuple[str
 
 
 def _may_be_starved(attack: Attack, result: Result) -> bool:
-    """Whether an attack on the processor's time may have got too little of it to reach its limit."""
+    """Return True if a CPU attack may have got too little processor time to reach its limit."""
     wanted = attack.threat == "cpu" and attack.statuses == (JobStatus.TIME_LIMIT,)
     return wanted and result.status is JobStatus.OK and result.cpu_s < attack.cpu_s
 
@@ -83,7 +83,7 @@ def _said(result: Result) -> list[str]:
 
 
 def _results(attack: Attack, seen: Seen, secrets: Mapping[bytes, str]) -> list[str]:
-    """What is wrong with the results themselves."""
+    """Return the defects of the results themselves."""
     wrong = []
     for result in (seen.result, seen.then):
         if result is None:

@@ -44,7 +44,7 @@ class Half:
 
     @property
     def title(self) -> str:
-        """How people call it."""
+        """Name for people."""
         return f"{self.backend} as {'root' if self.as_root else 'an ordinary user'}"
 
 

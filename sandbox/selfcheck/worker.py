@@ -76,7 +76,7 @@ class Worker:
         self.traits = {pid: host.traits(pid) for pid in (os.getpid(), os.getppid())}
 
     def _settled(self) -> int:
-        """How many tasks the idle sandbox and the neighbour have at most."""
+        """Return the maximum number of tasks of the idle sandbox and the neighbour."""
         most = 0
         for _ in range(8):
             most = max(most, len(tasks(host.descendants())))
@@ -227,7 +227,7 @@ class Worker:
             load.append(f"{more} more tasks are there 1 s later, of: {', '.join(names[-8:])}")
 
     def _more(self) -> int:
-        """How many tasks there are beyond the usual, a second from now at the latest."""
+        """Return the number of tasks beyond the usual, after at most a second."""
         deadline = time.monotonic() + _SOON_S
         while True:
             more = len(tasks(host.descendants())) - self.tasks
@@ -238,7 +238,7 @@ class Worker:
             time.sleep(0.02)
 
     def left(self) -> list[str]:
-        """What is still below this process; called when the sandbox is closed."""
+        """Return the processes that remain below this one; call it after the sandbox is closed."""
         deadline = time.monotonic() + 3.0
         while host.descendants() and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -263,7 +263,7 @@ def _lines(path: str) -> list[bytes]:
 
 
 def _found(honest: Result) -> dict[str, str]:
-    """What an honest job found, by name, as JSON."""
+    """Return the findings of an honest job, by name, as JSON."""
     lines = honest.stdout.decode("utf-8", "replace").splitlines()
     return {line.partition(" ")[0]: line.partition(" ")[2] for line in lines}
 

@@ -18,7 +18,7 @@ from verigym.trainers.credit.segments import Bools, Floats
 def has_signal(
     reward: npt.ArrayLike, group: Sequence[Hashable], *, valid: npt.ArrayLike | None = None
 ) -> Bools:
-    """Whether an entry counts and its group has two unequal rewards that count, [N].
+    """Return True for each valid entry whose group has two unequal valid rewards, [N].
 
     Groups without signal are dropped and refilled, in DAPO from up to 10 generation batches. With
     GiGPO and gamma < 1 such a group may still have step credit, so do not drop it there unseen.

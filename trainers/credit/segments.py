@@ -94,7 +94,7 @@ def std(x: Floats, ids: Ints, count: int, *, ddof: int, weights: Floats | None =
 
 
 def constant(x: Floats, ids: Ints, count: int) -> Bools:
-    """Whether all values of a group are equal, [K]; True for a group without rows."""
+    """Return True for each group whose values are all equal, [K]; also for a group without rows."""
     flat = np.ones(count, dtype=np.bool_)
     if len(x) == 0:
         return flat

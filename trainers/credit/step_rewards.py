@@ -49,7 +49,7 @@ def stepsearch_reward(
     *,
     scale: float = 0.6,
 ) -> SearchReward:
-    """What each of K search turns found that was new.
+    """Reward of each of K search turns for new information.
 
     `similarity_KG` is the best similarity (the paper: TF-IDF cosine) of the turn's results to each
     of G gold documents; `gain` is the mean over those of how far it beats the best so far.

@@ -132,7 +132,7 @@ def _named(run: Run, note: str, n_runs: int) -> str:
 
 
 def _data(runs: Sequence[Run], chosen: Chosen) -> dict[str, object]:
-    """What page.js reads, and what a reader may take out of the file again."""
+    """Return the data for page.js, which a reader may also extract from the file."""
     return {
         "runs": [
             {

@@ -57,7 +57,7 @@ def _splits(runs: Sequence[Run], trained: Sequence[str]) -> str:
 
 
 def notes(lines: Sequence[str]) -> str:
-    """What could not be read, if anything."""
+    """Return a note on the data that could not be read; empty if there is none."""
     if not lines:
         return ""
     items = "".join(f"<li>{escape(line)}</li>" for line in lines[:_MAX_NOTES])
@@ -166,7 +166,7 @@ def evaluations(runs: Sequence[Run]) -> str:
 
 
 def transcripts_about(shown: int, left_out: int) -> str:
-    """How many transcripts the page holds, and how many it does not."""
+    """Return a sentence with the number of transcripts that the page holds and leaves out."""
     if not shown and not left_out:
         return "No transcripts were recorded."
     if left_out:

@@ -1,4 +1,4 @@
-"""What a run cost and lost: seconds by activity, faults by cause."""
+"""Cost and losses of a run: seconds by activity, faults by cause."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ class Level:
 
 @dataclass(frozen=True, kw_only=True)
 class Seconds:
-    """Where the time of a step went, in seconds."""
+    """Wall time of a step by activity, in seconds."""
 
     generation_s: float = 0.0
     environment_s: float = 0.0
@@ -121,7 +121,7 @@ class Evaluation:
 
 @dataclass(frozen=True, kw_only=True)
 class TurnCredit:
-    """What credit gave one turn."""
+    """Credit of one turn."""
 
     episode_advantage: float | None = None
     step_advantage: float | None = None

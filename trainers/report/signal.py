@@ -1,4 +1,4 @@
-"""What the training signal was like: groups without signal, step groups, the optimiser's figures."""
+"""The training signal: groups without signal, step groups, the optimiser's metrics."""
 
 from __future__ import annotations
 

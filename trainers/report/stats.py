@@ -45,7 +45,7 @@ def pool(points: Sequence[tuple[float, float | None, int]], window: int) -> list
 
 
 def window_for(n_steps: int) -> int:
-    """How many steps to pool: a twentieth of the run, from 1 to 25."""
+    """Return the number of steps to pool: a twentieth of the run, from 1 to 25."""
     return min(25, max(1, round(n_steps / 20)))
 
 
