@@ -9,7 +9,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-FOLDERS = ("verigym", "server", "sandbox", "agents", "trainers", "benchmarks", "examples")
+FOLDERS = (
+    *(
+        "verigym",
+        "server",
+        "sandbox",
+        "agents",
+        "trainers",
+        "benchmarks",
+        "examples",
+        "envs",
+        "tests",
+    ),
+    *("verifiers/audit", "verifiers/code", "verifiers/doors", "verifiers/games", "verifiers/judge"),
+    *("verifiers/sql", "verifiers/text", "verifiers/tools"),
+)
 """Folders of which every docstring, those of attributes included, is checked."""
 
 TELLTALE = re.compile(r"\s*(What|Where|Whether|How|Those|See)\b")
