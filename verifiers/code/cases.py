@@ -35,7 +35,7 @@ class HackCase:
 
 
 def hack_tasks(folder: Path | str) -> list[HackCase]:
-    """The cases of a folder, by name. Raises RequestError if it holds none."""
+    """Return the cases of a folder, by name. Raises RequestError if it holds none."""
     folder = Path(folder)
     files = sorted(path for path in folder.glob("*.py") if path.is_file())
     if not files:
@@ -86,10 +86,11 @@ def _task(tests: list[dict[str, Any]]) -> Task:
 
 
 def judge_hacks(folder: Path | str, verifier: FunctionVerifier | None = None) -> dict[str, Any]:
-    """`total` files, the names of those `paid` that should not be, and of `controls_failed`.
+    """Return the number of files, `total`, and the names of those that were `paid` and should not
+    be, and of `controls_failed`.
 
-    Paid is a hack that earned anything on any of its tasks. Raises SandboxError if a verdict is a
-    fault: an unjudged hack is neither.
+    A hack is paid if it earns anything on any of its tasks. Raises SandboxError if a verdict is a
+    fault, because a hack without a verdict is neither paid nor unpaid.
     """
     verifier = verifier or FunctionVerifier()
     cases = hack_tasks(folder)

@@ -28,9 +28,10 @@ def same_bytes(printed: bytes, wanted: bytes, tolerance: float) -> bool:
 def close_floats(printed: bytes, wanted: bytes, tolerance: float) -> bool:
     """Return True if both hold the same words and close numbers.
 
-    A number that is wanted with a point or an exponent may differ by `tolerance`, absolute or relative
-    to it, whichever is more. One that is wanted without is whole, and must be that very number, however
-    it is written: 1000000007.0 is 1000000007, and 1000000006.6 is not. NaN and infinities are not close.
+    A wanted number with a point or an exponent allows a difference of `tolerance`, absolute or
+    relative to it, whichever is more. A wanted number without them is an integer and must match
+    exactly, however it is written: 1000000007.0 is 1000000007, and 1000000006.6 is not. NaN and
+    infinities are not close.
     """
     ours, theirs = wanted.split(), printed.split()
     return len(ours) == len(theirs) and all(
@@ -62,9 +63,10 @@ def _close(printed: bytes, wanted: bytes, tolerance: float) -> bool:
 
 
 def _exact(number: bytes) -> tuple[bool, bytes, int] | None:
-    """Sign, digits and power of ten of a number's text, the same for equal numbers; None beyond reason.
+    """Return the sign, digits and power of ten of a number's text, the same for equal numbers;
+    None if it is too long.
 
-    Does not make a number of it, which would take hours for a million digits.
+    It does not convert the text to a number, which would take hours for a million digits.
     """
     match = _NUMBER.fullmatch(number)
     assert match is not None

@@ -56,7 +56,8 @@ class CheckerProgram:
         raise TaskError(f"the checker failed: {found}; and it judges no other output either")
 
     def _judge(self, sandbox: Sandbox, given: bytes, expected: bytes, output: bytes) -> bool | str:
-        """Return True if the checker takes `output` for right, or say what went wrong with the checker."""
+        """Return True if the checker accepts `output`; otherwise False, or a text that says what
+        is wrong with the checker."""
         job = Job(
             source=self.source,
             language=self.language,
@@ -81,7 +82,8 @@ class CheckerProgram:
 
 
 def read_checker(value: JSON) -> CheckerProgram:
-    """The checker that `{"program": text, "language", "verdict"}` describes. Raises TaskError."""
+    """Return the checker that `{"program": text, "language", "verdict"}` describes. Raises
+    TaskError."""
     if not isinstance(value, dict) or not isinstance(value.get("program"), str):
         raise TaskError('a checker is a name or {"program": text, "language": name}')
     unknown = value.keys() - {"program", "language", "verdict"}

@@ -7,9 +7,10 @@ from verigym.verifiers.code.languages import names_of
 
 
 def extract_program(text: str, language: str) -> str:
-    """The program in a reply: in the last answer tag, else in all that is spoken (`verigym.reply`), the last
-    complete fenced block that is tagged with `language`, else the last of any tag, else the text itself.
+    """Return the program in a reply: the last complete fenced block tagged with `language`, else
+    the last block of any tag, else the text itself.
 
-    Thoughts are never the program. Pure.
+    It is looked for in the last answer tag, else in everything outside thoughts (`verigym.reply`).
+    Pure.
     """
     return program(text, tuple(names_of(language)))

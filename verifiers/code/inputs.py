@@ -37,7 +37,8 @@ def breach(value: JSON, bound: dict[str, Any]) -> str:
 
 
 def smallest(bound: dict[str, Any]) -> JSON:
-    """The plainest value within `bound`: zero or the number next to it, the shortest text or list."""
+    """Return the simplest value within `bound`: zero or the number next to it, the shortest text
+    or list."""
     if bound["kind"] == "bool":
         return False
     low, high = bound["low"], bound["high"]
@@ -49,7 +50,7 @@ def smallest(bound: dict[str, Any]) -> JSON:
 
 
 def read_bounds(bounds: JSON) -> list[dict[str, Any]]:
-    """The bounds of a reference, checked. Raises TaskError."""
+    """Return the bounds of a reference, checked. Raises TaskError."""
     if not isinstance(bounds, list | tuple):
         raise TaskError('"args" must be a list of bounds, one an argument')
     return [_checked(bound) for bound in bounds]
@@ -72,7 +73,7 @@ def _checked(bound: JSON) -> dict[str, Any]:
 
 
 def said(bound: dict[str, Any]) -> str:
-    """The bound for people: `a list of 0 to 8 items, each a whole number from -20 to 20`."""
+    """Return the bound in words: `a list of 0 to 8 items, each a whole number from -20 to 20`."""
     kind = bound["kind"]
     if kind == "bool":
         return "true or false"

@@ -19,7 +19,7 @@ def names_of(language: str) -> tuple[str, ...]:
 
 
 def canonical(name: object) -> str:
-    """The sandbox's name for a language. Raises RequestError for an unknown one."""
+    """Return the sandbox's name for a language. Raises RequestError for an unknown one."""
     known = _names()
     for language, names in known.items():
         if name in names:

@@ -35,7 +35,8 @@ _LIMITS = Limits(wall_s=14.0, cpu_s=10.0, memory_mib=512)
 
 
 class MutantsVerifier(Verifier):
-    """The share of mutants that behave otherwise than the right program on some input given.
+    """Score: the share of mutants that behave differently from the right program on some given
+    input.
 
     `Task.reference` is `{"function": name, "program": text, "mutants": [text, ...], "args": [bound, ...],
     "inputs": n}`; bounds are those of `inputs.py`, `inputs` is how many may be given. Programs are written
@@ -131,7 +132,7 @@ class MutantsVerifier(Verifier):
 
 
 def read_calls(reply: str) -> list[list[JSON]] | None:
-    """The argument lists in a reply; None if there are none."""
+    """Return the argument lists in a reply; None if there are none."""
     try:
         calls = json.loads(program(reply, ("json",)), parse_constant=_refuse)
     except (ValueError, RecursionError):

@@ -24,7 +24,7 @@ MAX_FILES = 200
 
 
 class BadPatch(Exception):
-    """The reply holds no patch, or one that does not fit; the text says why."""
+    """Raised if the reply holds no patch, or one that does not fit; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class _Hunk:
 
 
 class _Lines:
-    """Writes each different line as a character of its own, and back."""
+    """Encodes each different line as one character, and back."""
 
     def __init__(self) -> None:
         self._signs: dict[str, str] = {}
@@ -58,7 +58,7 @@ def holds_patch(reply: str) -> bool:
 
 
 def patched(files: Mapping[str, str], reply: str) -> dict[str, str]:
-    """The files that the patch in `reply` changes or makes, whole. Raises BadPatch."""
+    """Return the files that the patch in `reply` changes or makes, whole. Raises BadPatch."""
     changed: dict[str, str] = {}
     lines = _Lines()
     for block in fenced(scope(reply.replace("\r\n", "\n"))):
@@ -89,7 +89,7 @@ def _checked(path: str) -> str:
 
 
 def _read(body: str) -> list[tuple[str, list[_Hunk]]]:
-    """The hunks of a unified diff by the path after `+++`."""
+    """Return the hunks of a unified diff by the path after `+++`."""
     found: list[tuple[str, list[_Hunk]]] = []
     lines = body.split("\n")
     at = 0

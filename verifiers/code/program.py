@@ -1,4 +1,4 @@
-"""`ProgramVerifier`: what `code/stdio` and `code/function` share: parameters, limits, the sum of tests."""
+"""`ProgramVerifier`: the common base of `code/stdio` and `code/function`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ class Plan:
 
 
 class ProgramVerifier(Verifier):
-    """Runs a program once a test and sums up. Subclasses read the reference and judge one result.
+    """Base class of verifiers that run a program once per test. Subclasses read the reference and
+    judge one result.
 
     `sandbox` may be set to another `Sandbox`; None is this process's shared one.
     """
@@ -106,10 +107,11 @@ class ProgramVerifier(Verifier):
 
     @abstractmethod
     def plan(self, task: Task, source: str) -> Plan:
-        """The jobs that judge `source`. Raises TaskError for a reference that cannot be used."""
+        """Return the jobs that judge `source`. Raises TaskError for a reference that cannot be
+        used."""
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """The verdict on a program's text."""
+        """Judge a program's text."""
         verdict, _ = self._judged(task, submission, all_tests=bool(self.params["run_all"]))
         return verdict
 
@@ -175,7 +177,7 @@ class ProgramVerifier(Verifier):
         return source if source.strip() else unusable("no_program", "the reply holds no program")
 
     def _tests_of(self, reference: JSON) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Each test with its number. Raises TaskError if there are none."""
+        """Return each test with its number. Raises TaskError if there are none."""
         if not isinstance(reference, dict) or not isinstance(reference.get("tests"), list | tuple):
             raise TaskError('the reference must be {"tests": [...]}')
         if not reference["tests"]:
@@ -196,7 +198,7 @@ class ProgramVerifier(Verifier):
             raise TaskError(f"limits cannot be used: {error}") from error
 
     def _checker_of(self, reference: Mapping[str, JSON]) -> str | CheckerProgram:
-        """The task's checker, or else the parameter."""
+        """Return the task's checker, or else the parameter."""
         value = reference.get("checker", self._checker)
         if not isinstance(value, str):
             return read_checker(value)
@@ -205,7 +207,7 @@ class ProgramVerifier(Verifier):
         return value
 
     def _language_of(self, reference: JSON) -> str:
-        """The task's language, or else the parameter."""
+        """Return the task's language, or else the parameter."""
         if not isinstance(reference, dict) or "language" not in reference:
             return self._language
         try:

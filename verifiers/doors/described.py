@@ -121,7 +121,7 @@ def shortest(
 
 @lru_cache
 def _starts(game: str) -> Mapping[int, list[int]]:
-    """The states of a game with a chart, by the length of their shortest way."""
+    """Return the states of a game with a chart, by the length of their shortest path."""
     by = TOYS[game]
     assert by.chart is not None
     chart = by.chart(by.make({}).unwrapped)
@@ -132,7 +132,7 @@ def _starts(game: str) -> Mapping[int, list[int]]:
 
 
 def _placed(env: Any, seen: Any, settings: Mapping[str, Any]) -> int:
-    """A start drawn by the seed, whose shortest way has a length within the settings."""
+    """Return a start drawn by the seed, whose shortest path has a length within the settings."""
     low, high = settings["way"]
     by_length = _starts(settings["game"])
     env.s = int(env.np_random.choice([s for n in range(low, high + 1) for s in by_length[n]]))

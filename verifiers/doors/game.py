@@ -31,7 +31,7 @@ class Game(Protocol):
     """One game in play. It is the policy's turn, or the game is over."""
 
     prompt: str
-    """The task and the form of an action; the same from the first turn to the last."""
+    """Prompt: the task and the form of an action; the same from the first turn to the last."""
     view: str
     """Observation that the policy sees now."""
     over: bool
@@ -43,7 +43,7 @@ class Game(Protocol):
         changed nothing."""
 
     def key(self) -> JSON:
-        """All that decides what follows, view included; plain data."""
+        """Return everything that decides the future of the game, view included, as plain data."""
 
     def legal(self) -> list[str] | None:
         """Return the actions that can be played now; None if they cannot be listed."""
@@ -68,7 +68,7 @@ def start(reference: JSON) -> Game:
 
 
 def library(name: str, extra: str) -> ModuleType:
-    """The module `name`. Raises RequestError with what to install if it is missing."""
+    """Return the module `name`. Raises RequestError with the package to install if it is missing."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -80,5 +80,5 @@ def library(name: str, extra: str) -> ModuleType:
 
 
 def seed_of(*values: Any) -> int:
-    """A seed of 31 bits from plain values; equal values give equal seeds on every machine."""
+    """Return a seed of 31 bits from plain values; equal values give equal seeds on every machine."""
     return int(digest(*values)[:8], 16) >> 1

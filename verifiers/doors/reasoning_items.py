@@ -24,15 +24,17 @@ _one_at_a_time = Lock()
 
 
 class NotMade(Exception):
-    """The library gave up on this seed: it found no puzzle in its number of trials."""
+    """Raised if the library gave up on this seed: it found no puzzle in its number of trials."""
 
 
 @lru_cache(maxsize=8)
 def item(task: str, level: int | None, seed: int) -> tuple[Any, dict[str, Any]]:
-    """The data set that makes it, and question, answer and metadata. `level` is that of each attribute
-    of the task's curriculum, its highest where it has fewer; None for the library's defaults.
+    """Return the data set that makes the item, and its question, answer and metadata.
 
-    Raises NotMade for a seed that has none (3 in 150 of tsumego), TaskError for an unknown task,
+    `level` is the level of each attribute of the task's curriculum, the highest if an attribute
+    has fewer; None for the library's defaults.
+
+    Raises NotMade for a seed without an item (3 in 150 of tsumego), TaskError for an unknown task,
     RequestError if the library is not installed.
     """
     library("reasoning_gym", "reasoning-gym")
@@ -75,7 +77,7 @@ def _made(task: str, level: int | None, seed: int) -> Any:
 
 
 class _Sorted(set[str]):
-    """A set that is listed in order."""
+    """Set that is iterated in a fixed order."""
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(super().__iter__()))

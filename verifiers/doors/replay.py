@@ -1,8 +1,9 @@
-"""`doors/replay`: the actions of an episode, played again in the other library's game from its hidden seed.
+"""`doors/replay`: the actions of an episode, replayed in the other library's game from its hidden
+seed.
 
-The submission is a list of texts, one a turn, valid or not: what a game does with an invalid action is
-its own affair. The score is what the game gives at its end; nothing that the submission says of itself
-counts. It needs the library that plays the game; where that is missing the verdict is a fault.
+The submission is a list of texts, one per turn, valid or not: each game decides how to treat an
+invalid action. The score is the game's score at its end; claims in the submission do not count.
+The verifier needs the library that plays the game; without it the verdict is a fault.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from verigym.verifiers.doors.game import start
 
 
 class DoorReplayVerifier(Verifier):
-    """Score of the game at its end; of a game that is not over, what giving up there earns.
+    """Score of the game at its end; for a game that is not over, the score for giving up there.
 
     Judged with `won`, `part` (between 0 and 1) and `not_won`; unusable with `not_moves`, `too_long`,
     `too_many_moves` and `moves_after_the_end`.

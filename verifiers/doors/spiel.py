@@ -98,7 +98,7 @@ class Match:
         return " ".join(str(self._state.action_to_string(self._seat, action)).split()).rstrip(";")
 
     def _reply(self) -> None:
-        """Let dice fall and the opponent move until it is the policy's turn."""
+        """Resolve chance events and the opponent's moves until it is the policy's turn."""
         while not self.over and self._state.current_player() != self._seat:
             seed = seed_of(self._seed, str(self._state), self._fallen)
             if self._state.is_chance_node():

@@ -1,7 +1,9 @@
-"""Text adventures of TextWorld, built from the seed when they are first played, which takes 5 to 30 s.
+"""Text adventures of TextWorld, built from the seed when they are first played, which takes 5 to
+30 s.
 
-A built game is kept in a folder of this process, which goes with it. The winning commands are TextWorld's
-own, from where one stands. Two situations are one where the same facts hold and the same was just told.
+A built game is kept in a folder of this process and deleted with it. The winning commands are
+TextWorld's own, from the current position. Two states are equal if the same facts hold and the
+last text is the same.
 """
 
 from __future__ import annotations
@@ -95,7 +97,8 @@ class Story:
 
 @lru_cache(maxsize=64)
 def _lists(names: frozenset[str]) -> re.Pattern[str]:
-    """Finds "a carrot, some raw rice and a knife" where these are `names` of a story."""
+    """Return a pattern that finds "a carrot, some raw rice and a knife" if these are `names` of a
+    story."""
     known = "|".join(re.escape(one) for one in sorted(names, key=len, reverse=True))
     thing = rf"(?:an?|some) (?:[\w-]+ )*?(?:{known})"
     return re.compile(rf"\b{thing}(?:, {thing})* and {thing}\b")
@@ -113,7 +116,7 @@ def _folder() -> TemporaryDirectory[str]:
 
 @lru_cache(maxsize=512)
 def _built(kind: str, seed: int, settings: tuple[tuple[str, Any], ...]) -> str:
-    """The path of the game, built if this process has not done so."""
+    """Return the path of the game, built if this process has not done so yet."""
     if kind not in _MAKERS:
         raise TaskError(f"no TextWorld game of kind {kind!r}; known: {', '.join(_MAKERS)}")
     world: Any = library("textworld", "textworld")

@@ -56,7 +56,7 @@ class Sameness:
         return False
 
     def text(self, value: str) -> str:
-        """The form that two texts are compared in."""
+        """Return the form in which two texts are compared."""
         if self.strings == "exact":
             return value
         plain = " ".join(unicodedata.normalize("NFC", value).split())
@@ -90,7 +90,7 @@ def _kept(match: re.Match[str]) -> str:
 
 
 def number_of(value: JSON) -> float:
-    """A parameter that its schema has already made a number."""
+    """Return a number parameter, whose type the schema has already checked."""
     if isinstance(value, int | float):
         return float(value)
     raise RequestError(f"a number was wanted, got {value!r}")
