@@ -115,6 +115,7 @@ from verigym.verifiers.text.evidence import show
 
 MAX_ANSWER_CHARS = 2_000
 _CURRENCIES = frozenset("$€£¥")
+_BLANKS = re.compile(r"[^\S\n]{2,}")
 _OR = re.compile(r"\b(?:or|versus|vs)\b", re.IGNORECASE)
 _PRONOUNS = (["it"], ["they"], ["he"], ["she"])
 _PERCENT = frozenset({"percent", "percentage", "%"})
@@ -203,6 +204,8 @@ class AnswerVerifier(Verifier):
             return given
         whole, cited = given
         whole = unboxed(whole)
+        if len(whole) <= MAX_ANSWER_CHARS:
+            whole = _BLANKS.sub(" ", whole)
         answer = undressed(without_courtesies(whole))
         if kind == "text" and answer[:1] in "1-•":
             answer = without_item_mark(answer, task.prompt)
@@ -367,6 +370,9 @@ class AnswerVerifier(Verifier):
         if len(words) > 1 and repeats_question(answer, asked):
             return False
         texts = [str(one) for one in right]
+        paid = _CURRENCIES.intersection(answer)
+        if paid and not currencies_in(" ".join(texts)) and not money_words(asked, frozenset()):
+            return False  # "$42" for "42"
         held = set(words)
         masked = None
         if any(alias and held.issuperset(alias) for alias in aliases):
@@ -453,6 +459,10 @@ class AnswerVerifier(Verifier):
                 return scored(0.0, "wrong_answer", "the number has no unit", _both(0.0))
             return self._compare_number(task, right, number)
         if self.params["sentence"]:
+            amounts = [f"{one} {unit}" for one in right for unit in listed]
+            amount = mark_amount(answer, amounts, asked)
+            if amount is not None and states_plainly(amount, asked, False, [["0"]]):
+                return _exact(True)  # "330 m (1,083 ft)"
             extra = frozenset(units | _ABOUT | money)
             said = self._number_said(task, answer, extra)
             told = without_tale(answer, asked)

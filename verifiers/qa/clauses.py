@@ -32,7 +32,7 @@ THINGS = frozenset(
     instrument invention company firm city town village port country state island peninsula river mountain peak
     volcano lake sea ocean desert valley canyon waterfall glacier war battle treaty match game final race
     tournament cup prize award team club band building tower bridge temple church cathedral palace castle
-    museum stadium monument ship species animal bird language sport giant dwarf metropolis tragedy comedy sonnet province region mammal
+    museum stadium monument ship species animal bird language sport giant dwarf metropolis capital tragedy comedy sonnet province region mammal
     """.split()  # noqa: SIM905
 )
 PEOPLE = frozenset(
@@ -62,6 +62,7 @@ _PLACED = re.compile(
     rf"|river|lake|mount)\s+)?(?P<name>{_NAME})(?=\W|$)"
 )
 _BEING = re.compile(r"^(?:which|who|that)\s(?:is|was)\s(?:also\s)?(?=(?:an?|the|one of the)\s)")
+_OWNED = re.compile(r"^([A-Z][\w.]*)['’]s?\s")
 _BARE = re.compile(rf"^(?P<the>the\s)?(?P<name>{_NAME})(?:,\s(?P<more>{_NAME}))?$")
 _YEARS = re.compile(
     r"(?:^|\s)(?:(?:in|on|since|from|until|till|around|by|during|between|of)\s+)?(?:the\s+)?(?:(?:early|late|year|mid|summer of|end of)[\s-])?"
@@ -87,6 +88,9 @@ _CLAUSE = re.compile(
     rf"(?<={ANSWER})(?P<marks>[*_\"'”’]*)(?:\s*,\s*|\s+[-–—]\s*|\s*—\s*|\s*(?P<open>[(\[])\s*)(?P<clause>[^;()\[\]?]{{2,160}}?)(?(open)\s*[)\]])"
     rf"(?P<rest>[.!]?\s*$|[.!]\s+.*$|(?(open)[\s,].*$|(?!)))",
     re.DOTALL,
+)
+_DIRECTLY = re.compile(
+    rf"{ANSWER}(?P<marks>[*_\"']*)\s(?=(?:in|on|near|at)\s(?:the\s|southern\s|northern\s)?[A-Z][^,.?!]*[.!]?$)"
 )
 _AUTHOR = re.compile(
     rf"(?<={ANSWER})(?P<marks>[*_\"'”’]*),?\s*\(?by\s+(?:the\s+)?{_NAME}\)?(?=[.!]?\s*$)"
@@ -132,6 +136,8 @@ def without_clauses(masked: str, asked: Asked, aliases: tuple[tuple[str, ...], .
     if _WORKS.intersection(asked.row) and not asks_person(asked):
         text = _AUTHOR.sub(r"\g<marks>", _SUBTITLE.sub("", text))
     answer = frozenset(word for alias in aliases for word in alias)
+    if asks_place(asked):
+        text = _DIRECTLY.sub(rf"{ANSWER}\g<marks>, ", text)
     for _ in range(2):
         found = _CLAUSE.search(text)
         if found is None:
@@ -211,7 +217,9 @@ def _left_of(
 ) -> str | None:
     """What is left of a clause to be read as a sentence, perhaps nothing; None if it may be another answer."""
     timed = not _TIMED.isdisjoint(asked.row)
-    counts = any(len(alias) == 1 and alias[0][:1].isdigit() for alias in aliases)
+    counts = _WORKS.isdisjoint(asked.row) and any(
+        len(alias) == 1 and alias[0][:1].isdigit() for alias in aliases
+    )
     words = {word.lower() for word in re.findall(r"[^\W\d_]+", clause)}
     if in_brackets:
         if _COUNTED.fullmatch(clause):
@@ -227,6 +235,8 @@ def _left_of(
         names = [one for one in (bare["name"], bare["more"]) if one]
         known = all(_is_known_place(one, bool(bare["the"]), asked, answer) for one in names)
         return "" if known else None
+    if clause[:1].isdigit() and any(alias and alias[0][:1].isdigit() for alias in aliases):
+        return None  # "1984, 1985"
     whole = clause
     if not timed and not counts:
         clause = _YEARS.sub("", clause)
@@ -241,6 +251,9 @@ def _left_of(
     if not asks_person(asked) and not asks_place(asked):
         clause = _BY.sub("", clause)
     clause = _BEING.sub("", clause)
+    owner = _OWNED.match(clause)
+    if owner and owner[1].lower() in asked.capital:
+        clause = f"the {clause[owner.end() :]}"  # "Oslo, Norway's largest city"
     sort = _SORT.match(clause)
     if sort and _is_of_sort(sort["sort"], sort[0], asked):
         clause = clause[sort.end() :].strip(" ,")

@@ -126,7 +126,7 @@ def _numerals(tokens: tuple[str, ...]) -> list[tuple[str, ...]]:
 def _with_kinds(tokens: tuple[str, ...], asked: Asked) -> list[tuple[str, ...]]:
     """ "danube river", "river danube" and "danube", where the question asks for a river."""
     found: list[tuple[str, ...]] = []
-    for short, long in (("mt", "mount"), ("mount", "mt")):
+    for short, long in (("mt", "mount"), ("mount", "mt"), ("st", "saint"), ("saint", "st")):
         if short in tokens:
             found.append(tuple(long if token == short else token for token in tokens))
     for kind, asking in _KINDS.items():
@@ -135,6 +135,8 @@ def _with_kinds(tokens: tuple[str, ...], asked: Asked) -> list[tuple[str, ...]]:
         if kind in tokens:
             rest = tuple(token for token in tokens if token != kind)
             named = len(rest) == len(tokens) - 1 and rest and not _NO_NAMES.issuperset(rest)
+            if named:
+                found += [(*rest, kind), (kind, *rest)]
             if named and kind not in _KEEPING and "of" not in rest:
                 found.append(rest)
         elif not any(other in tokens for other in _KINDS):

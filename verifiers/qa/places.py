@@ -40,7 +40,7 @@ _CONTINENTS = frozenset(
     for name in """
     europe;asia;africa;north america;south america;antarctica;oceania;western europe;eastern europe;central europe
     ;northern europe;southern europe;central america;latin america;east asia;southeast asia;central asia;west africa
-    ;east africa;north africa;southern africa;scandinavia;middle east;far east
+    ;siberia;patagonia;east africa;north africa;southern africa;scandinavia;middle east;far east
     """.split(";")  # noqa: SIM905
 )
 # Names that "the" stands before, by the words of a question that asks for such a place.
