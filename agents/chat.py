@@ -3,8 +3,8 @@
 Two encodings. `StepRows`: each turn has a fresh prompt of bounded length, so each turn is a row of
 its own in training. `Transcript`: messages grow; the next prompt is the previous prompt's ids, the
 sampled ids and the template's glue, nothing decoded and encoded again. Where the chat template
-changes earlier text (strips thinking, trims), the next prompt is what the template renders, and a
-new training row begins there: `rows.token_rows` sees it by comparing ids.
+changes earlier text (strips thinking, trims), the next prompt is the template's output, and a new
+training row begins there: `rows.token_rows` detects it by comparing ids.
 
 Does not defend against a template that renders the same text for different messages.
 """
@@ -50,17 +50,17 @@ class Encoding(Protocol):
     """Turns a conversation into a prompt. Stateless: one instance serves all episodes."""
 
     def prompt(self, talk: Conversation, policy: Policy) -> Prompt:
-        """The prompt of the turn to be played. Raises RequestError for an unfit template."""
+        """Return the prompt of the next turn. Raises RequestError if the template is unsuitable."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepRows:
-    """A fresh prompt each turn: the task, the last `history` turns, the current observation.
+    """A fresh prompt for each turn: the task, the last `history` turns, the current observation.
 
     `system` puts the task's prompt into a system message, for templates that have one; otherwise it
-    opens the user message. `show_task` False leaves it out, for a policy trained on one task alone.
-    `show_legal` lists the legal actions where the environment can. Only parsed actions are
-    remembered, not the reasoning before them.
+    opens the user message. `show_task=False` leaves it out, for a policy trained on one task only.
+    `show_legal` lists the legal actions, if the environment can. The history holds only parsed actions,
+    not the reasoning before them.
     """
 
     history: int = 2
@@ -73,13 +73,13 @@ class StepRows:
             raise RequestError(f"history must be 0 or more, got {self.history}")
 
     def prompt(self, talk: Conversation, policy: Policy) -> Prompt:
-        """The prompt of the turn to be played."""
+        """Return the prompt of the next turn."""
         messages = self.messages(talk)
         ids = policy.tokenize(messages) if isinstance(policy, Tokenizing) else None
         return Prompt(messages=messages, ids=ids)
 
     def messages(self, talk: Conversation) -> list[Message]:
-        """One user message, after a system message if `system`."""
+        """Return one user message, after a system message if `system` is set."""
         body = self._body(talk)
         if not body:
             return [{"role": "user", "content": talk.task_prompt}]
@@ -117,7 +117,7 @@ class Transcript:
     system: bool = False
 
     def prompt(self, talk: Conversation, policy: Policy) -> Prompt:
-        """The prompt of the turn to be played, extending the previous row where that is exact."""
+        """Return the prompt of the next turn, which extends the previous row if that is exact."""
         messages = self.messages(talk)
         if not isinstance(policy, Templating):
             return Prompt(messages=messages)
@@ -129,7 +129,7 @@ class Transcript:
         return Prompt(messages=messages, ids=policy.encode(text), text=text)
 
     def messages(self, talk: Conversation) -> list[Message]:
-        """All messages so far. Earlier ones are taken from the last prompt, so they never change."""
+        """Return all messages so far. Earlier ones come from the last prompt, so they never change."""
         latest = "\n".join(
             part for part in (talk.observations[-1], _legal(talk, self.show_legal)) if part
         )
@@ -151,10 +151,10 @@ class Transcript:
 def continued(
     before: Prompt, answer: Completion, text: str, policy: Templating
 ) -> list[int] | None:
-    """Ids for the rendered `text` that begin with the ids of `before` and of `answer`, or None.
+    """Return ids for the rendered `text` that begin with the ids of `before` and `answer`.
 
-    None where the template changed earlier text: then no such ids would be honest. The sampled ids
-    are kept even where encoding their text again would give others.
+    None if the template changed earlier text, since no such ids would then be faithful. The sampled ids
+    are kept even if encoding their text again would give others.
     """
     if before.ids is None or before.text is None or not answer.response_ids:
         return None

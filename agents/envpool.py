@@ -1,4 +1,4 @@
-"""Environment instances kept for the next plan that asks for the same world."""
+"""Pool of environment instances, reused by later plans with the same arguments."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from verigym.registry import make
 class EnvPool:
     """Hands out environments, one owner at a time; safe to use from threads. Close it, or use `with`.
 
-    Give one pool to several `play` calls to keep instances between them. All instances that a verifier of
-    a service judges, with the same parameters, share one client, so that one request can judge for
-    many; where plans name the service by URL, it closes with the pool.
+    Pass one pool to several `play` calls to reuse instances between them. All instances that use the same
+    verifier and parameters of a service share one client, so that one request can judge for many; if
+    plans name the service by URL, the client closes with the pool.
     """
 
     def __init__(self) -> None:
@@ -31,9 +31,9 @@ class EnvPool:
         self._closed = False
 
     def acquire(self, plan: Plan) -> Env[Any]:
-        """An idle instance that fits `plan`, or a new one. It must be reset.
+        """Return an idle instance that fits `plan`, or a new one. The caller must reset it.
 
-        Raises RequestError for an unknown id or arguments that the environment does not take.
+        Raises RequestError if the id is unknown or the environment does not take the arguments.
         """
         with self._lock:
             idle = self._idle[plan.world]
@@ -52,7 +52,7 @@ class EnvPool:
         return env
 
     def release(self, plan: Plan, env: Env[Any]) -> None:
-        """Take `env` back, at rest and unharmed."""
+        """Return `env` to the pool; it must be idle and intact."""
         with self._lock:
             if not self._closed:
                 self._idle[plan.world].append(env)
@@ -60,7 +60,7 @@ class EnvPool:
         env.close()
 
     def close(self) -> None:
-        """Close every idle instance; those still out are closed when they come back."""
+        """Close every idle instance; the others are closed when they are released."""
         with self._lock:
             self._closed = True
             idle = [env for envs in self._idle.values() for env in envs]

@@ -1,4 +1,4 @@
-"""An episode under way: its data, and the calls that worker threads make on its environment."""
+"""A running episode: its data, and the calls that worker threads make on its environment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from verigym.verdict import Verdict
 
 @dataclass(eq=False, kw_only=True)
 class Trouble:
-    """A call that failed in a way that may pass."""
+    """A call that failed with an error that may be temporary."""
 
     since: float
     tries: int = 0
@@ -46,7 +46,7 @@ class Live:
 
     @property
     def resting_env(self) -> Env[Any]:
-        """The environment, once started."""
+        """The environment. Raises RuntimeError before the episode has started."""
         if self.env is None:
             raise RuntimeError(f"episode {self.plan.id} has no environment yet")
         return self.env
@@ -63,7 +63,7 @@ class Cohort:
 
 @dataclass(eq=False, kw_only=True)
 class Batch:
-    """Episodes that generate together, and do so again if the policy fails."""
+    """Episodes that generate in one batch, and again if the policy fails."""
 
     members: list[Live]
     trouble: Trouble | None = None
@@ -94,7 +94,7 @@ class Stepped:
 
 
 def new_live(plan: Plan, index: int, cohort: Cohort, policy: Policy) -> Live:
-    """An episode that has not started."""
+    """Return an episode that has not started."""
     episode = Episode(
         id=plan.id,
         env_id=plan.env if isinstance(plan.env, str) else "",
@@ -130,7 +130,7 @@ def start(plan: Plan, pool: EnvPool) -> Started:
 
 
 def begin(live: Live, started: Started) -> None:
-    """Note what `start` found."""
+    """Record the result of `start`."""
     env = started.env
     live.env = env
     live.shown = started.shown
@@ -149,19 +149,19 @@ def begin(live: Live, started: Started) -> None:
 
 
 def announce(env: Env[Any], most: int) -> None:
-    """Tell the verifier that others share, if it is one, that `step` is to come; at most `most` at once."""
+    """Announce a `step` to a shared verifier, if the environment has one; at most `most` run at once."""
     if isinstance(env.verifier, Together):
         env.verifier.announce(most)
 
 
 def end(env: Env[Any]) -> None:
-    """Tell it that the step has ended, or will not be made."""
+    """Tell a shared verifier that the announced step has ended or was dropped."""
     if isinstance(env.verifier, Together):
         env.verifier.end()
 
 
 def step(env: Env[Any], action: str) -> Stepped:
-    """One timed step, which was announced."""
+    """Make one announced step and time it."""
     began = time.perf_counter()
     try:
         shown, reward, terminated, truncated, info = env.step(action)
@@ -179,7 +179,7 @@ def step(env: Env[Any], action: str) -> Stepped:
 
 
 def advance(live: Live, stepped: Stepped) -> Turn:
-    """Note what `step` found, and give the finished turn."""
+    """Record the result of `step`, and return the finished turn."""
     talk = live.talk
     answer = talk.completions[-1]
     verdict = stepped.info["verdict"]
@@ -211,7 +211,7 @@ def advance(live: Live, stepped: Stepped) -> Turn:
 def answered(
     live: Live, prompt: Prompt, answer: Completion, parse: Callable[[str], str] | None
 ) -> None:
-    """Note what the policy said and the action read from it, by `parse` or as the environment reads it."""
+    """Record the policy's answer and its action, as read by `parse` or by the environment."""
     action = parse(answer.text) if parse else live.resting_env.action_in(answer.text)
     live.talk.prompts.append(prompt)
     live.talk.completions.append(answer)
@@ -221,9 +221,9 @@ def answered(
 def generate(
     members: list[Live], policy: Policy, encoding: Encoding
 ) -> list[tuple[Prompt, Completion | None]]:
-    """A prompt and a completion for each member; None where the prompt leaves the policy no room.
+    """Return a prompt and a completion for each member; None if the prompt leaves the policy no room.
 
-    RequestError if that happens at the first turn: then no episode could ever be played.
+    Raises RequestError if that happens at the first turn, since no episode could then be played.
     """
     prompts = [encoding.prompt(live.talk, policy) for live in members]
     limit = int(getattr(policy, "max_context", 2**31))
@@ -260,9 +260,9 @@ def generate(
 
 
 def _storable(answer: Completion) -> Completion:
-    """`answer` with lone surrogates replaced by U+FFFD.
+    """Return `answer` with lone surrogates replaced by U+FFFD.
 
-    JSON from a model server may hold them; no verifier could read them and no record keep them, and
+    JSON from a model server may hold them; verifiers cannot read them, records cannot store them, and
     a policy must not be able to turn its answer into a verifier's fault.
     """
     try:

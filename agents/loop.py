@@ -1,10 +1,10 @@
-"""The episode loop: many episodes at once, generation never waiting for an environment.
+"""The episode loop: plays many episodes at once; generation never waits for an environment.
 
 One control thread (the caller's) owns all state. Environment steps, and the verifier calls inside
-them, run in worker threads (what they ask of a service goes there together: together.py); generation
-runs in a thread of its own. All report to one queue.
+them, run in worker threads (together.py merges their requests to a service); generation runs in its
+own thread. All report to one queue.
 
-What becomes of a failure (law 1; none is ever a reward):
+Handling of failures (law 1; none is ever a reward):
 
     VerifierFault        the same step is repeated, with growing pauses, for `patience_s`; then the
                          episode faults with `verifier:<status>:<reason>`
@@ -67,13 +67,13 @@ def play(
     on_wait: Callable[[str], None] | None = None,
     ledger: Ledger | None = None,
 ) -> list[Episode]:
-    """One episode a plan, in the order of the plans.
+    """Play one episode per plan; return the episodes in the order of the plans.
 
     An environment reads the action in a completion itself (`Env.action_in`), unless `parse` does.
-    The callbacks run in the calling thread: `on_turn` after each turn, `on_episode` when one ends,
-    `on_wait` with a sentence, about once a second, while a verifier or a model server is waited for.
-    `envs` keeps environments for later calls; otherwise they are closed before the return.
-    Raises FaultLimit after all have finished, RequestError for mistakes in the plans.
+    The callbacks run in the calling thread: `on_turn` after each turn, `on_episode` after each episode,
+    `on_wait` with a sentence, about once a second, during a wait for a verifier or a model server.
+    `envs` keeps environments for later calls; without it, they are closed before the return.
+    Raises FaultLimit after all episodes have finished, RequestError for mistakes in the plans.
     """
     _check(plans)
     settings = settings if settings is not None else Settings()
@@ -119,7 +119,7 @@ def _check(plans: Sequence[Plan]) -> None:
 
 @dataclass(kw_only=True)
 class _Game:
-    """The state of one `play`; only the control thread touches it."""
+    """State of one `play`; only the control thread uses it."""
 
     plans: Sequence[Plan]
     policy: Policy
@@ -152,7 +152,7 @@ class _Game:
         self.told = float("-inf")
 
     def _deal(self) -> None:
-        """Neighbouring plans to one cohort; groups stay together as far as sizes allow."""
+        """Assign neighbouring plans to one cohort; groups stay together as far as sizes allow."""
         n = self.settings.n_cohorts if self.lockstep else 1
         size = max(1, -(-len(self.plans) // n))
         for index, plan in enumerate(self.plans):
@@ -184,7 +184,7 @@ class _Game:
         return [live.episode for live in self.lives]
 
     def close(self) -> None:
-        """Stop the threads. Environments at rest go back to the pool, others when their call ends."""
+        """Stop the threads. Idle environments return to the pool now, others when their call ends."""
         self.generators.close(_STOP_S)
         self.steppers.close(_STOP_S)
         self.ledger.abandoned_threads += self.generators.abandoned + self.steppers.abandoned
@@ -195,7 +195,7 @@ class _Game:
                 self.pool.release(live.plan, live.env)
 
     def _take_results(self) -> None:
-        """Wait for a result, a deadline or a timer; then take all results that are there."""
+        """Wait for a result, a deadline or a timer; then take all available results."""
         due = [self.steppers.next_deadline(), self.generators.next_deadline()]
         due += [self.timers[0][0] if self.timers else None]
         wait_s = min((at for at in due if at is not None), default=None)
@@ -404,7 +404,7 @@ class _Game:
     # Ends.
 
     def _retry(self, trouble: Trouble, detail: str, again: Callable[[], None]) -> bool:
-        """Plan `again` after a pause, unless patience is at its end."""
+        """Schedule `again` after a pause; return False if `patience_s` has run out."""
         now = time.monotonic()
         left_s = trouble.since + self.settings.patience_s - now
         if left_s <= 0:

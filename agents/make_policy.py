@@ -1,4 +1,4 @@
-"""Policies by name, as the command line and configurations spell them."""
+"""Makes policies from their names on the command line and in configurations."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ KINDS = {
 
 
 def make_policy(spec: str, **options: Any) -> Policy:
-    """The policy that `spec` names: one of the values of `KINDS`.
+    """Make the policy that `spec` names: one of the values of `KINDS`.
 
-    `options` go to its constructor (`hf`: max_new_tokens, temperature, ...); None means the default.
+    `options` are passed to its constructor (`hf`: max_new_tokens, temperature, ...); None is the default.
     Raises RequestError for an unknown kind, option, file or folder.
     """
     kind, _, rest = spec.partition(":")

@@ -19,8 +19,8 @@ class Plan:
     """One episode to play.
 
     `env` is an id or a factory, called with `env_kwargs`. Plans of one `group_id` (the plan's own id
-    if empty) must ask for the same world. `key` and the turn decide what a policy samples; give each
-    member of a group its own.
+    if empty) must have the same `world`. `key` and the turn determine a policy's samples; give each
+    member of a group its own key.
     """
 
     id: str
@@ -34,7 +34,7 @@ class Plan:
 
     @property
     def world(self) -> tuple[Any, ...]:
-        """Equal for plans that an environment instance may serve one after the other."""
+        """Identity of the world: equal for plans that one environment instance may serve in turn."""
         kwargs = tuple(sorted((name, repr(value)) for name, value in self.env_kwargs.items()))
         return (self.env, kwargs, self.difficulty, self.split)
 
@@ -50,7 +50,7 @@ def plan_groups(
     difficulty: str | None = None,
     split: str | None = None,
 ) -> list[Plan]:
-    """`members` plans for each seed, one group a seed; keys are `run_key` and the plan's index."""
+    """Return `members` plans per seed, one group per seed; keys are `run_key` and the plan's index."""
     if members < 1:
         raise RequestError(f"members must be at least 1, got {members}")
     plans: list[Plan] = []
@@ -76,24 +76,24 @@ class Settings:
     """Settings of the episode loop. Defaults suit a small model and a verifier on the same machine."""
 
     batching: Literal["ready", "cohorts"] = "ready"
-    """`ready`: generate for whoever waits. `cohorts`: fixed sets in lockstep, so that what shares a
-    batch, and thus every rounding error, is the same in each run."""
+    """`ready`: generate for all waiting episodes. `cohorts`: fixed sets in lockstep, so that the batches,
+    and thus all rounding errors, are the same in each run."""
     n_cohorts: int = 2
-    """One generates while the environments of the others step."""
+    """Number of cohorts; one generates while the environments of the others step."""
     max_live: int = 256
-    """Episodes under way at once, over all cohorts."""
+    """Maximum number of running episodes over all cohorts."""
     env_workers: int = 16
     """Threads for environment steps and the verifier calls within."""
     generate_deadline_s: float = 600.0
-    """For one batch; a policy that takes longer is abandoned and its episodes fault."""
+    """Maximum seconds for one batch; a slower policy is abandoned and its episodes fault."""
     step_deadline_s: float = 120.0
-    """For one environment step, verifier included, from when a thread takes it up."""
+    """Maximum seconds for one environment step, verifier included, once a thread has started it."""
     patience_s: float = 60.0
     """Maximum seconds that a step waits for an unavailable verifier, or a batch for a model server."""
     error_retries: int = 2
-    """Repeats after `verifier_error`, which is rarely a passing trouble."""
+    """Number of retries after `verifier_error`, which is rarely temporary."""
     backoff_s: float = 0.25
-    """First pause before a repeat; it doubles, with jitter, up to `backoff_max_s`."""
+    """Seconds before the first retry; the pause doubles, with jitter, up to `backoff_max_s`."""
     backoff_max_s: float = 5.0
     fault_limit: float = 0.5
     """Share of faulted episodes above which `play` raises FaultLimit; 1.0 never does."""
@@ -118,21 +118,21 @@ class Ledger:
 
     wall_s: float = 0.0
     generate_s: float = 0.0
-    """In the policy, encoding included; overlaps environment steps."""
+    """Seconds in the policy, encoding included; overlaps environment steps."""
     step_s: float = 0.0
-    """In environment steps, summed over threads."""
+    """Seconds in environment steps, summed over threads."""
     idle_s: float = 0.0
-    """Waiting with no generation under way."""
+    """Seconds without any generation running."""
     turns: int = 0
     batches: int = 0
     verifier_retries: int = 0
     policy_retries: int = 0
     abandoned_threads: int = 0
-    """Threads left behind in a call that passed its deadline; Python cannot kill them."""
+    """Threads abandoned in a call that exceeded its deadline; Python cannot kill them."""
 
 
 class FaultLimit(VerigymError):
-    """Too many episodes have no outcome. `causes` counts them, `episodes` holds all that were played."""
+    """Too many episodes have no outcome. `causes` counts the faults, `episodes` holds all episodes."""
 
     def __init__(self, episodes: list[Episode], limit: float) -> None:
         faults = [e.fault for e in episodes if e.fault is not None]

@@ -1,4 +1,4 @@
-"""`Policy`: turns prompts into completions, with token ids and log-probabilities where it has them."""
+"""`Policy`: turns prompts into completions, with token ids and log-probabilities if available."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Message: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One prompt. `key` (run seed, episode, turn) alone decides what is sampled for it.
+    """One prompt. `key` (run seed, episode, turn) alone determines its samples.
 
-    `prompt_ids`, where given, is what the policy reads; otherwise it renders `messages`. `env` is
-    the live environment, at rest, for policies that look inside it (oracle, random).
+    The policy reads `prompt_ids` if given, else it renders `messages`. `env` is the live environment,
+    idle, for policies that look inside it (oracle, random).
     """
 
     messages: list[Message]
@@ -57,34 +57,34 @@ class Policy(Protocol):
 
     @property
     def name(self) -> str:
-        """Which policy this is, for records."""
+        """Name of the policy, for records."""
 
     @property
     def max_batch(self) -> int:
-        """The most requests that one `complete` call takes."""
+        """Maximum number of requests in one `complete` call."""
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """One completion a request, in order. Raises PolicyError for faults of the model server."""
+        """Return one completion per request, in order. Raises PolicyError if the model server fails."""
 
 
 @runtime_checkable
 class Tokenizing(Protocol):
-    """A policy that can say which ids it will read for some messages."""
+    """A policy that can return the ids that it reads for given messages."""
 
     def tokenize(self, messages: Sequence[Message]) -> list[int]:
-        """Ids of the rendered messages, generation prompt included."""
+        """Return the ids of the rendered messages, generation prompt included."""
 
 
 @runtime_checkable
 class Templating(Tokenizing, Protocol):
-    """A policy that shows both halves of `tokenize`; the growing transcript needs them."""
+    """A policy with both halves of `tokenize`, which the growing transcript needs."""
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The chat template's text, generation prompt included."""
+        """Return the chat template's text, generation prompt included."""
 
     def encode(self, text: str) -> list[int]:
-        """Ids of rendered text; adds no special token of its own."""
+        """Return the ids of rendered text; adds no special token."""
 
 
 class PolicyRefusal(PolicyError):
-    """The model server understood the request and refused it; the same request is not repeated."""
+    """The model server understood the request and refused it; it is not retried."""

@@ -1,4 +1,4 @@
-"""Episodes on disk, one JSON object a line, and what they amount to."""
+"""Episodes on disk, one JSON object per line, and their summary."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _log = logging.getLogger(__name__)
 
 
 def append_episodes(path: str | Path, episodes: Iterable[Episode]) -> None:
-    """Append to `path`, all or nothing; the folder is made if need be.
+    """Append to `path`, all or nothing; the folder is created if it is missing.
 
-    A last line that an earlier crash left torn is cut off first. Where the disk fills up, the file is
-    brought back to what it was and OSError is raised. One writer at a time.
+    A torn last line from an earlier crash is cut off first. If the disk is full, the file is restored and
+    OSError is raised. One writer at a time.
     """
     path = Path(path)
     data = b"".join(episode.to_json() + b"\n" for episode in episodes)
@@ -40,7 +40,7 @@ def append_episodes(path: str | Path, episodes: Iterable[Episode]) -> None:
 
 
 def _whole(fd: int, path: Path) -> int:
-    """Cut a torn last line off the file, and give its size then, in bytes."""
+    """Cut a torn last line off the file, and return the new size in bytes."""
     size = os.fstat(fd).st_size
     end = size
     while end > 0:
@@ -57,10 +57,10 @@ def _whole(fd: int, path: Path) -> int:
 
 
 def read_episodes(path: str | Path) -> list[Episode]:
-    """All episodes in `path`.
+    """Read all episodes in `path`.
 
-    A torn last line, as a crash in the middle of writing leaves it, is left out with a logged
-    warning. Raises RequestError for any other line that is not an episode.
+    A torn last line, left by a crash during a write, is skipped with a logged warning. Raises
+    RequestError if any other line is not an episode.
     """
     path = Path(path)
     try:
@@ -82,10 +82,10 @@ def read_episodes(path: str | Path) -> list[Episode]:
 
 
 def summarise(episodes: Sequence[Episode]) -> dict[str, Any]:
-    """Success rate and the like, plain data for JSON.
+    """Return success rate, mean return and other statistics, as plain data for JSON.
 
     Faulted episodes are counted in `episodes` and `faults` and left out of everything else; rates
-    and means are None where no episode is left. `success_interval` is Wilson's, 95 %.
+    and means are None if no episode is left. `success_interval` is Wilson's 95 % interval.
     """
     played = [episode for episode in episodes if episode.status != "fault"]
     causes = Counter(e.fault.cause for e in episodes if e.fault is not None)

@@ -1,4 +1,4 @@
-"""Grades stored episodes again, with another version or other parameters of their verifier.
+"""Regrades stored episodes with another version or other parameters of their verifier.
 
 The environment is made again from the episode's record (id, seed, difficulty, split) and the recorded
 actions are played: each move is proposed, committed with the recorded verdict, so that the replay follows
@@ -32,13 +32,13 @@ class Regraded:
 
     @property
     def outcome(self) -> str:
-        """`fault` without a new score, `flip` where it differs, else `same`."""
+        """`fault` if there is no new score, `flip` if the score differs, else `same`."""
         if self.new.score is None:
             return "fault"
         return "same" if self.new.score == self.old.score else "flip"
 
     def to_builtins(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Return plain data for JSON."""
         return {
             "episode": self.episode,
             "env_id": self.env_id,
@@ -50,16 +50,16 @@ class Regraded:
 
 
 class Regrader:
-    """Grades episodes; `verifier_of` gives the verifier for an environment's `verifier_id`."""
+    """Regrades episodes; `verifier_of` returns the verifier for an environment's `verifier_id`."""
 
     def __init__(self, verifier_of: Callable[[str], Judge] = make_verifier) -> None:
         self._verifier_of = verifier_of
         self._verifiers: dict[str, Judge] = {}
 
     def regrade(self, episode: Episode) -> list[Regraded]:
-        """Old and new verdicts of an episode, in order; none of a faulted one.
+        """Return old and new verdicts of an episode in order; none for a faulted episode.
 
-        Raises TaskError where it cannot be played again.
+        Raises TaskError if it cannot be replayed.
         """
         if episode.status == "fault" or not any(turn.verdict for turn in episode.turns):
             return []

@@ -23,7 +23,7 @@ class TokenRow:
 
 
 def token_rows(turns: Sequence[Turn]) -> list[TokenRow]:
-    """The rows of one episode. Turns without ids give none; each sampled token is in one row."""
+    """Return the rows of one episode. Turns without ids give none; each sampled token is in one row."""
     rows: list[TokenRow] = []
     for index, turn in enumerate(turns):
         if not turn.response_ids:

@@ -1,4 +1,4 @@
-"""Randomness that belongs to a request: equal keys draw equal numbers, in any batch and process."""
+"""Random numbers of a request: equal keys draw equal numbers in any batch and process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def generator(key: Sequence[int]) -> np.random.Generator:
-    """A generator that `key` alone decides.
+    """Return a generator that depends on `key` only.
 
     The key is hashed, since numpy's SeedSequence gives (1,) and (1, 0) the same stream.
     """
@@ -20,7 +20,7 @@ def generator(key: Sequence[int]) -> np.random.Generator:
 
 
 def uniforms(keys: Sequence[Sequence[int]], n: int) -> NDArray[np.float64]:
-    """[len(keys), n] numbers in [0, 1), row by row from `generator`."""
+    """Return numbers in [0, 1), [len(keys), n], row by row from `generator`."""
     out = np.empty((len(keys), n), dtype=np.float64)
     for row, key in enumerate(keys):
         generator(key).random(out=out[row])

@@ -20,12 +20,12 @@ from verigym.errors import RequestError
 
 @dataclass(frozen=True, kw_only=True)
 class Match:
-    """A game as it was played, and as each side saw it.
+    """A played game, as a whole and from each side.
 
-    `sides` are the two halves of `game`, to be credited like any episodes: ids and groups end in `:0`
+    `sides` are the two halves of `game`, credited like any episodes: ids and groups end in `:0`
     and `:1`, the reward of a side's last turn is 1 for a win, -1 for a loss and 0 for a draw, all others
-    are 0. They carry no verdict: that one is of the whole game, in `game`. A game that faulted, or was
-    cut short, gives neither side anything.
+    are 0. They carry no verdict: the verdict on the whole game is in `game`. A game that faulted or was
+    truncated rewards neither side.
     """
 
     game: Episode
@@ -41,9 +41,9 @@ def play_both(
     settings: Settings | None = None,
     **options: Any,
 ) -> list[Match]:
-    """One match a plan; `first` moves first in each. `options` are those of `play`.
+    """Play one match per plan; `first` moves first in each. `options` are those of `play`.
 
-    Raises RequestError for a plan that does not ask for `opponent="self"`, and as `play` does.
+    Raises RequestError if a plan lacks `opponent="self"`, and the errors of `play`.
     """
     for plan in plans:
         if plan.env_kwargs.get("opponent") != "self":
@@ -58,7 +58,7 @@ def play_both(
 
 
 class _Both:
-    """Two policies as one: the turn's number, last in a request's key, says whose request it is."""
+    """Two policies as one: the turn's number, last in a request's key, decides the side."""
 
     def __init__(self, policies: tuple[Policy, Policy]) -> None:
         self.policies = policies
@@ -87,7 +87,7 @@ class _Both:
 
 @dataclass(frozen=True)
 class _OwnTurns:
-    """Gives an encoding the turns of the side to move alone."""
+    """An encoding that shows only the turns of the side to move."""
 
     inner: Encoding
     policies: tuple[Policy, Policy]

@@ -1,11 +1,11 @@
-"""`Together`: a verifier of a service, asked in one request by all the steps that wait for it at once.
+"""`Together`: a verifier of a service that merges the requests of concurrent steps into one.
 
-The episode loop steps each environment in a thread of its own, and a step that has something to judge
-waits there for its verdict. Those that wait for the same verifier of the same service go into one request:
-as soon as no step that could still join is under way, or after `LINGER_S`, so that one slow step holds
-nobody up. How many are asked for at once is as without it, a thread each. Verdicts are handed on as they
-come, so that nobody waits for another's slow one. What the service refuses in company is asked for again
-alone: one submission never decides the fate of another.
+The episode loop steps each environment in its own thread, and a step with a submission waits there for
+its verdict. Submissions to the same verifier of the same service are sent in one request: as soon as no
+running step could still join, or after `LINGER_S`, so that one slow step does not delay the others. The
+number of concurrent submissions is unchanged, one per thread. Verdicts are passed on as they arrive, so
+no step waits for another's slow verdict. If the service refuses a batch, each submission is sent again
+alone: one submission never affects the verdict on another.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict
 
 LINGER_S = 0.005
-"""Longest wait for company: the time of a request or two."""
+"""Maximum seconds to wait for further submissions: about the time of one or two requests."""
 
 
 @dataclass(eq=False, slots=True)
@@ -33,7 +33,7 @@ class _Asked:
 
 
 class Together(Judge):
-    """Asks `remote` for many threads, in as few requests as their steps allow."""
+    """Asks `remote` on behalf of many threads, in as few requests as their steps allow."""
 
     id: str
 
@@ -48,13 +48,13 @@ class Together(Judge):
         """Maximum number of steps that run at once."""
 
     def announce(self, most: int) -> None:
-        """A step has been queued that may ask for a verdict; at most `most` run at once."""
+        """Announce a queued step that may ask for a verdict; at most `most` steps run at once."""
         with self._changed:
             self._steps += 1
             self._most = most
 
     def end(self) -> None:
-        """A step that was announced has ended, or will not be made."""
+        """Note that an announced step has ended or was dropped."""
         with self._changed:
             self._steps -= 1
             if self._unsent and self._all_here():
@@ -62,16 +62,16 @@ class Together(Judge):
 
     @property
     def version(self) -> int:
-        """The service's version of the verifier."""
+        """Version of the verifier at the service."""
         return self.remote.version
 
     @property
     def params(self) -> dict[str, JSON]:
-        """All parameters, the service's defaults included."""
+        """All parameters, including the service's defaults."""
         return self.remote.params
 
     def verify_batch(self, items: Iterable[tuple[Task, JSON]]) -> list[Verdict]:
-        """Return the service's verdicts in order; these are a batch of their own."""
+        """Return the service's verdicts in order, from a separate request."""
         return self.remote.verify_batch(items)
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class Together(Judge):
         self.remote.close()
 
     def verify(self, task: Task, submission: JSON) -> Verdict:
-        """As `RemoteVerifier.verify`, in one request with those that ask at the same time."""
+        """Return the service's verdict, from one request shared with concurrent calls."""
         mine = _Asked(task, submission)
         batch: list[_Asked] = []
         with self._changed:
@@ -105,7 +105,7 @@ class Together(Judge):
         return len(self._unsent) >= min(self._steps, self._most)
 
     def _ask(self, batch: Sequence[_Asked]) -> None:
-        """Settle all of `batch`; one without a verdict after that has to ask alone."""
+        """Send `batch` and settle its members; a member without a verdict then has to ask alone."""
         items = [(one.task, one.submission) for one in batch]
         try:
             for count, (index, verdict) in enumerate(self.remote.verify_each(items), 1):

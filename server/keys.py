@@ -1,4 +1,4 @@
-"""Who may ask for what: keys, kept as hashes in a file that is read again when it changes.
+"""API keys and their scopes, kept as hashes in a file that is reloaded when it changes.
 
     text = add("keys.json", name="trainer", scopes={"verify"})   # shown once, never stored
     caller = KeyFile("keys.json").caller(text)                   # Caller("trainer", {"verify"})
@@ -40,7 +40,7 @@ _NOBODY = b"\0" * 32  # no SHA-256 that anybody knows an input of
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks. Keys of the same name are the same caller, so a key can be replaced under way."""
+    """The holder of a key. Keys of one name are one caller, so a key can be replaced during operation."""
 
     name: str
     scopes: frozenset[str]
@@ -51,7 +51,7 @@ class Caller:
 
 
 LOCAL: Final = Caller("local", SCOPES)
-"""Everybody, where a service on loopback asks for no key."""
+"""Caller of every request to a loopback service without keys."""
 
 
 class Key(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -86,10 +86,10 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class KeyFile:
-    """The keys of a file, read again within a second of a change; a broken change is not taken.
+    """The keys of a file, reloaded within a second of a change; an invalid change is ignored.
 
-    Raises ConfigError where it cannot be read at first, holds no key, or one with a name of
-    `reserved`: keys of one name are one caller. One thread.
+    Raises ConfigError if the file cannot be read at first, holds no key, or a key has a name in
+    `reserved`: keys of one name are one caller. For one thread.
     """
 
     def __init__(self, path: str | Path, reserved: Collection[str] = ()) -> None:
@@ -102,7 +102,7 @@ class KeyFile:
         self._checked = time.monotonic()
 
     def caller(self, text: bytes) -> Caller | None:
-        """Who holds the key `text`; None where nobody does."""
+        """Return the caller that holds the key `text`; None if it is unknown."""
         self._refresh()
         id = _id_of(text)
         key = self._keys.get(id)
@@ -113,7 +113,7 @@ class KeyFile:
         return Caller(key.name, frozenset(key.scopes))
 
     def names(self) -> set[str]:
-        """The names of all keys, which may ask."""
+        """Return the names of all valid keys."""
         return self._names
 
     def _refresh(self) -> None:
@@ -152,17 +152,17 @@ class OneKey:
         self._caller = Caller(self.NAME, SCOPES - {"admin"})
 
     def names(self) -> set[str]:
-        """Its name."""
+        """Return the key's name."""
         return {self.NAME}
 
     def caller(self, text: bytes) -> Caller | None:
-        """Who holds the key `text`; None where nobody does."""
+        """Return the caller that holds the key `text`; None if it is unknown."""
         same = hmac.compare_digest(hashlib.sha256(text).digest(), self._wanted)
         return self._caller if same else None
 
 
 def read(path: str | Path) -> list[Key]:
-    """The keys of a file. Raises ConfigError, also where others could have written it."""
+    """Read the keys of a file. Raises ConfigError if it is invalid or writable by others."""
     path = Path(path)
     try:
         mode = path.stat().st_mode
@@ -186,7 +186,7 @@ def read(path: str | Path) -> list[Key]:
 def add(
     path: str | Path, *, name: str, scopes: Iterable[str], expires: datetime | None = None
 ) -> str:
-    """A new key, added to the file, which is made where there is none; only its hash is kept."""
+    """Create a key and add its hash to the file, which is created if missing; return the key."""
     if not name.strip() or not name.isprintable():
         raise RequestError("a key needs a name, of printable characters")
     wanted = sorted(set(scopes))
@@ -217,7 +217,7 @@ def add(
 
 
 def revoke(path: str | Path, id: str) -> Key:
-    """Take the key of this id out of the file. Raises RequestError where there is none."""
+    """Remove the key of this id from the file and return it. Raises RequestError if there is none."""
     path = Path(path)
     with _locked(path):
         keys = read(path)
@@ -245,7 +245,7 @@ def _stamp(path: Path) -> tuple[int, ...]:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """One writer at a time. The folder is locked, since the file is replaced."""
+    """Hold the lock for one writer. The folder is locked, since the file is replaced."""
     try:
         folder = os.open(path.resolve().parent, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:
@@ -258,7 +258,7 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _write(path: Path, keys: list[Key]) -> None:
-    """Replace the file as a whole, so that a reader or a crash never sees half of it."""
+    """Replace the file atomically, so that neither a reader nor a crash ever sees half of it."""
     data = msgspec.json.format(msgspec.json.encode(_File(keys)), indent=2)
     target = path.resolve()
     fd, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # mode 0600

@@ -27,7 +27,7 @@ from verigym.server.settings import Settings
 from verigym.server.shares import Share
 
 DEADLINE_HEADER: Final = "Verigym-Deadline-S"
-"""Seconds that the caller will wait, from when the service gets the request."""
+"""Header with the seconds that the caller waits, counted from the arrival of the request."""
 
 _LONGEST_S = 1e7
 _LONGEST_PAUSE_S = 60
@@ -43,7 +43,7 @@ class _Use:
 
 
 class Held:
-    """Bytes that one request keeps in memory until it is answered."""
+    """Counter of the bytes that one request keeps in memory until it is answered."""
 
     __slots__ = ("_caller", "_n", "_share")
 
@@ -53,7 +53,7 @@ class Held:
         self._n = 0
 
     def take(self, n: int) -> None:
-        """Count `n` more. Raises Refusal where the caller has its share already."""
+        """Count `n` more bytes. Raises Refusal if the caller exceeds its share."""
         if not self._share.has_room(self._caller, n):
             message = "requests under way hold as many bytes as they may; try again later"
             raise busy("too_many_bytes", message)
@@ -61,33 +61,33 @@ class Held:
         self._n += n
 
     def close(self) -> None:
-        """Give all back."""
+        """Release all bytes."""
         if self._n:
             self._share.give_back(self._caller, self._n)
             self._n = 0
 
 
 class Gate:
-    """Counts what is under way, and refuses what is too much. On the event loop."""
+    """Counts running requests and refuses those beyond the limits. On the event loop."""
 
     def __init__(self, settings: Settings, n_callers: Callable[[], int] = lambda: 1) -> None:
         self.draining = False
         """True while the service is stopping: running requests finish, new ones are refused."""
         self.running = 0
-        """Requests under way."""
+        """Number of running requests."""
         self.before: dict[str, Callable[[Caller, float], None]] = {}
-        """By path, what may refuse a request before it is looked at, given caller and deadline."""
+        """Function by path that may refuse a request before it is read, given caller and deadline."""
         self.bytes = Share(settings.max_inflight_bytes, n_callers)
-        """Of bodies and frames that were received and are not answered."""
+        """Bytes of received bodies and frames without an answer."""
         self.sockets = Share(settings.max_sockets, n_callers)
-        """WebSockets that are open."""
+        """Open WebSockets."""
         self._rate = settings.rate_per_s
         self._burst = max(1.0, settings.rate_per_s)
         self._most = settings.max_concurrent
         self._uses: dict[str, _Use] = {}
 
     def spend(self, caller: Caller) -> None:
-        """Take one request off the caller's rate. Raises Refusal."""
+        """Charge one request to the caller's rate. Raises Refusal."""
         if not self._rate or not caller.scopes:  # nobody, who asks whether the service is up
             return
         use = self._use(caller)
@@ -101,7 +101,7 @@ class Gate:
 
     @contextmanager
     def working(self, caller: Caller) -> Iterator[None]:
-        """Counts as a request under way within the block. Raises Refusal."""
+        """Count a running request within the block. Raises Refusal."""
         if self.draining:
             raise stopping()
         use = self._use(caller)
@@ -118,7 +118,7 @@ class Gate:
 
     @contextmanager
     def connected(self, caller: Caller) -> Iterator[None]:
-        """Counts as an open WebSocket within the block. Raises Refusal."""
+        """Count an open WebSocket within the block. Raises Refusal."""
         if not self.sockets.has_room(caller.name):
             message = "this key has its share of the WebSockets that may be open; close some"
             raise busy("too_many_connections", message)
@@ -130,7 +130,7 @@ class Gate:
 
     @contextmanager
     def holding(self, caller: Caller) -> Iterator[Held]:
-        """Gives what counts the bytes of a request, which are given back after the block."""
+        """Yield a counter of a request's bytes, which are released after the block."""
         held = Held(self.bytes, caller.name)
         try:
             yield held
@@ -190,19 +190,19 @@ class Limits:
 
 
 def deadline_of(connection: HTTPConnection) -> float:
-    """When the caller stops waiting, in seconds of `time.monotonic`; infinity where it did not say."""
+    """Return the time at which the caller stops waiting (`time.monotonic`); infinity if not given."""
     deadline: float = connection.scope["state"].get("deadline", math.inf)
     return deadline
 
 
 def busy(code: str, message: str, wait_s: float = 1.0) -> Refusal:
-    """A refusal that says when to come again."""
+    """Return a refusal that says when to retry."""
     pause_s = min(max(1, math.ceil(wait_s)), _LONGEST_PAUSE_S)
     return Refusal(429, code, message, headers={"Retry-After": str(pause_s)})
 
 
 def stopping() -> Refusal:
-    """The refusal of a service that is about to end."""
+    """Return the refusal of a stopping service."""
     headers = {"Connection": "close", "Retry-After": "1"}
     return Refusal(503, "stopping", "the service is stopping", headers=headers)
 

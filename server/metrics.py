@@ -1,7 +1,7 @@
-"""`/metrics`: what the service does, in numbers, as Prometheus reads them.
+"""`/metrics`: metrics of the service in Prometheus format.
 
-Labels come from short closed lists: route templates (never paths), the methods of HTTP, statuses, ids
-of verifiers that are served. What other parts count themselves is read when somebody asks.
+Labels come from short closed lists: route templates (never paths), HTTP methods, statuses, ids of served
+verifiers. Numbers that other parts count themselves are read on request.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 class Metrics:
-    """The numbers of one application, in a registry of their own. All methods from any thread."""
+    """Metrics of one application, in their own registry. All methods are thread-safe."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -85,11 +85,11 @@ class Metrics:
         self.registry.register(_Readings(self._readings))
 
     def read_from(self, reading: Reading) -> None:
-        """Ask `reading`, too, whenever the numbers are wanted; it is called in a thread."""
+        """Also include `reading` in each request for metrics; it is called in a thread."""
         self._readings.append(reading)
 
     def answered(self, method: str, route: str, status: int, seconds: float | None) -> None:
-        """A request was answered; `seconds` is None for a WebSocket, which lasts as it likes."""
+        """Count an answered request; `seconds` is None for a WebSocket, whose duration says nothing."""
         # Looked up here: the library's own way from labels to a number costs more than all the rest.
         key = (method, route, status)
         count = self._answered.get(key)
@@ -115,7 +115,7 @@ class Metrics:
 
 
 def install(app: FastAPI, metrics: Metrics) -> None:
-    """Add `/metrics`; the guard asks for the scope admin."""
+    """Add `/metrics`; the guard requires the scope admin."""
     app.state.metrics = metrics
 
     @app.get("/metrics", include_in_schema=False)
@@ -126,7 +126,7 @@ def install(app: FastAPI, metrics: Metrics) -> None:
 
 
 def of_pool(pool: VerifierPool) -> Iterator[Metric]:
-    """Queue, workers and cache of a pool."""
+    """Yield metrics of the queue, workers and cache of a pool."""
     yield gauge("verigym_queue_length", "Submissions that no worker has taken yet.", pool.waiting)
     yield gauge("verigym_queue_limit", "Beyond it requests are refused.", pool.max_queue)
     yield gauge("verigym_workers", "Worker processes that there should be.", pool.workers)
@@ -145,7 +145,7 @@ def of_pool(pool: VerifierPool) -> Iterator[Metric]:
 
 
 def of_programs(programs: Programs) -> Iterator[Metric]:
-    """The sandbox's programs and sessions."""
+    """Yield metrics of the sandbox's programs and sessions."""
     help = "Programs that ran, by the status of their results."
     yield counters("verigym_sandbox_jobs", help, "status", dict(programs.ended))
     yield gauge("verigym_sandbox_queue_length", "Programs that wait.", programs.waiting)
@@ -153,31 +153,31 @@ def of_programs(programs: Programs) -> Iterator[Metric]:
 
 
 def of_sessions(table: Table) -> Iterator[Metric]:
-    """Sessions of environments."""
+    """Yield metrics of environment sessions."""
     yield gauge("verigym_env_sessions_open", "Sessions of environments.", len(table))
     help = "Steps and resets of environments that ended, by status."
     yield counters("verigym_env_moves", help, "status", dict(table.moves))
 
 
 def of_jobs(jobs: Jobs) -> Iterator[Metric]:
-    """Durable jobs."""
+    """Yield metrics of durable jobs."""
     counts = {status.value: count for status, count in jobs.counts.items()}
     help = "Jobs in the store that are not finished, of all services that share it."
     yield gauges("verigym_jobs", help, "status", counts)
 
 
 def gauge(name: str, help: str, value: float) -> Metric:
-    """A number that goes up and down, as it is now."""
+    """Return a gauge: a number that goes up and down."""
     return GaugeMetricFamily(name, help, value=value)
 
 
 def counter(name: str, help: str, value: float) -> Metric:
-    """A number that only grows; `_total` is added to its name."""
+    """Return a counter: a number that only grows; `_total` is added to its name."""
     return CounterMetricFamily(name, help, value=value)
 
 
 def counters(name: str, help: str, label: str, values: dict[str, int]) -> Metric:
-    """Numbers that only grow, by the value of `label`."""
+    """Return counters by the value of `label`."""
     family = CounterMetricFamily(name, help, labels=[label])
     for value, count in sorted(values.items()):
         family.add_metric([value], count)
@@ -185,7 +185,7 @@ def counters(name: str, help: str, label: str, values: dict[str, int]) -> Metric
 
 
 def gauges(name: str, help: str, label: str, values: dict[str, int]) -> Metric:
-    """Numbers that go up and down, by the value of `label`."""
+    """Return gauges by the value of `label`."""
     family = GaugeMetricFamily(name, help, labels=[label])
     for value, count in sorted(values.items()):
         family.add_metric([value], count)
@@ -205,7 +205,7 @@ class _Readings(Collector):
 
 
 def _resident(pid: int) -> int:
-    """Resident memory of a process in bytes; 0 where it is gone."""
+    """Return the resident memory of a process in bytes; 0 if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * _PAGE_BYTES
     except (OSError, IndexError, ValueError):

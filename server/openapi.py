@@ -29,7 +29,7 @@ class Health(msgspec.Struct):
 
 
 class Ready(msgspec.Struct):
-    """Said with 200; a full queue is 429, a service that ends 503."""
+    """Answer with status 200; a full queue is 429, a stopping service 503."""
 
     status: str
 
@@ -37,7 +37,7 @@ class Ready(msgspec.Struct):
 class VerifierCard(msgspec.Struct):
     """`params` are the parameters with their defaults, `schema` is their JSON Schema.
 
-    `about` and `evidence` are lines for people, `weights` the parts of a verdict and what they count.
+    `about` and `evidence` are descriptions in one line, `weights` the weights of a verdict's parts.
     """
 
     id: str
@@ -67,7 +67,7 @@ class AuditCard(msgspec.Struct):
 
 
 class VerdictList(msgspec.Struct):
-    """In the order of the request's items."""
+    """Verdicts in the order of the request's items."""
 
     verdicts: list[Verdict]
 
@@ -85,7 +85,7 @@ class Error(msgspec.Struct):
 
 
 class Nothing(msgspec.Struct):
-    """An empty object: it is done."""
+    """An empty object: success."""
 
 
 _TYPES = (
@@ -109,7 +109,7 @@ _COMPONENTS: dict[str, Any] = {}
 
 
 def add_types(*types: type) -> None:
-    """Make `types` known to the document, before `operation` names them."""
+    """Add `types` to the document, before `operation` names them."""
     schemas, components = msgspec.json.schema_components(
         types, ref_template="#/components/schemas/{name}"
     )
@@ -224,7 +224,7 @@ def install(app: FastAPI) -> None:
 
 
 def _complete(said: dict[str, Any]) -> None:
-    """Add what every route may be sent and may answer, by what stands in front of all of them."""
+    """Add the headers and answers that the layers in front of all routes handle."""
     said.setdefault("parameters", []).append(_DEADLINE)
     for status in _EVERYWHERE:
         refusal = {"description": _MEANING[status], "content": _content(Error)}
@@ -234,7 +234,7 @@ def _complete(said: dict[str, Any]) -> None:
 
 
 def page(document: dict[str, Any]) -> str:
-    """The document for people: one section a route, one a type. No script, nothing to fetch."""
+    """Render the document as HTML: one section per route and type, without scripts or downloads."""
     info = document["info"]
     routes = [
         _route(method, path, operation)

@@ -1,4 +1,4 @@
-"""Work that is only done while the client is there."""
+"""Work that is cancelled when the client disconnects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from verigym.server.refusals import Refusal
 Done = TypeVar("Done")
 
 _UNWATCHED_S = 0.02
-"""Work that is done by then needs no task that looks after the client."""
+"""Seconds after which a task starts to watch the client; shorter work needs none."""
 
 
 async def while_there(request: Request, work: Coroutine[Any, Any, Done]) -> Done:
@@ -49,7 +49,7 @@ async def while_there(request: Request, work: Coroutine[Any, Any, Done]) -> Done
 
 @asynccontextmanager
 async def watched(request: Request) -> AsyncIterator[asyncio.Future[None]]:
-    """A future that is done when the client, whose body was read, has hung up."""
+    """Yield a future that is done once the client has disconnected; read the body first."""
     gone = asyncio.ensure_future(_until_gone(request))
     try:
         yield gone

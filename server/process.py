@@ -1,4 +1,4 @@
-"""`ServerProcess`: a real service in a process of its own, for programs and tests on one machine."""
+"""`ServerProcess`: a real service in its own process, for programs and tests on one machine."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class ServerProcess:
         with ServerProcess(verifiers=["games"]) as server:
             env = verigym.make("keydoor", verifier=server.url)
 
-    `verifiers` and `envs` are globs over what it serves, by default all verifiers and no environment.
+    `verifiers` and `envs` are globs of ids to serve, by default all verifiers and no environment.
     The child stops when this process ends, even by SIGKILL. `start_s` bounds every start, `key` is
-    the bearer key to ask for, `env` adds to the child's environment, `options` are further ones of
-    `verigym serve`, such as `--sandbox`. Its log goes to `log`, else warnings and errors alone to
-    this process's standard error. Raises SandboxError where it does not come up.
+    the bearer key to require, `env` adds to the child's environment, `options` are further options of
+    `verigym serve`, such as `--sandbox`. Its log goes to `log`, else only warnings and errors to this
+    process's standard error. Raises SandboxError if the service does not start.
     """
 
     def __init__(
@@ -74,11 +74,11 @@ class ServerProcess:
 
     @property
     def pid(self) -> int:
-        """Of the service itself; 0 when it does not run."""
+        """Process id of the service; 0 if it does not run."""
         return self._process.pid if self._process is not None else 0
 
     def start(self) -> None:
-        """Start it and wait until it is healthy; on the former port, if it ran before."""
+        """Start the service and wait until it is healthy; it keeps its port if it ran before."""
         if self._process is not None:
             raise SandboxError("the service runs already")
         deadline = time.monotonic() + self._start_s
@@ -104,7 +104,7 @@ class ServerProcess:
             raise
 
     def stop(self) -> int:
-        """Stop it gracefully; its exit code. Killed if it takes more than 15 s."""
+        """Stop the service gracefully and return its exit code; kill it after 15 s."""
         if self._process is None:
             return 0
         with contextlib.suppress(ProcessLookupError):
@@ -114,7 +114,7 @@ class ServerProcess:
         return self.kill()
 
     def kill(self) -> int:
-        """SIGKILL it, as a crash would; its exit code."""
+        """Send SIGKILL, to simulate a crash, and return the exit code."""
         if self._process is None:
             return 0
         process, self._process = self._process, None
@@ -126,7 +126,7 @@ class ServerProcess:
         return code
 
     def restart(self) -> None:
-        """Start it again on the same port, after `kill` or while it runs."""
+        """Restart the service on the same port, after `kill` or while it runs."""
         self.stop()
         self.start()
 

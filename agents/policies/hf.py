@@ -1,11 +1,11 @@
-"""A transformers model as a policy: token ids in and out, sampled in our own loop.
+"""A transformers model as a policy: token ids in and out, with its own sampling loop.
 
-The loop is ours because `generate` hides what training needs: which ids were sampled, from which
-distribution, by which random numbers. Each request's uniforms come from its key, and a token is the
-first at which the cumulative probability passes its uniform; so a request samples the same tokens
-whoever shares its batch, up to floating-point ties.
+It has its own loop because `generate` hides data that training needs: the sampled ids, their
+distribution and the random numbers. Each request's uniforms come from its key, and a token is the
+first at which the cumulative probability exceeds its uniform; so a request samples the same tokens
+in any batch, up to floating-point ties.
 
-Heavy imports; reach it through `make_policy("hf:PATH")` or import this file where torch is at hand.
+The imports are heavy; use `make_policy("hf:PATH")`, or import this file if torch is installed.
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ class HFPolicy:
 
     @staticmethod
     def load(path: str | Path, *, dtype: str | torch.dtype = "auto", **options: Any) -> HFPolicy:
-        """From a local folder; nothing is downloaded. `options` as for the constructor.
+        """Load a model from a local folder; nothing is downloaded. `options` are the constructor's.
 
-        RequestError for a folder that lacks what a policy needs.
+        Raises RequestError if the folder lacks a required file.
         """
         folder = Path(path)
         _check_folder(folder)
@@ -119,7 +119,7 @@ class HFPolicy:
         return HFPolicy(model, tokenizer, **{"name": f"hf:{folder.name}", **options})
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The chat template's text, generation prompt included."""
+        """Return the chat template's text, generation prompt included."""
         text = self.tokenizer.apply_chat_template(
             [dict(message) for message in messages],
             tokenize=False,
@@ -129,15 +129,15 @@ class HFPolicy:
         return cast(str, text)
 
     def encode(self, text: str) -> list[int]:
-        """Ids of rendered text; special tokens in it are recognised, none is added."""
+        """Return the ids of rendered text; special tokens in it are recognised, none is added."""
         return cast(list[int], self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
     def tokenize(self, messages: Sequence[Message]) -> list[int]:
-        """Ids of the rendered messages; the same as `apply_chat_template(tokenize=True)`."""
+        """Return the ids of the rendered messages, equal to `apply_chat_template(tokenize=True)`."""
         return list(self._tokenize(tuple(tuple(message.items()) for message in messages)))
 
     def decode(self, response_ids: Sequence[int]) -> str:
-        """Text of a response without its end token and other special tokens."""
+        """Return the text of a response without its end token and other special tokens."""
         ids = tuple(response_ids)
         if ids and ids[-1] in self.end_ids:
             ids = ids[:-1]
@@ -153,10 +153,10 @@ class HFPolicy:
         return cast(str, text)
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """Sample one response a request.
+        """Sample one response per request.
 
-        Raises PolicyRefusal for a prompt without room, a full device, or broken weights: nothing that
-        asking again would change.
+        Raises PolicyRefusal if a prompt leaves no room, the device is full or the weights are broken: a
+        retry would not help.
         """
         started = time.perf_counter()
         prompts = [
@@ -204,10 +204,10 @@ class HFPolicy:
     def _sample(
         self, prompts: list[list[int]], draws_BN: np.ndarray[Any, np.dtype[np.float64]]
     ) -> list[tuple[list[int], list[float]]]:
-        """Ids and log-probabilities for one bucket.
+        """Sample one bucket; return ids and log-probabilities.
 
-        Equal prompts (members of a group) and a beginning common to all (the task's rules) are read
-        once. After that beginning, prompts are left-padded to one length.
+        Equal prompts (members of a group) and the common prefix of all (the task's rules) are processed
+        once. After the prefix, prompts are left-padded to one length.
         """
         device = self.model.device
         numbers: dict[tuple[int, ...], int] = {}
@@ -293,7 +293,7 @@ class HFPolicy:
         )
 
     def _pick(self, logits_BV: Tensor, draw_B: Tensor | None) -> tuple[Tensor, Tensor]:
-        """One token a row and its log-probability, float32."""
+        """Return one token per row and its log-probability, float32."""
         logits_BV = logits_BV.float()
         if draw_B is None:
             logp_BV = logits_BV.log_softmax(-1)
@@ -314,7 +314,7 @@ class HFPolicy:
 
 
 def _nucleus(p_BV: Tensor, top_p: float) -> Tensor:
-    """The smallest set of likeliest tokens that reaches `top_p`, renormalised; the rest is 0."""
+    """Return the smallest set of likeliest tokens that reaches `top_p`, renormalised; the rest is 0."""
     sorted_BV, order_BV = p_BV.sort(dim=-1, descending=True, stable=True)
     keep_BV = sorted_BV.cumsum(-1) - sorted_BV < top_p
     kept_BV = torch.zeros_like(p_BV).scatter(-1, order_BV, sorted_BV * keep_BV)
@@ -330,7 +330,7 @@ def _common_prefix(prompts: Sequence[Sequence[int]]) -> int:
 
 
 def _buckets(lengths: Sequence[int], max_batch: int) -> Iterator[list[int]]:
-    """Rows to run together, by length; a function of the lengths alone, so runs repeat exactly."""
+    """Group rows by length to run together; depends on the lengths only, so runs repeat exactly."""
     order = sorted(range(len(lengths)), key=lambda row: lengths[row])
     bucket: list[int] = []
     for row in order:
@@ -355,7 +355,7 @@ def _end_ids(model: Any, tokenizer: Any) -> Iterator[int]:
 
 
 def _usable(device: str | torch.device) -> torch.device:
-    """`device`, if torch can compute there. Raises MissingError, or RequestError for no device."""
+    """Return `device`. Raises MissingError if torch cannot use it, RequestError if it is not a device."""
     try:
         found = torch.device(device)
     except (RuntimeError, TypeError) as error:

@@ -1,7 +1,7 @@
 """Any OpenAI-compatible chat endpoint as a policy: vLLM, SGLang, llama.cpp, hosted services.
 
-Token ids and log-probabilities are kept where the server gives both (vLLM does, with
-`token_ids=True`); they are then fit for training. Otherwise episodes carry text alone.
+Token ids and log-probabilities are kept if the server returns both (vLLM does, with
+`token_ids=True`); episodes are then suitable for training. Otherwise they carry text only.
 
 Needs the extra `openai`. Time limits here are for each read from the socket; a server that drips one
 byte at a time is stopped by `Settings.generate_deadline_s` of the episode loop.
@@ -35,10 +35,10 @@ class OpenAIPolicy:
     """Asks `model` at `base_url` (such as `http://127.0.0.1:8000/v1`).
 
     The key is `api_key`, else the variable VERIGYM_POLICY_KEY, else, for OpenAI's own host only,
-    OPENAI_API_KEY: a key is not sent where it was not meant to go. Each request's `seed` comes from
-    its key; whether the server honours it is its own affair. `extra_body` goes into every request.
-    With `tools` the functions of an environment that publishes some are offered as the chat API has
-    it, and a reply that calls them becomes the action, as JSON of the message.
+    OPENAI_API_KEY: a key is never sent to another host. Each request's `seed` comes from its key; the
+    server may ignore it. `extra_body` goes into every request. With `tools`, the functions that an
+    environment publishes are offered through the chat API, and a reply that calls them becomes the
+    action, as JSON of the message.
     """
 
     max_batch = 1
@@ -91,10 +91,10 @@ class OpenAIPolicy:
         )
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """One completion a request, `concurrency` at a time.
+        """Return one completion per request, sending `concurrency` at a time.
 
-        Raises PolicyError for faults that may pass, PolicyRefusal for a request that the server will
-        not take, RequestError for a wrong key, model or address.
+        Raises PolicyError for temporary faults, PolicyRefusal if the server refuses the request,
+        RequestError for a wrong key, model or address.
         """
         if len(requests) == 1:
             return [self._ask(requests[0])]
@@ -164,7 +164,7 @@ class OpenAIPolicy:
 
 
 def _as_json(message: Any) -> str:
-    """A message that calls tools, as environments read it."""
+    """Return a message that calls tools as JSON, in the form that environments read."""
     calls = [
         {
             "type": "function",
@@ -177,7 +177,7 @@ def _as_json(message: Any) -> str:
 
 
 def _tokens(reply: Any, choice: Any) -> tuple[list[int], list[int], list[float]]:
-    """Prompt ids, response ids and log-probabilities; all empty unless all are there and agree."""
+    """Return prompt ids, response ids and log-probabilities; all empty unless all exist and agree."""
     prompt_ids = getattr(reply, "prompt_token_ids", None)
     response_ids = getattr(choice, "token_ids", None)
     content = getattr(getattr(choice, "logprobs", None), "content", None)

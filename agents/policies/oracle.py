@@ -1,4 +1,4 @@
-"""The environment's own solver as a policy; scores 1.0 wherever there is one."""
+"""The environment's own solver as a policy; scores 1.0 if there is a solver."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from verigym.errors import RequestError
 
 
 class OraclePolicy:
-    """Asks the live environment for `oracle()`. RequestError where it has none."""
+    """Plays `oracle()` of the live environment. Raises RequestError if it has none."""
 
     name = "oracle"
     max_batch = 1024
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """One optimal action a request."""
+        """Return one optimal action per request."""
         return [Completion(text=self._act(request)) for request in requests]
 
     def _act(self, request: Request) -> str:

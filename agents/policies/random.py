@@ -1,4 +1,4 @@
-"""A uniformly random policy: the floor that anything trained has to beat."""
+"""A uniformly random policy: the baseline that a trained policy has to beat."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RandomPolicy:
     max_batch = 1024
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """One random action a request; the same key draws the same action."""
+        """Return one random action per request; the same key draws the same action."""
         return [Completion(text=self._act(request)) for request in requests]
 
     def _act(self, request: Request) -> str:

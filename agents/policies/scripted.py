@@ -1,4 +1,4 @@
-"""Actions written down beforehand, for tests, demonstrations and replays."""
+"""A policy with a fixed script of actions, for tests, demonstrations and replays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from verigym.errors import RequestError
 class ScriptedPolicy:
     """Plays `script`: a list of actions by turn (the last part of the key), or a function.
 
-    RequestError where an episode outlives the list.
+    Raises RequestError if an episode is longer than the list.
     """
 
     max_batch = 1024
@@ -23,7 +23,7 @@ class ScriptedPolicy:
         self.name = name
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """The written action for each request."""
+        """Return the scripted action for each request."""
         return [Completion(text=self._act(request)) for request in requests]
 
     def _act(self, request: Request) -> str:
@@ -39,7 +39,7 @@ class ScriptedPolicy:
 
     @staticmethod
     def load(path: str | Path) -> ScriptedPolicy:
-        """From a `.json` file with a list of texts, or any other file with one action a line."""
+        """Load a `.json` file with a list of strings, or any other file with one action per line."""
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")

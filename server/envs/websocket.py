@@ -1,8 +1,8 @@
 """`/v1/ws`: many sessions on one socket, each frame an operation with an id that its answer repeats.
 
-Requests on different sessions run at once, those on one session in the order they came. A client that
-does not read its answers is not read from either, and cut off in the end (see connections.py). Frames
-that cannot be understood are refused one by one; the socket lives on.
+Requests on different sessions run concurrently, those on one session in the order of arrival. If a client
+does not read its answers, its frames are not read either, and it is finally disconnected (see
+connections.py). Malformed frames are refused one by one; the socket stays open.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 _MOST_UNANSWERED = 4096
-"""Requests of one socket that may have no answer yet, where they are short: each counts as one for
-its first 4 KiB and one for each further. The next is read when some are answered."""
+"""Maximum number of unanswered requests on one socket: each counts one for its first 4 KiB and one for
+each further 4 KiB. The next is read once some are answered."""
 _SHORT = 4096
 _LONGEST_ID = 1024
 _OPS = "create, reset, step, state, renew or close"
@@ -66,7 +66,7 @@ class Endpoint:
 
 
 class _Socket:
-    """One client's connection; it owns no session, so what it began outlives it."""
+    """One client's connection; it owns no session, so the sessions outlive it."""
 
     def __init__(self, table: Table, gate: Gate, caller: Caller, max_depth: int) -> None:
         self.unanswered = 0
@@ -79,7 +79,7 @@ class _Socket:
         self._room = asyncio.Event()
 
     async def write(self, send: Send) -> None:
-        """Send what is answered, for ever."""
+        """Send answers until cancelled."""
         while True:
             await self._wake.wait()
             self._wake.clear()
@@ -90,13 +90,13 @@ class _Socket:
             self._room.set()
 
     async def room(self) -> None:
-        """Wait until answers were sent."""
+        """Wait until enough answers have been sent."""
         while self.unanswered >= _MOST_UNANSWERED:
             self._room.clear()
             await self._room.wait()
 
     def hear(self, text: str | None) -> None:
-        """Take one frame; its answer goes out when it is there."""
+        """Handle one frame; its answer is sent once it is available."""
         weight = 1 + len(text or "") // _SHORT
         self.unanswered += weight
         id = b"null"

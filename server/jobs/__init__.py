@@ -1,1 +1,1 @@
-"""Jobs: verdicts that are asked for now and fetched later, kept in a store that survives kill -9."""
+"""Jobs: verdicts requested now and fetched later, kept in a store that survives kill -9."""

@@ -1,4 +1,4 @@
-"""A store behind the event loop: one thread that owns the connection, and writes in groups."""
+"""Access to a store from the event loop: one thread owns the connection and groups the writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Answer = TypeVar("Answer")
 
 
 class Desk:
-    """Calls of a store, one after the other; a connection that failed is replaced by the next call."""
+    """Calls a store's methods one after the other; the next call replaces a failed connection."""
 
     def __init__(self, open_store: Callable[[], Store]) -> None:
         self._open = open_store
@@ -28,7 +28,7 @@ class Desk:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._call, do)
 
     async def close(self) -> None:
-        """Wait for the calls under way and close the connection."""
+        """Wait for the running calls and close the connection."""
         with contextlib.suppress(StoreError):
             await asyncio.get_running_loop().run_in_executor(self._thread, self._hang_up)
         await asyncio.to_thread(self._thread.shutdown)
@@ -49,8 +49,8 @@ class Desk:
 
 
 class Grouped(Generic[Item, Answer]):
-    """A call for many items that its callers make for one: whatever comes while one runs goes into
-    the next together, so that a disk or a network is waited for once for all of them."""
+    """Batches calls for single items: items that arrive during a call form the next batch, which waits
+    for the disk or the network once."""
 
     def __init__(
         self, desk: Desk, do: Callable[[Store, Sequence[Item]], Sequence[Answer]], most: int
@@ -62,7 +62,7 @@ class Grouped(Generic[Item, Answer]):
         self._running: asyncio.Task[None] | None = None
 
     async def __call__(self, item: Item) -> Answer:
-        """The answer for `item`. Raises StoreError. If cancelled, the call may still be made."""
+        """Return the answer for `item`. Raises StoreError. The call may proceed after a cancellation."""
         future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, future))
         if self._running is None:

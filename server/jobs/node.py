@@ -1,8 +1,7 @@
 """The name of this process among those that share a store, and whether another one is dead.
 
-A process on the same machine, in the same pid namespace, is dead when its pid is gone or another's;
-then its claims return at once. Nothing is known of processes elsewhere; their claims return when the
-lease is over.
+A process on the same machine, in the same pid namespace, is dead if its pid is gone or reused; its
+claims are then released at once. Claims of processes elsewhere are released when their lease ends.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from pathlib import Path
 
 
 def own_name() -> str:
-    """`machine:pid:start`; unique among processes of all machines and times."""
+    """Return `machine:pid:start`, which is unique among processes of all machines and times."""
     return f"{_machine()}:{os.getpid()}:{_start(os.getpid())}"
 
 
@@ -30,7 +29,7 @@ def _machine() -> str:
 
 
 def _start(pid: int) -> str:
-    """When a process started, in ticks since boot; "" where none runs."""
+    """Return the start time of a process in ticks since boot; "" if it does not run."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Which store a URL names, and the file that is used where none is named."""
+"""Opens the store that a URL names, or the default file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SQLITE = "sqlite:///"
 
 
 def default_path() -> Path:
-    """`$XDG_STATE_HOME/verigym/jobs.sqlite`, by default in `~/.local/state`."""
+    """Return `$XDG_STATE_HOME/verigym/jobs.sqlite`, by default in `~/.local/state`."""
     state = os.environ.get("XDG_STATE_HOME", "")
     # The XDG specification has relative paths ignored.
     base = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"

@@ -1,4 +1,4 @@
-"""Jobs in a PostgreSQL database, which the processes of any number of machines may share.
+"""Jobs in a PostgreSQL database, which processes on any number of machines may share.
 
 Times are the database's. Durability is the server's `synchronous_commit`, on by default.
 """
@@ -22,7 +22,7 @@ except ImportError as missing:  # pragma: no cover
     ) from missing
 
 _LOCK = 0x7665_7269_6779_6D31
-"""Advisory lock of whoever accepts jobs or makes the tables; any number that nobody else takes."""
+"""Advisory lock for accepting jobs and making the tables; any number that nothing else uses."""
 
 _CLOCK_S = 10.0
 """Seconds between queries of the database's clock."""

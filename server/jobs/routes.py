@@ -1,4 +1,4 @@
-"""`/v1/jobs`: verdicts that are asked for now and fetched later."""
+"""`/v1/jobs`: verdicts requested now and fetched later."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 
 _MARGIN_S = 0.1
-"""Before the caller's deadline, so that the answer arrives."""
+"""Seconds before the caller's deadline at which the answer is sent, so that it arrives."""
 _LOOK_S = 1.0
 """Seconds between checks for a stop of the service."""
 _LARGE_BYTES = 1 << 20

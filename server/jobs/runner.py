@@ -1,13 +1,13 @@
-"""Judges the items of a store: claims some, has the pool judge them, keeps the verdicts.
+"""Judges the items of a store: claims some, judges them in the pool, keeps the verdicts.
 
-- A job was accepted when `Jobs.add` returned: it is on the disk, whatever dies next.
-- Claims are leases of `LEASE_S`, renewed while the item is in hand. Those of a dead process return
-  when the lease is over, and within about a second where it was one of this machine.
-- A fault of the machine (`timeout`, `infra`) is tried `TRIES` times in all, with a pause before each
-  further try, then kept as the typed verdict: never a zero. `verifier_error` is kept at once, as the
-  verifier would only fail again. What a stopping service did not judge counts as nothing.
-- An item that `MOST_LOST` processes died or hung with is not tried again: verdict `infra`.
-- Items are claimed a few at a time, more while they go fast, so that other processes get their share.
+- A job is accepted once `Jobs.add` returns: it is on the disk, and survives any crash.
+- Claims are leases of `LEASE_S`, renewed while the item is in work. Claims of a dead process are
+  released when the lease ends, or within about a second if it ran on this machine.
+- After a fault of the machine (`timeout`, `infra`) an item is tried `TRIES` times in all, with a pause
+  before each retry; then the fault is kept as the typed verdict, never a zero. `verifier_error` is kept
+  at once, since the verifier would fail again. Items that a stopping service did not judge do not count.
+- An item with which `MOST_LOST` processes died or hung is not retried: verdict `infra`.
+- Items are claimed a few at a time, more while they are fast, so that other processes get their share.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ from verigym.verifiers.pool import PoolBusy, PoolClosed, VerifierPool
 LEASE_S = 15.0
 TRIES = 3
 PAUSES_S = (1.0, 5.0)
-"""Before the second and the third try."""
+"""Seconds of pause before the second and the third try."""
 MOST_LOST = 20
 MOST_BYTES = 4 << 30
-"""Bodies of all jobs that are not finished."""
+"""Maximum total size of the bodies of unfinished jobs, in bytes."""
 
 _TICK_S = 0.5
 """Seconds between polls for other processes' jobs; a job added here is claimed at once."""
 _GROUP = 256
 _CHUNK = 16
-"""Items that go to the pool together."""
+"""Number of items in one batch for the pool."""
 _FAST_S, _SLOW_S = 1.0, 4.0
-"""More are claimed at once while those in hand last less, and fewer when they last longer."""
+"""Seconds of work in hand below which more items are claimed at once, and above which fewer are."""
 _LANE = " jobs"
-"""In the pool: jobs take turns with the requests of each caller, whose names begin with no space."""
+"""Lane of jobs in the pool, in turn with the lanes of callers, whose names never begin with a space."""
 _ELSEWHERE_S = 5.0
 """Seconds for which an item that this service cannot judge is left to other services."""
 
@@ -86,7 +86,7 @@ class Jobs:
         n_callers: Callable[[], int] = lambda: 1,
     ) -> None:
         self.counts = dict.fromkeys((JobState.QUEUED, JobState.RUNNING), 0)
-        """Jobs in the store that are not finished; about a second old."""
+        """Number of unfinished jobs in the store by state; about a second old."""
         self._settings = settings
         self._pool = pool
         self._served = served
@@ -100,17 +100,17 @@ class Jobs:
             _GROUP,
         )
         self._hand: dict[int, Claim] = {}
-        """By their seq, items that were claimed and whose verdict is not in the store."""
+        """Claimed items without a verdict in the store, by seq."""
         self._judging: dict[asyncio.Task[None], set[int]] = {}
         self._judged: asyncio.Queue[Settled] = asyncio.Queue()
         self._room = asyncio.Event()
-        """There may be something to claim, and room for it."""
+        """Set if there may be an item to claim and room for it."""
         self._waiters: dict[str, set[asyncio.Event]] = {}
         self._loops: list[asyncio.Task[None]] = []
         self._beginning = asyncio.Lock()
 
     async def begin(self) -> None:
-        """Open the store and start to judge, if that was not done. Raises StoreError."""
+        """Open the store and start to judge, unless already done. Raises StoreError."""
         async with self._beginning:
             if not self._loops:
                 await self._writer.call(lambda store: store.reclaim(is_dead))
@@ -121,7 +121,7 @@ class Jobs:
                 loop.result()  # a bug; better heard by every caller than jobs that never end
 
     async def close(self) -> None:
-        """Stop judging and give back what is in hand."""
+        """Stop judging and release the claimed items."""
         tasks = [*self._loops, *self._judging]
         for task in tasks:
             task.cancel()
@@ -147,7 +147,7 @@ class Jobs:
     async def add(
         self, owner: str, idempotency: str | None, digest: bytes, asks: Sequence[tuple[str, bytes]]
     ) -> Added:
-        """Keep a job for good, or say why not."""
+        """Store a job durably, or return the reason for the refusal."""
         await self.begin()
         # Sortable by time, so that the newest are listed first.
         id = f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
@@ -158,7 +158,7 @@ class Jobs:
         return added
 
     async def get(self, owner: str, id: str) -> tuple[Job, list[bytes]] | None:
-        """The job and, when it is done, its verdicts as JSON; None where `owner` has none such."""
+        """Return the job and, once it is done, its verdicts as JSON; None if `owner` has no such job."""
         await self.begin()
 
         def read(store: Store) -> tuple[Job, list[bytes]] | None:
@@ -172,12 +172,12 @@ class Jobs:
     async def own(
         self, owner: str, status: JobState | None, limit: int, after: str
     ) -> Sequence[Job]:
-        """The owner's jobs, the newest first."""
+        """Return the owner's jobs, newest first."""
         await self.begin()
         return await self._reader.call(lambda store: store.own(owner, status, limit, after))
 
     async def drop(self, owner: str, id: str) -> Job | None:
-        """Cancel a job that is not finished, else forget it; as it was, None for no such."""
+        """Cancel an unfinished job or delete a finished one; return its former state, None if unknown."""
         await self.begin()
         job = await self._writer.call(lambda store: store.drop(owner, id))
         if job is not None:
@@ -187,7 +187,7 @@ class Jobs:
 
     @asynccontextmanager
     async def watching(self, id: str) -> AsyncIterator[asyncio.Event]:
-        """An event that is set when the job has been finished, or may have been."""
+        """Yield an event that is set once the job has finished, or may have."""
         event = asyncio.Event()
         self._waiters.setdefault(id, set()).add(event)
         try:
@@ -233,7 +233,7 @@ class Jobs:
                     await self._room.wait()
 
     def _take(self, claims: Iterable[Claim]) -> None:
-        """Start to judge, what is alike together."""
+        """Start to judge the claimed items; similar items share a batch."""
         alike: dict[bytes, _Chunk] = {}
         elsewhere = []
         for claim in claims:
@@ -277,7 +277,7 @@ class Jobs:
             self._let_go([self._hand[seq] for seq in seqs if seq in self._hand])
 
     async def _judge(self, chunk: _Chunk) -> None:
-        """Have the pool judge items that are alike but for task and submission."""
+        """Judge items in the pool that differ only in task and submission."""
         first = chunk[0][1]
         left = dict(enumerate(chunk))
         items: list[tuple[Task, JSON]] = [(ask.to_task(), ask.submission) for _, ask in chunk]
@@ -314,7 +314,7 @@ class Jobs:
     # From the pool to the store.
 
     def _keep(self, claim: Claim, verdict: Verdict) -> None:
-        """Settle an item with what the pool said, unless it was taken from us meanwhile."""
+        """Settle an item with the pool's verdict, unless its claim was lost meanwhile."""
         if self._hand.get(claim.seq) is not claim or verdict.status is Status.CANCELLED:
             return
         if verdict.status in (Status.TIMEOUT, Status.INFRA) and claim.faults + 1 < TRIES:
@@ -352,7 +352,7 @@ class Jobs:
         self._let_go(claims)
 
     def _let_go(self, claims: Iterable[Claim]) -> None:
-        """These are no longer ours; work on nothing else is stopped."""
+        """Drop lost claims, and stop the work on them only."""
         for claim in claims:
             if self._hand.get(claim.seq) is claim:
                 del self._hand[claim.seq]

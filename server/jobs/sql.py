@@ -1,4 +1,4 @@
-"""The tables of a store and the SQL on them, which both kinds of store share."""
+"""The tables of a store and their SQL, shared by both kinds of store."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from verigym.server.jobs.store import Added, Claim, Job, JobState, NewJob, Settl
 from verigym.server.shares import fits
 
 VERSION = 1
-"""Of the tables below; a store of another version is refused."""
+"""Version of the tables; a store of another version is refused."""
 
 _PRUNED_AT_ONCE = 500
 _OWNERS_AT_ONCE = 16
-"""Owners whose jobs one claim looks for, and jobs of each."""
+"""Maximum number of owners that one claim serves, and of jobs per owner."""
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS verigym_jobs (
@@ -71,10 +71,10 @@ _LOST = "state = 0, ready_s = ?, lost = lost + 1, node = NULL, lease_s = NULL"
 
 
 class Store(ABC):
-    """One connection, for one thread. Every method raises StoreError; then the connection is spent.
+    """One connection, for one thread. Any method may raise StoreError, after which it is unusable.
 
-    The shared SQL writes `?` for a parameter. Rows are locked in one order, jobs before items and
-    each by its key, so that transactions wait for each other but not in a circle.
+    The shared SQL uses `?` for a parameter. Rows are locked in one order, jobs before items and
+    each by key, so that transactions wait for each other without deadlocks.
     """
 
     _served_last = ""
@@ -113,8 +113,10 @@ class Store(ABC):
     def add(
         self, jobs: Sequence[NewJob], most_jobs: int, most_bytes: int, n_callers: int = 1
     ) -> list[Added]:
-        """Keep `jobs`; on the disk when this returns. `most_*` bound all that are not finished, which
-        owners share where there are several `n_callers` (shares.py)."""
+        """Store `jobs`; they are on the disk when this returns.
+
+        `most_*` bound all unfinished jobs; with several `n_callers`, owners share the bounds (shares.py).
+        """
         outcomes: list[Added] = []
         fresh: list[NewJob] = []
         by_key: dict[tuple[str, str], tuple[Job, bytes]] = {}
@@ -179,17 +181,17 @@ class Store(ABC):
         return outcomes
 
     def get(self, owner: str, id: str) -> Job | None:
-        """The job; None where `owner` has none of this id."""
+        """Return the job; None if `owner` has no job of this id."""
         sql = f"SELECT {_JOB} FROM verigym_jobs WHERE id = ? AND owner = ?"
         return next(map(_job, self.run(sql, (id, owner))), None)
 
     def verdicts(self, id: str) -> list[bytes]:
-        """Verdicts of a job that is done, as JSON, in the order of its items."""
+        """Return the verdicts of a finished job as JSON, in the order of its items."""
         sql = "SELECT verdict FROM verigym_items WHERE job = ? AND state = 2 ORDER BY place"
         return [verdict for (verdict,) in self.run(sql, (id,))]
 
     def own(self, owner: str, status: JobState | None, limit: int, after: str) -> list[Job]:
-        """The owner's newest jobs; `after` an id, those that are older. "" begins with the newest."""
+        """Return the owner's newest jobs older than the id `after`; "" begins with the newest."""
         sql = f"SELECT {_JOB} FROM verigym_jobs WHERE owner = ?"
         values: list[Any] = [owner]
         if after:
@@ -201,7 +203,7 @@ class Store(ABC):
         return [_job(row) for row in self.run(f"{sql} ORDER BY id DESC LIMIT ?", (*values, limit))]
 
     def drop(self, owner: str, id: str) -> Job | None:
-        """Cancel a job that is not finished, else forget it; as it was before, None for no such."""
+        """Cancel an unfinished job or delete a finished one; return its former state, None if unknown."""
         with self.transaction():
             self.lock_jobs([id])
             job = self.get(owner, id)
@@ -230,9 +232,9 @@ class Store(ABC):
     # Items.
 
     def claim(self, node: str, verifiers: Sequence[str], n: int, lease_s: float) -> list[Claim]:
-        """At most `n` items for `verifiers` that nobody else gets meanwhile.
+        """Claim at most `n` items for `verifiers` exclusively.
 
-        As many of each owner, of that owner's oldest jobs first; then the oldest of whomever.
+        Owners get equal numbers, from their oldest jobs first; the rest goes to the oldest items.
         """
         if not verifiers:
             return []
@@ -269,7 +271,7 @@ class Store(ABC):
         now: float,
         lease_s: float,
     ) -> list[tuple[Any, ...]]:
-        """Claim at most `n` items of those that `which` chooses, the oldest first."""
+        """Claim at most `n` items that `which` selects, oldest first."""
         return self.run(
             f"WITH picked AS MATERIALIZED (SELECT seq FROM verigym_items WHERE {which} "
             f"AND ready_s <= ? AND verifier IN ({_marks(verifiers)}) ORDER BY ready_s, seq LIMIT ? "
@@ -280,7 +282,7 @@ class Store(ABC):
         )
 
     def _next_owners(self) -> list[str]:
-        """Owners of unfinished jobs, a few, others each time; none where there is only one."""
+        """Return a few owners of unfinished jobs, others each time; empty if there is only one."""
         sql = "SELECT DISTINCT owner FROM verigym_jobs WHERE finished_s IS NULL"
         owners = sorted(owner for (owner,) in self.run(sql))
         if len(owners) < 2:
@@ -291,7 +293,7 @@ class Store(ABC):
         return chosen
 
     def _waiting_jobs(self, owner: str, now: float) -> list[str]:
-        """Ids of the owner's oldest jobs of which an item waits."""
+        """Return the ids of the owner's oldest jobs with a waiting item."""
         sql = (
             "SELECT id FROM verigym_jobs WHERE owner = ? AND finished_s IS NULL AND EXISTS ("
             "SELECT 1 FROM verigym_items WHERE job = verigym_jobs.id AND +state = 0 AND ready_s <= ?"
@@ -300,7 +302,7 @@ class Store(ABC):
         return [id for (id,) in self.run(sql, (owner, now, _OWNERS_AT_ONCE))]
 
     def settle(self, settled: Sequence[Settled]) -> list[str]:
-        """Keep verdicts, each only if its claim still holds; the jobs that are done by it."""
+        """Store each verdict whose claim still holds; return the jobs that are then done."""
         now = self.now()
         judged = sorted((s for s in settled if s.verdict is not None), key=lambda s: s.claim.seq)
         again = sorted((s for s in settled if s.verdict is None), key=lambda s: s.claim.seq)
@@ -330,7 +332,7 @@ class Store(ABC):
         return [id for id, n in zip(ids, finished, strict=True) if n]
 
     def release(self, claims: Sequence[Claim], pause_s: float = 0.0) -> None:
-        """Give back items that were not judged; nothing counts against them."""
+        """Release items that were not judged; nothing counts against them."""
         ready_s = self.now() + pause_s
         with self.transaction():
             self.each(
@@ -340,7 +342,7 @@ class Store(ABC):
             )
 
     def renew(self, claims: Sequence[Claim], lease_s: float) -> list[Claim]:
-        """Extend the leases; those that do not hold any more, as another process or nobody has them."""
+        """Extend the leases; return the claims that no longer hold."""
         until = self.now() + lease_s
         claims = sorted(claims, key=lambda c: c.seq)
         with self.transaction():
@@ -351,7 +353,7 @@ class Store(ABC):
         return [claim for claim, n in zip(claims, held, strict=True) if not n]
 
     def reclaim(self, is_dead: Callable[[str], bool]) -> int:
-        """Take back claims whose lease is over or whose process is dead; how many."""
+        """Release claims whose lease has ended or whose process is dead; return their number."""
         now = self.now()
         update = (
             f"UPDATE verigym_items SET {_LOST} "
@@ -370,7 +372,7 @@ class Store(ABC):
         return sum(over) + sum(dead)
 
     def prune(self, retention_s: float) -> int:
-        """Forget jobs that were finished longer ago, some hundreds at a time; how many."""
+        """Delete jobs finished longer ago, some hundreds at a time; return their number."""
         sql = "SELECT id FROM verigym_jobs WHERE finished_s < ? ORDER BY finished_s LIMIT ?"
         rows = sorted(self.run(sql, (self.now() - retention_s, _PRUNED_AT_ONCE)))
         if rows:
@@ -382,7 +384,7 @@ class Store(ABC):
     # Within.
 
     def _check_version(self) -> None:
-        """In the transaction that made the tables."""
+        """Check the version of the tables; call it in the transaction that makes them."""
         rows = self.run("SELECT version FROM verigym_store")
         if not rows:
             self.each("INSERT INTO verigym_store VALUES (?)", [(VERSION,)])

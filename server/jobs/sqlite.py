@@ -1,8 +1,8 @@
 """Jobs in an SQLite file, which the processes of one machine may share.
 
-The file is in WAL mode. What accepts a job is written with `synchronous = FULL`: it is on the disk
-before the caller is told, and survives a power failure as well as kill -9. All else is written with
-NORMAL, which survives kill -9; a power failure may undo the last verdicts, and they are judged again.
+The file is in WAL mode. Acceptance of a job is written with `synchronous = FULL`: it is on the disk
+before the caller gets the answer, and survives a power failure and kill -9. All else is written with
+NORMAL, which survives kill -9; a power failure may undo the last verdicts, which are then judged again.
 Not for network file systems: WAL needs shared memory.
 """
 
@@ -19,11 +19,11 @@ from verigym.server.jobs.sql import TABLES, Store
 from verigym.server.jobs.store import StoreError
 
 _BUSY_S = 10.0
-"""Longest wait for the other processes at the file."""
+"""Maximum seconds to wait for other processes that use the file."""
 
 
 class SqliteStore(Store):
-    """Made with its folders where there is none; readable by its owner only, as it holds references."""
+    """Creates the file and its folders if missing; readable by the owner only, as it holds references."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -70,7 +70,7 @@ class SqliteStore(Store):
             return [self._db.execute(sql, row).rowcount for row in rows]
 
     def lock_jobs(self, ids: Sequence[str]) -> None:
-        """Nothing to do: one process writes at a time."""
+        """Do nothing: one process writes at a time."""
 
     def close(self) -> None:
         with contextlib.suppress(sqlite3.Error):

@@ -7,8 +7,8 @@ A job has items; an item is judged on its own. Item states and who moves them:
        +--again, release, reclaim--+                     a fault is tried again; the service stopped
                                                          or died
 
-Each claim raises the item's `fence`, and whoever settles must name the fence that it was given. So of
-several processes that judge the same item, because one was thought dead, exactly one verdict is kept.
+Each claim raises the item's `fence`, and settling requires the fence of the claim. So if several
+processes judge the same item, because one was thought dead, exactly one verdict is kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from verigym.errors import VerigymError
 
 
 class StoreError(VerigymError):
-    """The store cannot be reached or written; what was asked may or may not have been done."""
+    """The store cannot be reached or written; the operation may or may not have taken effect."""
 
 
 class JobState(StrEnum):
@@ -56,17 +56,17 @@ class NewJob:
     idempotency: str | None
     digest: bytes
     asks: Sequence[tuple[str, bytes]]
-    """For each item its verifier and the body that asks for it, as JSON."""
+    """Verifier and JSON request body of each item."""
 
     @property
     def size(self) -> int:
-        """Bytes of the bodies."""
+        """Total size of the bodies in bytes."""
         return sum(len(body) for _, body in self.asks)
 
 
 @dataclass(frozen=True)
 class Added:
-    """`job` is None where there is none of the caller's: the key is taken, or the store full."""
+    """Result of adding a job; `job` is None if the key is taken or the store is full."""
 
     outcome: Literal["new", "same", "other", "full"]
     job: Job | None = None
@@ -80,7 +80,7 @@ class Claim:
     job: str
     fence: int
     faults: int
-    """Faults so far that were tried again."""
+    """Number of faults after which the item was retried."""
     lost: int
     """Number of times that a process died or hung while it held the item."""
     ask: bytes
@@ -88,7 +88,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Settled:
-    """A claim and its verdict as JSON; or None, and the item is to be tried again after `pause_s`."""
+    """A claim and its verdict as JSON; None to retry the item after `pause_s`."""
 
     claim: Claim
     verdict: bytes | None

@@ -1,4 +1,4 @@
-"""Jobs as callers see them."""
+"""Wire format of jobs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from verigym.verdict import Verdict
 
 
 class JobCard(msgspec.Struct, kw_only=True):
-    """`unjudged` of its `items` have no verdict yet. Times are in seconds since 1970."""
+    """State of a job; `unjudged` of its `items` have no verdict yet. Times are in seconds since 1970."""
 
     job: str
     status: JobState
@@ -23,19 +23,19 @@ class JobCard(msgspec.Struct, kw_only=True):
 
 
 class JobAnswer(JobCard, kw_only=True):
-    """`verdicts` are there when the status is `done`, in the order of the job's items."""
+    """A job with `verdicts` in the order of its items, once the status is `done`."""
 
     verdicts: list[Verdict] | None = None
 
 
 class JobList(msgspec.Struct):
-    """The newest first. Ask for those that are older with the last one's id as `after`."""
+    """Jobs, newest first. To get older ones, pass the last id as `after`."""
 
     jobs: list[JobCard]
 
 
 class _Sent(JobCard, kw_only=True):
-    """`JobAnswer` with verdicts that are JSON already."""
+    """`JobAnswer` with verdicts already encoded as JSON."""
 
     verdicts: list[msgspec.Raw] | None = None
 
@@ -45,7 +45,7 @@ def card(job: Job) -> JobCard:
 
 
 def answer(job: Job, verdicts: list[bytes]) -> bytes:
-    """A `JobAnswer` as JSON."""
+    """Encode a `JobAnswer` as JSON."""
     raw = [msgspec.Raw(verdict) for verdict in verdicts]
     sent = _Sent(**_fields(job), verdicts=raw if job.status is JobState.DONE else None)
     return msgspec.json.encode(sent)
