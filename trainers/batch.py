@@ -1,4 +1,4 @@
-"""From episodes to the rows that are trained: credit per turn, ids and masks as sampled."""
+"""Builds training rows from episodes: credit per turn, ids and masks as sampled."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Row:
 def assign_credit(
     episodes: Sequence[Episode], algorithm: AlgorithmSection
 ) -> list[list[TurnCredit]]:
-    """Credit for each turn of each episode. Faulted episodes get none and enter no statistic."""
+    """Return the credit of each turn of each episode. Faulted episodes get none and are not counted."""
     where = [(e, t) for e, episode in enumerate(episodes) for t in range(len(episode.turns))]
     turns = [episodes[e].turns[t] for e, t in where]
     group = [episodes[e].group_id for e, _ in where]
@@ -103,7 +103,7 @@ def _sizes_of(credit: GigpoCredit) -> np.ndarray:
 
 
 def make_rows(episodes: Sequence[Episode], credit: Sequence[Sequence[TurnCredit]]) -> list[Row]:
-    """Training rows in order; the turns' own ids, never re-tokenised. Faulted episodes give none."""
+    """Return training rows in order, with the turns' own ids; faulted episodes give none."""
     rows = []
     for number, (episode, earned) in enumerate(zip(episodes, credit, strict=True)):
         if episode.status == "fault":
@@ -126,8 +126,8 @@ def make_rows(episodes: Sequence[Episode], credit: Sequence[Sequence[TurnCredit]
 class Batch:
     """Rows as tensors, padded on the right; B rows, T tokens.
 
-    `mask_BT`, `old_logp_BT` and `advantage_BT` speak of the token at the same place in `ids_BT`.
-    The first token of a row is never trained: nothing comes before it.
+    `mask_BT`, `old_logp_BT` and `advantage_BT` refer to the token at the same place in `ids_BT`.
+    The first token of a row is never trained, since nothing precedes it.
     """
 
     ids_BT: Tensor
@@ -159,9 +159,9 @@ class Batch:
 
 
 def microbatches(rows: Sequence[Row], max_tokens: int) -> list[list[Row]]:
-    """`rows` in order of length, cut so that each part padded holds at most `max_tokens` tokens.
+    """Split `rows`, in order of length, into parts of at most `max_tokens` padded tokens.
 
-    A row longer than that stands alone. The order changes no gradient: denominators are global.
+    A longer row is a part of its own. The order changes no gradient: denominators are global.
     """
     parts: list[list[Row]] = []
     for row in sorted(rows, key=lambda row: len(row.ids)):

@@ -1,7 +1,7 @@
-"""Checkpoints that are whole or not there: written aside, synced, then renamed.
+"""Atomic checkpoints: written to a temporary folder, synced, then renamed.
 
 A checkpoint is a folder `step-000012` with `model.pt`, `optimizer.pt` and `state.json`. Nothing
-else decides how a run goes on: every draw of the run is a function of its seed and the step.
+else determines how a run continues: every random draw is a function of its seed and the step.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _FOLDER = re.compile(r"step-(\d{6,})")
 
 
 class CheckpointError(VerigymError):
-    """A checkpoint could not be written; what had been saved before is untouched."""
+    """A checkpoint could not be written; earlier checkpoints are untouched."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class TrainState:
 
 
 def save(folder: Path, state: TrainState, model: dict[str, Any], optimizer: dict[str, Any]) -> Path:
-    """Write a checkpoint below `folder`. Raises CheckpointError on a full disk and the like."""
+    """Write a checkpoint below `folder`. Raises CheckpointError if writing fails, as on a full disk."""
     final = folder / f"step-{state.step:06d}"
     aside = folder / f".writing-{final.name}"
     try:
@@ -66,7 +66,7 @@ def save(folder: Path, state: TrainState, model: dict[str, Any], optimizer: dict
 
 
 def prune(folder: Path, keep: int) -> None:
-    """Remove all but the newest `keep` checkpoints, and what an interrupted save left."""
+    """Remove all but the newest `keep` checkpoints, and remains of interrupted saves."""
     for path in find(folder)[:-keep]:
         shutil.rmtree(path)
     for path in folder.glob(".writing-step-*"):
@@ -74,14 +74,14 @@ def prune(folder: Path, keep: int) -> None:
 
 
 def find(folder: Path) -> list[Path]:
-    """Whole checkpoints below `folder`, oldest first."""
+    """Return the complete checkpoints below `folder`, oldest first."""
     if not folder.is_dir():
         return []
     return sorted(p for p in folder.iterdir() if _FOLDER.fullmatch(p.name))
 
 
 def load(path: Path) -> tuple[TrainState, dict[str, Any], dict[str, Any]]:
-    """State, model and optimiser from a checkpoint. Raises RequestError where it cannot be read."""
+    """Load state, model and optimiser from a checkpoint. Raises RequestError if it cannot be read."""
     try:
         state = msgspec.json.decode((path / "state.json").read_bytes(), type=TrainState)
         model = torch.load(path / "model.pt", weights_only=True)

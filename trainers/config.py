@@ -25,26 +25,26 @@ class EnvSection(_Section):
     id: str
     """Full or short id of the environment."""
     difficulty: str | None = None
-    """None: the environment's first."""
+    """Difficulty of the tasks; None for the environment's first."""
     max_turns: int | None = Field(default=None, ge=1)
-    """None: the task's own limit."""
+    """Maximum number of turns; None for the task's own limit."""
     verifier: str | None = None
-    """None: in process. Otherwise the URL of a service (`verigym serve`)."""
+    """URL of a verifier service (`verigym serve`); None to judge in process."""
 
 
 class PolicySection(_Section):
-    """The model and how it is asked."""
+    """The model and its prompts."""
 
     model: str = "tiny"
-    """A transformers folder, or `tiny` for a small model made on the spot."""
+    """Folder of a transformers model, or `tiny` for a small model created at the start."""
     max_new_tokens: int = Field(default=16, ge=1)
     temperature: float = Field(default=1.0, gt=0)
     encoding: Literal["steps", "transcript"] = "steps"
-    """`steps`: one prompt a turn of bounded length. `transcript`: one growing conversation."""
+    """`steps`: one prompt of bounded length per turn. `transcript`: one growing conversation."""
     history: int = Field(default=0, ge=0)
-    """With `steps`: how many earlier turns a prompt repeats."""
+    """Number of earlier turns that a prompt repeats, with `steps`."""
     show_task: bool = True
-    """With `steps`: whether prompts carry the task's text besides the observation."""
+    """If True, prompts contain the task's text besides the observation, with `steps`."""
     show_legal: bool = True
     """If True, prompts list the legal actions, if the environment can list them."""
     device: str = "cpu"
@@ -59,11 +59,11 @@ class WarmUpSection(_Section):
     """Share of the demonstrator's moves that are random legal ones."""
     epochs: int = Field(default=4, ge=1)
     lr: float = Field(default=1e-3, gt=0)
-    """Reached after ten batches, then falling in a line to a tenth."""
+    """Peak learning rate, reached after ten batches; it then falls linearly to a tenth."""
     batch_rows: int = Field(default=64, ge=1)
     smoothing: float = Field(default=0.0, ge=0, lt=1)
-    """Label smoothing over the tokens that demonstrations use: the policy learns what to do and
-    stays unsure, which leaves reinforcement something to do."""
+    """Label smoothing over the tokens that demonstrations use: the policy keeps enough entropy to
+    explore in reinforcement learning."""
 
 
 class AlgorithmSection(_Section):
@@ -75,12 +75,12 @@ class AlgorithmSection(_Section):
     gamma: float = Field(default=0.95, gt=0, le=1)
     omega: float = Field(default=1.0, ge=0)
     invalid_penalty: float = Field(default=0.1, ge=0)
-    """Taken off the reward of a turn with an invalid action."""
+    """Penalty subtracted from the reward of a turn with an invalid action."""
     clip_low: float = Field(default=0.2, gt=0)
     clip_high: float = Field(default=0.2, gt=0)
     dual_clip: float | None = Field(default=None, gt=1)
     kl_coef: float = Field(default=0.0, ge=0)
-    """Weight of the k3 KL term to the model that reinforcement starts from; 0 keeps no copy of it."""
+    """Weight of the k3 KL term to the initial model of reinforcement learning; 0 keeps no copy of it."""
     aggregation: Literal[
         "token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "trajectory-mean"
     ] = "token-mean"
@@ -91,47 +91,47 @@ class TrainSection(_Section):
 
     steps: int = Field(default=100, ge=1)
     groups: int = Field(default=8, ge=1)
-    """Tasks a step."""
+    """Number of tasks per step."""
     group_size: int = Field(default=8, ge=1)
-    """Episodes a task; they start in the identical state."""
+    """Number of episodes per task; they start in the identical state."""
     lr: float = Field(default=1e-6, gt=0)
     lr_warmup_steps: int = Field(default=0, ge=0)
     lr_final: float = Field(default=1.0, ge=0, le=1)
-    """Share of `lr` that is left at the last step; it falls in a line."""
+    """Final learning rate as a share of `lr`; the rate falls linearly."""
     weight_decay: float = Field(default=0.0, ge=0)
     max_grad_norm: float = Field(default=1.0, gt=0)
     minibatch_rows: int = Field(default=256, ge=1)
-    """Rows an optimiser step."""
+    """Number of rows per optimiser step."""
     microbatch_tokens: int = Field(default=16384, ge=1)
-    """Padded tokens a forward pass; changes memory, not the gradient."""
+    """Maximum number of padded tokens per forward pass; changes memory, not the gradient."""
     epochs: int = Field(default=1, ge=1)
     max_env_steps: int | None = Field(default=None, ge=1)
-    """Stop after the step in which this many environment steps have been played."""
+    """Number of environment steps after which the run stops, at the end of a training step."""
     time_limit_s: float | None = Field(default=None, gt=0)
-    """Stop after the step in which this much time has passed."""
+    """Seconds after which the run stops, at the end of a training step."""
     threads: int | None = Field(default=None, ge=1)
-    """CPU threads of torch; None leaves torch's choice."""
+    """Number of CPU threads of torch; None for torch's default."""
 
 
 class EvalSection(_Section):
-    """Play on splits that are never trained on: validation on the way, test before and after."""
+    """Evaluation on held-out splits: validation during training, test before and after."""
 
     every: int = Field(default=10, ge=1)
     episodes: int = Field(default=128, ge=1)
     temperature: float = Field(default=1.0, ge=0)
     stop_at: float | None = Field(default=None, gt=0, le=1)
-    """Stop once success on validation reaches this; None for never."""
+    """Success rate on validation at which the run stops; None to never stop early."""
 
 
 class LimitsSection(_Section):
-    """When to wait and when to give up."""
+    """Timeouts and limits on faults."""
 
     patience_s: float = Field(default=120.0, ge=0)
     """Maximum seconds that one step waits for a verifier that does not answer."""
     step_timeout_s: float = Field(default=60.0, gt=0)
     """Deadline of one environment step."""
     fault_share: float = Field(default=0.25, ge=0, le=1)
-    """A step with a larger share of faulted episodes stops the run."""
+    """Maximum share of faulted episodes; a step with a larger share stops the run."""
 
 
 class CheckpointSection(_Section):
@@ -140,11 +140,11 @@ class CheckpointSection(_Section):
     every: int = Field(default=10, ge=1)
     keep: int = Field(default=2, ge=1)
     transcripts: int = Field(default=2, ge=0)
-    """Groups a step whose first episodes are written out with their credit."""
+    """Number of groups per step whose first episodes are written to disk with their credit."""
 
 
 class Config(_Section):
-    """A whole run."""
+    """Configuration of a training run."""
 
     name: str = "run"
     seed: int = Field(default=0, ge=0)
@@ -159,9 +159,9 @@ class Config(_Section):
 
 
 def read_config(path: Path, overrides: Mapping[str, Any] | None = None) -> Config:
-    """The configuration in the TOML file at `path`; `overrides` maps `section.key` to a value.
+    """Read the configuration in the TOML file at `path`; `overrides` maps `section.key` to a value.
 
-    Raises ConfigError that names the file, the key and what would do.
+    Raises ConfigError that names the file, the key and the valid values.
     """
     try:
         tree = tomllib.loads(path.read_text("utf-8"))
@@ -175,7 +175,7 @@ def read_config(path: Path, overrides: Mapping[str, Any] | None = None) -> Confi
 
 
 def parse_config(tree: Mapping[str, Any], where: str = "configuration") -> Config:
-    """The configuration in a plain tree. Raises ConfigError with one line a problem."""
+    """Parse a configuration from a plain tree. Raises ConfigError with one line per problem."""
     try:
         return Config.model_validate(tree)
     except ValidationError as error:
