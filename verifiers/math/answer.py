@@ -7,6 +7,7 @@ and every step is bounded in characters, tokens, depth, digits and terms before 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import ClassVar
@@ -34,6 +35,11 @@ _FAULTS = {
         "the answer repeats an expression of the question in place of its value",
     ),
 }
+
+# 1 ÷ 7 is a division left to do, so that the value is what it is said to be about.
+_DIVIDED = re.compile(
+    r"[^=<>]{0,80}(?:÷|\\div(?![a-z]))[^=<>≈]{1,80}?(?:≈|\\approx)(.{1,60})", re.DOTALL
+)
 
 
 class AnswerVerifier(Verifier):
@@ -141,6 +147,8 @@ class AnswerVerifier(Verifier):
 
     def _rung(self, golds: tuple[str, ...], answer: str, ctx: Context) -> str:
         fault = ""
+        divided = _DIVIDED.fullmatch(answer)
+        answer = divided[1] if divided else answer
         for gold in golds:
             try:
                 rung = equivalent(gold, clean(answer), ctx)

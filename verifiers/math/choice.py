@@ -19,6 +19,7 @@ _WITH_TEXT = re.compile(
     r"(?:option|choice|answer)?\s*(?:\(\s*([A-J])\s*\)|\[([A-J])\]|([A-J])\s*[).:])\s*[:.-]?\s*(\S.*)",
     re.IGNORECASE,
 )
+_LETTERS = r"([(\[]?[A-J][)\]]?(?: ?(?:,? (?:and|&) |[,;&+/] ?)[(\[]?[A-J][)\]]?){1,5})"
 _LINK = r"(?:(?:so|thus|hence|therefore|then|only|it is|it's|it must be|that is|by elimination|we choose|we select|i choose)\b[, ]*){0,3}"
 _THING = r"(?:option|choice|answer|statement|letter|alternative)"
 _IS_RIGHT = rf"(?:is|works|holds|fits|must be|has to be)\b(?: the)?(?: only)?(?: one)?(?: (?:correct|right|true|best|valid))?(?: {_THING}| one)?"
@@ -28,6 +29,9 @@ _SENTENCE = re.compile(
 )
 _SENTENCE_WITH_TEXT = re.compile(
     rf"(?i:{_LINK}(?:{_THING} ))[(\[]?([A-J])[)\].:]{{0,2}} *(\S.{{0,80}}?)(?i: is (?:the )?(?:only )?(?:correct|right|true|best)(?: {_THING}| one)?)"
+)
+_MANY_RIGHT = re.compile(
+    rf"(?i:{_LINK}(?:the )?(?:correct |right |true )?(?:both |only )?(?:{_THING}s? )?(?:are |is )?(?:both |only )?){_LETTERS}(?i:(?: (?:only|alone))?(?: (?:are|is)(?: the)?(?: (?:both|only|all))?(?: (?:correct|right|true|valid))?(?: (?:{_THING}|one)s?)?)?)"
 )
 _NOT_OTHER = re.compile(rf",? (?:and )?not (?:{_THING} )?\(?[A-J]\)?$")
 _ANOTHER = re.compile(
@@ -77,6 +81,8 @@ def letters_of(answer: str, several: bool) -> tuple[str, str] | None:
         said = complement(text)
         if said is not None and re.fullmatch(r"[a-j]", said):
             return said.upper(), ""
+    if several and (listed := _MANY_RIGHT.fullmatch(answer.strip(" .{}$*"))) is not None:
+        return "".join(sorted(set(re.findall(r"[A-J]", listed[1])))), ""
     if several and _MANY.fullmatch(text):
         shown = re.sub(r"\b(?:and)\b", " ", text)
         return "".join(sorted(set(re.findall(r"[A-J]", shown.upper())))), ""

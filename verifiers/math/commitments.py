@@ -21,7 +21,7 @@ _INLINE = re.compile(
 )
 _IS = (
     r"[\s*_]{0,4}(?:is|are|=+>|-+>|[=:\u2192\u21d2\u279c]|equals|would be|should be|must be|becomes|turns out to be|works out to(?: be)?"
-    r"|comes out (?:to be|as)|comes to)[\s*_]{0,4}(?:(?:indeed|therefore|thus|simply|exactly|clearly|just|option|choice) ){0,2}:?"
+    r"|comes out (?:to be|as)|comes to)[\s*_]{0,4}(?:(?:indeed|therefore|thus|hence|then|simply|exactly|clearly|just|option|choice)(?:,? |(?=:|\n))){0,2}:?"
 )
 _PHRASE = re.compile(
     rf"(?:\b(?:the|my|our|final|correct|so)\s+(?:\w+\s+){{0,2}}?(?:answer|result|solution)s?(?:\s+(?:to|for|of)\s+(?:\w+\s+){{0,2}}?(?:\w+|\(\w\)))?{_IS}"
@@ -36,7 +36,7 @@ _NOT_MINE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(
-    r"(?<!\d)\.(?=\s|$|\*)|(?<=\d)\.(?=\s|$|\*)|\n\s*\n|[!?](?=\s+[A-Z]|\s*$)|\.\s*</"
+    r"(?<!\d)(?<!\bi\.e)(?<!\be\.g)(?<!\bapprox)\.(?=\s|$|\*)|(?<=\d)\.(?=\s|$|\*)|\n\s*\n|[!?](?=\s+[A-Z]|\s*$)|\.\s*</"
 )
 
 

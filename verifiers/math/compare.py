@@ -12,16 +12,19 @@ from verigym.verifiers.math.choice import letters_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.conditions import allows
 from verigym.verifiers.math.context import Context
+from verigym.verifiers.math.conventions import same_group, with_plain_logs
 from verigym.verifiers.math.dates import date_of, is_stamp, names_month, part_asked
 from verigym.verifiers.math.directions import changed_by, opposed, unsigned
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.forms import has_form
 from verigym.verifiers.math.lists import same_reading
 from verigym.verifiers.math.numerals import digits_in, in_base, target_base
+from verigym.verifiers.math.phrasings import in_formulas, with_repeats
 from verigym.verifiers.math.reading import Reading, readings, split
-from verigym.verifiers.math.restating import leaves_work, restates
+from verigym.verifiers.math.restating import leaves_work, restates, with_imaginary_unit
 from verigym.verifiers.math.scales import in_asked_scale, with_letters
 from verigym.verifiers.math.spelled import number_of, ordinal_of
+from verigym.verifiers.math.targets import value_of_target
 from verigym.verifiers.math.trees import Node, TooBig
 from verigym.verifiers.math.words import begins_with_verdict, complement, kind_of, same_words
 
@@ -29,12 +32,16 @@ WRONG_FORM = "wrong form"
 RESTATED = "restated"
 FAULTS = (WRONG_FORM, RESTATED)
 _TIME = re.compile(
-    r"(\d{1,2})(?::([0-5]\d))?\s*([ap])\.?\s*m\.?|(\d{1,2}):([0-5]\d)", re.IGNORECASE
+    r"(\d{1,2})(?::([0-5]\d)(?::([0-5]\d))?)?\s*([ap])\.?\s*m\.?|(\d{1,2}):([0-5]\d)(?::([0-5]\d))?",
+    re.IGNORECASE,
 )
+_NAMED_TIME = re.compile(r"(?:at )?(?:12 )?(noon|midnight)", re.IGNORECASE)
+_LETTERS = re.compile(r"[A-J](?:(?: ?[,;&] ?| and | ?, and )[A-J]){1,5}")
 _AGAIN = re.compile(
     r"\s*,?\s*(?:\bor equivalently\b|\bor\b|\bi\.e\.|\bthat is\b|\bequivalently\b|\bwhich (?:is|equals)\b)\s*,?\s*"
 )
 _ANSWER = re.compile(r"^A\s*:\s*(?=\S)")
+_NEGATIVE_ROOT = re.compile(r"(?:\\sqrt *\{? *\(?|√ *[({]?|sqrt *\(?) *[-−]")
 _COUNT = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
 
@@ -60,6 +67,17 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     chosen = _choice(gold, answer, ctx)
     if chosen is not None:
         return "choice" if chosen else ""
+    gold, answer = _gold_in_formulas(gold), in_formulas(answer, ctx.question)
+    group = same_group(gold, answer, ctx.question)
+    if group is not None:
+        return "group" if group else ""
+    rates = with_plain_logs(gold, answer)
+    if rates is not None:
+        gold, answer = rates
+        if compact(gold) == compact(answer):
+            return "text"
+    if "=" in answer and "=" not in gold:
+        answer = value_of_target(answer, ctx.question) or answer
     if ctx.question:
         if in_asked_scale(gold, ctx.question) == gold:
             answer = in_asked_scale(answer, ctx.question)
@@ -92,12 +110,14 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     if ctx.base and (same_digits := _digits(gold, answer, ctx)) is not None:
         return "text" if same_digits else ""
     lefts, rights = _gold_readings(gold), readings(answer, strict=True)
+    repeats = with_repeats(answer)
+    said = answer if repeats is None else repeats[1]
     fault = ""
     for left in lefts:
         for right in rights:
             if (
                 same_reading(left, right, ctx)
-                and not alters(gold, answer, right.tail, ctx)
+                and not alters(gold, said, right.tail, ctx)
                 and allows(gold, left, right, ctx, partial(_says, gold, ctx))
             ):
                 fault = _fault_of(left, right, ctx)
@@ -112,6 +132,11 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     if all(_formal(found[0]) for found in (lefts, rights) if found):
         return ""
     return "words" if _prose(gold, answer) else ""
+
+
+@lru_cache(maxsize=512)
+def _gold_in_formulas(gold: str) -> str:
+    return in_formulas(gold, "")
 
 
 @lru_cache(maxsize=512)
@@ -130,6 +155,8 @@ def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
         return WRONG_FORM
     if ctx.options:
         return ""
+    if not _NEGATIVE_ROOT.search(ctx.asked):
+        found = with_imaginary_unit(found)
     undone = bool(ctx.question) and leaves_work(found, wanted, ctx.question)
     return RESTATED if undone or restates(found, wanted, ctx.asked) else ""
 
@@ -167,8 +194,9 @@ def compact(text: str) -> str:
 
 def _choice(gold: str, answer: str, ctx: Context) -> bool | None:
     """Multiple choice; None where this is no such question."""
-    bare = re.fullmatch(r"\(?([A-J]{1,6})\)?\.?", gold)
-    wanted = letters_of(gold, bool(ctx.options))
+    bare = re.fullmatch(r"\(?([A-J]{1,6})\)?\.?", gold) or _LETTERS.fullmatch(gold)
+    several = bare is not None and not ctx.base and len(set(gold)) == len(gold) > 1
+    wanted = letters_of(gold, bool(ctx.options) or several)
     if wanted is None or not (ctx.options or bare or wanted[1]):
         if not ctx.options:
             return None
@@ -246,13 +274,16 @@ def _spoken(gold: str, answer: str, ctx: Context) -> bool | None:
 
 
 def _clock(text: str) -> tuple[int, str] | None:
+    """Seconds since midnight, as a time of the day; None if a text is no such time."""
     match = _TIME.fullmatch(text.replace("\\", "").strip())
     if not match:
-        return None
-    hour, minute = int(match[1] or match[4]), int(match[2] or match[5] or 0)
-    if match[3]:
-        return (hour % 12 + (12 if match[3].lower() == "p" else 0)) * 60 + minute, "clock"
-    return hour * 60 + minute, "clock"
+        named = _NAMED_TIME.fullmatch(text.strip())
+        return None if named is None else (43200 if named[1].lower() == "noon" else 0, "clock")
+    hour, minute = int(match[1] or match[5]), int(match[2] or match[6] or 0)
+    second = int(match[3] or match[7] or 0)
+    if match[4]:
+        hour = hour % 12 + (12 if match[4].lower() == "p" else 0)
+    return hour * 3600 + minute * 60 + second, "clock"
 
 
 def _digits(gold: str, answer: str, ctx: Context) -> bool | None:

@@ -31,6 +31,7 @@ _AGAIN = re.compile(
     r"(?:or|i\.e\.|that is|which (?:is|equals|means|simplifies to)|also|in decimals?|in \w+(?= )|=|approx\w*\.?|about|roughly|\\approx|exactly)\s*,?\s*"
     r"(?:also |about |approximately |approx\.? |roughly |\\approx |equivalently |equal to |i\.e\. |as a (?:decimal|fraction|percentage|mixed number):? |simply |= )*"
 )
+_NOT_THAT = re.compile(r",? (?:and |but )?not [^,;()]{1,20}$")
 _APPROXIMATE = re.compile(r"approx|about|roughly|rounded|decimal")
 _CONDITION = re.compile(
     r"(?:(?:attained|achieved|reached|occurring) )?(?:for|where|with|when|whenever|provided(?: that)?|such that|if|at)\b\s*"
@@ -83,7 +84,7 @@ def allows(
         return not _OTHER.search(said) and (bool(_RELATION.search(said)) or not re.match(r"[-\d\\.\s]+$", said))  # fmt: skip
     again = _AGAIN.match(tail)
     if again:
-        said = tail[again.end() :]
+        said = _NOT_THAT.sub("", tail[again.end() :])
         return not re.search(r"\d|\\", said) if not said or said[:1].isalpha() else same(
             said, bool(_APPROXIMATE.search(again[0]))
         )  # fmt: skip

@@ -54,6 +54,10 @@ class Context:
     units: str = "optional"
     tolerance: float = 0.0
     digits: int = 0
+    temperature: Unit | None = None
+    """The scale of temperature that the question asks for."""
+    angle: str = ""
+    """`degrees` or `radians`, if the question asks for an angle in them."""
     letters: frozenset[str] = frozenset()
     measure: bool = False
     form: str = "any"
@@ -61,6 +65,14 @@ class Context:
     """The text that the policy was asked; an answer must not be a copy of it."""
 
 
+_SCALE = re.compile(
+    r"(?P<to>\b(?:in|to|into)\s+)?(?:the\s+)?\$?(?:(?:°|º|˚|\^?\s*\{?\\circ\s*\}?|\\degree|\bdegrees?)\s*(?:\\(?:text|mathrm)\s*\{\s*)?(?P<letter>[CF])\b|(?P<sign>[℃℉])"
+    r"|(?:degrees?\s+)?(?P<name>celsius|fahrenheit|centigrade)\b)",
+    re.IGNORECASE,
+)
+_ANGLE = re.compile(
+    r"\b(?:in|to|into) (degrees|radians)\b(?! (?:of )?(?:celsius|fahrenheit|[CF]\b))", re.IGNORECASE
+)
 _EXACT = re.compile(r"\bexact(?:ly)?\b", re.IGNORECASE)
 _PLACES = re.compile(
     r"\b(one|two|three|four|five|six|[1-9])(?: \(\d\))? (?:decimal|d\.?p\b)|\bnearest (tenth|hundredth|thousandth|ten-thousandth)",
@@ -79,6 +91,16 @@ def _places(question: str) -> int | None:
         return _NEAREST.index(match[2].lower())
     shown = match[1].lower()
     return int(shown) if shown.isdecimal() else _COUNTED.index(shown)
+
+
+def _temperature(question: str) -> Unit | None:
+    """The scale that a question asks for: the last one behind "in" or "to", else the only one that it names."""
+    found = [
+        (match["to"], (match["letter"] or match["name"] or "cf"[match["sign"] == "℉"])[0].lower())
+        for match in _SCALE.finditer(question)
+    ]
+    wanted = [scale for to, scale in found if to][-1:] or list({scale for _, scale in found})
+    return unit_of("degF" if wanted[0] == "f" else "degC") if len(wanted) == 1 else None
 
 
 def context_of(
@@ -112,6 +134,8 @@ def context_of(
         units=units,
         tolerance=tolerance,
         digits=digits,
+        temperature=_temperature(question),
+        angle=(_ANGLE.findall(question) or [""])[-1].lower(),
         letters=letters_of(question),
         measure=asks_measure(question),
         form=form,

@@ -21,13 +21,15 @@ from verigym.verifiers.math.choice import options_of
 from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
 from verigym.verifiers.math.dates import date_of
 from verigym.verifiers.math.endings import marked_ending
-from verigym.verifiers.math.hedges import SPELLED, names_another
+from verigym.verifiers.math.hedges import SPELLED, names_another, without_warnings
 from verigym.verifiers.math.languages import has_decimal_commas, to_english, with_points
 from verigym.verifiers.math.marks import unmarked, value_of_line
 from verigym.verifiers.math.mentions import uncontracted
 from verigym.verifiers.math.parts import asked_part, sections
+from verigym.verifiers.math.phrasings import of_a_share
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.statements import differs, stated
+from verigym.verifiers.math.targets import value_of_target
 
 _LONG_WORK = 300
 _LATER = re.compile(
@@ -62,6 +64,14 @@ _DENIES = re.compile(
     r"\b(?:not|never|cannot|neither|nor|wrong|incorrect|(?:less|greater|more|fewer|smaller|larger|bigger) than|at (?:least|most)|between|exceeds?"
     r"|instead of|unless|maybe|perhaps|possibly|might|may|could|should|ought|had better)\b|n't\b",
     re.IGNORECASE,
+)
+_AMOUNT = r"(?:\\?\$|€|£)? ?-?\d[\d.,]*(?<=\d)(?:/\d+)?(?: ?\\?%)?"
+_EITHER = re.compile(
+    rf"\beither (?:[a-z]+ ){{0,3}}?[*$(]{{0,3}}(?P<one>{_AMOUNT})\*{{0,2}}\$?(?: [a-z]{{1,14}}){{0,3}},? or (?:[a-z]+ ){{0,3}}?[*$(]{{0,3}}(?P<other>{_AMOUNT})",
+    re.IGNORECASE,
+)
+_RULES_OUT = re.compile(
+    r"\b(?:so|therefore|thus|hence|but|only|must|since|because)\b|[→⇒]", re.IGNORECASE
 )
 _ADVERB = re.compile(
     r"(?:exactly|precisely|only|just|a total of|in total|therefore|thus|then)\s+", re.IGNORECASE
@@ -169,7 +179,7 @@ def _settle(text: str, found: list[Commitment], question: str, *, boxes: bool) -
     if not found:
         return Found("", (), "the reply takes its answer back")
     last = found[-1]
-    tail = text[last.end :]
+    tail = without_warnings(text[last.end :])
     joined = _joined(text, found) if boxes else []
     if len(joined) > 1:
         return Found(", ".join(joined))
@@ -307,6 +317,13 @@ def _last_line(text: str, question: str) -> Found:
     if (listed := last_items(lines)) is not None:
         return Found(listed)
     lines[-1] = _without_letter(lines, question)
+    value = (
+        value_of_target(lines[-1], question)
+        or of_a_share(unmarked(lines[-1]))
+        or _either(lines[-1])
+    )
+    if value is not None:
+        return Found(value)
     if any(differs(line, lines[-1], question) for line in lines[-4:-1]):
         return Found("", (), "the reply says the same of different numbers")
     ending = marked_ending(lines[-1], question)
@@ -328,6 +345,14 @@ def _last_line(text: str, question: str) -> Found:
     if _MAYBE.search(line):
         return Found("", (), "the reply commits to no answer")
     return Found(unmarked(_clause(line)))
+
+
+def _either(line: str) -> str | None:
+    """Both numbers of "it costs either $8 or $6 ..."; None if the line has no such pair."""
+    match = _EITHER.search(line[-_LONG_WORK:])
+    if match is None or match["one"] == match["other"] or _RULES_OUT.search(line):
+        return None
+    return f"{match['one']} or {match['other']}"
 
 
 def _without_letter(lines: list[str], question: str) -> str:

@@ -21,6 +21,7 @@ _HOLDERS = frozenset(
     ("tuple", "set", "matrix", "row", "union", "inter", "minus", "builder", "cases")
 )
 _MOST_TRIED = 1000
+_I = Node("const", value="i")
 
 
 def has_form(answer: Node, gold: Node, form: str) -> bool:
@@ -43,9 +44,10 @@ def worked_out(answer: Node, gold: Node, *, lowest: bool = False) -> bool:
 
     `lowest`: and every fraction is in lowest terms, where the reference's are.
     """
-    if not is_solved(answer) and is_solved(gold):
-        return False
     wanted = list(members(gold))
+    letters = frozenset[str]().union(*(node.variables() for node in wanted))
+    if not is_solved(answer, letters) and is_solved(gold):
+        return False
     strict = all(map(is_literal, wanted))
     lowest = lowest and all(map(_is_lowest, wanted))
     if not strict and any(map(is_undone, wanted)):
@@ -64,14 +66,17 @@ def worked_out(answer: Node, gold: Node, *, lowest: bool = False) -> bool:
     return True
 
 
-def is_solved(node: Node) -> bool:
-    """Return True if every relation in a tree gives the value or the bounds of a name: x = 2, -1 < x < 1."""
+def is_solved(node: Node, letters: frozenset[str] = frozenset()) -> bool:
+    """Return True if every relation in a tree gives the value or the bounds of a name: x = 2, -1 < x < 1.
+
+    `letters` may stand in a value.
+    """
     for part in node.walk():
         if part.kind != "rel" or part.value == ("in",):
             continue
         named = label_of(part)
         if named is not None:
-            if named[1].variables():
+            if not named[1].variables() <= letters:
                 return False
         elif any(arg.kind not in ("var", "call") and arg.variables() for arg in part.args):
             return False
@@ -119,7 +124,7 @@ def is_literal(node: Node) -> bool:
     if kind == "mul":
         return (
             (node.value == "degree" and is_literal(args[0]))
-            or (args[1] == Node("const", value="i") and is_literal(args[0]))
+            or (_I in args and is_literal(args[args[0] == _I]))
             or (_is_ten_to(args[1]) and is_literal(args[0]) and args[0].kind != "div")
         )
     if kind == "add":
@@ -138,7 +143,7 @@ def _is_above(node: Node, bound: int) -> bool:
 
 
 def _is_imaginary(node: Node) -> bool:
-    return Node("const", value="i") in node.walk()
+    return _I in node.walk()
 
 
 def _is_ten_to(node: Node) -> bool:

@@ -58,6 +58,25 @@ _OTHER_READING = re.compile(
 _EITHER = re.compile(rf"\b(?:either|between|both|torn)\b[^.\n]{{0,20}}?{_OTHER}[^.\n]{{0,12}}?\b(?:or|and)\s+[^\w\\]{{0,3}}{_OTHER}", re.IGNORECASE)  # fmt: skip
 _ANY_OTHER = re.compile(rf"(?P<one>-?\d[\d.,/]*|(?i:\b{SPELLED}\b)|\b(?-i:[B-HJ])\b)")
 
+_WARNS = re.compile(
+    r"(?:(?<=[.!?\n])|^)[^.!?\n]*\b(?:(?:common|frequent|typical|classic|usual|easy|tempting|careless|popular|standard) (?:\w+ )?(?:mistakes?|errors?|pitfalls?|traps?|slips?|misconceptions?|wrong answers?)"
+    r"|(?:mistake|error|trap|pitfall) (?:here )?(?:would be|is) to|(?:many|some|most) (?:people|students|solvers) (?:mistakenly|wrongly|incorrectly|erroneously|forget|overlook)"
+    r"|(?:beware of|watch out for|be careful not to|do not confuse|don't confuse|don't forget|do not forget))\b[^.!?\n]*(?:[.!?](?=\d)[^.!?\n]*)*[.!?]?[*_]{0,3}",
+    re.IGNORECASE,
+)
+_OWNS_UP = re.compile(
+    r"\b(?:i|my|me|i've|we|our|wait|actually|instead|correct|right|true|real|proper|should be|fix\w*)\b",
+    re.IGNORECASE,
+)
+
+
+def without_warnings(tail: str) -> str:
+    """The text behind an answer without sentences that warn of a common mistake; one in which the reply speaks
+    of itself, or of the right answer, stays."""
+    if not tail:
+        return tail
+    return _WARNS.sub(lambda match: match[0] if _OWNS_UP.search(match[0]) else " ", tail)
+
 
 def names_another(answer: str, tail: str) -> bool:
     """Return True if the text behind `answer` names another answer beside it."""

@@ -14,7 +14,9 @@ from verigym.verifiers.math.units import Unit, same_noun, unit_of
 from verigym.verifiers.math.words import same_words
 
 _INVERSE = ("arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc")
+_CONVERTS = re.compile(r"\bconvert|\bexpress\b|\brewrite\b", re.IGNORECASE)
 _STERLING, _POUND = unit_of("£"), unit_of("pounds")
+_RADIAN = unit_of("radians")
 
 
 def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) -> bool:
@@ -36,6 +38,15 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
     first, second = (unit if unit and not unit.noun else None for unit in (first, second))
     if first is None and second is not None and _is_of_another_kind(second, ctx):
         return False
+    if first is None and second is not None:
+        if ctx.temperature is not None and second.dims == ctx.temperature.dims:
+            if second != ctx.temperature and _CONVERTS.search(ctx.question):
+                return False
+            return same_node(_kelvins(left, ctx.temperature), _kelvins(right, second), ctx)
+        if ctx.angle == "radians" and second.degree:
+            return same_node(left, _radians(_times(right, second.factor)), ctx)
+        if ctx.angle == "degrees" and second == _RADIAN:
+            return same_node(_radians(left), right, ctx)
     if (
         first is None
         and second is not None
@@ -89,6 +100,12 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
         if unit is not None and not unit.dims and unit.factor != 1:
             return same_node(_times(bare, unit.factor), other, ctx)
     return False
+
+
+def _kelvins(node: Node, unit: Unit) -> Node:
+    named = label_of(node)
+    plain = named[1] if named else node
+    return _times(Node("add", (plain, num(unit.offset))) if unit.offset else plain, unit.factor)
 
 
 def _is_of_another_kind(unit: Unit, ctx: Context) -> bool:

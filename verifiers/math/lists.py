@@ -18,6 +18,8 @@ from verigym.verifiers.math.trees import Node
 
 _RESIDUE = re.compile(r"\b(?:remainder|residue)\b", re.IGNORECASE)
 
+_MODULUS = re.compile(r"(?:\bby|\\?mod(?:ulo)?|pmod)[\s${(\\]*(\d+)")
+
 
 def same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
     """Return True if two readings say the same."""
@@ -48,6 +50,8 @@ def _same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
             return False
     if len(left) == len(right) == 1 and _RESIDUE.search(ctx.question):
         mine, theirs = _residue(left[0]), _residue(right[0])
+        if not _fits_modulus(right[0], ctx.question):
+            return False
         if (mine is left[0]) != (theirs is right[0]):
             return same_item(mine, theirs, ctx)
     first, second = families_of(_nodes(gold)), families_of(_nodes(answer))
@@ -62,11 +66,22 @@ def _same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
     return _same_lists(left, right, ctx, gold.constant or answer.constant)
 
 
+def _fits_modulus(item: Item, question: str) -> bool:
+    """Return True unless an item is a residue of another modulus than the question names."""
+    if item.node is None or item.node.kind != "mod" or item.node.args[1].kind != "num":
+        return True
+    named = _MODULUS.findall(question)
+    return not named or str(item.node.args[1].value) in named
+
+
 def _residue(item: Item) -> Item:
     """x = 8 (mod 13), where a residue is asked for: 8."""
     if item.node is None or item.node.kind != "mod":
         return item
     body = item.node.args[0]
+    if body.kind == "rel" and set(body.value) == {"="} and not body.variables():
+        # 39 = 7 (mod 8): the least of the chain, behind it what it is congruent to.
+        return Item(body.args[-1], item.unit, item.text)
     named = label_of(body)
     return Item(named[1] if named is not None else body, item.unit, item.text)
 

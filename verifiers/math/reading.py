@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from verigym.verifiers.math.parser import parse
+from verigym.verifiers.math.phrasings import with_repeats
 from verigym.verifiers.math.scales import multiplied
 from verigym.verifiers.math.sentences import formal
 from verigym.verifiers.math.spelled import number_of
@@ -144,6 +145,9 @@ def _bodies(text: str) -> list[tuple[str, str]]:
     """The text, and the text without what only explains it, with the tail that was dropped."""
     text = _TO.sub(lambda m: ":".join(filter(None, m.groups())), text)
     found = [(_EXCEPT.sub(r"x != \1", text), "")]
+    repeats = with_repeats(text)
+    if repeats is not None:
+        return [(body, "") for body in repeats]
     for pattern in (_LEAD, _QUALIFIER, _ASIDE):
         for body, tail in list(found):
             match = pattern.search(body)
@@ -225,6 +229,8 @@ def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:
     spelled = number_of(text)
     if spelled is not None:
         return Item(parse(spelled), None, text)
+    if text.endswith("%") and (counted := number_of(text[:-1].strip())) is not None:
+        return Item(parse(f"{counted}%"), None, text)
     text = multiplied(text)
     node = _tree(text, thousands)
     simple = node is not None and not node.variables() and not _degree(text)

@@ -50,8 +50,10 @@ def same_region(a: tuple[Node, ...], b: tuple[Node, ...]) -> bool | None:
     """Return True if two unions of regions hold the same numbers; None if either cannot be read.
 
     Membership is compared at each edge that either names, a millionth to both sides, between edges
-    and at seeded points.
+    and at seeded points. No point tells the rationals from the reals, so that both must name them.
     """
+    if _names_rationals(a) != _names_rationals(b):
+        return False
     try:
         edges: set[float] = set()
         for node in (*a, *b):
@@ -62,6 +64,12 @@ def same_region(a: tuple[Node, ...], b: tuple[Node, ...]) -> bool | None:
     except (Undefined, TooBig):
         return None
     return True
+
+
+def _names_rationals(nodes: tuple[Node, ...]) -> bool:
+    return any(
+        part.kind == "named" and part.value[0] == "Q" for node in nodes for part in node.walk()
+    )
 
 
 def _points(edges: set[float]) -> list[float]:

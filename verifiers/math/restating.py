@@ -27,7 +27,7 @@ from verigym.verifiers.math.forms import (
 from verigym.verifiers.math.numeric import Undefined, value_of
 from verigym.verifiers.math.parser import parse
 from verigym.verifiers.math.probing import same_value
-from verigym.verifiers.math.trees import Node, TooBig, Unreadable
+from verigym.verifiers.math.trees import Node, TooBig, Unreadable, num
 
 _MOST_CHARS = 4000
 _MOST_PIECES = 40
@@ -121,11 +121,25 @@ def restates(answer: Node, gold: Node, question: str) -> bool:
             continue
         if not is_literal(node) or text in asked.direct or not worked_out(node, node, lowest=True):
             return True
-    if asked.unsolved and is_solved(gold) and not is_solved(answer):
+    if asked.unsolved and is_solved(gold) and not is_solved(answer, _letters(gold)):
         return True
     if all(map(is_literal, members(gold))) and not worked_out(answer, gold):
         return _is_asked(gold, asked) or _is_asked(answer, asked)
     return _is_asked(gold, asked) and not worked_out(answer, gold)
+
+
+def _letters(gold: Node) -> frozenset[str]:
+    """The letters in the values of a reference, which may stand in those of an answer as well."""
+    return frozenset[str]().union(*(node.variables() for node in members(gold)))
+
+
+def with_imaginary_unit(node: Node) -> Node:
+    """A tree with i for the square root of -1."""
+    if node.kind == "fn" and node.value == "sqrt" and node.args == (Node("neg", (num(1),)),):
+        return Node("const", value="i")
+    if not node.args:
+        return node
+    return Node(node.kind, tuple(map(with_imaginary_unit, node.args)), node.value)
 
 
 def _is_converted(answer: Node, gold: Node, question: str) -> bool:
@@ -171,7 +185,7 @@ def _is_settled(node: Node, counts: bool) -> bool:
     if node.kind in ("neg", "percent", "pm", "mp"):
         return _is_settled(node.args[0], counts)
     if node.kind == "div" and all(map(_is_number, node.args)):
-        return True
+        return is_literal(node) or any(arg.has("dec") for arg in node.args)
     if is_literal(node) or node.kind in ("var", "named", "dots", "based") or node.has("const"):
         return True
     if node.kind == "fact" or (node.kind == "fn" and node.value in ("binomial", "factorial")):

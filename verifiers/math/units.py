@@ -213,7 +213,10 @@ def unit_of(phrase: str) -> Unit | None:
 def split_unit(text: str) -> list[tuple[str, Unit]]:
     """Each way to see a measure and a unit in `text`, the longest unit first; perhaps none."""
     found: list[tuple[str, Unit]] = []
-    prefix = re.match(r"(-?)\s*(\\dollar|€|£|¥|Rs\.?|USD|US\s*\\dollar)\s*(-?[\d.(\\].*)$", text)
+    prefix = re.match(
+        r"(-?)\s*(\\dollar|€|£|¥|Rs\.?|USD|US\s*\\dollar)\s*(-?[\d.(\\].*?)(?: (?:total|altogether|overall|in all))?$",
+        text,
+    )
     if prefix:
         name = prefix[2].rstrip(".").replace("US ", "").removeprefix("US")
         name = {"D": "USD"}.get(name, name)

@@ -16,6 +16,7 @@ _NONE = re.compile(
     rf"(?:there (?:is|are|exists?) )?(?:no|none|zero)(?: such| real| integer| valid| possible| positive| other)*(?: {_SOUGHT})?"
     r"(?: exists?| found)?|none of (?:them|these|the above)|"
     r"the empty set|empty set|null set|none|dne|(?:(?!if |when |or |either |no |yes )[^ ]+ ){0,4}(?:does not exist|doesn't exist|has no limit)|"
+    rf"(?:(?:there (?:is|are) )?no(?: such| real| integer| positive| possible)* {_SOUGHT}|nothing|none) (?:that )?(?:satisf(?:y|ies)|fulfills?|solves?|works?)(?: (?:this|it|that|(?:the|this|that|these|both|all)(?: given)? (?:equations?|inequality|inequalities|conditions?|systems?|constraints?)))?|"
     rf"(?:do|does) not exist|not? exists?|(?:(?!if |when |or |either |may |might )[^ ]+ ){{0,4}}(?:has|have|admits) no(?: such| real| integer| valid| possible| positive)* {_SOUGHT}"
 )
 _INFINITE = re.compile(
@@ -24,6 +25,20 @@ _INFINITE = re.compile(
 )
 _TENDS = re.compile(
     r"(?:(?:the|this|that|given|improper|infinite|series|sequence|integral|limit|sum|it|\$?[a-z]_n) ){0,5}(?:is )?(converg|diverg)(?:es|ent|e|ing)"
+)
+_HOW = r"(absolutely|conditionally|uniformly|pointwise|absolute|conditional|uniform)"
+_SUBJECT = r"(?:(?:the|this|that|given|improper|infinite|series|sequence|integral|sum|it) ){0,5}"
+_CONVERGES = re.compile(
+    rf"{_SUBJECT}(?:is )?(?:converges|convergent|converge) (?:but |and )?(?:only |just |merely )?{_HOW}(?: only)?(?: (?:but |and )?not (?P<not>\w+))?"
+    rf"|{_SUBJECT}(?:is )?(?:only )?{_HOW} (?:convergent|convergence)(?: only)?(?: (?:but |and )?not (?P<nor>\w+))?"
+    rf"|{_SUBJECT}(?:is )?(?:not (?:absolutely|uniformly) (?:convergent )?but )(?:only )?{_HOW}(?: convergent)?"
+)
+_ASIDE = re.compile(
+    r"\s*(?:\((?:because |since |as |the |it |by )[a-zA-Z ,'-]{3,80}\)|,? (?:because|since) [a-zA-Z ,'-]{3,120})\s*\.?$"
+)
+_UNSURE = re.compile(
+    r"\b(?:if|unless|or|maybe|perhaps|might|may|could|possibly|probably|but|except|otherwise|think|guess|unsure|assum\w+)\b",
+    re.IGNORECASE,
 )
 _REALS = re.compile(
     r"(?:all|any|every|the set of(?: all)?)?(?: of)?(?: the)? ?real(?: numbers?| values?| x)*s?"
@@ -49,6 +64,9 @@ def kind_of(text: str) -> str | None:
     found = _kind(shown)
     if found is None and (said := complement(text)) is not None:
         found = _kind(said)
+    if found is None and len(text) <= 200 and (reason := _ASIDE.search(text)) is not None:
+        found = _kind(_LINK.sub("", plain(text[: reason.start()])))
+        return None if found in ("yes", "no") or _UNSURE.search(reason[0]) else found
     return found
 
 
@@ -70,6 +88,9 @@ def _kind(shown: str) -> str | None:
         return "reals"
     if _INFINITE.fullmatch(shown):
         return "infinite"
+    if "converg" in shown and (how := _CONVERGES.fullmatch(shown)) is not None:
+        way = (how[1] or how[3] or how[5]).removesuffix("ly")
+        return None if (how["not"] or how["nor"] or "").startswith(way) else way
     tends = _TENDS.fullmatch(shown)
     return f"{tends[1]}ent" if tends else None
 
@@ -83,12 +104,30 @@ def same_words(gold: str, answer: str) -> bool:
         return False
     if answer.rstrip().endswith("?") and not gold.rstrip().endswith("?"):
         return False
+    shown = answer.strip(" .").lower()
+    if len(first) == 1 and _FULL.get(_IT_IS.sub("", shown)) == gold.strip(" .").lower():
+        return True
     if first == _content(answer) or first == _content(_LINK.sub("", answer.lstrip())):
         return True
     said = complement(answer)
     return said is not None and first == _content(said)
 
 
+_FULL = {
+    short: name
+    for name in names(
+        "monday tuesday wednesday thursday friday saturday sunday january february march april june july august "
+        "september october november december"
+    )
+    for short in (
+        name[:3],
+        name[:4] if name in ("september", "tuesday", "wednesday", "thursday") else name[:3],
+    )
+} | {"weds": "wednesday", "thurs": "thursday"}
+"""Days and months by their abbreviations."""
+_IT_IS = re.compile(
+    r"^(?:so )?(?:(?:it|that|the day|this) (?:is|will be|was)|it's|(?:it|that) (?:falls|fell) on|on)(?: an?)? "
+)
 _LINK = re.compile(
     r"^(?:(?:so|thus|therefore|hence|then|finally|in conclusion|consequently|we conclude that|this means that|it follows that)\b[, ]*)+",
     re.IGNORECASE,

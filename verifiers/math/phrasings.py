@@ -1,0 +1,154 @@
+"""Writes set phrases as formulas: "from 1 (inclusive) to 4 (exclusive)", "5 degrees below zero", `np.array([[1, 2]])`.
+
+Each phrase is read only where it is all of an answer. What a phrase leaves open (which of "two boys for every
+three girls" comes first) is taken from the question; without it the text stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from verigym.verifiers.math.spelled import number_of
+from verigym.verifiers.math.spelled_abroad import number_abroad
+
+_MOST_CHARS = 300
+_VALUE = r"-?(?:\\[a-z]+|[\d.,/^{}*()a-z])(?:[^\s,;]{0,40})"
+_CLOSED = r"inclusive|included|closed|including|incl\.?"
+_OPEN = r"exclusive|excluded|open|excluding|not included|excl\.?"
+_ENDS = re.compile(
+    rf"(?:(?:all |the )?(?:real )?(?:numbers?|values?|reals?|interval|x|x is|x in)? ?)?(?:from|between) ({_VALUE}),? ?\(?({_CLOSED}|{_OPEN})\)?,? (?:up )?(?:to|and|until) ({_VALUE}),? ?\(?({_CLOSED}|{_OPEN})\)?",
+    re.IGNORECASE,
+)
+_BELOW_ZERO = re.compile(
+    r"(?:it is |it's )?(?P<number>\d[\d.]*|[a-z -]+?)(?P<degrees> ?\^? ?\{? ?\\circ ?\}?(?: ?[CF])?| degrees?(?: (?:celsius|fahrenheit|C|F))?)? (?P<side>below|above|under) (?:zero|0)",
+    re.IGNORECASE,
+)
+_ARRAY = re.compile(
+    r"(?:(?:np|numpy|sp|sympy|torch|jnp|tf)\. ?)?(?:array|matrix|Matrix|tensor|asarray|ImmutableMatrix) ?\( ?(\[.*\]) ?(?:, ?dtype ?=[\w. ]+)?\)",
+    re.DOTALL,
+)
+_MAPS = re.compile(
+    r"(?:([a-zA-Z]) ?: ?)?(?:[^:,;]{1,40}\\(?:to|rightarrow) ?[^:,;]{1,30}[,;:] ?)?([a-z]) ?(?:\\(?:mapsto|longmapsto)|\|-+>|↦) ?(.+)"
+)
+_CONSTANT = re.compile(
+    r"\+ ?(?:an? |some |any )?(?:arbitrary )?(?:real )?(?:constant|const\.?)(?: of integration)?(?: C)?$",
+    re.IGNORECASE,
+)
+_GAMMA = re.compile(r"\\Gamma ?\( ?(\d{1,3}) ?\)")
+_LOG = re.compile(r"(?<![A-Za-z\\])log(2|10) ?\(")
+_OR_ASIDE = re.compile(r"^(.*?[=\d}]\S*) \( ?or ([^()]*=[^()]*)\)$")
+_HOURS = re.compile(r"(\d{1,3}) ?h ?([0-5]?\d)(?: ?(?:m|mn|min|mins))?")
+_SHARE = re.compile(
+    r"(?:\d+/\d+|\\frac ?\{\d+\} ?\{\d+\}|\d[\d.]* ?%|a (?:half|third|quarter)|half|two thirds|three quarters) of (?:the |all |all the |his |her |their |those )*[a-z]+(?: [a-z]+){0,4},? ?(?:i\.e\.|that is|that's|which is|which means|so|meaning|in other words|namely),? (.+)",
+    re.IGNORECASE,
+)
+_RATIO = re.compile(
+    r"(?:there are )?(?P<one>\d+|[a-z]+(?:-[a-z]+)?) (?P<first>[a-z]+) (?:for (?:every|each)|to(?: every| each)?|per) (?P<other>\d+|[a-z]+(?:-[a-z]+)?) (?P<second>[a-z]+)",
+    re.IGNORECASE,
+)
+_ASKED_RATIO = re.compile(
+    r"\bratio of (?:the )?(?:number of |amount of )?([a-z]+)(?: [a-z]+)? to (?:the )?(?:number of |amount of )?([a-z]+)",
+    re.IGNORECASE,
+)
+_NAMES_REPEATS = re.compile(
+    r"\bmult|(?:double|triple|repeated|simple) (?:root|eigenvalue|zero)|(?:,| and |&).*\((?:double|triple|twice|thrice|once|simple|repeated)\)|\((?:double|triple|twice|thrice|once|simple|repeated)\).*(?:,| and |&)"
+)
+_REPEATED = re.compile(
+    r"\s*,?\s*\(?,?\s*(?:(?:with |of |has )?(?:algebraic )?(?:multiplicity|mult\.?)(?: of)? (?P<times>[1-9]|one|two|three|four|five)|a? ?(?P<word>double|triple|simple|repeated)(?: root| eigenvalue| zero)?|(?P<often>twice|thrice|once))\)?(?=\s*(?:$|,|;|\band\b|&|\\\}))"
+)
+_TIMES = {"double": 2, "repeated": 2, "triple": 3, "simple": 1, "twice": 2, "thrice": 3, "once": 1}
+_MOST_TIMES = 9
+
+
+def in_formulas(text: str, question: str) -> str:
+    """A cleaned answer with a phrase of these kinds as a formula; other text as it is."""
+    if len(text) > _MOST_CHARS:
+        return text
+    abroad = number_abroad(text, question)
+    if abroad is not None:
+        return abroad
+    text = _LOG.sub(r"\\log_{\1}(", _GAMMA.sub(_factorial, text))
+    if not re.search(r"[a-z]{2}|\dh|\\mapsto|↦", text):
+        return text
+    text = _CONSTANT.sub("+ C", text)
+    match = _HOURS.fullmatch(text)
+    if match:
+        return f"{match[1]} hours {match[2]} minutes"
+    match = _ENDS.fullmatch(text)
+    if match:
+        low, high = ((re.fullmatch(_CLOSED, match[k], re.IGNORECASE) is not None) for k in (2, 4))
+        return f"{'[' if low else '('}{match[1]},{match[3]}{']' if high else ')'}"
+    match = _BELOW_ZERO.fullmatch(text)
+    if match and (number := _digits(match["number"])) is not None:
+        return f"{'' if match['side'].lower() == 'above' else '-'}{number}{match['degrees'] or ''}"
+    match = _ARRAY.fullmatch(text)
+    if match:
+        return re.sub(r"(?<=\d)\.(?!\d)", "", match[1])
+    match = _MAPS.fullmatch(text)
+    if match:
+        return f"{match[1] or 'f'}({match[2]}) = {match[3]}"
+    match = _OR_ASIDE.fullmatch(text)
+    if match:
+        return f"{match[1]} or {match[2]}"
+    return of_a_share(text) or _as_ratio(text, question)
+
+
+def of_a_share(text: str) -> str | None:
+    """The amount in "16/40 of the seats are free, i.e. 16 seats"; None if `text` is no such sentence."""
+    match = _SHARE.fullmatch(text.strip(" .")) if len(text) <= _MOST_CHARS else None
+    return None if match is None else match[1]
+
+
+def _digits(text: str) -> str | None:
+    text = text.strip()
+    return text if text[:1].isdigit() else number_of(text)
+
+
+def _factorial(match: re.Match[str]) -> str:
+    value = int(match[1])
+    return f"({value - 1})!" if value else match[0]
+
+
+def _as_ratio(text: str, question: str) -> str:
+    """ "two boys for every three girls" as 2:3 where the ratio of boys to girls is asked for."""
+    match = _RATIO.fullmatch(text)
+    asked = _ASKED_RATIO.search(question) if match else None
+    if match is None or asked is None:
+        return text
+    numbers = [_digits(match["one"]), _digits(match["other"])]
+    if None in numbers:
+        return text
+    said = (_singular(match["first"]), _singular(match["second"]))
+    wanted = (_singular(asked[1]), _singular(asked[2]))
+    if said == wanted[::-1] and wanted[0] != wanted[1]:
+        numbers.reverse()
+    elif said != wanted:
+        return text
+    return f"{numbers[0]}:{numbers[1]}"
+
+
+def _singular(word: str) -> str:
+    return word.lower().removesuffix("s")
+
+
+def with_repeats(text: str) -> tuple[str, str] | None:
+    """A list with each member as often as its multiplicity says, and the list without multiplicities:
+    "1 and 3 (with multiplicity 2)" as "1, 3, 3" and "1, 3". None if no multiplicity is named."""
+    if len(text) > _MOST_CHARS or not _NAMES_REPEATS.search(text):
+        return None
+    written: list[str] = []
+    at = 0
+    for match in _REPEATED.finditer(text):
+        before = re.split(r",|;|\band\b|&", text[at : match.start()])
+        member = before[-1].strip()
+        if not re.search(r"\d|\\", member):
+            return None
+        word = match["times"] or match["word"] or match["often"]
+        times = _TIMES.get(word) or int(number_of(word) or word)
+        written += [one.strip() for one in before[:-1] if one.strip()]
+        written += [member] * min(times, _MOST_TIMES)
+        at = match.end()
+    if not written:
+        return None
+    written += [one.strip() for one in re.split(r",|;|\band\b|&", text[at:]) if one.strip()]
+    return ", ".join(written), ", ".join(dict.fromkeys(written))
