@@ -1,4 +1,4 @@
-"""`Sandbox`: what every backend gives its callers, and what it must bring itself."""
+"""`Sandbox`: the public interface of every backend, and the methods that a backend implements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from verigym.sandbox.step import Channel, Step
 
 
 class Cancellation:
-    """Lets one thread stop a job that another one waits for. Cancelling kills the job."""
+    """Lets one thread kill a job that another thread waits for."""
 
     def __init__(self) -> None:
         self.cancelled = False
@@ -27,7 +27,7 @@ class Cancellation:
         self._kill: Callable[[], None] | None = None
 
     def cancel(self) -> None:
-        """Kill the job, now or, where it has not begun, as soon as it does. May be repeated."""
+        """Kill the job now, or as soon as it starts if it has not started yet. May be repeated."""
         with self._lock:
             self.cancelled = True
             if self._kill is not None:
@@ -35,7 +35,7 @@ class Cancellation:
 
     @contextmanager
     def calling(self, kill: Callable[[], None]) -> Iterator[None]:
-        """Within the block, `cancel` calls `kill`, which must be quick; at once if it is late."""
+        """Make `cancel` call `kill` within the block, at once if already cancelled; `kill` must be fast."""
         with self._lock:
             self._kill = kill
             if self.cancelled:
@@ -50,9 +50,9 @@ class Cancellation:
 class Sandbox(ABC):
     """A place to run untrusted programs. Safe to use from many threads; a context manager.
 
-    `max_jobs` bounds how many jobs run at once; further callers wait their turn. A backend calls
-    this constructor with the languages that it found, by name, and brings `_execute`, `_connect`,
-    `describe` and, where it holds anything, `close`.
+    `max_jobs` is the maximum number of concurrent jobs; further callers wait for their turn. A backend
+    calls this constructor with the languages that it found, by name, and implements `_execute`,
+    `_connect`, `describe` and, if it holds resources, `close`.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Sandbox(ABC):
 
     @property
     def languages(self) -> frozenset[str]:
-        """Names of the languages whose toolchain is here."""
+        """Names of the languages whose toolchain is installed."""
         return self._builder.available
 
     def versions(self) -> dict[str, str]:
@@ -83,11 +83,10 @@ class Sandbox(ABC):
         return self._builder.versions(self._execute_alone)
 
     def run(self, job: Job, *, cancellation: Cancellation | None = None) -> Result:
-        """Run `job` to its end or its limits, compiling first where its language does; blocks.
+        """Run `job` to its end or its limits, after compiling it if its language requires so; blocks.
 
-        Raises RequestError for a job that cannot be run as asked (unknown language, network not
-        allowed) before anything starts. Failures of the machine are `sandbox_error`; so is a job
-        that `cancellation` stopped.
+        Raises RequestError before anything starts if the job is invalid (unknown language, network not
+        allowed). Failures of the machine are `sandbox_error`; so is a job that `cancellation` stopped.
         """
         cancellation = cancellation or Cancellation()
         self._check(job)
@@ -101,7 +100,7 @@ class Sandbox(ABC):
             )
 
     async def run_async(self, job: Job) -> Result:
-        """`run` for an event loop. Cancelling the task kills the job and waits until it is gone."""
+        """Run `job` from an event loop. Cancelling the task kills the job and waits for its end."""
         with self._threads_lock:
             if self._threads is None:
                 self._threads = ThreadPoolExecutor(self.max_jobs, f"verigym-{self.name}")
@@ -127,7 +126,7 @@ class Sandbox(ABC):
         """Start a stateful interpreter (`python`) or shell (`bash`); it takes one of `max_jobs`.
 
         `limits` hold for the session as a whole: `wall_s` is its lifetime (by default 600 s, all of
-        them of CPU if need be). Raises RequestError for another language, SandboxError where it
+        which may be CPU time). Raises RequestError for another language, SandboxError if the session
         cannot start.
         """
         limits = limits or Limits(wall_s=600.0, cpu_s=600.0)
@@ -151,10 +150,10 @@ class Sandbox(ABC):
 
     @abstractmethod
     def _connect(self, step: Step) -> Channel:
-        """Start `step` with its streams left open. Raises SandboxError where it cannot start."""
+        """Start `step` with its streams left open. Raises SandboxError if it cannot start."""
 
     def close(self) -> None:
-        """Kill what runs and give everything back. May be repeated."""
+        """Kill all running jobs and release all resources. May be repeated."""
         with self._threads_lock:
             threads, self._threads = self._threads, None
         if threads is not None:

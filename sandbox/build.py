@@ -1,4 +1,4 @@
-"""`Builder`: turns a job into the steps that a backend runs: compile where needed, then run."""
+"""`Builder`: turns a job into the steps that a backend runs: compile if needed, then run."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ Execute = Callable[[Step], Result]
 
 
 class Builder:
-    """Knows the languages of one backend, and keeps what their compilers made. Thread-safe.
+    """The languages of one backend, with a cache of compiled artefacts. Thread-safe.
 
-    `languages` are those whose toolchain is there; `known` (default: every language file) those
-    that are reported as absent rather than unknown. `cache_mib` bounds the kept artefacts.
+    `languages` are those with an installed toolchain; `known` (default: every language file) those
+    that are reported as not installed rather than unknown. `cache_mib` bounds the cache.
     """
 
     def __init__(
@@ -67,17 +67,17 @@ class Builder:
 
     @property
     def available(self) -> frozenset[str]:
-        """Names of the languages whose toolchain is there."""
+        """Names of the languages whose toolchain is installed."""
         return frozenset(self._languages)
 
     def check(self, job: Job) -> None:
-        """Raise RequestError where `job`, which has a source, cannot be run as asked."""
+        """Raise RequestError if `job`, which has a source, is invalid."""
         self._files(job, self._find(job.language))
 
     def run(
         self, job: Job, execute: Execute, cancelled: Callable[[], bool] = lambda: False
     ) -> Result:
-        """Run `job` in one step, or in two where its language compiles and is not in the cache.
+        """Run `job` in one step, or in two if it has to be compiled and is not in the cache.
 
         The times and the memory of the result are those of the program alone, except for a
         `compile_error`, where they are the compiler's.

@@ -1,4 +1,4 @@
-"""`Job` and `Result`: what is asked of a sandbox and what was observable from outside."""
+"""`Job` and `Result`: a request to a sandbox, and its outcome as observed from outside."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Limits:
     disk_mib: int = 32
     inodes: int = 4096
     output_bytes: int = 1 << 20
-    """Of standard output and of standard error, each; and of each file that is brought back."""
+    """Maximum size in bytes of standard output, of standard error and of each fetched file."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -70,12 +70,12 @@ class Job:
 
     Either `source`, a program in `language`, or `command`, an argument list whose first entry is
     found on the sandbox's own PATH. `args` follow the program. `files` are put into the folder, by
-    relative name, before it starts. Nothing of the caller's environment is passed on; `env` adds to
-    a minimal one. `fetch` names the files to bring back, relative names or patterns of
-    `fnmatch` where `*` also crosses folders ("out/*.csv"). `network` is refused by a sandbox that
-    was not made with `allow_network=True`.
+    relative name, before it starts. The caller's environment is not passed on; `env` adds to a
+    minimal one. `fetch` names the files to fetch, relative names or `fnmatch` patterns in which `*`
+    also crosses folders ("out/*.csv"). A sandbox refuses `network` unless it was made with
+    `allow_network=True`.
 
-    Raises RequestError for anything that could not be run as asked.
+    Raises RequestError if the job is invalid.
     """
 
     source: str | None = None
@@ -120,7 +120,7 @@ class Job:
 
     @property
     def source_bytes(self) -> bytes:
-        """The program as it is written to its file; empty for a command."""
+        """The program in bytes, as written to its file; empty for a command."""
         # A program is any text, lone surrogates included; the language says whether it is one.
         return (self.source or "").encode("utf-8", "surrogatepass")
 
@@ -150,7 +150,7 @@ class Result:
 
 
 def check_texts(what: str, texts: Iterable[str]) -> None:
-    """Raise RequestError where a text cannot be an argument or a variable of a process."""
+    """Raise RequestError if a text cannot be an argument or a variable of a process."""
     for text in texts:
         if not isinstance(text, str):
             raise RequestError(f"{what} must hold texts, got {text!r}")
@@ -165,7 +165,7 @@ def check_texts(what: str, texts: Iterable[str]) -> None:
 
 
 def check_env(env: Mapping[str, str]) -> None:
-    """Raise RequestError where `env` cannot be the variables of a process."""
+    """Raise RequestError if `env` cannot be the environment of a process."""
     check_texts("env", (*env, *env.values()))
     for name in env:
         if not name or "=" in name:
@@ -173,7 +173,7 @@ def check_env(env: Mapping[str, str]) -> None:
 
 
 def check_files(files: Mapping[str, bytes], limits: Limits) -> None:
-    """Raise RequestError where `files` cannot be put into a job's folder."""
+    """Raise RequestError if `files` cannot be put into a job's folder."""
     if len(files) > MAX_FILES:
         raise RequestError(f"a job may bring at most {MAX_FILES} files, got {len(files)}")
     for name, data in files.items():
@@ -192,7 +192,7 @@ _Folder: TypeAlias = "dict[str, _Folder | None]"
 
 
 def _check_tree(names: Iterable[str], inodes: int) -> None:
-    """Raise RequestError where `names` and their folders are more than `inodes`, or one is both."""
+    """Raise RequestError if `names` and their folders exceed `inodes`, or a name is file and folder."""
     # Parts are kept, not paths: the paths of deep folders would take hundreds of megabytes.
     top: _Folder = {}
     count = 0
@@ -217,7 +217,7 @@ def _check_tree(names: Iterable[str], inodes: int) -> None:
 
 
 def check_name(name: str) -> None:
-    """Raise RequestError where `name` is not a relative path inside the job's folder."""
+    """Raise RequestError if `name` is not a relative path inside the job's folder."""
     if not isinstance(name, str):
         raise RequestError(f"file name {name!r} must be text")
     parts = name.split("/")

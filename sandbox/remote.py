@@ -1,10 +1,10 @@
 """`RemoteSandbox`: programs in the sandbox of another machine's `verigym serve --sandbox`.
 
-The service confines the programs; this side sends whole jobs and trusts its answers. What the
-network or the service does wrong is `sandbox_error` with the reason, never a program's fault. A job
-whose request is cancelled, times out or breaks off is killed at the service; one that found the
-service busy or away is sent again while there is time, which repeats nothing that a program could
-have left behind. A cell of a session is sent once, because it leaves its state behind.
+The service confines the programs; this side sends whole jobs and trusts its answers. A failure of the
+network or the service is `sandbox_error` with the reason, never a program's fault. If a job's request
+is cancelled, times out or breaks off, the service kills the job; if the service is busy or unavailable,
+the job is sent again while time is left, which is safe, since a job leaves no state behind. A cell of a
+session is sent once, because it does.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ Answer = TypeVar("Answer")
 class RemoteSandbox(Sandbox):
     """Runs jobs at `url`, a service started with `--sandbox`; `key` is its bearer key.
 
-    `timeout_s` is what waiting for a turn there, compiling and the network may take, beside the
-    job's own `wall_s`. `max_jobs` bounds the requests under way. Limits above the service's caps
-    raise RequestError. For any number of threads; usable after a fork in both processes.
+    `timeout_s` bounds queueing, compiling and the network, beside the job's own `wall_s`. `max_jobs`
+    bounds the concurrent requests. Limits above the service's caps raise RequestError. For any number
+    of threads; usable after a fork in both processes.
     """
 
     name = "remote"
@@ -90,7 +90,7 @@ class RemoteSandbox(Sandbox):
     def run(self, job: Job, *, cancellation: Cancellation | None = None) -> Result:
         """Run `job` at the service, which also compiles it; blocks.
 
-        Raises RequestError for what the service refuses.
+        Raises RequestError if the service refuses the job.
         """
         cancellation = cancellation or Cancellation()
         body = wire.job_body(job)
@@ -134,7 +134,7 @@ class RemoteSandbox(Sandbox):
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> Session:
-        """As `Sandbox.session`; the service also ends a session that is not used for its lease."""
+        """Start a session at the service, which also ends it if it is idle longer than its lease."""
         check_files(files or {}, limits or Limits())
         check_env(env or {})
         body = wire.SessionBody(
@@ -158,7 +158,7 @@ class RemoteSandbox(Sandbox):
         return session
 
     def close(self) -> None:
-        """Kill what this object runs at the service, end its sessions, close the connections."""
+        """Kill this object's jobs at the service, end its sessions, close the connections."""
         self._closed = True
         for _, cancellation in self._jobs_here():
             cancellation.cancel()
@@ -213,7 +213,7 @@ class RemoteSession(Session):
         return self._alive
 
     def run(self, code: str, *, wall_s: float | None = None) -> Result:
-        """As `Session.run`. A cell whose answer does not arrive ends the session."""
+        """Run one cell at the service. If its answer does not arrive, the session ends."""
         check_cell(code, wall_s)
         data = code.encode("utf-8", "surrogatepass")
         body = wire.CellBody(code=wire.blob(data), wall_s=wall_s)
@@ -236,23 +236,23 @@ class RemoteSession(Session):
             return result
 
     def put(self, name: str, data: bytes) -> None:
-        """As `Session.put`."""
+        """Write a file into the session's folder at the service."""
         check_file(name, data, self.limits)
         self._file(wire.FileBody(name=name, data=wire.blob(data)))
 
     def get(self, name: str) -> bytes:
-        """As `Session.get`."""
+        """Return a file of the session's folder at the service."""
         check_name(name)
         return self._file(wire.FileBody(name=name))
 
     def interrupt(self) -> None:
-        """As `Session.interrupt`."""
+        """Stop the running cell at the service."""
         if self._alive and not self._closed:
             with contextlib.suppress(_Ended):  # then nothing runs
                 self._http.ask("POST", f"{self._path}/interrupt", None, 30.0, repeat=False)
 
     def close(self) -> None:
-        """End the session at the service; where that cannot be reached, its lease will."""
+        """End the session at the service; if the service is unavailable, the lease ends it."""
         with self._closing:
             if self._closed:
                 return
@@ -279,11 +279,11 @@ class RemoteSession(Session):
 
 
 class _Ended(SandboxError):
-    """The service says that the session has ended through its machine's fault, or is unknown."""
+    """The session is unknown to the service, or its machine ended it."""
 
 
 class _EndedByCell(RequestError):
-    """The service says that the session has ended, by what its cells did or by its limits."""
+    """The session has ended because of its cells or its limits."""
 
 
 class _Error(msgspec.Struct):
@@ -297,7 +297,7 @@ class _Envelope(msgspec.Struct):
 
 
 class _Http(Client):
-    """Sends the requests: pooled connections, retries and deadlines as the verifier client's."""
+    """Sends requests with pooled connections, retries and deadlines like the verifier client."""
 
     def ask(
         self,
@@ -309,7 +309,7 @@ class _Http(Client):
         repeat: bool = True,
         stopped: Callable[[], bool] = lambda: False,
     ) -> bytes:
-        """The answer. Raises RequestError for a refusal, SandboxError where there was none."""
+        """Return the answer. Raises RequestError for a refusal, SandboxError if there is no answer."""
         data = b"" if body is None else msgspec.json.encode(body)
         deadline = time.monotonic() + timeout_s
         attempt = 1
@@ -360,9 +360,9 @@ def _result(body: wire.ResultBody) -> Result:
 
 
 def _check_files(answer: bytes, result: Result, job: Job) -> None:
-    """Raise SandboxError where files came that `job` cannot have asked for, or two of one name.
+    """Raise SandboxError if the answer has files that `job` did not request, or two of one name.
 
-    The names are a program's, and whoever asked writes files under them.
+    The names come from a program, and the caller writes files under them.
     """
     if not result.files:
         return
@@ -385,7 +385,7 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _answering() -> Iterator[None]:
-    """Within the block, what cannot be read is the service's fault."""
+    """Turn decoding errors within the block into the service's fault."""
     try:
         yield
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, RequestError) as error:
@@ -395,7 +395,7 @@ def _answering() -> Iterator[None]:
 
 
 def _start_once(thread: threading.Thread) -> None:
-    """For a cancellation that is repeated; those are one at a time."""
+    """Start `thread` unless it has started; repeated cancellations come one at a time."""
     if thread.ident is None:
         thread.start()
 

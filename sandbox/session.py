@@ -4,10 +4,10 @@
         session.run("x = 6")
         session.run("x * 7").stdout  # b"42\\n", the value of a last expression is shown
 
-A cell that fails leaves the session as it is, with whatever the cell had done by then. A session ends
-when it is closed, when its lifetime (`Limits.wall_s`) is over, when its process ends or is killed
-(memory, `os._exit`, the shell's `exit`), and when a cell does not stop on request. See
-`verigym.sandbox.framing` for what a cell can forge.
+A cell that fails leaves the session open, with the effects of the cell so far. A session ends when it is
+closed, when its lifetime (`Limits.wall_s`) is over, when its process ends or is killed (memory,
+`os._exit`, the shell's `exit`), and when a cell does not stop on request. `verigym.sandbox.framing`
+describes what a cell can forge.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ _START_S = 30.0
 _SEND_S = 10.0
 _SLICE_S = 0.2  # how late `interrupt` of another thread is noticed
 _AGAIN_S = 0.4
-"""When an interrupt is sent again: the first is lost where the driver had not begun with the cell."""
+"""Seconds until an interrupt is sent again: the first is lost if the driver had not started the cell."""
 
 
 def driver(language: str) -> tuple[str, bytes, tuple[str, ...]]:
-    """Of the program that serves sessions of `language`: file name, content, command."""
+    """Return the driver of sessions of `language`: file name, content, command."""
     dialect = DIALECTS[language]
     return dialect.file, dialect.source(), dialect.argv
 
 
 class NotStarted(SandboxError):
-    """The session's own process ended at once: by its variables, files or limits, as a rule."""
+    """The session's process ended at once, usually because of its variables, files or limits."""
 
 
 class Session:
     """A live interpreter; made by `Sandbox.session`. Safe to use from many threads, which take turns.
 
     `channel` leads to the driver of `language`. `limits` hold for the session as a whole, except that
-    `output_bytes` bounds each stream of each cell. `release` is called once, when it has ended.
-    Raises SandboxError where the driver does not answer; then `release` is left to the caller.
+    `output_bytes` bounds each stream of each cell. `release` is called once, after the session's end.
+    Raises SandboxError if the driver does not answer; the caller then has to call `release`.
     """
 
     def __init__(
@@ -85,16 +85,16 @@ class Session:
         return self._ended is None
 
     def run(self, code: str, *, wall_s: float | None = None) -> Result:
-        """Run one cell to its end or to `wall_s` seconds; blocks. What it printed is its alone.
+        """Run one cell to its end or for `wall_s` seconds; blocks. The result holds its output only.
 
         The value of a last expression is shown on standard output, an exception with its traceback on
         standard error. Status `ok` or `nonzero_exit` (an exception, `sys.exit`, a failed command);
-        `time_limit` and `output_limit` where it was interrupted for that; `memory_limit` and
-        `disk_limit` where it was refused more; `sandbox_error` where `interrupt` stopped it. After
-        each of these the session lives on, unless `alive` says otherwise and `detail` why.
+        `time_limit` and `output_limit` if it was interrupted for that; `memory_limit` and
+        `disk_limit` if it was refused more; `sandbox_error` if `interrupt` stopped it. After each of
+        these the session continues, unless `alive` is False; `detail` then gives the reason.
 
-        Raises RequestError for code that cannot be sent and for a session that has ended,
-        SandboxError where it was the machine that ended it.
+        Raises RequestError if the code cannot be sent or the session has ended, SandboxError if the
+        machine ended it.
         """
         check_cell(code, wall_s)
         nonce = framing.nonce()
@@ -103,7 +103,7 @@ class Session:
             return self._cell(nonce, frame, wall_s)
 
     async def run_async(self, code: str, *, wall_s: float | None = None) -> Result:
-        """`run` for an event loop. Cancelling the task interrupts the cell and waits for its end."""
+        """Run a cell from an event loop. Cancelling the task interrupts the cell and waits for its end."""
         running = asyncio.ensure_future(asyncio.to_thread(self.run, code, wall_s=wall_s))
         try:
             return await asyncio.shield(running)
@@ -116,7 +116,7 @@ class Session:
             raise
 
     def put(self, name: str, data: bytes) -> None:
-        """Write a file into the session's folder. Raises RequestError where it cannot be written."""
+        """Write a file into the session's folder. Raises RequestError if it cannot be written."""
         check_file(name, data, self.limits)
         nonce = framing.nonce()
         result = self._own_cell(nonce, self._dialect.put(nonce, name, data))
@@ -124,7 +124,7 @@ class Session:
             raise RequestError(f"file {name!r} cannot be written: {_said(result)}")
 
     def get(self, name: str) -> bytes:
-        """A file of the session's folder, of at most `output_bytes`. Raises RequestError."""
+        """Return a file of the session's folder, of at most `output_bytes`. Raises RequestError."""
         check_name(name)
         nonce = framing.nonce()
         result = self._own_cell(nonce, self._dialect.get(nonce, name))
@@ -137,9 +137,9 @@ class Session:
         return result.stdout
 
     def interrupt(self) -> None:
-        """Stop the cell that runs, from another thread: its status becomes `sandbox_error`.
+        """Stop the running cell from another thread; its status becomes `sandbox_error`.
 
-        Does nothing where none runs. The session is killed if the cell does not stop.
+        Does nothing if no cell is running. The session is killed if the cell does not stop.
         """
         with self._state:
             if self._running and self._ended is None and self._interrupted_s is None:
@@ -147,7 +147,7 @@ class Session:
                 self._channel.interrupt()
 
     def close(self) -> None:
-        """End the session and all of its processes. May be repeated; a cell that runs ends."""
+        """End the session, its running cell and all its processes. May be repeated."""
         self._end("it was closed", JobStatus.SANDBOX_ERROR)
 
     def __enter__(self) -> Self:
@@ -182,7 +182,7 @@ class Session:
             return self._cell(nonce, frame, None)
 
     def _cell(self, nonce: str, frame: bytes, wall_s: float | None) -> Result:
-        """Send one frame and collect what comes until its end. Holds `_turn`."""
+        """Send one frame and collect the output until its end. Holds `_turn`."""
         out, err = (Stream(nonce, self.limits.output_bytes) for _ in range(2))
         out.feed(self._strays[0])
         err.feed(self._strays[1])
@@ -218,7 +218,7 @@ class Session:
     def _exchange(
         self, frame: bytes, out: Stream, err: Stream, started: float, wall_s: float | None
     ) -> tuple[JobStatus | None, str]:
-        """Run the cell; the status and the reason if it was stopped. It may end the session."""
+        """Run the cell; return status and reason if it was stopped. The cell may end the session."""
         limit = math.inf if wall_s is None else started + wall_s
         status: JobStatus | None = None
         detail = ""
@@ -268,7 +268,7 @@ class Session:
                 self._channel.interrupt()
 
     def _last(self, result: Result, status: JobStatus | None, detail: str) -> Result:
-        """The result of the cell in which the session ended."""
+        """Return the result of the cell in which the session ended."""
         assert self._ended is not None
         ended = self._ended if status is None else replace(self._ended, exit_code=None, signal=None)
         why = f"the session's state is lost: {self._why}"
@@ -295,7 +295,7 @@ class Session:
         self._end(f"its lifetime of {self.limits.wall_s:g} s is over", JobStatus.TIME_LIMIT)
 
     def _end(self, why: str, status: JobStatus | None = None) -> None:
-        """Close the channel, once, and give the place back. `status` None: as the step ended."""
+        """Close the channel once and release the place. `status` None takes the step's own status."""
         with self._state:
             if self._ended is not None:
                 return
@@ -311,7 +311,7 @@ class Session:
 
 
 def check_cell(code: str, wall_s: float | None) -> None:
-    """Raise RequestError where `code` cannot be a cell or `wall_s` its limit."""
+    """Raise RequestError if `code` is not a valid cell or `wall_s` not a valid limit."""
     if not isinstance(code, str):
         raise RequestError(f"code must be text, got {type(code).__name__}")
     if len(code) > MAX_SOURCE_BYTES:
@@ -326,7 +326,7 @@ def check_cell(code: str, wall_s: float | None) -> None:
 
 
 def check_file(name: str, data: bytes, limits: Limits) -> None:
-    """Raise RequestError where the file cannot be put into a session under `limits`."""
+    """Raise RequestError if the file cannot be put into a session under `limits`."""
     check_name(name)
     if not isinstance(data, bytes):
         raise RequestError(f"file {name!r} must be bytes, got {type(data).__name__}")
@@ -335,7 +335,7 @@ def check_file(name: str, data: bytes, limits: Limits) -> None:
 
 
 def _ended_cell(result: Result, end: End, status: JobStatus | None, detail: str) -> Result:
-    """`result` with what the driver said; `status` is set where the cell was stopped."""
+    """Return `result` with the driver's report; `status` is not None if the cell was stopped."""
     if status is None and (result.stdout_truncated or result.stderr_truncated):
         status, detail = JobStatus.OUTPUT_LIMIT, "it ended before it could be interrupted"
     return replace(

@@ -1,4 +1,4 @@
-"""`Step`: one command in one fresh folder, all that a backend has to run; `Channel`: one left open."""
+"""`Step`: one command in a fresh folder, the unit that a backend runs; `Channel`: a running step."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Step:
 
 
 class Channel(Protocol):
-    """A step that runs while its standard streams stay open: what a `Session` speaks through."""
+    """A running step with open standard streams, through which a `Session` communicates."""
 
     def send(self, data: bytes, timeout_s: float = 10.0) -> None:
-        """Write to standard input. Raises SandboxError where the step has ended, TimeoutError where
-        it did not take the data in time."""
+        """Write to standard input. Raises SandboxError if the step has ended, TimeoutError if it did
+        not take the data in time."""
 
     def receive(self, timeout_s: float) -> tuple[bytes, bytes] | None:
         """Return standard output and standard error since the last call, at once if there is any; two
@@ -48,10 +48,10 @@ class Channel(Protocol):
         """
 
     def interrupt(self) -> None:
-        """Send SIGINT to the process group of the step's first process; it is sent on return."""
+        """Send SIGINT to the process group of the step's first process before returning."""
 
     def close(self) -> Result:
-        """End the step and all of its processes, and say how it ended (no output). Repeatable.
+        """End the step and all of its processes; return its result without output. Repeatable.
 
-        May be called while another thread is in `receive`, which then returns None soon.
+        Another thread may be in `receive`, which then soon returns None.
         """
