@@ -21,7 +21,7 @@ import re
 from verigym.verifiers.qa.asked import Asked
 from verigym.verifiers.qa.normalise import plain
 from verigym.verifiers.qa.places import NATIONS, asks_person, asks_place, is_beside, is_large
-from verigym.verifiers.qa.sentence_words import ANSWER, DENYING_WORDS
+from verigym.verifiers.qa.sentence_words import ANSWER, DENYING_WORDS, SAYS
 
 THINGS = frozenset(
     """
@@ -101,6 +101,13 @@ _SUBTITLE = re.compile(
 _RELATIVE = frozenset("who which whose where whom".split())  # noqa: SIM905
 _OPENING = frozenset(
     "famous home popular located situated named capital birthplace".split()  # noqa: SIM905
+)
+# Words that say that the answer holds no more, or is not the answer's own doing.
+_UNDOING = frozenset(
+    """
+    former formerly previous previously once until till dispute disputed disputes replaced abandoned superseded
+    succeeded copied stole stolen plagiarised plagiarized helped assisted falsely wrongly pretended fictional
+    """.split()  # noqa: SIM905
 )
 _PARTICIPLES = frozenset(
     """
@@ -228,8 +235,10 @@ def _left_of(
             return None if timed or counts else ""
         if _is_code(clause, asked, aliases):
             return ""
-    if words & asked.options or _SCORE.search(clause):
+    if words & (asked.options | _UNDOING) or _SCORE.search(clause):
         return None
+    if "whose" in words and not words.isdisjoint(SAYS):
+        return None  # "Jane Austen, whose brother wrote it"
     bare = _BARE.match(clause)
     if bare:
         names = [one for one in (bare["name"], bare["more"]) if one]

@@ -70,6 +70,7 @@ _MAY_REJECT = re.compile(
     r"(?:[;.–—,]\s\S|\b(?:not|but|instead|rather|opposed|no|wait|sorry|first|actually|correction)\b|\bisn)",
     re.IGNORECASE,
 )
+_OPINION = re.compile(rf"\b{_THINK}\b|\b(?:{_OFTEN}|more|most|\w{{3,}}er|\w{{3,}}est)\b")
 _RANKING = frozenset("second third next order rank ranking runner-up".split())  # noqa: SIM905
 _RANKED = re.compile(r"second|third|next|runner-up|behind|after|follow|only|merely|just")
 
@@ -106,7 +107,10 @@ def without_rejected(masked: str, asked: Asked) -> str:
         return text
     for pattern in (_DRAFT, _CORRECTED):
         found = pattern.match(text)
-        if found and ANSWER not in text[: found.start("rest")]:
+        lead = text[: found.start("rest")].lower() if found else ""
+        if lead.startswith(("although", "though", "even", "while")) and not _OPINION.search(lead):
+            continue  # "Although Lyon is the capital, Paris"
+        if found and ANSWER not in lead:
             text = found["rest"]
             break
     found = _NOT.search(text)
