@@ -42,6 +42,7 @@ _AGAIN = re.compile(
 )
 _ANSWER = re.compile(r"^A\s*:\s*(?=\S)")
 _NEGATIVE_ROOT = re.compile(r"(?:\\sqrt *\{? *\(?|√ *[({]?|sqrt *\(?) *[-−]")
+_KINDS = re.compile(r"\b(?:absolute|conditional)", re.IGNORECASE)
 _COUNT = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
 
@@ -195,7 +196,12 @@ def compact(text: str) -> str:
 def _choice(gold: str, answer: str, ctx: Context) -> bool | None:
     """Multiple choice; None where this is no such question."""
     bare = re.fullmatch(r"\(?([A-J]{1,6})\)?\.?", gold) or _LETTERS.fullmatch(gold)
-    several = bare is not None and not ctx.base and len(set(gold)) == len(gold) > 1
+    letters = re.findall("[A-J]", gold)
+    several = bare is not None and not ctx.base and len(set(letters)) == len(letters) > 1
+    if several and not ctx.options and letters != sorted(letters) and _LETTERS.fullmatch(gold):
+        # No set of options is written so: the order counts.
+        same_order = _LETTERS.fullmatch(answer.strip(" ().")) is not None
+        return letters == re.findall("[A-J]", answer) if same_order else None
     wanted = letters_of(gold, bool(ctx.options) or several)
     if wanted is None or not (ctx.options or bare or wanted[1]):
         if not ctx.options:
@@ -250,6 +256,8 @@ def _spoken(gold: str, answer: str, ctx: Context) -> bool | None:
                 return stated == wanted
             return begun and not (ctx.question and contradicts(wanted, answer, ctx.question))
         return wanted == found
+    if wanted == "convergent" and found in ("absolute", "conditional"):
+        return not _KINDS.search(ctx.question)
     if wanted is not None and found is not None:
         return wanted == found or {wanted, found} == {"none", "undefined"}
     if wanted == "none" or found == "none":

@@ -179,7 +179,7 @@ def _settle(text: str, found: list[Commitment], question: str, *, boxes: bool) -
     if not found:
         return Found("", (), "the reply takes its answer back")
     last = found[-1]
-    tail = without_warnings(text[last.end :])
+    tail = without_warnings(text[last.end :], last.text)
     joined = _joined(text, found) if boxes else []
     if len(joined) > 1:
         return Found(", ".join(joined))

@@ -103,7 +103,7 @@ def _sides(node: Node) -> Iterator[Node]:
     if set(node.value) <= {"=", "~"}:
         # Of 15 * 6 = 90 one side is worked out; the sides were found to agree.
         done = [arg for arg in sides if is_literal(arg)]
-        sides = done[:1] or sides[-1:]
+        sides = done[-1:] or sides[-1:]
     for arg in sides:
         yield from members(arg)
 

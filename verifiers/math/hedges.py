@@ -65,17 +65,26 @@ _WARNS = re.compile(
     re.IGNORECASE,
 )
 _OWNS_UP = re.compile(
-    r"\b(?:i|my|me|i've|we|our|wait|actually|instead|correct|right|true|real|proper|should be|fix\w*)\b",
+    r"\b(?:i|my|me|i've|we|our|wait|actually|instead|correct|right|true|real|proper|should be|fix\w*|so|thus|therefore|hence|the answer is|could|might|may|maybe|perhaps|also)\b",
     re.IGNORECASE,
 )
 
 
-def without_warnings(tail: str) -> str:
-    """The text behind an answer without sentences that warn of a common mistake; one in which the reply speaks
-    of itself, or of the right answer, stays."""
+def without_warnings(tail: str, answer: str = "") -> str:
+    """The text behind `answer` without sentences that warn of a common mistake. One stays in which the reply
+    speaks of itself or of the right answer, concludes, hedges, or names the answer as the mistake."""
     if not tail:
         return tail
-    return _WARNS.sub(lambda match: match[0] if _OWNS_UP.search(match[0]) else " ", tail)
+    own = answer.strip(" $*.")
+
+    def kept(match: re.Match[str]) -> str:
+        said = match[0]
+        named = (
+            bool(own) and re.search(rf"(?<![\w.]){re.escape(own)}(?![\w]|\.\d)", said) is not None
+        )
+        return said if named or _OWNS_UP.search(said) else " "
+
+    return _WARNS.sub(kept, tail)
 
 
 def names_another(answer: str, tail: str) -> bool:
