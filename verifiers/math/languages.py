@@ -4,7 +4,7 @@ Only what decides the answer is translated: "la réponse est", "keine Lösung", 
 a decimal comma. Extraction and comparing then follow the same rules for every language. Formulas between
 dollar signs keep their letters.
 
-Not covered: numbers in words, names of units and free prose in these languages.
+Numbers in words are in `spelled_abroad.py`. Not covered: names of units and free prose in these languages.
 """
 
 from __future__ import annotations
