@@ -111,6 +111,6 @@ def test_a_row_that_is_no_hack_is_named(tmp_path, row, says):
 
 def test_a_file_or_a_verifier_is_wanted(tmp_path):
     for args in ((), ("--hacks", tmp_path)):
-        assert "name a verifier" in audit(*args).stderr
+        assert "no verifier was named" in audit(*args).stderr
     path = written(tmp_path / "hacks.jsonl", ROW)
     assert "holds no hacks of qa/answer" in audit("qa/answer", "--hacks", path).stderr
