@@ -19,7 +19,11 @@ _TIMES = re.compile(r" ?(?:\*|\\oplus|\\otimes|\bx\b) ?")
 def with_plain_logs(gold: str, answer: str) -> tuple[str, str] | None:
     """Both rates of growth with logarithms of no base, as a base changes no rate; None if either is no rate,
     or has a logarithm in an exponent, where the base counts."""
-    if not _GROWTH.fullmatch(gold) or not _GROWTH.fullmatch(answer):
+    if (
+        not gold.startswith(("O", "o", "\\"))
+        or not _GROWTH.fullmatch(gold)
+        or not _GROWTH.fullmatch(answer)
+    ):
         return None
     if _IN_EXPONENT.search(gold) or _IN_EXPONENT.search(answer):
         return None
@@ -31,6 +35,8 @@ def same_group(gold: str, answer: str, question: str) -> bool | None:
 
     `C_6` is a group where the question or the reference says so.
     """
+    if not gold.startswith(("\\ZZ", "Z", "C", "\\frac", "cyclic", "the cyclic", "a cyclic")):
+        return None
     wanted = _orders(gold, letters="group" in question.lower())
     if wanted is None:
         return None

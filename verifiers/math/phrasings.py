@@ -67,7 +67,8 @@ def in_formulas(text: str, question: str) -> str:
     abroad = number_abroad(text, question)
     if abroad is not None:
         return abroad
-    text = _LOG.sub(r"\\log_{\1}(", _GAMMA.sub(_factorial, text))
+    if "log" in text or "Gamma" in text:
+        text = _LOG.sub(r"\\log_{\1}(", _GAMMA.sub(_factorial, text))
     if not re.search(r"[a-z]{2}|\dh|\\mapsto|↦", text):
         return text
     text = _CONSTANT.sub("+ C", text)
