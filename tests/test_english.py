@@ -10,19 +10,16 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 FOLDERS = (
-    *(
-        "verigym",
-        "server",
-        "sandbox",
-        "agents",
-        "trainers",
-        "benchmarks",
-        "examples",
-        "envs",
-        "tests",
-    ),
-    *("verifiers/audit", "verifiers/code", "verifiers/doors", "verifiers/games", "verifiers/judge"),
-    *("verifiers/sql", "verifiers/text", "verifiers/tools"),
+    "verigym",
+    "sandbox",
+    "verifiers",
+    "envs",
+    "server",
+    "agents",
+    "trainers",
+    "tests",
+    "benchmarks",
+    "examples",
 )
 """Folders of which every docstring, those of attributes included, is checked."""
 

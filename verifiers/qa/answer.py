@@ -37,6 +37,8 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import ClassVar
 
+from typing_extensions import override
+
 from verigym.canonical import JSON
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
@@ -195,8 +197,8 @@ class AnswerVerifier(Verifier):
         self._min_quote_chars = int(str(self.params["min_quote_chars"]))
         self._least_precision = float(str(self.params["least_precision"]))
 
+    @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
-        """See the class and the module."""
         reference, kind, right = read_reference(task)
         support = read_support(reference)
         given = take(submission)

@@ -34,7 +34,7 @@ class Citation:
 
 @dataclass(frozen=True)
 class Support:
-    """What supports the right answer: of each group of pages, at least one must be cited."""
+    """The pages that support the right answer: of each group, at least one must be cited."""
 
     groups: tuple[frozenset[str], ...]
     pages: Mapping[str, str]
@@ -100,7 +100,7 @@ def read_citations(raw: JSON) -> list[Citation] | str:
 
 @dataclass(frozen=True)
 class Judged:
-    """What citations are worth: reason `""` where they hold, and the shares."""
+    """The worth of citations: reason `""` if they hold, and the shares."""
 
     reason: str
     evidence: str
@@ -111,7 +111,7 @@ class Judged:
 def judge_citations(
     cited: Sequence[Citation], support: Support, min_quote_chars: int, least_precision: float
 ) -> Judged:
-    """Whether quotes stand in their pages, every group is cited, and enough of what is cited supports.
+    """Checks that quotes stand in their pages, every group is cited, and enough of the cited pages support.
 
     Quotes are compared without regard to case, white space and the form of quotation marks; those
     shorter than `min_quote_chars` show nothing and are refused.

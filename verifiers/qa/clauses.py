@@ -222,7 +222,7 @@ def _left_of(
     answer: frozenset[str],
     aliases: tuple[tuple[str, ...], ...],
 ) -> str | None:
-    """What is left of a clause to be read as a sentence, perhaps nothing; None if it may be another answer."""
+    """The rest of a clause to read as a sentence, perhaps empty; None if it may be another answer."""
     timed = not _TIMED.isdisjoint(asked.row)
     counts = _WORKS.isdisjoint(asked.row) and any(
         len(alias) == 1 and alias[0][:1].isdigit() for alias in aliases

@@ -1,4 +1,4 @@
-"""Whether a reply commits itself to one answer, and what that answer is.
+"""Finds the one answer that a reply commits itself to.
 
 The answer is the inside of the last `<answer>` tag; else what follows `Answer:` (also `Final answer:`,
 `The answer is`) in the last line of the last 200 that has it; else the whole reply. Thoughts before `</think>` do not
@@ -83,7 +83,7 @@ def hedge_in(text: str) -> str | None:
 
 
 def pieces(text: str) -> list[str]:
-    """What a list of candidates would fall into; one piece where there is none."""
+    """The pieces that a list of candidates falls into; one piece if there is no list."""
     return [piece for piece in _SEPARATOR.split(text) if piece.strip()]
 
 

@@ -1,4 +1,4 @@
-"""What a submission to `qa/answer` answers and cites: text, or `{"answer", "citations"}`."""
+"""The answer and the citations in a submission to `qa/answer`: text, or `{"answer", "citations"}`."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ def _written(reply: str) -> dict[str, JSON] | None:
 
 
 def asks(right: JSON) -> bool:
-    """Whether a right answer has a question mark itself."""
+    """Return True if a right answer has a question mark itself."""
     return any(map(asks, right)) if isinstance(right, list | tuple) else "?" in str(right)
