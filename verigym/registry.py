@@ -46,7 +46,7 @@ _WIDE_ENV_ID = re.compile(
 )
 
 _DESCRIBED = ".toml"
-_READER = EntryPoint("toml", "verigym.envs.dataset.env:load", "")
+_READER = "verigym.envs.dataset.env:load"
 _files: dict[str, str] = {}
 """Files that environments of this process were made from, by environment id."""
 
@@ -236,7 +236,7 @@ def _maker(full: str) -> Callable[..., Any]:
     # As gymnasium.make finds it, without the copies of the specification that it makes for each.
     entry_point = registration.registry[full].entry_point
     if isinstance(entry_point, str):
-        loaded: Callable[..., Any] = _load(EntryPoint(full, entry_point, "verigym.envs"), full)
+        loaded: Callable[..., Any] = _load(entry_point, full)
         return loaded
     assert entry_point is not None
     return entry_point
@@ -277,7 +277,7 @@ def make_verifier(name: str, **params: JSON) -> Verifier:
 def _load_verifier(name: str) -> type[Verifier]:
     for point in _points("verifiers"):
         if point.name == name:
-            loaded = _load(point, f"verifier {name}")
+            loaded = _load(point.value, f"verifier {name}")
             if not (isinstance(loaded, type) and issubclass(loaded, Verifier)):
                 raise TaskError(f"verifier {name!r} ({point.value}) is not a verigym.Verifier")
             if loaded.id != name:
@@ -286,22 +286,25 @@ def _load_verifier(name: str) -> type[Verifier]:
     raise RequestError(f"unknown verifier {name!r}; {suggestion(name, list_verifiers())}")
 
 
-def _load(point: EntryPoint, what: str) -> Any:
-    """Import the class that `point` names. Raises TaskError if the module or the class does not exist."""
+def _load(target: str, what: str) -> Any:
+    """Import the class `module:name`. Raises TaskError if the module or the class does not exist.
+
+    The name of an adapter's environment may have hyphens, which an entry point's may not.
+    """
+    module, _, name = target.partition(":")
+    module, name = module.strip(), name.partition("[")[0].strip()
     try:
-        found = import_module(point.module)
+        found = import_module(module)
     except ModuleNotFoundError as error:
-        if error.name and f"{point.module}.".startswith(f"{error.name}."):
+        if error.name and f"{module}.".startswith(f"{error.name}."):
             raise TaskError(
-                f"{what} is registered as {point.value}, but there is no module {error.name}"
+                f"{what} is registered as {target}, but there is no module {error.name}"
             ) from error
         raise_explained(error, what)
     try:
-        return reduce(getattr, point.attr.split("."), found)
+        return reduce(getattr, name.split("."), found)
     except AttributeError as error:
-        raise TaskError(
-            f"{what} is registered as {point.value}, but {point.module} has no {point.attr}"
-        ) from error
+        raise TaskError(f"{what} is registered as {target}, but {module} has no {name}") from error
 
 
 @cache
