@@ -89,7 +89,8 @@ class BatchVectorEnv(SyncVectorEnv):
             self.envs, iterate(self.action_space, actions), resets, strict=True
         ):
             assert isinstance(env, _Ahead)
-            if not reset:
+            # An environment with a `step` of its own is stepped by it.
+            if not reset and type(env.inner).step is Env.step:
                 moves.append((env, env.inner.propose(action)))
         batches: dict[int, list[tuple[_Ahead, Move[Any]]]] = {}
         for env, move in moves:

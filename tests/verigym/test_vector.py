@@ -8,7 +8,7 @@ import pytest
 
 import verigym
 from verigym import RequestError, VerifierFault
-from verigym.vector import MODES
+from verigym.vector import MODES, BatchVectorEnv
 
 ACTIONS = ("up", "right", "down", "left", "up up")
 
@@ -113,4 +113,19 @@ def test_each_instance_gets_one_action(mode):
         with pytest.raises(RequestError, match="give one action for each of 2 instances"):
             envs.step(actions)
     assert len(envs.step(("up", "up"))[0]) == 2
+    envs.close()
+
+
+def test_an_environment_with_a_step_of_its_own_is_stepped_by_it():
+    class Shouting(type(verigym.make("countdown"))):
+        def step(self, action):
+            observation, *rest = super().step(action)
+            return f"{observation}!", *rest
+
+    envs = BatchVectorEnv([Shouting, lambda: verigym.make("countdown")])
+    envs.reset(seed=1)
+    observations, rewards, *_ = envs.step([env.unwrapped.oracle() for env in envs.envs])
+    assert observations[0].endswith("!")
+    assert not observations[1].endswith("!")
+    assert list(rewards) == [1.0, 1.0]
     envs.close()
