@@ -21,8 +21,8 @@ import msgspec
 
 from verigym.errors import MissingError, RequestError
 from verigym.missing import REASON
+from verigym.sandbox.workers.forkserver import ForkServer
 from verigym.verdict import Status, fault
-from verigym.verifiers.forkserver import ForkServer
 from verigym.verifiers.pool_parcels import Call, Parcel, closed, late, settle
 from verigym.verifiers.wire import (
     Broken,

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
+from verigym.sandbox.workers.forkserver import ForkServer
 from verigym.server.envs.host import CURRENT, THREADS
 from verigym.server.envs.messages import (
     Answer,
@@ -30,7 +31,6 @@ from verigym.server.envs.messages import (
     frame,
     read_reports,
 )
-from verigym.verifiers.forkserver import ForkServer
 
 _log = logging.getLogger(__name__)
 

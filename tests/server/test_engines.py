@@ -11,10 +11,10 @@ import httpx2
 import pytest
 
 from verigym import RequestError, Task
+from verigym.sandbox.workers.without_secrets import without_secrets
 from verigym.server.process import ServerProcess
 from verigym.server.settings import Settings
 from verigym.verifiers.pool import VerifierPool
-from verigym.verifiers.without_secrets import without_secrets
 
 SCHEMA = {"tables": {"r": {"a": "INT", "b": "INT"}}}
 TASK = json.loads(

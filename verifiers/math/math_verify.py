@@ -23,10 +23,10 @@ from typing import Any, ClassVar
 from verigym.canonical import JSON
 from verigym.errors import RequestError, SandboxError, TaskError
 from verigym.reply import last_answer, spoken
+from verigym.sandbox.workers.forkserver import ForkServer
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.forkserver import ForkServer
 from verigym.verifiers.math.answer import written_reference
 from verigym.verifiers.math.trees import MAX_REPLY_CHARS
 

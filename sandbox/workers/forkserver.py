@@ -31,13 +31,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import FrameType
 from typing import Any, NoReturn, TypeAlias
 
+from verigym.sandbox.workers import lifeline
+from verigym.sandbox.workers.without_secrets import without_secrets
 from verigym.signals import restore_signals
-from verigym.verifiers import lifeline
-from verigym.verifiers.without_secrets import without_secrets
 
 _BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[2]); "
-    "from verigym.verifiers.forkserver import main; "
+    "from verigym.sandbox.workers.forkserver import main; "
     "main(int(sys.argv[1]), sys.argv[3], sys.argv[4:])"
 )
 _WATCH_S = 1.0
