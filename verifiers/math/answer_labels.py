@@ -1,93 +1,16 @@
 """Turns "answer:" and "the answer is" of many languages into English: "Ответ: 7", "정답은 7입니다".
 
 The rest of the line stays, except for counters, nouns and endings behind a number that say nothing of it,
-Cyrillic units, and decimal commas. French, German, Spanish and Chinese sentences are in `languages.py`.
+Cyrillic units, and decimal commas. The labels are in `text/answer_labels.py`; French, German, Spanish and
+Chinese sentences are in `languages.py`.
 """
 
 from __future__ import annotations
 
 import re
 
-# Languages that write 2,5 for 2.5, and the others.
-_COMMA_WORDS = (
-    "ответ|финальный ответ|итоговый ответ|окончательный ответ|правильный ответ|итог|результат|відповідь|адказ|отговор|одговор|antwort|endantwort|ergebnis|endergebnis|lösung|"
-    "r[ée]ponse|r[ée]ponse finale|r[ée]sultat|respuesta|respuesta final|resultado|resultado final|resposta|resposta final|risposta|risposta finale|risultato|"
-    "antwoord|eindantwoord|resultaat|odpowied[źz]|wynik|odpov[ěe][ďd]|výsledek|odpoveď|výsledok|svar|svaret|slutsvar|resultat|vastaus|lopullinen vastaus|válasz|eredmény|"
-    "răspuns|raspuns|rezultat|odgovor|απάντηση|απαντηση|cevap|yanıt|sonuç|jawaban|jawaban akhir|đáp án|đáp số|trả lời|câu trả lời|kết quả|vastus|atbilde|atsakymas"
-)
-_POINT_WORDS = (
-    r"정답|최종 답|최종 정답|최종 답안|답|답안|해답|결과|答え|最終的な答え|最終解答|解答(?=\W{0,6}\d)|正解|答案|最终答案|最後答案|答|回答|결론|"
-    "الجواب|الإجابة|الاجابة|الإجابة النهائية|الجواب النهائي|النتيجة|جواب|پاسخ|उत्तर|अंतिम उत्तर|जवाब|উত্তর|பதில்|సమాధానం|ഉത്തരം|ઉત્તર|जबाब|ਜਵਾਬ|"
-    "תשובה|התשובה|תשובה סופית|คำตอบ|ตอบ|jibu"
-)
-_SIGN = r"[*_`\s]{0,4}[:：=][*_`]{0,3}"
-_VERDICTS = {
-    **dict.fromkeys(
-        [
-            "да",
-            "так",
-            "はい",
-            "예",
-            "네",
-            "sim",
-            "sì",
-            "si",
-            "tak",
-            "ja",
-            "evet",
-            "ya",
-            "có",
-            "ναι",
-            "oui",
-            "sí",
-            "نعم",
-            "हाँ",
-            "igen",
-            "kyllä",
-            "ano",
-            "áno",
-            "da",
-        ],
-        "yes",
-    ),
-    **dict.fromkeys(
-        [
-            "нет",
-            "ні",
-            "いいえ",
-            "아니오",
-            "아니요",
-            "não",
-            "nie",
-            "nej",
-            "nei",
-            "nee",
-            "hayır",
-            "tidak",
-            "không",
-            "όχι",
-            "non",
-            "no",
-            "nein",
-            "لا",
-            "नहीं",
-            "nem",
-            "ei",
-            "ne",
-            "nu",
-        ],
-        "no",
-    ),
-}
-_SO = (
-    r"(?:(?:итак|значит|следовательно|таким образом|поэтому|отже|also|daher|somit|folglich|donc|ainsi|entonces|por lo tanto|por tanto|logo|portanto|assim|quindi|dunque|dus|więc|zatem"
-    r"|따라서|그러므로|よって|したがって|ゆえに),?\s*)?"
-)
-_LABELLED = re.compile(
-    rf"^{_SO}(?P<lead>[\s*_`#>【\[✅☑-]{{0,8}})(?:(?P<comma>{_COMMA_WORDS})|(?P<point>{_POINT_WORDS}))[】\]]?(?P<sign>{_SIGN})"
-    rf"(?:\s*(?P<word>{'|'.join(_VERDICTS)})(?=[\s.!。*_`]*$))?",
-    re.IGNORECASE | re.MULTILINE,
-)
+from verigym.verifiers.text.answer_labels import LABELLED, YES_OR_NO
+
 _IS = (
     # (phrase, whether its language writes decimal commas)
     (re.compile(r"(?<!верный )(?<!вильный )\b(?:ответ|результат|відповідь)(?:ом)?\s*(?:[-–—]+|равен|равна|равно|это|дорівнює|[-–—]\s*это)\s*(?=[*_`$\\\d-])", re.IGNORECASE), True),
@@ -121,10 +44,11 @@ def with_english_labels(text: str) -> tuple[str, bool]:
     def english(match: re.Match[str]) -> str:
         nonlocal commas, found
         found, commas = True, commas or match["comma"] is not None
-        said = _VERDICTS.get((match["word"] or "").lower(), "")
+        yes = YES_OR_NO.get((match["word"] or "").lower())
+        said = "" if yes is None else "yes" if yes else "no"
         return f"{match['lead']}Answer{match['sign'].replace('：', ':')}{said and f' {said}'}"
 
-    text = _LABELLED.sub(english, text)
+    text = LABELLED.sub(english, text)
     if not text.isascii():
         for pattern, of_commas in _IS:
             text, n = pattern.subn("the answer is ", text)

@@ -43,10 +43,12 @@ from verigym.canonical import JSON
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
+from verigym.verifiers.qa.abroad import with_english_dates, yes_or_no_abroad
 from verigym.verifiers.qa.amounts import currencies_in, mark_amount, money_words
 from verigym.verifiers.qa.around import (
     unboxed,
     without_courtesies,
+    without_formula,
     without_item_mark,
     without_time,
 )
@@ -58,6 +60,7 @@ from verigym.verifiers.qa.asked import (
     has_words,
     read_question,
     repeats_question,
+    short_reply,
 )
 from verigym.verifiers.qa.citations import (
     judge_citations,
@@ -205,7 +208,7 @@ class AnswerVerifier(Verifier):
         if isinstance(given, Verdict):
             return given
         whole, cited = given
-        whole = unboxed(whole)
+        whole = without_formula(unboxed(whole))
         if len(whole) <= MAX_ANSWER_CHARS:
             whole = _BLANKS.sub(" ", whole)
         answer = undressed(without_courtesies(whole))
@@ -306,7 +309,7 @@ class AnswerVerifier(Verifier):
         return moves_date(plain(answer), frozenset(read_question(task.prompt).row))
 
     def _judge_date(self, task: Task, wanted: Sequence[tuple[int, ...]], answer: str) -> Verdict:
-        answer = without_time(answer, task.prompt)
+        answer = with_english_dates(without_time(answer, task.prompt))
         found = read_date(answer, self._day_first)
         if found is None and self.params["sentence"]:
             text = without_marks(plain(answer))
@@ -551,6 +554,10 @@ def _form(text: str) -> tuple[str, ...]:
 
 def _yes_or_no(asked: Asked, answer: str, words: Sequence[str]) -> bool | None:
     """Read a reply to a yes/no question; None if it says both or neither."""
+    if (said := yes_or_no_abroad(answer)) is not None or (
+        said := short_reply(words, asked)
+    ) is not None:
+        return said
     shorter = without_concession(answer, asked)
     if shorter != answer:
         answer, words = shorter, tokens(shorter)

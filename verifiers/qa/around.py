@@ -63,6 +63,19 @@ def unboxed(text: str) -> str:
     return _BOX.sub(lambda box: _TEXT.sub(r"\1", box[1]), text)
 
 
+_FORMULA = re.compile(r"\$\$?([^$\n]{1,200})\$\$?|\\\(([^\n]{1,200}?)\\\)")
+_SUBSCRIPT = re.compile(r"(?<=[A-Za-z)])_(?:\{(\d+)\}|(\d))")
+
+
+def without_formula(text: str) -> str:
+    r"""`text` with what is all of it in dollar signs as plain text: `$\text{W}$` is W, `$CO_2$` is CO2."""
+    found = _FORMULA.fullmatch(text.strip().rstrip(".")) if "$" in text or "\\(" in text else None
+    if found is None:
+        return text
+    body = _TEXT.sub(r"\1", (found[1] or found[2]).strip())
+    return _SUBSCRIPT.sub(lambda low: low[1] or low[2], body)
+
+
 def without_item_mark(answer: str, prompt: str) -> str:
     """`answer` without the mark of a list of one item ("1. Paris"), unless the prompt has such a list."""
     if "\n" in answer.strip() or re.search(r"(?<!\w)1[.)]", prompt[:20_000]):

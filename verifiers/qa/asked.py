@@ -112,6 +112,19 @@ def claims(words: Sequence[str], asked: Asked) -> bool:
     return any(stands_in([*rest[:k], verb, *rest[k:]], words) for k in range(1, len(rest)))
 
 
+_PRONOUNS = frozenset("he she it they we you i there this that these those".split())  # noqa: SIM905
+
+
+def short_reply(words: Sequence[str], asked: Asked) -> bool | None:
+    """The yes or no of a reply such as "He did not": a pronoun and the question's own verb; else None."""
+    if not asks_whether(asked) or not 2 <= len(words) <= 3 or words[0] not in _PRONOUNS:
+        return None
+    verb = asked.row[0]
+    if tuple(words[1:]) == (verb,):
+        return True
+    return False if tuple(words[1:]) in ((verb, "not"), (f"{verb}nt",)) else None
+
+
 def asks_when(asked: Asked) -> bool:
     """Return True if a question wants a year or a date."""
     return not {"when", "year", "date"}.isdisjoint(asked.row)

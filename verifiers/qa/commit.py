@@ -1,7 +1,7 @@
 """Finds the one answer that a reply commits itself to.
 
 The answer is the inside of the last `<answer>` tag; else what follows `Answer:` (also `Final answer:`,
-`The answer is`) in the last line of the last 200 that has it; else the whole reply. Thoughts before `</think>` do not
+`The answer is`, or either in another language) in the last line of the last 200 that has it; else the whole reply. Thoughts before `</think>` do not
 count. A later answer takes the place of an earlier one; a line that is taken back ("No, ...") is read with
 what follows.
 
@@ -16,10 +16,11 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 
 from verigym.reply import last_answer, spoken
+from verigym.verifiers.qa.abroad import with_english_labels
 from verigym.verifiers.qa.normalise import tokens
 
 _LABEL = re.compile(
-    r"^(?P<label>[\s>*_#-]{0,8}(?:(?:so|therefore|thus|hence|finally|in\s+short|in\s+conclusion|overall),?\s+)?(?:my\s+|the\s+)?(?:final\s+|short\s+|correct\s+)?answer(?:\s+is)?"
+    r"^(?P<label>[\s>*_#-]{0,8}(?:(?:based\s+on|according\s+to|given)\s[^:.!?\n]{1,60},\s+)?(?:(?:so|therefore|thus|hence|finally|in\s+short|in\s+conclusion|overall),?\s+)?(?:my\s+|the\s+)?(?:final\s+|short\s+|correct\s+)?answer(?:\s+is)?"
     r"[*_]{0,3}\s*(?::|(?<=is)\s)[*_]{0,3})\s*(?P<rest>\S.*)$",
     re.IGNORECASE,
 )
@@ -41,7 +42,8 @@ _PRAISE = re.compile(r"\W*(?:(?:in)?correct|right|wrong|true and right)\W*", re.
 # A line or sentence that takes back what was said before.
 _TAKEN_BACK = re.compile(
     r"(?:^|[.!?]\s)\W{0,4}(?:no|wait|not|actually|sorry|oops|hmm|correction|rather|instead|scratch\s+that"
-    r"|on\s+second\s+thought|i\s+(?:mean|meant|was\s+wrong)|my\s+mistake|(?:that|this|it)\s+(?:is|was)\s+wrong)\b",
+    r"|on\s+second\s+thought|i\s+(?:mean|meant|was\s+wrong)|my\s+mistake|non|nein|não|нет|постой|подожди|исправл\w+|pardon|attendez|en\s+fait|erreur|moment|warte|falsch|korrektur|perd[óo]n|espera|correcci[óo]n"
+    r"|不对|不是|等等|更正|其实|いいえ|訂正|아니\w*|정정|(?:that|this|it)\s+(?:is|was)\s+wrong)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 _COPULAS = frozenset({"is", "was", "are", "were", "equals"})
@@ -58,7 +60,7 @@ def final_answer(reply: str) -> str:
     text = spoken(reply)
     answer = last_answer(text)
     if answer is None:
-        answer = text
+        answer = text = with_english_labels(text)
         lines = text.splitlines() if "answer" in text.lower() else []
         for i in range(len(lines) - 1, max(len(lines) - _LINES, 0) - 1, -1):
             match = _LABEL.match(lines[i][:10_000])

@@ -66,6 +66,16 @@ _NEXT = re.compile(
     rf"|{_NAME}\s+(?:is|was)\s+(?:only|merely|just)\s[^;,.!?]{{3,60}}"
     rf"|followed\s+by\s+{_NAME}(?:(?:,|\s+and|,\s+and)\s+{_NAME})*)(?P<end>[.!]?\s*)$"
 )
+# "Not Sydney, as many believe, but @"; "but it is actually @".
+_AS_THOUGHT = re.compile(
+    rf"(?<=[^\W_]),?\s\(?(?:as|which)\s(?:(?:is|was|are)\s(?:{_OFTEN}\s)*\w+|(?:many|most|some|people|one|you|we|several|lots)\b[^.,;!?\d({ANSWER}]{{0,40}})\)?"
+    r"(?=,?\s(?:but|rather)\b|\s?[;–—])",
+    re.IGNORECASE,
+)
+_STRESS = re.compile(
+    r"\b(?:actually|really|in fact|indeed|of course),?\s(?=(?:the\s)?[*_\"']*" + ANSWER + ")",
+    re.IGNORECASE,
+)
 _MAY_REJECT = re.compile(
     r"(?:[;.–—,]\s\S|\b(?:not|but|instead|rather|opposed|no|wait|sorry|first|actually|correction)\b|\bisn)",
     re.IGNORECASE,
@@ -105,13 +115,14 @@ def without_rejected(masked: str, asked: Asked) -> str:
     text = " ".join(masked.split())
     if not _MAY_REJECT.search(text):
         return text
+    text = _AS_THOUGHT.sub("", text)
     for pattern in (_DRAFT, _CORRECTED):
         found = pattern.match(text)
         lead = text[: found.start("rest")].lower() if found else ""
         if lead.startswith(("although", "though", "even", "while")) and not _OPINION.search(lead):
             continue  # "Although Lyon is the capital, Paris"
         if found and ANSWER not in lead:
-            text = found["rest"]
+            text = _STRESS.sub("", found["rest"])
             break
     found = _NOT.search(text)
     if found and _is_rival(found["other"], asked):

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 _WIDE = {0xFF01 + i: 0x21 + i for i in range(94)} | {0x3000: 0x20, 0x2212: 0x2D}
+_WIDE |= {0x2080 + i: 0x30 + i for i in range(10)}  # CO\u2082
 _ACCENT = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
 _TOKEN = re.compile(
     r"(?<![\w.])[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]|[.,]\d)(?:\s?%)?"  # a number

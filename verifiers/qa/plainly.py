@@ -17,7 +17,11 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 
-_TWICE = re.compile(rf"{ANSWER}\s*\({ANSWER}\)")
+_TWICE = re.compile(
+    rf"{ANSWER}(?:\s*\((?:or\s|also\s|aka\s|i\.e\.,?\s)?{ANSWER}\)|\s?/\s?{ANSWER}"
+    rf"|,?\s\(?(?:(?:also|better|commonly|otherwise)\s(?:known|called)(?:\sas)?|aka|a\.k\.a\.|or)\s(?:the\s)?{ANSWER}\)?)(?![\w-])",
+    re.IGNORECASE,
+)
 
 
 def states_plainly(
@@ -27,7 +31,9 @@ def states_plainly(
 
     `answer_is_asked`: the question has the answer's words. `aliases`: the tokens of the right answers.
     """
-    masked = _TWICE.sub(ANSWER, masked)  # "carbon dioxide (CO2)"
+    masked = _TWICE.sub(
+        ANSWER, masked
+    )  # "carbon dioxide (CO2)", "Anakin Skywalker, also known as Darth Vader"
     if states(masked, asked, answer_is_asked):
         return True
     known = {masked, " ".join(masked.split())}
