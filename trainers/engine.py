@@ -16,10 +16,10 @@ import torch
 from torch import Tensor
 
 from verigym.errors import VerigymError
-from verigym.trainers.aggregate import Denominators, aggregate, trajectory_tokens
 from verigym.trainers.batch import Batch, Row, microbatches
 from verigym.trainers.config import AlgorithmSection, TrainSection
-from verigym.trainers.loss import kl_terms, ppo_clip
+from verigym.trainers.loss import kl_terms, ppo
+from verigym.trainers.loss.aggregate import Denominators, aggregate, trajectory_tokens
 
 
 class DivergedError(VerigymError):
@@ -100,7 +100,7 @@ class Engine:
         for part in microbatches(live, self.train.microbatch_tokens):
             batch = self._batch(part)
             logp_BT, entropy_BT = self._forward(self.model, batch)
-            policy = ppo_clip(
+            policy = ppo(
                 logp_BT,
                 batch.old_logp_BT,
                 batch.advantage_BT,

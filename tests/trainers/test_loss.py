@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from verigym.trainers import loss
-from verigym.trainers.aggregate import Denominators, aggregate, trajectory_tokens
+from verigym.trainers.loss.aggregate import Denominators, aggregate, trajectory_tokens
 
 MODES = [
     "token-mean",
@@ -33,15 +33,19 @@ def batch(seed=0, rows=6, tokens=5):
 
 # name -> loss per token from (logp, old, other, adv, mask)
 LOSSES = {
-    "ppo": lambda p, o, _, a, m: loss.ppo_clip(p, o, a, m).loss_BT,
-    "ppo-open": lambda p, o, _, a, m: (
-        loss.ppo_clip(p, o, a, m, clip_low=None, clip_high=None).loss_BT
-    ),
-    "ppo-dual": lambda p, o, _, a, m: loss.ppo_clip(p, o, a, m, dual_clip_c=3.0).loss_BT,
-    "ppo-cap": lambda p, o, _, a, m: loss.ppo_clip(p, o, a, m, ratio_cap=1.5).loss_BT,
+    "ppo": lambda p, o, _, a, m: loss.ppo(p, o, a, m).loss_BT,
+    "ppo-open": lambda p, o, _, a, m: loss.ppo(p, o, a, m, clip_low=None, clip_high=None).loss_BT,
+    "ppo-dual": lambda p, o, _, a, m: loss.ppo(p, o, a, m, dual_clip_c=3.0).loss_BT,
+    "ppo-cap": lambda p, o, _, a, m: loss.ppo(p, o, a, m, ratio_cap=1.5).loss_BT,
     "gspo": lambda p, o, _, a, m: loss.gspo(p, o, a[:, 0], m, clip_low=0.2, clip_high=0.3).loss_BT,
-    "decoupled": lambda p, o, b, a, m: loss.decoupled_ppo(p, o, b, a, m, cap=2.0)[0].loss_BT,
-    "prime": lambda p, o, _, a, m: loss.prime_rl(p, o, a, m).loss_BT,
+    "decoupled": lambda p, o, b, a, m: loss.decoupled(p, o, b, a, m, cap=2.0)[0].loss_BT,
+    "dppo-ratio": lambda p, o, _, a, m: loss.dppo(p, o, a, m, form="ratio", kl_coef=0.1).loss_BT,
+    "sapo": lambda p, o, _, a, m: loss.sapo(p, o, a, m).loss_BT,
+    "gmpo": lambda p, o, _, a, m: loss.gmpo(p, o, a[:, 0], m)[0].loss_BT,
+    "luffy": lambda p, o, b, a, m: loss.luffy(p, o, a, m, b < o, clip_high=0.2).loss_BT,
+    "kl-cov": lambda p, o, _, a, m: loss.kl_cov(p, o, a, m, a > 0).loss_BT,
+    "clip-cov": lambda p, o, _, a, m: loss.clip_cov(p, o, a, m, a > 0).loss_BT,
+    "unbiased-kl": lambda p, o, b, _, m: loss.unbiased_kl(p, o, b, m)[1],
     "k1": lambda p, o, _, a, m: loss.kl(p, o, m, kind="k1"),
     "k2": lambda p, o, _, a, m: loss.kl(p, o, m, kind="k2"),
     "k3": lambda p, o, _, a, m: loss.kl(p, o, m, kind="k3"),
@@ -50,8 +54,14 @@ LOSSES = {
 ALL = {
     **LOSSES,
     "cispo": lambda p, o, _, a, m: loss.cispo(p, o, a, m, ratio_max=1.3, ratio_min=0.8).loss_BT,
+    "dppo": lambda p, o, _, a, m: loss.dppo(p, o, a, m, kind="kl").loss_BT,
+    "vespo": lambda p, o, b, a, m: (
+        loss.vespo(p, o, a[:, 0], m, rollout_weight_BT=b.exp())[0].loss_BT
+    ),
     "k3+": lambda p, o, _, a, m: loss.kl(p, o, m, kind="k3+"),
 }
+# Those with one advantage per row.
+PER_ROW = {"gspo", "gmpo", "vespo"}
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -67,12 +77,12 @@ def test_nan_and_infinity_at_masked_positions_do_not_leak(name):
     mask = inputs[-1]
     clean = [x.clone() for x in inputs[:-1]]
     clean[3] = torch.where(mask, clean[3], 0.0)
-    if name == "gspo":
-        clean[3][:, 0] = inputs[3][:, 0]  # gspo reads one advantage per row
+    if name in PER_ROW:
+        clean[3][:, 0] = inputs[3][:, 0]  # these read one advantage per row
     grads = []
     for poison in (0.0, float("nan"), float("inf"), -float("inf")):
         poisoned = [torch.where(mask, x, poison) for x in clean]
-        if name == "gspo":
+        if name in PER_ROW:
             poisoned[3] = clean[3].clone()
             poisoned[3][0] = poison  # a row without tokens may hold anything
         logp = poisoned[0].requires_grad_(True)
@@ -91,9 +101,11 @@ partitions = st.lists(st.integers(0, 3), min_size=6, max_size=6)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ["ppo", "gspo", "cispo", "decoupled", "k3"])
+@pytest.mark.parametrize(
+    "name", ["ppo", "gspo", "cispo", "decoupled", "sapo", "gmpo", "vespo", "dppo", "luffy", "k3"]
+)
 @given(parts=partitions, seed=st.integers(0, 5))
-@settings(max_examples=15)
+@settings(max_examples=8)
 def test_micro_batches_sum_to_the_gradient_of_one_batch(mode, name, parts, seed):
     inputs = batch(seed)
     mask, names = inputs[-1], list("aababc")
@@ -219,7 +231,7 @@ def test_on_policy_ppo_is_the_policy_gradient_for_every_clip():
     logp, _, _, adv, mask = batch(3)
     logp.requires_grad_(True)
     for options in ({}, {"dual_clip_c": 3.0}, {"clip_low": 0.0, "clip_high": 0.28}):
-        out = loss.ppo_clip(logp, logp.detach(), adv, mask, **options)
+        out = loss.ppo(logp, logp.detach(), adv, mask, **options)
         (grad,) = torch.autograd.grad(out.loss_BT.sum(), logp)
         if options.get("clip_low") != 0.0:
             torch.testing.assert_close(grad, torch.where(mask, -adv, 0.0))
@@ -238,11 +250,11 @@ def test_log_ratio_is_clamped():
 
 def test_one_advantage_per_row_is_spread_over_its_tokens():
     logp, old, _, adv, mask = batch(4)
-    a = loss.ppo_clip(logp, old, adv[:, 0], mask).loss_BT
-    b = loss.ppo_clip(logp, old, adv[:, :1].expand_as(logp), mask).loss_BT
+    a = loss.ppo(logp, old, adv[:, 0], mask).loss_BT
+    b = loss.ppo(logp, old, adv[:, :1].expand_as(logp), mask).loss_BT
     assert torch.equal(a, b)
     with pytest.raises(ValueError, match="adv must be"):
-        loss.ppo_clip(logp, old, adv[:, :2], mask)
+        loss.ppo(logp, old, adv[:, :2], mask)
     with pytest.raises(ValueError, match="adv must be"):
         loss.gspo(logp, old, adv, mask)
 
@@ -251,15 +263,15 @@ def test_clipping_is_reported_where_it_binds():
     old = torch.zeros(1, 4, dtype=torch.float64)
     logp = torch.tensor([[1.5, 1.5, 0.5, 5.0]], dtype=torch.float64).log()
     adv = torch.tensor([[1.0, -1.0, -1.0, -1.0]], dtype=torch.float64)
-    out = loss.ppo_clip(logp, old, adv, torch.ones(1, 4), dual_clip_c=3.0)
+    out = loss.ppo(logp, old, adv, torch.ones(1, 4), dual_clip_c=3.0)
     assert out.clipped_BT.tolist() == [[True, False, True, True]]
     torch.testing.assert_close(
         out.loss_BT, torch.tensor([[-1.2, 1.5, 0.8, 3.0]], dtype=torch.float64)
     )
-    capped = loss.ppo_clip(logp, old, adv, torch.ones(1, 4), ratio_cap=2.0)
+    capped = loss.ppo(logp, old, adv, torch.ones(1, 4), ratio_cap=2.0)
     assert capped.loss_BT[0, 3].item() == pytest.approx(2.0)
     with pytest.raises(ValueError, match="dual_clip_c must be above 1"):
-        loss.ppo_clip(logp, old, adv, torch.ones(1, 4), dual_clip_c=0.5)
+        loss.ppo(logp, old, adv, torch.ones(1, 4), dual_clip_c=0.5)
 
 
 def test_cispo_bounds_the_ratio_itself():
@@ -276,12 +288,15 @@ def _weights(mode, **bounds):
     rollout = torch.zeros(2, 3, dtype=torch.float64)
     train = torch.tensor([[4.0, 0.5, 7.0], [0.1, 1.0, 1.0]], dtype=torch.float64).log()
     mask = torch.tensor([[1, 1, 0], [1, 1, 1]])
-    w = loss.mismatch_weight(train.requires_grad_(True), rollout, mask, mode=mode, **bounds)
+    level, action = mode.split("_")
+    w = loss.rollout_weight(
+        train.requires_grad_(True), rollout, mask, level=level, action=action, **bounds
+    )
     assert not w.requires_grad
     return [[round(x, 9) for x in row] for row in w.tolist()]
 
 
-def test_mismatch_weights_by_hand():
+def test_rollout_weights_by_hand():
     assert _weights("token_truncate", c_max=2.0) == [[2, 0.5, 0], [0.1, 1, 1]]
     assert _weights("token_truncate", c_max=2.0, c_min=0.3) == [[2, 0.5, 0], [0.3, 1, 1]]
     assert _weights("token_mask", c_max=2.0) == [[0, 0.5, 0], [0.1, 1, 1]]
@@ -294,13 +309,13 @@ def test_mismatch_weights_by_hand():
     cube = round(0.1 ** (1 / 3), 9)
     assert _weights("geometric_truncate", c_max=9.0) == [[root, root, 0], [cube, cube, cube]]
     assert _weights("geometric_mask", c_max=1.01, c_min=0.99) == [[0, 0, 0], [0, 0, 0]]
-    with pytest.raises(ValueError, match="mode must be one of"):
-        _weights("sequence", c_max=1.0)
+    with pytest.raises(ValueError, match="level must be one of"):
+        _weights("row_mask", c_max=1.0)
 
 
 def test_decoupled_ppo_caps_by_dropping_the_token():
     prox, behav = torch.zeros(1, 2), torch.tensor([[0.1, 0.9]]).log()
-    out, w = loss.decoupled_ppo(prox, prox, behav, torch.ones(1, 2), torch.ones(1, 2), cap=5.0)
+    out, w = loss.decoupled(prox, prox, behav, torch.ones(1, 2), torch.ones(1, 2), cap=5.0)
     torch.testing.assert_close(w, torch.tensor([[0.0, 1 / 0.9]]))
     assert out.clipped_BT.tolist() == [[True, False]]
     assert out.loss_BT[0, 0] == 0.0
@@ -308,21 +323,79 @@ def test_decoupled_ppo_caps_by_dropping_the_token():
 
 def test_decoupled_ppo_is_ppo_when_the_sampler_was_the_proximal_policy():
     logp, old, _, adv, mask = batch(5)
-    out, w = loss.decoupled_ppo(logp, old, old, adv, mask)
-    torch.testing.assert_close(out.loss_BT, loss.ppo_clip(logp, old, adv, mask).loss_BT)
+    out, w = loss.decoupled(logp, old, old, adv, mask)
+    torch.testing.assert_close(out.loss_BT, loss.ppo(logp, old, adv, mask).loss_BT)
     torch.testing.assert_close(w, mask.to(w.dtype))
 
 
-def test_prime_rl_drops_by_difference_of_probabilities():
+def test_dppo_drops_by_difference_of_probabilities():
     mu = torch.tensor([[0.5, 0.5, 0.5, 0.5]], dtype=torch.float64).log()
     pi = torch.tensor([[0.8, 0.8, 0.2, 0.2]], dtype=torch.float64).log()
     adv = torch.tensor([[1.0, -1.0, 1.0, -1.0]], dtype=torch.float64)
-    out = loss.prime_rl(pi, mu, adv, torch.ones(1, 4), kl_coef=0.0)
+    out = loss.dppo(pi, mu, adv, torch.ones(1, 4), form="ratio")
     assert out.clipped_BT.tolist() == [[True, False, False, True]]
     want = torch.tensor([[0.0, 1.6, -0.4, 0.0]], dtype=torch.float64)
     torch.testing.assert_close(out.loss_BT, want)
-    squared = loss.prime_rl(pi, mu, adv, torch.ones(1, 4), kl_coef=1.0).loss_BT - want
+    squared = loss.dppo(pi, mu, adv, torch.ones(1, 4), form="ratio", kl_coef=1.0).loss_BT - want
     torch.testing.assert_close(squared, (pi - mu).square())
+    both = loss.dppo(pi, mu, adv, torch.ones(1, 4), kind="abs", delta_low=0.4)
+    assert both.clipped_BT.tolist() == [[True, False, True, False]]
+
+
+@pytest.mark.parametrize("option", ["kind", "form"])
+def test_dppo_names_its_kinds(option):
+    logp, old, _, adv, mask = batch()
+    with pytest.raises(ValueError, match=f"{option} must be one of"):
+        loss.dppo(logp, old, adv, mask, **{option: "x"})
+
+
+def test_gates_are_on_policy_identities():
+    logp, _, _, adv, mask = batch(3)
+    for name, slope in (("sapo", 1.0), ("gmpo", None), ("vespo", 1.0)):
+        x = logp.clone().requires_grad_(True)
+        ALL[name](x, logp, torch.zeros_like(logp), adv, mask).sum().backward()
+        if slope is not None:
+            row = adv if name == "sapo" else adv[:, :1].expand_as(adv)
+            torch.testing.assert_close(x.grad, torch.where(mask, -row * slope, 0.0))
+
+
+def test_bounds_of_rejection_hold_for_the_row_or_the_token():
+    train = torch.tensor([[0.0, 0.0, 3.0], [0.1, 0.1, 0.1]], dtype=torch.float64)
+    zero, on = torch.zeros(2, 3, dtype=torch.float64), torch.ones(2, 3)
+    one_token = [loss.Reject(option="token_k1", upper=2.0)]
+    assert loss.accepted(train, zero, on, reject=one_token).tolist() == [
+        [True, True, False],
+        [True, True, True],
+    ]
+    row = [loss.Reject(option="seq_max_k2", upper=2.0)]
+    assert loss.accepted(train, zero, on, reject=row).all(dim=1).tolist() == [False, True]
+    assert loss.accepted(train, zero, on, veto_high=10.0).any(dim=1).tolist() == [False, True]
+    with pytest.raises(ValueError, match="option must be one of"):
+        loss.accepted(train, zero, on, reject=[loss.Reject(option="seq_max_k1", upper=2.0)])
+
+
+def test_m2po_drops_the_fewest_tokens_and_keeps_one():
+    behav = torch.tensor([[0.0, 0.1, 1.0, 2.0]], dtype=torch.float64)
+    zero, on = torch.zeros_like(behav), torch.ones(1, 4)
+    moment, kept = loss.m2po_mask(behav, zero, on, threshold=0.04)
+    assert moment.item() == pytest.approx(5.01 / 4)
+    assert kept.tolist() == [[True, True, False, False]]
+    assert loss.m2po_mask(behav + 5, zero, on)[1].sum() == 1
+    assert not loss.m2po_mask(behav, zero, torch.zeros(1, 4))[1].any()
+
+
+def test_a_teacher_that_agrees_teaches_nothing():
+    logits = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    ids, on = torch.zeros(2, 3, dtype=torch.long), torch.ones(2, 3)
+    for options in ({}, {"alpha": 0.5}, {"alpha": 0.0}, {"mode": "topk", "topk": 2, "tail": True}):
+        student = logits.clone().requires_grad_(True)
+        each, live = loss.sdpo(student, logits, ids, on, **options)
+        assert live.all()
+        torch.testing.assert_close(each, torch.zeros_like(each), atol=1e-9, rtol=0)
+        each.sum().backward()
+        torch.testing.assert_close(student.grad, torch.zeros_like(logits), atol=1e-9, rtol=0)
+    with pytest.raises(ValueError, match="topk must be in"):
+        loss.sdpo(logits, logits, ids, on, mode="topk")
 
 
 def test_k3_plus_has_the_value_of_k3_and_the_gradient_of_k2():

@@ -11,7 +11,10 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FILE = ROOT / "tests" / "data" / "vectors.json"
+FILES = {
+    ROOT / "tests" / "data" / "vectors.json": 67,
+    ROOT / "tests" / "data" / "vectors_2.json": 164,
+}
 
 
 def _program(name: str) -> ModuleType:
@@ -24,7 +27,7 @@ def _program(name: str) -> ModuleType:
 
 
 runner = _program("vectors")
-VECTORS = runner.load(FILE)
+VECTORS = [vector for file in FILES for vector in runner.load(file)]
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
@@ -32,8 +35,9 @@ def test_vector(vector):
     assert runner.check(vector) is None
 
 
-def test_file_holds_what_it_says():
-    assert json.loads(FILE.read_text())["count"] == len(VECTORS) == 67
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_file_holds_what_it_says(file):
+    assert json.loads(file.read_text())["count"] == len(runner.load(file)) == FILES[file]
 
 
 def _write(path: Path, *vectors: dict) -> str:

@@ -109,7 +109,7 @@ def loop_keep(advantage: npt.ArrayLike, *, threshold: float = 0.01) -> Bools:
     """Which rollouts LOOP trains on, [N]: those with |A| of at least `threshold`.
 
     LOOP takes `rloo` over all rollouts, so the dropped ones still count in the baselines, then
-    drops the ones that carry next to no signal. The loss is `ppo_clip` with clip 0.1 and the
+    drops the ones that carry next to no signal. The loss is `ppo` with clip 0.1 and the
     aggregation `trajectory-mean`.
     Source: Chen et al. 2025, arXiv 2502.01600.
     """

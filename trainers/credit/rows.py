@@ -146,3 +146,18 @@ def step_returns(rows: Rows, gamma: float) -> Floats:
     back = np.empty(n)
     back[order] = out
     return back - rows.penalty
+
+
+def successors(rows: Rows) -> tuple[Ints, Floats]:
+    """Return the row after each row in its trajectory, -1 after the last, and the rows from each to
+    the end, itself included; both [counted rows]."""
+    n = len(rows.reward)
+    order = np.argsort(rows.trajectory, kind="stable")
+    owner = rows.trajectory[order]
+    following = np.full(n, -1, dtype=np.intp)
+    same = owner[1:] == owner[:-1]
+    following[order[:-1][same]] = order[1:][same]
+    last = np.flatnonzero(np.diff(owner, append=-1))
+    left = np.zeros(n)
+    left[order] = np.repeat(last, np.diff(last, prepend=-1)) - np.arange(n) + 1.0
+    return following, left

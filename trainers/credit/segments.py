@@ -15,6 +15,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 Bools = npt.NDArray[np.bool_]
 
+EQUAL = 1e-9
+
 
 def floats(values: npt.ArrayLike, name: str) -> Floats:
     """`values` as a float64 vector [N]; ValueError if it is not one-dimensional."""
@@ -24,7 +26,9 @@ def floats(values: npt.ArrayLike, name: str) -> Floats:
     return array
 
 
-def same_length(length: int, **arrays: Sequence[object] | npt.NDArray[np.generic] | None) -> None:
+def same_length(
+    length: int, /, **arrays: Sequence[object] | npt.NDArray[np.generic] | None
+) -> None:
     """ValueError naming the argument whose length is not `length`; None is passed over."""
     for name, array in arrays.items():
         if array is not None and len(array) != length:
@@ -94,7 +98,11 @@ def std(x: Floats, ids: Ints, count: int, *, ddof: int, weights: Floats | None =
 
 
 def constant(x: Floats, ids: Ints, count: int) -> Bools:
-    """Return True for each group whose values are all equal, [K]; also for a group without rows."""
+    """Return True for each group whose values are all equal, [K]; also for a group without rows.
+
+    Values are equal if their range is at most `EQUAL` times the largest magnitude: sums of the same
+    rewards in another order differ by rounding, and a tiny eps would blow that up to an advantage.
+    """
     flat = np.ones(count, dtype=np.bool_)
     if len(x) == 0:
         return flat
@@ -102,7 +110,9 @@ def constant(x: Floats, ids: Ints, count: int) -> Bools:
     sorted_ids = ids[order]
     first = np.flatnonzero(np.diff(sorted_ids, prepend=-1))
     last = np.append(first[1:], len(x)) - 1
-    flat[sorted_ids[first]] = x[order[first]] == x[order[last]]
+    least, most = x[order[first]], x[order[last]]
+    largest = np.maximum(np.abs(least), np.abs(most))
+    flat[sorted_ids[first]] = most - least <= EQUAL * largest
     return flat
 
 
