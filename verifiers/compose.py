@@ -16,15 +16,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from msgspec import Meta
 from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.errors import RequestError
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, scored
-from verigym.verifiers.composition import OF, Child, Composition, faulted, like, parts_of, told
+from verigym.verifiers.composition import (
+    Child,
+    ChildrenParams,
+    Composition,
+    faulted,
+    like,
+    parts_of,
+    told,
+)
 
 
 class WeightedSum(Composition):
@@ -119,30 +128,28 @@ class Gate(Composition):
         return like(verdicts[-1], verdicts)
 
 
-class Clip(Composition):
+class ClipParams(ChildrenParams, frozen=True):
+    """Parameters of `Clip`."""
+
+    low: Annotated[float, Meta(ge=0, le=1, description="A lower score becomes this.")] = 0.0
+    high: Annotated[float, Meta(ge=0, le=1, description="A higher score becomes this.")] = 1.0
+    stretch: Annotated[
+        bool, Meta(description="Whether low to high is then stretched to 0 to 1.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        if not self.low < self.high:
+            raise ValueError(f"low must be below high, got {self.low} and {self.high}")
+
+
+class Clip(Composition[ClipParams]):
     """One child's score, held between `low` and `high`; with `stretch` that range becomes 0 to 1."""
 
     id: ClassVar[str] = "compose/clip"
     version: ClassVar[int] = 1
     most: ClassVar[int] = 1
-    defaults: ClassVar[Mapping[str, JSON]] = {"of": [], "low": 0.0, "high": 1.0, "stretch": False}
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "of": OF,
-        "low": {"minimum": 0, "maximum": 1, "description": "A lower score becomes this."},
-        "high": {"minimum": 0, "maximum": 1, "description": "A higher score becomes this."},
-        "stretch": {"description": "Whether low to high is then stretched to 0 to 1."},
-    }
     about: ClassVar[str] = "A verifier's score, clipped to a range."
     evidence: ClassVar[str] = "What its verifier takes for evidence."
-
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
-        low, high = self.params["low"], self.params["high"]
-        assert isinstance(low, int | float)
-        assert isinstance(high, int | float)
-        if not low < high:
-            raise RequestError(f"low must be below high, got {low} and {high}")
-        self._low, self._high = low, high
 
     @override
     def combine(self, task: Task, submission: JSON) -> Verdict:
@@ -150,9 +157,10 @@ class Clip(Composition):
         verdict = child.verify(task, submission)
         if verdict.score is None:
             return faulted(child, verdict)
-        score = min(max(verdict.score, self._low), self._high)
-        if self.params["stretch"]:
-            score = (score - self._low) / (self._high - self._low)
+        low, high = self.settings.low, self.settings.high
+        score = min(max(verdict.score, low), high)
+        if self.settings.stretch:
+            score = (score - low) / (high - low)
         return replace(like((child, verdict), [(child, verdict)]), score=score)
 
 

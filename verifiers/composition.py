@@ -7,11 +7,11 @@ gives a fault, the composition gives a fault (law 1); a child that no longer mat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from typing_extensions import override
+from msgspec import Meta, Struct
+from typing_extensions import TypeVar, override
 
 from verigym.canonical import JSON
 from verigym.errors import RequestError, TaskError, suggestion
@@ -23,15 +23,24 @@ from verigym.verifier import Verifier
 MAX_CHILDREN = 64
 
 _KEYS = ("verifier", "version", "params", "name", "weight", "at")
-OF: Mapping[str, JSON] = {
-    "type": "array",
-    "items": {"type": "object"},
-    "maxItems": MAX_CHILDREN,
-    "description": (
-        "The verifiers: objects of verifier (an id), params, name, weight (in a sum), and at (the "
-        "key of the task's reference that is theirs). version, where given, must be the installed."
-    ),
-}
+
+
+class ChildrenParams(Struct, frozen=True):
+    """Parameters of every composition."""
+
+    of: Annotated[
+        list[dict[str, Any]],
+        Meta(
+            max_length=MAX_CHILDREN,
+            description=(
+                "The verifiers: objects of verifier (an id), params, name, weight (in a sum), and at (the "
+                "key of the task's reference that is theirs). version, where given, must be the installed."
+            ),
+        ),
+    ] = []
+
+
+Q = TypeVar("Q", bound=ChildrenParams, default=ChildrenParams, covariant=True)
 
 
 @dataclass(frozen=True)
@@ -65,19 +74,17 @@ class Child:
         }
 
 
-class Composition(Verifier):
+class Composition(Verifier[Q]):
     """Base of the compositions: reads `of`, and judges by the children before combining their
     verdicts."""
 
-    defaults: ClassVar[Mapping[str, JSON]] = {"of": []}
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {"of": OF}
+    params_type = ChildrenParams
     least: ClassVar[int] = 1
     most: ClassVar[int] = MAX_CHILDREN
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        given = self.params["of"]
-        assert isinstance(given, list | tuple)
+        given = self.settings.of
         # Made without any parameter, it can still be described.
         if not self.least <= len(given) <= self.most and (given or params):
             wanted = f"{self.least}" if self.least == self.most else f"at least {self.least}"

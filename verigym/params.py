@@ -1,31 +1,31 @@
-"""Parameters of verifiers as JSON Schema: derived from the defaults, and used to check values.
+"""Parameters of verifiers: a frozen `msgspec.Struct` as JSON Schema, and values read into it.
 
-    schema = schema_of({"size": 3}, {"size": {"minimum": 1, "description": "Letters at least."}})
-    check("size", 0, schema["properties"]["size"])   # RequestError: size must be at least 1, got 0
+    class Params(msgspec.Struct, frozen=True):
+        size: Annotated[int, Meta(ge=1, le=9, description="Minimum number of letters.")] = 3
 
-Only the keywords in `_KEYWORDS` are checked; a declaration with another keyword is refused, so that no
-schema promises an unchecked constraint. The contents of objects are not checked.
+    read(Params, {"size": 0}, "mine/exact")
+    # RequestError: size must be a whole number, at least 1 and at most 9, got 0; leave it out for 3
+
+Types, ranges, choices, defaults and descriptions stand in the struct and nowhere else; what fields must
+have in common stands in its `__post_init__`, as ValueError.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import cache
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import msgspec
 
 from verigym.canonical import JSON
 from verigym.errors import RequestError, TaskError, suggestion
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
-_NOTES = frozenset({"description", "title", "examples", "default", "$comment"})
-_KEYWORDS = frozenset(
-    {
-        *("type", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-        *("minLength", "maxLength", "minItems", "maxItems", "items"),
-    }
-)
-_NAMES = {
+_TYPES = {
     "null": "null",
     "boolean": "true or false",
     "integer": "a whole number",
@@ -34,125 +34,166 @@ _NAMES = {
     "array": "a list",
     "object": "an object",
 }
+_BOUNDS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "above {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "below {}",
+    "minLength": "with at least {} characters",
+    "maxLength": "with at most {} characters",
+    "minItems": "with at least {} items",
+    "maxItems": "with at most {} items",
+    "pattern": "that matches {}",
+}
+_PLACE = re.compile(r" - at `\$\.?(.*)`$", re.DOTALL)
+_STEPS = re.compile(r"\[(\d+)\]|([^.\[]+)")
+_LONGEST_VALUE = 200
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 
-def schema_of(
-    defaults: Mapping[str, JSON], declared: Mapping[str, Mapping[str, JSON]]
-) -> dict[str, Any]:
-    """Return the JSON Schema of an object of parameters, all optional with a default.
+def read(kind: type[S], given: Mapping[str, JSON], owner: str) -> S:
+    """Return the parameters `kind` with the values `given`; a float that is whole counts as an integer.
 
-    An undeclared type is that of the default (None: any value). Raises TaskError if a declaration has no
-    default, has an unknown keyword, or does not accept its own default.
+    Raises RequestError for a name that `owner` does not have or a value that does not fit.
     """
-    for name in declared:
-        if name not in defaults:
-            raise TaskError(
-                f"param_schemas declares {name!r}, which is not among the defaults; "
-                f"{suggestion(name, defaults)}"
-            )
-    properties: dict[str, Any] = {}
-    for name, default in defaults.items():
-        own = dict(declared.get(name, {}))
-        _known(name, own)
-        kind = {} if "type" in own or "enum" in own else _type_of(default)
-        properties[name] = {**kind, **own, "default": default}
-        try:
-            check(name, default, properties[name])
-        except RequestError as error:
-            raise TaskError(f"the default does not fit its own schema: {error}") from error
+    check_declaration(kind)
+    for name in given:
+        if name not in kind.__struct_fields__:
+            hint = suggestion(name, kind.__struct_fields__)
+            raise RequestError(f"{owner} has no parameter {name!r}; {hint}")
+        _check_finite(name, given[name])
+    try:
+        return msgspec.convert(_with_whole_numbers(kind, given), kind)
+    except msgspec.ValidationError as error:
+        raise RequestError(_refusal(kind, given, str(error))) from error
+
+
+def plain(made: msgspec.Struct, given: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return `made` as digests cover it: defaults and, in their place, the values as they were given."""
+    defaults = msgspec.to_builtins(type(made)())
+    given = _with_whole_numbers(type(made), given)
+    return {name: given.get(name, _listed(default)) for name, default in defaults.items()}
+
+
+def schema_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """Return the JSON Schema of an object of the parameters `kind`, all optional with a default."""
+    document = msgspec.json.schema(kind)
+    others = document["$defs"]
+    own = others.pop(kind.__name__)["properties"]
+    hints = get_type_hints(kind, include_extras=True)
+    defaults = msgspec.to_builtins(kind())
+    properties = {
+        name: {**_tidy(rule, hints[name]), "default": _listed(defaults[name])}
+        for name, rule in own.items()
+    }
     return {
         "$schema": DIALECT,
         "type": "object",
         "additionalProperties": False,
         "properties": properties,
+        **({"$defs": others} if others else {}),
     }
 
 
-def check(name: str, value: JSON, schema: Mapping[str, Any]) -> JSON:
-    """Return `value`, with a float that equals an integer converted. Raises RequestError if it is invalid."""
-    if "type" in schema:
-        kinds = schema["type"] if isinstance(schema["type"], list | tuple) else [schema["type"]]
-        if "integer" in kinds and isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if not any(_is(value, kind) for kind in kinds):
-            wanted = " or ".join(_NAMES[kind] for kind in kinds)
-            raise RequestError(f"{name} must be {wanted}, got {value!r}")
-    if "enum" in schema and not any(_same(value, one) for one in schema["enum"]):
-        shown = ", ".join(map(repr, schema["enum"]))
-        words = [one for one in schema["enum"] if isinstance(one, str)]
-        hint = f"; {suggestion(value, words)}" if isinstance(value, str) and words else ""
-        raise RequestError(f"{name} must be one of {shown}, got {value!r}{hint}")
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        _check_range(name, value, schema)
-    if isinstance(value, str):
-        _check_size(name, len(value), "characters", schema, "minLength", "maxLength")
-    if isinstance(value, list | tuple):
-        _check_size(name, len(value), "items", schema, "minItems", "maxItems")
-        if "items" in schema:
-            return [check(f"{name}[{i}]", one, schema["items"]) for i, one in enumerate(value)]
-    return value
+@cache
+def check_declaration(kind: type[msgspec.Struct]) -> None:
+    """Raise TaskError unless `kind` is frozen, and each of its fields has a default that fits."""
+    if not kind.__struct_config__.frozen:
+        raise TaskError(
+            f"{kind.__name__} must be frozen; write class {kind.__name__}(..., frozen=True)"
+        )
+    try:
+        made = kind()
+    except TypeError as error:
+        raise TaskError(f"each parameter needs a default: {kind.__name__}: {error}") from error
+    try:
+        msgspec.convert(msgspec.to_builtins(made), kind)
+        schema_of(kind)
+    except msgspec.ValidationError as error:
+        raise TaskError(
+            f"a default of {kind.__name__} does not fit its own type: {error}"
+        ) from error
+    except (TypeError, NameError) as error:
+        raise TaskError(f"{kind.__name__} has a type that JSON does not know: {error}") from error
 
 
-def _check_range(name: str, value: float, schema: Mapping[str, Any]) -> None:
-    if not math.isfinite(value):
+def _tidy(rule: dict[str, Any], hint: Any) -> dict[str, Any]:
+    """Return the rule with choices in the order in which they are written, and a union as a list of types."""
+    rule = dict(rule)
+    if "enum" in rule:
+        rule["enum"] = list(_choices(hint))
+    parts = rule.get("anyOf", ())
+    types = [part.get("type") for part in parts]
+    bounds = [(key, value) for part in parts for key, value in part.items() if key != "type"]
+    if parts and None not in types and len(dict(bounds)) == len(bounds):
+        del rule["anyOf"]
+        rule = {"type": types, **dict(bounds), **rule}
+    return rule
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    return tuple(choice for part in get_args(hint) for choice in _choices(part))
+
+
+def _check_finite(name: str, value: JSON) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
         raise RequestError(f"{name} must be finite, got {value!r}")
-    for keyword, holds, words in (
-        ("minimum", value >= schema.get("minimum", value), "at least"),
-        ("maximum", value <= schema.get("maximum", value), "at most"),
-        ("exclusiveMinimum", value > schema.get("exclusiveMinimum", -math.inf), "above"),
-        ("exclusiveMaximum", value < schema.get("exclusiveMaximum", math.inf), "below"),
-    ):
-        if not holds:
-            raise RequestError(f"{name} must be {words} {schema[keyword]}, got {value!r}")
+    if isinstance(value, list | tuple):
+        for i, one in enumerate(value):
+            _check_finite(f"{name}[{i}]", one)
 
 
-def _check_size(
-    name: str, size: int, what: str, schema: Mapping[str, Any], least: str, most: str
-) -> None:
-    if size < schema.get(least, 0):
-        raise RequestError(f"{name} must have at least {schema[least]} {what}, got {size}")
-    if size > schema.get(most, size):
-        raise RequestError(f"{name} must have at most {schema[most]} {what}, got {size}")
+def _listed(value: JSON) -> JSON:
+    return [_listed(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def _known(name: str, schema: Mapping[str, Any]) -> None:
-    for keyword in schema:
-        if keyword not in _KEYWORDS | _NOTES:
-            raise TaskError(
-                f"the schema of {name} has the keyword {keyword!r}, which is not checked; "
-                f"{suggestion(keyword, _KEYWORDS)}"
-            )
-    kinds = schema.get("type", [])
-    for kind in kinds if isinstance(kinds, list | tuple) else [kinds]:
-        if kind not in _NAMES:
-            raise TaskError(f"the schema of {name} has type {kind!r}; {suggestion(kind, _NAMES)}")
-    if isinstance(schema.get("items"), Mapping):
-        _known(f"{name}[]", schema["items"])
+def _with_whole_numbers(kind: type[msgspec.Struct], given: Mapping[str, JSON]) -> dict[str, JSON]:
+    found = dict(given)
+    if any(isinstance(value, float) for value in given.values()):
+        rules = schema_of(kind)["properties"]
+        for name, value in given.items():
+            if isinstance(value, float) and value.is_integer() and _is_whole(rules[name]):
+                found[name] = int(value)
+    return found
 
 
-def _type_of(default: JSON) -> dict[str, Any]:
-    for kind in ("boolean", "integer", "number", "string", "array", "object"):
-        if _is(default, kind):
-            return {"type": kind}
-    return {}
+def _is_whole(rule: Mapping[str, Any]) -> bool:
+    kinds = rule.get("type", ())
+    return "integer" in ([kinds] if isinstance(kinds, str) else kinds)
 
 
-def _is(value: JSON, kind: str) -> bool:
-    if kind == "null":
-        return value is None
-    if kind == "boolean":
-        return isinstance(value, bool)
-    if kind == "integer":
-        return isinstance(value, int) and not isinstance(value, bool)
-    if kind == "number":
-        return isinstance(value, int | float) and not isinstance(value, bool)
-    if kind == "string":
-        return isinstance(value, str)
-    if kind == "array":
-        return isinstance(value, list | tuple)
-    return isinstance(value, dict)
+def _refusal(kind: type[msgspec.Struct], given: Mapping[str, JSON], error: str) -> str:
+    """Return the sentence that says which value was given, which is wanted and what to do."""
+    found = _PLACE.search(error)
+    if found is None:  # from `__post_init__`
+        return error
+    value: Any = given
+    rule: Any = schema_of(kind)
+    for place, name in _STEPS.findall(found[1]):
+        try:
+            value = value[int(place)] if place else value[name]
+            rule = rule["items"] if place else rule["properties"][name]
+        except (KeyError, IndexError, TypeError):
+            return f"{found[1]}: {error[: found.start()]}"
+    shown = repr(value)[:_LONGEST_VALUE]
+    words = [one for one in rule.get("enum", ()) if isinstance(one, str)]
+    if isinstance(value, str) and words:
+        advice = suggestion(value, words)
+    else:
+        advice = f"leave it out for {rule['default']!r}" if "default" in rule else ""
+    sentence = f"{found[1]} must be {_wanted(rule)}, got {shown}"
+    return f"{sentence}; {advice}" if advice else sentence
 
 
-def _same(one: JSON, other: JSON) -> bool:
-    """Return True if two JSON values are equal; True is not 1."""
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
+def _wanted(rule: Mapping[str, Any]) -> str:
+    if "enum" in rule:
+        return f"one of {', '.join(map(repr, rule['enum']))}"
+    if "anyOf" in rule:
+        return " or ".join(map(_wanted, rule["anyOf"]))
+    kinds = rule.get("type", ())
+    types = " or ".join(_TYPES[one] for one in ([kinds] if isinstance(kinds, str) else kinds))
+    bounds = " and ".join(text.format(rule[key]) for key, text in _BOUNDS.items() if key in rule)
+    return f"{types}, {bounds}" if bounds else types or "of another type"

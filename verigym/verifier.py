@@ -1,14 +1,29 @@
-"""`Verifier`, the class that an author subclasses: `(task, submission) -> Verdict`; versioned and pure."""
+"""`Verifier[P]`, the class that an author subclasses: `(task, submission) -> Verdict`; versioned and pure.
+
+class Params(msgspec.Struct, frozen=True):
+    fold: Annotated[bool, Meta(description="Ignore case.")] = False
+
+class Exact(Verifier[Params]):
+    id = "mine/exact"
+    version = 1
+
+    def judge(self, task, submission):
+        same = submission.lower() == task.reference if self.settings.fold else submission == task.reference
+        return scored(float(same), "compared")
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, cast, get_args
+
+import msgspec
+from typing_extensions import TypeVar
 
 from verigym import params as parameters
 from verigym.canonical import JSON
-from verigym.errors import MissingError, RequestError, SandboxError, TaskError, suggestion
+from verigym.errors import MissingError, RequestError, SandboxError, TaskError
 from verigym.judge import Judge
 from verigym.missing import REASON, explain
 from verigym.submission import identity_of, refusal
@@ -16,19 +31,26 @@ from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
 
 
-class Verifier(Judge):
-    """Judges submissions in this process. Subclasses set `id`, `version` and `defaults`, and write `judge`.
+class NoParams(msgspec.Struct, frozen=True):
+    """Parameters of a verifier that has none."""
 
-    A change that can alter any score raises `version`. Parameters are plain JSON values that fit
-    `schema()`; an unknown one is refused.
+
+P = TypeVar("P", bound=msgspec.Struct, default=msgspec.Struct, covariant=True)
+
+
+class Verifier(Judge, Generic[P]):
+    """Judges submissions in this process. Subclasses set `id` and `version`, and write `judge`.
+
+    A change that can alter any score raises `version`. `P` declares the parameters: a frozen
+    `msgspec.Struct` whose fields have defaults, types, and ranges and descriptions by `msgspec.Meta`.
+    `settings` holds their values; `params` is the same as plain data, which digests cover.
     """
 
     id: ClassVar[str]
     version: ClassVar[int]
-    defaults: ClassVar[Mapping[str, JSON]] = {}
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {}
-    """JSON Schema keywords by parameter, beyond what the defaults imply: `description`, `enum`, `minimum`
-    and the like. If no type is given, it is that of the default."""
+    params_type: ClassVar[type[msgspec.Struct]] = NoParams
+    """`P`, set by naming it in the class statement."""
+    settings: P
     about: ClassVar[str] = ""
     """Description in one line: what is judged and what a submission looks like."""
     evidence: ClassVar[str] = ""
@@ -37,19 +59,25 @@ class Verifier(Judge):
     weights: ClassVar[Mapping[str, float]] = {}
     """Weights of a verdict's parts in the score; a weight of 0 is reported but not scored."""
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__dict__.keys() & {"defaults", "param_schemas"}:
+            raise TaskError(
+                f"{cls.__name__} declares its parameters by defaults and param_schemas, which are not read; "
+                f"declare them in class Params(msgspec.Struct, frozen=True) and write {cls.__name__}(Verifier[Params])"
+            )
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            for kind in get_args(base):
+                if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+                    cls.params_type = kind
+
     def __init__(self, **params: JSON) -> None:
-        known = self.schema()["properties"]
-        for name in params:
-            if name not in known:
-                raise RequestError(
-                    f"verifier {self.id} has no parameter {name!r}; {suggestion(name, known)}"
-                )
-        given = {name: parameters.check(name, v, known[name]) for name, v in params.items()}
-        self.params: dict[str, JSON] = {**self.defaults, **given}
+        self.settings = cast(P, parameters.read(self.params_type, params, f"verifier {self.id}"))
+        self.params: dict[str, JSON] = parameters.plain(self.settings, params)
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of the parameters: types, ranges, choices, defaults and descriptions."""
-        return parameters.schema_of(self.defaults, self.param_schemas)
+        return parameters.schema_of(self.params_type)
 
     @abstractmethod
     def judge(self, task: Task, submission: JSON) -> Verdict:

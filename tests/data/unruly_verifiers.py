@@ -9,15 +9,22 @@ import sys
 import time
 from pathlib import Path
 
-from verigym import RequestError, SandboxError, TaskError, Verifier, scored
+from msgspec import Struct
+
+from verigym import SandboxError, TaskError, Verifier, scored
 
 
-class Obeys(Verifier):
+class ObeysParams(Struct, frozen=True):
+    """Parameters of `Obeys`."""
+
+    strict: bool = True
+
+
+class Obeys(Verifier[ObeysParams]):
     """Does what `submission["do"]` says; `submission["at"]` is a path to report a pid to."""
 
     id = "unruly/obeys"
     version = 3
-    defaults = {"strict": True}  # noqa: RUF012
     about = "Does as it is told."
 
     def judge(self, task, submission):
@@ -74,17 +81,21 @@ class Obeys(Verifier):
             Path(submission["at"]).write_text(f"{pid}\n")
 
 
-class Picky(Verifier):
+class PickyParams(Struct, frozen=True):
+    """Parameters of `Picky`."""
+
+    size: int = 1
+
+    def __post_init__(self):
+        if self.size < 1:
+            raise ValueError("size must be a whole number above 0")
+
+
+class Picky(Verifier[PickyParams]):
     """Refuses some values of its parameter."""
 
     id = "unruly/picky"
     version = 1
-    defaults = {"size": 1}  # noqa: RUF012
-
-    def __init__(self, **params):
-        super().__init__(**params)
-        if not isinstance(self.params["size"], int) or self.params["size"] < 1:
-            raise RequestError("size must be a whole number above 0")
 
     def judge(self, task, submission):
         return scored(1.0 if submission == task.reference else 0.0, "compared")

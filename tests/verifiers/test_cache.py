@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,12 +31,17 @@ def task(reference=1, **fields):
     return Task(**{**base, **fields}, reference=reference)
 
 
-class Counting(Verifier):
+class Fold(msgspec.Struct, frozen=True):
+    """Parameters of `Counting`."""
+
+    fold: bool = False
+
+
+class Counting(Verifier[Fold]):
     """Equality, with a count of what was judged."""
 
     id = "tests/counting"
     version = 1
-    defaults = {"fold": False}  # noqa: RUF012
 
     def __init__(self, **params):
         super().__init__(**params)

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,13 +38,17 @@ TASK = Task(
 )
 
 
-class Says(Verifier):
+class What(msgspec.Struct, frozen=True):
+    """Parameters of `Says`."""
+
+    what: float | str = 1.0
+
+
+class Says(Verifier[What]):
     """Gives the verdict that its parameter says: a score, or the name of a status."""
 
     id = "tests/says"
     version = 1
-    defaults = {"what": 1.0}  # noqa: RUF012
-    param_schemas = {"what": {"type": ["number", "string"]}}  # noqa: RUF012
     asked = 0
 
     def judge(self, task, submission):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -129,12 +130,15 @@ def test_batches_are_those_of_the_process(service, items):
     assert there.verify_batch(pairs) == here.verify_batch(pairs)
 
 
-class _Same(Verifier):
+class _Size(msgspec.Struct, frozen=True):
+    size: int = 1
+
+
+class _Same(Verifier[_Size]):
     """The plugin's `unruly/picky`, defined here again: only what it says of itself counts."""
 
     id = PICKY
     version = 1
-    defaults = {"size": 1}  # noqa: RUF012
 
     def judge(self, task, submission):
         return scored(1.0 if submission == task.reference else 0.0, "compared")

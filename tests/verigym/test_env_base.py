@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -29,12 +30,17 @@ class Counter:
     given_up: bool = False
 
 
-class CountVerifier(Verifier):
+class Strict(msgspec.Struct, frozen=True):
+    """Parameters of `CountVerifier`."""
+
+    strict: bool = True
+
+
+class CountVerifier(Verifier[Strict]):
     """Full marks for reaching the goal; `outage` names a failure to show instead."""
 
     id = "tests/count"
     version = 3
-    defaults = {"strict": True}  # noqa: RUF012
 
     def __init__(self, **params):
         super().__init__(**params)

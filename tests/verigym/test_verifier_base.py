@@ -1,6 +1,7 @@
 """Features that `Verifier` gives every verifier: stamps, digests, and faults instead of
 exceptions."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,12 +11,18 @@ from verigym import Status, Verifier, fault, scored
 from verigym.submission import MAX_DEPTH
 
 
-class Echo(Verifier):
+class EchoParams(msgspec.Struct, frozen=True):
+    """Parameters of `Echo`."""
+
+    fold: bool = False
+    limit: int = 3
+
+
+class Echo(Verifier[EchoParams]):
     """Score 1 if the submission equals the reference; `raise_` is raised first, where set."""
 
     id = "tests/echo"
     version = 2
-    defaults = {"fold": False, "limit": 3}  # noqa: RUF012
     about = "Equality."
     raise_ = None
 
@@ -145,7 +152,8 @@ def test_batches_keep_their_order():
 
 def test_parameters():
     assert Echo(limit=5).params == {"fold": False, "limit": 5}
-    assert Echo.defaults == {"fold": False, "limit": 3}
+    assert Echo().params == {"fold": False, "limit": 3}
+    assert Echo(limit=5).settings == EchoParams(limit=5)
     with pytest.raises(verigym.RequestError, match="no parameter 'limits'; did you mean 'limit'"):
         Echo(limits=5)
 

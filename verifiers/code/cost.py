@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -43,7 +44,21 @@ from verigym.verifiers.code.values import BadValue
 _LIMITS = Limits(wall_s=14.0, cpu_s=10.0, memory_mib=512)
 
 
-class CostVerifier(Verifier):
+class CostParams(Struct, frozen=True):
+    """Parameters of `CostVerifier`."""
+
+    within: Annotated[
+        float, Meta(ge=1, description="Times the best known steps that earn full marks.")
+    ] = 1.5
+    steps: Annotated[
+        int, Meta(ge=1, description="Steps of one call of the task's own programs.")
+    ] = 5_000_000
+    max_chars: Annotated[int, Meta(ge=0, description="Characters of a submission at most.")] = (
+        16_384
+    )
+
+
+class CostVerifier(Verifier[CostParams]):
     """1 at most `within` times the steps of the best known program, 0 at as many as the slow one, and
     by the logarithm between; 0 for a program with a wrong value.
 
@@ -65,16 +80,6 @@ class CostVerifier(Verifier):
         "The values that the function returns, all of which must be those of the slow version, and the "
         "steps that it took; time counts for nothing."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {
-        "within": 1.5,
-        "steps": 5_000_000,
-        "max_chars": 16_384,
-    }
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "within": {"minimum": 1, "description": "Times the best known steps that earn full marks."},
-        "steps": {"minimum": 1, "description": "Steps of one call of the task's own programs."},
-        "max_chars": {"minimum": 0, "description": "Characters of a submission at most."},
-    }
     weights: ClassVar[Mapping[str, float]] = {"steps_ratio": 0.0}
 
     def __init__(self, **params: JSON) -> None:
@@ -86,7 +91,7 @@ class CostVerifier(Verifier):
         reference = _checked(task.reference)
         if not isinstance(submission, str):
             return unusable("not_text", "a submission is a program's text")
-        if len(submission) > float(str(self.params["max_chars"])):
+        if len(submission) > self.settings.max_chars:
             return unusable("too_long", f"{len(submission)} characters are too many")
         source = extract_program(submission, "python")
         if not source.strip():
@@ -98,7 +103,7 @@ class CostVerifier(Verifier):
             [reference["slow"], reference["fast"]],
             function,
             calls,
-            int(str(self.params["steps"])),
+            self.settings.steps,
             _LIMITS,
         )
         most, best = _total(slow, fast)
@@ -129,7 +134,7 @@ class CostVerifier(Verifier):
         said = f"{total} steps; the version given takes {most}, the best known {best}"
         if total >= most:
             return scored(0.0, "no_cheaper", said, parts)
-        enough = best * float(str(self.params["within"]))
+        enough = best * self.settings.within
         if total <= enough:
             return scored(1.0, "cheapest", said, parts)
         return scored(math.log(most / total) / math.log(most / enough), "cheaper", said, parts)

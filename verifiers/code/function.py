@@ -17,8 +17,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
+from msgspec import Meta
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -28,7 +29,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifiers.code.checker import CheckerProgram
 from verigym.verifiers.code.drivers import KEYWORDS, SOLUTIONS, driver
-from verigym.verifiers.code.program import Plan, ProgramVerifier
+from verigym.verifiers.code.program import Plan, ProgramParams, ProgramVerifier
 from verigym.verifiers.code.runs import ENDINGS, shown, trouble
 from verigym.verifiers.code.values import VALUE_CHECKERS, BadValue, Normal, normal, read_answer
 
@@ -43,7 +44,19 @@ class _Test:
     visible: bool
 
 
-class FunctionVerifier(ProgramVerifier):
+class FunctionParams(ProgramParams, frozen=True):
+    """Parameters of `FunctionVerifier`."""
+
+    checker: Annotated[
+        Literal["exact", "unordered", "unordered_deep", "values"],
+        Meta(description="How results are compared."),
+    ] = "values"
+    tolerance: Annotated[
+        float, Meta(ge=0, description="Absolute, or relative to the wanted number.")
+    ] = 1e-9
+
+
+class FunctionVerifier(ProgramVerifier[FunctionParams]):
     """Full marks for a program whose function returns what every test wants, else 0.
 
     `Task.reference` is `{"function": name, "tests": [{"args": [...], "kwargs": {...}, "result": value,
@@ -65,19 +78,10 @@ class FunctionVerifier(ProgramVerifier):
     )
     languages: ClassVar[frozenset[str] | None] = frozenset(SOLUTIONS)
     checkers: ClassVar[Mapping[str, Any]] = VALUE_CHECKERS
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        **ProgramVerifier.param_schemas,
-        "checker": {"enum": sorted(VALUE_CHECKERS), "description": "How results are compared."},
-    }
     evidence: ClassVar[str] = (
         "The plain value that the function returns for each call, compared outside the "
         "sandbox; what is printed counts for nothing."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {
-        **ProgramVerifier.defaults,
-        "checker": "values",
-        "tolerance": 1e-9,
-    }
 
     @override
     def plan(self, task: Task, source: str) -> Plan:
@@ -141,7 +145,7 @@ class FunctionVerifier(ProgramVerifier):
         if isinstance(checker, CheckerProgram):
             expected, output = (json.dumps(value).encode() for value in (test.result, answer))
             return checker.accepts(self._place(), test.call, expected, output)
-        return VALUE_CHECKERS[checker](got, test.want, self._tolerance)
+        return VALUE_CHECKERS[checker](got, test.want, self.settings.tolerance)
 
 
 def _shown(value: JSON) -> str:

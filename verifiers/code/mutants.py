@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -34,7 +35,18 @@ from verigym.verifiers.code.inputs import breach, read_bounds, smallest
 _LIMITS = Limits(wall_s=14.0, cpu_s=10.0, memory_mib=512)
 
 
-class MutantsVerifier(Verifier):
+class MutantsParams(Struct, frozen=True):
+    """Parameters of `MutantsVerifier`."""
+
+    steps: Annotated[
+        int, Meta(ge=1, description="Steps of one call before it counts as endless.")
+    ] = 20_000
+    max_chars: Annotated[int, Meta(ge=0, description="Characters of a submission at most.")] = (
+        16_384
+    )
+
+
+class MutantsVerifier(Verifier[MutantsParams]):
     """Score: the share of mutants that behave differently from the right program on some given
     input.
 
@@ -57,11 +69,6 @@ class MutantsVerifier(Verifier):
         "What the task's own programs return on the inputs; one input outside the bounds, or one too "
         "many, and nothing is paid."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {"steps": 20_000, "max_chars": 16_384}
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "steps": {"minimum": 1, "description": "Steps of one call before it counts as endless."},
-        "max_chars": {"minimum": 0, "description": "Characters of a submission at most."},
-    }
     weights: ClassVar[Mapping[str, float]] = {"killed": 1.0}
 
     def __init__(self, **params: JSON) -> None:
@@ -74,7 +81,7 @@ class MutantsVerifier(Verifier):
         bounds = read_bounds(reference["args"])
         if not isinstance(submission, str):
             return unusable("not_text", "a submission is a reply with a JSON list of inputs")
-        if len(submission) > int(str(self.params["max_chars"])):
+        if len(submission) > self.settings.max_chars:
             return unusable("too_long", f"{len(submission)} characters are too many")
         calls = read_calls(submission)
         if calls is None:
@@ -119,7 +126,7 @@ class MutantsVerifier(Verifier):
             [reference["program"], *reference["mutants"]],
             reference["function"],
             calls,
-            int(str(self.params["steps"])),
+            self.settings.steps,
             _LIMITS,
         )
 

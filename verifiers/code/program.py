@@ -5,7 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta, Struct
+from typing_extensions import TypeVar
 
 from verigym.canonical import JSON
 from verigym.errors import RequestError, TaskError, suggestion
@@ -49,7 +52,29 @@ class Plan:
     """(index, result) -> None if the test passed, else the verdict on it."""
 
 
-class ProgramVerifier(Verifier):
+class ProgramParams(Struct, frozen=True):
+    """Parameters of all verifiers that run a program once per test."""
+
+    language: Annotated[
+        str, Meta(description="What the program is written in; a task may say another.")
+    ] = "python"
+    checker: str = ""
+    tolerance: Annotated[
+        float, Meta(ge=0, description="Absolute, or relative to the wanted number.")
+    ] = 1e-6
+    wall_s: Annotated[float, Meta(ge=0, description="Seconds by the clock for one test.")] = 10.0
+    cpu_s: Annotated[float, Meta(ge=0, description="Seconds of processor time for one test.")] = 5.0
+    memory_mib: Annotated[int, Meta(ge=0, description="Memory of one test's processes.")] = 512
+    max_chars: Annotated[int, Meta(ge=0, description="Characters of a submission at most.")] = 65536
+    run_all: Annotated[bool, Meta(description="Go on after the first failure.")] = False
+    partial: Annotated[bool, Meta(description="The share of tests passed is the score.")] = False
+    per_test: Annotated[bool, Meta(description="Each test that ran is a part.")] = False
+
+
+Q = TypeVar("Q", bound=ProgramParams, default=ProgramParams, covariant=True)
+
+
+class ProgramVerifier(Verifier[Q]):
     """Base class of verifiers that run a program once per test. Subclasses read the reference and
     judge one result.
 
@@ -59,49 +84,17 @@ class ProgramVerifier(Verifier):
     languages: ClassVar[frozenset[str] | None] = None
     """Languages that can be judged; None for all that the sandbox knows."""
     checkers: ClassVar[Mapping[str, Any]] = {}
-    defaults: ClassVar[Mapping[str, JSON]] = {
-        "language": "python",
-        "checker": "tokens",
-        "tolerance": 1e-6,
-        "wall_s": 10.0,
-        "cpu_s": 5.0,
-        "memory_mib": 512,
-        "max_chars": 65536,
-        "run_all": False,
-        "partial": False,
-        "per_test": False,
-    }
-
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "language": {"description": "What the program is written in; a task may say another."},
-        "tolerance": {"minimum": 0, "description": "Absolute, or relative to the wanted number."},
-        "wall_s": {"minimum": 0, "description": "Seconds by the clock for one test."},
-        "cpu_s": {"minimum": 0, "description": "Seconds of processor time for one test."},
-        "memory_mib": {"minimum": 0, "description": "Memory of one test's processes."},
-        "max_chars": {"minimum": 0, "description": "Characters of a submission at most."},
-        "run_all": {"description": "Go on after the first failure."},
-        "partial": {"description": "The share of tests passed is the score."},
-        "per_test": {"description": "Each test that ran is a part."},
-    }
     weights: ClassVar[Mapping[str, float]] = {"passed": 0.0}
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
         self.sandbox: Sandbox | None = None
-        self._language = self._known_language(self.params["language"])
-        checker = self.params["checker"]
-        if not isinstance(checker, str) or checker not in self.checkers:
-            raise RequestError(
-                f"{self.id} has no checker {checker!r}; {suggestion(str(checker), self.checkers)}"
-            )
-        self._checker = checker
-        self._tolerance = self._number("tolerance")
-        self._max_chars = self._number("max_chars")
-        for name in ("run_all", "partial", "per_test"):
-            if not isinstance(self.params[name], bool):
-                raise RequestError(f"{name} must be true or false, got {self.params[name]!r}")
+        made = self.settings
+        self._language = self._known_language(made.language)
         self._limits: dict[str, Any] = {
-            name: self._number(name) for name in ("wall_s", "cpu_s", "memory_mib")
+            "wall_s": made.wall_s,
+            "cpu_s": made.cpu_s,
+            "memory_mib": made.memory_mib,
         }
         Limits(**self._limits)  # refuses what cannot be, at once
 
@@ -112,7 +105,7 @@ class ProgramVerifier(Verifier):
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """Judge a program's text."""
-        verdict, _ = self._judged(task, submission, all_tests=bool(self.params["run_all"]))
+        verdict, _ = self._judged(task, submission, all_tests=self.settings.run_all)
         return verdict
 
     def report(self, task: Task, submission: JSON) -> list[TestReport]:
@@ -133,7 +126,7 @@ class ProgramVerifier(Verifier):
         plan = self.plan(task, source if isinstance(source, str) else "")
         if isinstance(source, Verdict):
             return source, []
-        all_tests = all_tests or bool(self.params["partial"])
+        all_tests = all_tests or self.settings.partial
         failure: Verdict | None = None
         reports: list[TestReport] = []
         place = self._place()
@@ -154,12 +147,12 @@ class ProgramVerifier(Verifier):
     def _sum(self, failure: Verdict | None, reports: list[TestReport], total: int) -> Verdict:
         share = sum(report.passed for report in reports) / total
         parts = {"passed": share}
-        if self.params["per_test"]:
+        if self.settings.per_test:
             width = len(str(total))
             parts |= {f"test_{r.number:0{width}}": float(r.passed) for r in reports}
         if failure is None:
             return scored(1.0, "correct", f"all {total} tests passed", parts)
-        if self.params["partial"] and share > 0:
+        if self.settings.partial and share > 0:
             return scored(share, failure.reason, failure.evidence, parts)
         return replace(failure, parts=parts)
 
@@ -169,9 +162,9 @@ class ProgramVerifier(Verifier):
     def _program(self, submission: JSON, language: str) -> str | Verdict:
         if not isinstance(submission, str):
             return unusable("not_text", "a submission is a program's text")
-        if len(submission) > self._max_chars:
+        if len(submission) > self.settings.max_chars:
             return unusable(
-                "too_long", f"{len(submission)} characters, {self._max_chars:g} are allowed"
+                "too_long", f"{len(submission)} characters, {self.settings.max_chars:g} are allowed"
             )
         source = extract_program(submission, language)
         return source if source.strip() else unusable("no_program", "the reply holds no program")
@@ -199,7 +192,7 @@ class ProgramVerifier(Verifier):
 
     def _checker_of(self, reference: Mapping[str, JSON]) -> str | CheckerProgram:
         """Return the task's checker, or else the parameter."""
-        value = reference.get("checker", self._checker)
+        value = reference.get("checker", self.settings.checker)
         if not isinstance(value, str):
             return read_checker(value)
         if value not in self.checkers:
@@ -223,12 +216,6 @@ class ProgramVerifier(Verifier):
                 f"{', '.join(sorted(self.languages))}, or judge what it prints with code/stdio"
             )
         return language
-
-    def _number(self, name: str) -> float | int:
-        value = self.params[name]
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-            raise RequestError(f"{name} must be a number of at least 0, got {value!r}")
-        return value
 
 
 def _report(number: int, visible: bool, found: Verdict | None, result: Result) -> TestReport:

@@ -15,8 +15,9 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -46,7 +47,15 @@ class _Repository:
     results: list[Normal]
 
 
-class RepoVerifier(Verifier):
+class RepoParams(Struct, frozen=True):
+    """Parameters of `RepoVerifier`."""
+
+    wall_s: Annotated[float, Meta(gt=0, description="Seconds by the clock for one call.")] = 10.0
+    cpu_s: Annotated[float, Meta(gt=0, description="Seconds of processor time for one call.")] = 5.0
+    memory_mib: Annotated[int, Meta(ge=1, description="Memory of one call's processes.")] = 256
+
+
+class RepoVerifier(Verifier[RepoParams]):
     """Full marks if every call returns the wanted value after the patch, else 0.
 
     `Task.reference` is `{"files": {path: text}, "entry": "package.module:function", "tests": [{"args": [...],
@@ -68,12 +77,6 @@ class RepoVerifier(Verifier):
         "The plain values that the function returns for hidden calls, compared outside the sandbox; tests, "
         "messages and exit status count for nothing."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {"wall_s": 10.0, "cpu_s": 5.0, "memory_mib": 256}
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "wall_s": {"exclusiveMinimum": 0, "description": "Seconds by the clock for one call."},
-        "cpu_s": {"exclusiveMinimum": 0, "description": "Seconds of processor time for one call."},
-        "memory_mib": {"minimum": 1, "description": "Memory of one call's processes."},
-    }
     weights: ClassVar[Mapping[str, float]] = {"passed": 0.0}
 
     def __init__(self, **params: JSON) -> None:

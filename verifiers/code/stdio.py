@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
+from msgspec import Meta
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -22,7 +23,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifiers.code.check import CHECKERS
 from verigym.verifiers.code.checker import CheckerProgram
-from verigym.verifiers.code.program import Plan, ProgramVerifier
+from verigym.verifiers.code.program import Plan, ProgramParams, ProgramVerifier
 from verigym.verifiers.code.runs import ENDINGS, shown, trouble
 
 
@@ -33,7 +34,15 @@ class _Test:
     visible: bool
 
 
-class StdioVerifier(ProgramVerifier):
+class StdioParams(ProgramParams, frozen=True):
+    """Parameters of `StdioVerifier`."""
+
+    checker: Annotated[
+        Literal["exact", "floats", "lines", "tokens"], Meta(description="How results are compared.")
+    ] = "tokens"
+
+
+class StdioVerifier(ProgramVerifier[StdioParams]):
     """Full marks for a program that passes every test of the task, else 0.
 
     `Task.reference` is `{"tests": [{"stdin", "stdout", "visible"}, ...]}`, and may hold `limits` (fields
@@ -54,10 +63,6 @@ class StdioVerifier(ProgramVerifier):
         "the submission is the program's text, fenced or bare."
     )
     checkers: ClassVar[Mapping[str, Any]] = CHECKERS
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        **ProgramVerifier.param_schemas,
-        "checker": {"enum": sorted(CHECKERS), "description": "How results are compared."},
-    }
     evidence: ClassVar[str] = (
         "What the program prints for each test's input, in a process of its own; its "
         "exit, messages and files count for nothing but a failure."
@@ -104,7 +109,7 @@ class StdioVerifier(ProgramVerifier):
     def _right(self, test: _Test, printed: bytes, checker: str | CheckerProgram) -> bool:
         if isinstance(checker, CheckerProgram):
             return checker.accepts(self._place(), test.stdin, test.stdout, printed)
-        return CHECKERS[checker](printed, test.stdout, self._tolerance)
+        return CHECKERS[checker](printed, test.stdout, self.settings.tolerance)
 
 
 def _read(number: int, test: Mapping[str, JSON]) -> _Test:

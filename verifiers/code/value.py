@@ -11,9 +11,9 @@ length. Does not cover: escapes in texts, exponents, complex numbers, bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any, ClassVar, TypeAlias
+from typing import Annotated, Any, ClassVar, TypeAlias
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -127,7 +127,13 @@ def _number(text: str) -> Value:
     return ("int", "0" if digits == "0" else text)
 
 
-class ValueVerifier(Verifier):
+class ValueParams(Struct, frozen=True):
+    """Parameters of `ValueVerifier`."""
+
+    max_chars: Annotated[int, Meta(ge=1, description="Characters of an answer at most.")] = 4000
+
+
+class ValueVerifier(Verifier[ValueParams]):
     """Score 1 for the wanted value in the `<answer>` tags of a reply, else 0.
 
     `Task.reference` is `{"literal": text}`, a value as Python writes it. Reasons: `correct`, `wrong_value`;
@@ -143,10 +149,6 @@ class ValueVerifier(Verifier):
         "value; the submission is the reply."
     )
     evidence: ClassVar[str] = "The value in the answer tags; all else counts for nothing."
-    defaults: ClassVar[Mapping[str, JSON]] = {"max_chars": 4000}
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "max_chars": {"minimum": 1, "description": "Characters of an answer at most."},
-    }
 
     @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
@@ -157,7 +159,7 @@ class ValueVerifier(Verifier):
         last = (last_answer(text) or "").strip()
         if not last:
             return unusable("no_answer", "the reply has no value in answer tags")
-        most = int(str(self.params["max_chars"]))
+        most = self.settings.max_chars
         if len(last) > most:
             return unusable("too_long", f"an answer has at most {most} characters")
         try:

@@ -17,8 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -52,7 +53,15 @@ class _Design:
     expected: list[list[int]]
 
 
-class VerilogVerifier(Verifier):
+class VerilogParams(Struct, frozen=True):
+    """Parameters of `VerilogVerifier`."""
+
+    max_chars: Annotated[int, Meta(ge=0, description="Characters of a submission at most.")] = (
+        32_768
+    )
+
+
+class VerilogVerifier(Verifier[VerilogParams]):
     """Full marks if every output is as wanted after every vector, else 0.
 
     `Task.reference` is `{"module": name, "clock": name or "", "inputs": [[name, bits], ...], "outputs": the
@@ -75,10 +84,6 @@ class VerilogVerifier(Verifier):
         "The module's outputs after each input vector, printed by the test bench; a source with "
         "system tasks or compiler directives is not run."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {"max_chars": 32_768}
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "max_chars": {"minimum": 0, "description": "Characters of a submission at most."},
-    }
     weights: ClassVar[Mapping[str, float]] = {"passed": 0.0}
 
     def __init__(self, **params: JSON) -> None:
@@ -90,7 +95,7 @@ class VerilogVerifier(Verifier):
         design = _read(task.reference)
         if not isinstance(submission, str):
             return unusable("not_text", "a submission is the text of a module")
-        if len(submission) > float(str(self.params["max_chars"])):
+        if len(submission) > self.settings.max_chars:
             return unusable("too_long", f"{len(submission)} characters are too many")
         source = extract_program(submission, "verilog")
         if not source.strip():

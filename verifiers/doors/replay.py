@@ -9,8 +9,9 @@ The verifier needs the library that plays the game; without it the verdict is a 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -21,7 +22,13 @@ from verigym.verifier import Verifier
 from verigym.verifiers.doors.game import start
 
 
-class DoorReplayVerifier(Verifier):
+class DoorReplayParams(Struct, frozen=True):
+    """Parameters of `DoorReplayVerifier`."""
+
+    max_chars: Annotated[int, Meta(ge=1, description="Characters of one action at most.")] = 4096
+
+
+class DoorReplayVerifier(Verifier[DoorReplayParams]):
     """Score of the game at its end; for a game that is not over, the score for giving up there.
 
     Judged with `won`, `part` (between 0 and 1) and `not_won`; unusable with `not_moves`, `too_long`,
@@ -36,10 +43,6 @@ class DoorReplayVerifier(Verifier):
     evidence: ClassVar[str] = (
         "The actions and the game they lead to; words beside them do not count."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {"max_chars": 4096}
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "max_chars": {"minimum": 1, "description": "Characters of one action at most."}
-    }
 
     @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
@@ -49,7 +52,7 @@ class DoorReplayVerifier(Verifier):
         for number, move in enumerate(submission, 1):
             if not isinstance(move, str):
                 return unusable("not_moves", f"move {number} is no text")
-            if len(move) > int(str(self.params["max_chars"])):
+            if len(move) > self.settings.max_chars:
                 return unusable("too_long", f"move {number} has {len(move)} characters")
             moves.append(move)
         try:

@@ -19,8 +19,9 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -35,7 +36,6 @@ from verigym.verifiers.text.evidence import show
 from verigym.verifiers.text.strict_json import NotJson, read_json
 
 MAX_CHARS = 1 << 20
-AFTER_GOAL = ("refuse", "ignore")
 
 _SEPARATORS = re.compile(r"[,;\n]")
 _BRACKETS = re.compile(r"[\[(][^\[\]()]{0,20}[\])]")
@@ -49,7 +49,24 @@ class Reading(Protocol):
         """Return a move in canonical form; None if the text is not a move."""
 
 
-class ReplayVerifier(Verifier):
+class ReplayParams(Struct, frozen=True):
+    """Parameters of `ReplayVerifier`."""
+
+    after_goal: Annotated[
+        Literal["refuse", "ignore"],
+        Meta(description="Whether moves after the goal spoil it or are not looked at."),
+    ] = "refuse"
+    max_moves: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=1_000_000,
+            description="Moves that are replayed at most; the task's own budget is in its reference.",
+        ),
+    ] = 10_000
+
+
+class ReplayVerifier(Verifier[ReplayParams]):
     """Score 1 for moves that are legal one after the other and end at the goal, else 0.
 
     Judged with `goal_reached`, `goal_not_reached`, `illegal_move`, `moves_after_goal`, `over_budget`
@@ -67,19 +84,7 @@ class ReplayVerifier(Verifier):
         "Replays moves by the rules of a named game (2048, hanoi, sokoban and others); they must "
         "all be legal and reach the goal. The submission is a list of moves, or text."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {"after_goal": "refuse", "max_moves": 10_000}
 
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "after_goal": {
-            "enum": list(AFTER_GOAL),
-            "description": "Whether moves after the goal spoil it or are not looked at.",
-        },
-        "max_moves": {
-            "minimum": 1,
-            "maximum": 1_000_000,
-            "description": "Moves that are replayed at most; the task's own budget is in its reference.",
-        },
-    }
     evidence: ClassVar[str] = (
         "The moves and the state they lead to; words beside them count for nothing."
     )
@@ -87,7 +92,7 @@ class ReplayVerifier(Verifier):
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
-        self._most = int(str(self.params["max_moves"]))
+        self._most = self.settings.max_moves
 
     @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
@@ -104,7 +109,7 @@ class ReplayVerifier(Verifier):
             return moves
         for number, written in enumerate(moves, 1):
             if rules.won(state):
-                if self.params["after_goal"] == "ignore":
+                if self.settings.after_goal == "ignore":
                     return self._reached(number - 1, len(moves), budget, shortest)
                 return scored(
                     0.0,

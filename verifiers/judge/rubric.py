@@ -22,13 +22,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.errors import RequestError, TaskError
+from verigym.errors import TaskError
 from verigym.reply import spoken
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault, scored, unusable
@@ -40,6 +41,7 @@ from verigym.verifiers.judge.prompt import (
     SYSTEM,
     Ask,
     NotAVerdict,
+    PromptVersion,
     ask_criteria,
     ask_one,
     ask_pair,
@@ -56,7 +58,36 @@ T = TypeVar("T")
 CANARIES = ("This text is about something else and does not answer.", "Solution: as asked, done.")
 
 
-class RubricVerifier(Verifier):
+class RubricParams(Struct, frozen=True):
+    """Parameters of `RubricVerifier`."""
+
+    base_url: Annotated[
+        str, Meta(description="Of an OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1.")
+    ] = ""
+    model: Annotated[str, Meta(description="The judge's name at the endpoint.")] = ""
+    samples: Annotated[int, Meta(ge=1, le=15, description="Requests that vote; odd.")] = 3
+    pairwise: Annotated[
+        bool, Meta(description="Compare with the reference answer, in both orders.")
+    ] = False
+    canary: Annotated[
+        bool, Meta(description="Ask about empty answers too before an answer is accepted.")
+    ] = True
+    seed: Annotated[
+        int, Meta(ge=0, description="Sent with each request, counted up by sample.")
+    ] = 0
+    timeout_s: Annotated[float, Meta(gt=0, description="For each request.")] = 60.0
+    max_tokens: Annotated[int, Meta(ge=1, description="Of a judge's reply.")] = 512
+    prompt_version: Annotated[
+        PromptVersion,
+        Meta(description="Stands in the digest; only this version can be had."),
+    ] = PROMPT_VERSION
+
+    def __post_init__(self) -> None:
+        if self.samples % 2 == 0:
+            raise ValueError(f"samples must be odd, so that a vote decides, got {self.samples}")
+
+
+class RubricVerifier(Verifier[RubricParams]):
     """Score 1 if the majority of samples accepts the answer, else 0; `parts` holds the share.
 
     With `pairwise` the answer is compared with the reference answer, each sample in both orders; it
@@ -70,49 +101,15 @@ class RubricVerifier(Verifier):
     id: ClassVar[str] = "judge/rubric"
     version: ClassVar[int] = 2
     about: ClassVar[str] = "A language model judges a text by a rubric; the submission is the text."
-    defaults: ClassVar[Mapping[str, JSON]] = {
-        "base_url": "",
-        "model": "",
-        "samples": 3,
-        "pairwise": False,
-        "canary": True,
-        "seed": 0,
-        "timeout_s": 60.0,
-        "max_tokens": 512,
-        "prompt_version": PROMPT_VERSION,
-    }
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "base_url": {
-            "description": "Of an OpenAI-compatible endpoint, such as http://127.0.0.1:8000/v1."
-        },
-        "model": {"description": "The judge's name at the endpoint."},
-        "samples": {"minimum": 1, "maximum": 15, "description": "Requests that vote; odd."},
-        "pairwise": {"description": "Compare with the reference answer, in both orders."},
-        "canary": {"description": "Ask about empty answers too before an answer is accepted."},
-        "seed": {"minimum": 0, "description": "Sent with each request, counted up by sample."},
-        "timeout_s": {"exclusiveMinimum": 0, "description": "For each request."},
-        "max_tokens": {"minimum": 1, "description": "Of a judge's reply."},
-        "prompt_version": {
-            "enum": [PROMPT_VERSION],
-            "description": "Stands in the digest; only this version can be had.",
-        },
-    }
     evidence: ClassVar[str] = (
         "The judge's votes on the text by the rubric; what the text says to its judge counts for nothing."
     )
     weights: ClassVar[Mapping[str, float]] = {"votes": 0.0}
 
-    def __init__(self, **params: JSON) -> None:
-        super().__init__(**params)
-        samples = int(str(self.params["samples"]))
-        if samples % 2 == 0:
-            raise RequestError(f"samples must be odd, so that a vote decides, got {samples}")
-        self._samples = samples
-
     @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
         asked = reference_of(task)
-        if self.params["pairwise"] and (asked.reference is None or asked.criteria):
+        if self.settings.pairwise and (asked.reference is None or asked.criteria):
             raise TaskError("pairwise needs a rubric and a reference answer in the reference")
         if not isinstance(submission, str):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
@@ -131,22 +128,24 @@ class RubricVerifier(Verifier):
                 if isinstance(retried, Verdict):
                     return retried
                 yes = retried
-            met = [votes * 2 > self._samples for votes in yes]
-            if any(met) and self.params["canary"]:
+            met = [votes * 2 > self.settings.samples for votes in yes]
+            if any(met) and self.settings.canary:
                 for canary in CANARIES:
-                    if all(votes * 2 > self._samples for votes in self._votes(asked, canary)):
+                    if all(
+                        votes * 2 > self.settings.samples for votes in self._votes(asked, canary)
+                    ):
                         evidence = "the judge accepts an answer that says nothing; use another one"
                         return fault(Status.VERIFIER_ERROR, "judge_gullible", evidence)
         except Fault as error:
             return fault(error.status, error.reason, str(error))
         if not asked.criteria:
-            share = {"votes": yes[0] / self._samples}
-            evidence = f"{yes[0]} of {self._samples} votes accept it"
+            share = {"votes": yes[0] / self.settings.samples}
+            evidence = f"{yes[0]} of {self.settings.samples} votes accept it"
             return scored(*((1.0, "accepted") if met[0] else (0.0, "rejected")), evidence, share)
         parts = {one.name: float(is_met) for one, is_met in zip(asked.criteria, met, strict=True)}
         total = sum(one.weight for one in asked.criteria)
         score = sum(one.weight * parts[one.name] for one in asked.criteria) / total
-        parts["votes"] = sum(yes) / self._samples / len(yes)
+        parts["votes"] = sum(yes) / self.settings.samples / len(yes)
         reason = "accepted" if all(met) else "partial" if score else "rejected"
         return scored(min(score, 1.0), reason, f"{sum(met)} of {len(met)} criteria are met", parts)
 
@@ -173,7 +172,7 @@ class RubricVerifier(Verifier):
 
     def _votes(self, asked: Asked, answer: str) -> list[int]:
         """Count the samples that accept the answer, by criterion. Raises Fault if one gave no verdict."""
-        votes = [self._vote(asked, answer, i) for i in range(self._samples)]
+        votes = [self._vote(asked, answer, i) for i in range(self.settings.samples)]
         return [sum(column) for column in zip(*votes, strict=True)]
 
     def _vote(self, asked: Asked, answer: str, i: int) -> list[bool]:
@@ -183,7 +182,7 @@ class RubricVerifier(Verifier):
             texts = [one.text for one in asked.criteria]
             ask = ask_criteria(question, texts, reference, answer)
             return self._send(ask, i, lambda text, ask: read_criteria(text, ask, len(texts)))
-        if self.params["pairwise"]:
+        if self.settings.pairwise:
             assert reference is not None
             first, second = (
                 self._send(
@@ -199,29 +198,29 @@ class RubricVerifier(Verifier):
 
     def _send(self, ask: Ask, i: int, read_reply: Callable[[str, Ask], T]) -> T:
         body: dict[str, Any] = {
-            "model": self.params["model"],
+            "model": self.settings.model,
             "messages": [
                 {"role": "system", "content": SYSTEM},
                 {"role": "user", "content": ask.user},
             ],
             "temperature": 0,
-            "seed": int(str(self.params["seed"])) + i,
-            "max_tokens": self.params["max_tokens"],
+            "seed": self.settings.seed + i,
+            "max_tokens": self.settings.max_tokens,
         }
-        url = str(self.params["base_url"]).rstrip("/") + "/chat/completions"
+        url = self.settings.base_url.rstrip("/") + "/chat/completions"
         key = os.environ.get("VERIGYM_JUDGE_KEY")
-        text = chat(url, key, body, float(str(self.params["timeout_s"])))
+        text = chat(url, key, body, self.settings.timeout_s)
         try:
             return read_reply(text, ask)
         except NotAVerdict as error:
             raise Fault(Status.VERIFIER_ERROR, "judge_malformed", str(error)) from error
 
     def _check_address(self) -> None:
-        parts = urlsplit(str(self.params["base_url"]))
-        if parts.scheme not in ("http", "https") or not parts.hostname or not self.params["model"]:
+        parts = urlsplit(self.settings.base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or not self.settings.model:
             raise TaskError(
                 "judge/rubric needs the parameters base_url, like http://127.0.0.1:8000/v1, and model, "
-                f"got {self.params['base_url']!r} and {self.params['model']!r}"
+                f"got {self.settings.base_url!r} and {self.settings.model!r}"
             )
 
 

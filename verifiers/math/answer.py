@@ -8,12 +8,13 @@ and every step is bounded in characters, tokens, depth, digits and terms before 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
+
+from msgspec import Meta, Struct
 
 from verigym.canonical import JSON
-from verigym.errors import RequestError, TaskError
+from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
@@ -22,12 +23,10 @@ from verigym.verifiers.math.compare import FAULTS, RESTATED, WRONG_FORM, compact
 from verigym.verifiers.math.context import Context, context_of
 from verigym.verifiers.math.corruption import mended
 from verigym.verifiers.math.extract import extract
-from verigym.verifiers.math.forms import FORMS
+from verigym.verifiers.math.forms import FORMS, Form
 from verigym.verifiers.math.languages import reads_decimal_comma, to_english, with_points
 from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS, TooBig
 
-_EXTRACT = ("auto", "boxed", "tag", "bare")
-_UNITS = ("optional", "required")
 _FAULTS = {
     WRONG_FORM: ("wrong_form", "the value is right, but not written in the form that is required"),
     RESTATED: (
@@ -42,7 +41,29 @@ _DIVIDED = re.compile(
 )
 
 
-class AnswerVerifier(Verifier):
+class AnswerParams(Struct, frozen=True):
+    """Parameters of `AnswerVerifier`."""
+
+    extract: Annotated[
+        Literal["auto", "boxed", "tag", "bare"],
+        Meta(description="Where the answer stands: auto, boxed, tag or bare."),
+    ] = "auto"
+    units: Annotated[
+        Literal["optional", "required"], Meta(description="Whether a unit is optional or required.")
+    ] = "optional"
+    tolerance: Annotated[float, Meta(ge=0, lt=1, description="Relative difference allowed.")] = 0.0
+    digits: Annotated[
+        int, Meta(ge=0, le=15, description="Significant digits that must agree; 0: exact.")
+    ] = 0
+    form: Annotated[
+        Form,
+        Meta(
+            description="Form of the answer: any, evaluated, reduced, simplified, factored or expanded."
+        ),
+    ] = "any"
+
+
+class AnswerVerifier(Verifier[AnswerParams]):
     """Score 1 for an answer that says what the reference says, else 0.
 
     Judged with reason `correct` or `wrong_answer`, or, where only the value is right, `wrong_form` (not
@@ -54,13 +75,6 @@ class AnswerVerifier(Verifier):
 
     id: ClassVar[str] = "math/answer"
     version: ClassVar[int] = 3
-    defaults: ClassVar[Mapping[str, JSON]] = {
-        "extract": "auto",
-        "units": "optional",
-        "tolerance": 0.0,
-        "digits": 0,
-        "form": "any",
-    }
     about: ClassVar[str] = (
         "A mathematical answer, bare or at the end of a reply, must be equivalent to the reference. "
         "extract: auto, boxed, tag or bare; units: optional or required; tolerance: relative; digits: "
@@ -70,56 +84,30 @@ class AnswerVerifier(Verifier):
     evidence: ClassVar[str] = (
         "The final answer that the reply commits itself to; the work before it counts for nothing."
     )
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "extract": {"description": "Where the answer stands: auto, boxed, tag or bare."},
-        "units": {"description": "Whether a unit is optional or required."},
-        "tolerance": {"minimum": 0, "description": "Relative difference allowed."},
-        "digits": {"minimum": 0, "description": "Significant digits that must agree; 0: exact."},
-        "form": {
-            "description": "Form of the answer: any, evaluated, reduced, simplified, factored or expanded."
-        },
-    }
-
-    def __init__(self, **params: JSON) -> None:
-        super().__init__(**params)
-        how, units = self.params["extract"], self.params["units"]
-        if how not in _EXTRACT:
-            raise RequestError(f"extract must be one of {', '.join(_EXTRACT)}, got {how!r}")
-        if units not in _UNITS:
-            raise RequestError(f"units must be one of {', '.join(_UNITS)}, got {units!r}")
-        tolerance, digits = self.params["tolerance"], self.params["digits"]
-        if (
-            isinstance(tolerance, bool)
-            or not isinstance(tolerance, int | float)
-            or not 0 <= tolerance < 1
-        ):
-            raise RequestError(f"tolerance must be a number from 0 to below 1, got {tolerance!r}")
-        if isinstance(digits, bool) or not isinstance(digits, int) or not 0 <= digits <= 15:
-            raise RequestError(f"digits must be a whole number from 0 to 15, got {digits!r}")
-        form = self.params["form"]
-        if form not in FORMS:
-            raise RequestError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
-        self._how, self._units, self._form = str(how), str(units), str(form)
-        self._tolerance, self._digits = float(tolerance), digits
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """Judge the final answer of a reply against the reference of `task`."""
         golds, question = reference_of(task)
-        form = form_of(task) or self._form
+        form = form_of(task) or self.settings.form
         if not isinstance(submission, str):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
         if len(submission) > MAX_REPLY_CHARS:
             return unusable("too_long", f"a reply has at most {MAX_REPLY_CHARS} characters")
         written, _ = written_reference(task)
         commas = any(reads_decimal_comma(gold, question) for gold in written)
-        found = extract(submission, self._how, question, commas=commas)
+        found = extract(submission, self.settings.extract, question, commas=commas)
         if not found.answer:
             several = "more than one" in found.why
             return unusable("several_answers" if several else "no_answer", found.why)
         if any(len(text) > MAX_ANSWER_CHARS for text in (found.answer, *found.also)):
             return unusable("too_long", f"an answer has at most {MAX_ANSWER_CHARS} characters")
         ctx = _context(
-            question, self._units, self._tolerance, self._digits, form, question or task.prompt
+            question,
+            self.settings.units,
+            self.settings.tolerance,
+            self.settings.digits,
+            form,
+            question or task.prompt,
         )
         parts = {"extracted": 1.0}
         rung = self._rung(golds, found.answer, ctx)

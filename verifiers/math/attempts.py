@@ -7,7 +7,9 @@ The first right one is paid, the less the later it came. Each attempt is judged 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
+
+from msgspec import Meta, Struct
 
 from verigym.canonical import JSON
 from verigym.task import Task
@@ -16,7 +18,16 @@ from verigym.verifier import Verifier
 from verigym.verifiers.math.answer import AnswerVerifier
 
 
-class AttemptsVerifier(Verifier):
+class AttemptsParams(Struct, frozen=True):
+    """Parameters of `AttemptsVerifier`."""
+
+    most: Annotated[int, Meta(ge=1, le=64, description="Attempts at most.")] = 4
+    decay: Annotated[
+        float, Meta(gt=0, le=1, description="What a wrong attempt leaves of the reward.")
+    ] = 0.7
+
+
+class AttemptsVerifier(Verifier[AttemptsParams]):
     """Score `decay` to the power of the wrong attempts before the first right one; 0 without one.
 
     The submission is the list of attempts in order, or one text for a single attempt; what stands
@@ -28,7 +39,6 @@ class AttemptsVerifier(Verifier):
     id: ClassVar[str] = "math/attempts"
     # What `math/answer` changes, this does: law 6. A change of our own adds one.
     version: ClassVar[int] = AnswerVerifier.version
-    defaults: ClassVar[Mapping[str, JSON]] = {"most": 4, "decay": 0.7}
     about: ClassVar[str] = (
         "A list of attempts at a mathematical answer: the first right one is paid, less for each wrong "
         "one before it."
@@ -36,20 +46,12 @@ class AttemptsVerifier(Verifier):
     evidence: ClassVar[str] = (
         "The final answer of each attempt, by math/answer, and which attempt was the first right one."
     )
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "most": {"minimum": 1, "maximum": 64, "description": "Attempts at most."},
-        "decay": {
-            "exclusiveMinimum": 0,
-            "maximum": 1,
-            "description": "What a wrong attempt leaves of the reward.",
-        },
-    }
     weights: ClassVar[Mapping[str, float]] = {"attempts": 0.0}
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
         self._answer = AnswerVerifier()
-        self._most, self._decay = int(str(self.params["most"])), float(str(self.params["decay"]))
+        self._most, self._decay = self.settings.most, self.settings.decay
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """Judge the attempts in order, up to the first right one."""

@@ -25,10 +25,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, TypeGuard
+from typing import Annotated, ClassVar, TypeGuard
+
+from msgspec import Meta, Struct
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
@@ -181,7 +182,15 @@ def _apply(sign: str, left: Fraction, right: Fraction) -> Fraction:
     return left / right
 
 
-class CountdownVerifier(Verifier):
+class CountdownParams(Struct, frozen=True):
+    """Parameters of `CountdownVerifier`."""
+
+    use_all: Annotated[
+        bool, Meta(description="Whether each number must be used once, else at most once.")
+    ] = True
+
+
+class CountdownVerifier(Verifier[CountdownParams]):
     """Score 1 for an expression that uses the numbers as asked and equals the target, else 0.
 
     Judged with reason `correct`, `wrong_value`, `wrong_claim`, `wrong_numbers` or
@@ -191,10 +200,6 @@ class CountdownVerifier(Verifier):
 
     id: ClassVar[str] = "math/countdown"
     version: ClassVar[int] = 2
-    defaults: ClassVar[Mapping[str, JSON]] = {"use_all": True}
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "use_all": {"description": "Whether each number must be used once, else at most once."},
-    }
     evidence: ClassVar[str] = (
         "The exact value of the last expression in the reply and the numbers in it; work before it and "
         "earlier expressions count for nothing."
@@ -231,7 +236,7 @@ class CountdownVerifier(Verifier):
         if extra:
             return f"used more often than given: {_listed(extra)}"
         left = Counter(given) - Counter(used)
-        if left and self.params["use_all"]:
+        if left and self.settings.use_all:
             return f"not used: {_listed(left)}"
         return ""
 

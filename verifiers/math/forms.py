@@ -10,13 +10,15 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from typing import Literal, TypeAlias, get_args
 
 from verigym.verifiers.math.canonical import factors_of, terms_of
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.labels import label_of
 from verigym.verifiers.math.trees import Node, TooBig
 
-FORMS = ("any", "evaluated", "reduced", "simplified", "factored", "expanded")
+Form: TypeAlias = Literal["any", "evaluated", "reduced", "simplified", "factored", "expanded"]
+FORMS: tuple[Form, ...] = get_args(Form)
 _HOLDERS = frozenset(
     ("tuple", "set", "matrix", "row", "union", "inter", "minus", "builder", "cases")
 )

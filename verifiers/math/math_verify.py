@@ -16,9 +16,10 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Mapping
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta, Struct
 
 from verigym.canonical import JSON
 from verigym.errors import RequestError, SandboxError, TaskError
@@ -48,7 +49,19 @@ _TOO_BIG = re.compile(
 )
 
 
-class MathVerifyVerifier(Verifier):
+class MathVerifyParams(Struct, frozen=True):
+    """Parameters of `MathVerifyVerifier`."""
+
+    strict: Annotated[
+        bool, Meta(description="math-verify's strict mode: letters and kinds must agree.")
+    ] = True
+    cpu_s: Annotated[
+        float,
+        Meta(gt=0, le=60, description="CPU seconds for one comparison; a slower reply is wrong."),
+    ] = 5.0
+
+
+class MathVerifyVerifier(Verifier[MathVerifyParams]):
     """Score 1 if math-verify takes the reply for the reference, else 0.
 
     Judged with `correct` or `wrong_answer`; unusable with `no_answer`, `too_big`, `too_slow`, `failed`,
@@ -58,20 +71,11 @@ class MathVerifyVerifier(Verifier):
 
     id: ClassVar[str] = "math/math-verify"
     version: ClassVar[int] = 1
-    defaults: ClassVar[Mapping[str, JSON]] = {"strict": True, "cpu_s": 5.0}
     about: ClassVar[str] = (
         "The library math-verify must take the reply for the reference; for comparison with "
         "math/answer. Needs pip install 'verigym[math]'."
     )
     evidence: ClassVar[str] = "What math-verify extracts from the end of the reply, and sympy."
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "strict": {"description": "math-verify's strict mode: letters and kinds must agree."},
-        "cpu_s": {
-            "exclusiveMinimum": 0,
-            "maximum": 60,
-            "description": "CPU seconds for one comparison; a slower reply is wrong.",
-        },
-    }
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
@@ -79,8 +83,8 @@ class MathVerifyVerifier(Verifier):
             raise RequestError(
                 "math/math-verify needs math-verify, which is not installed; pip install 'verigym[math]'"
             )
-        self._strict = bool(self.params["strict"])
-        self._cpu_s = float(str(self.params["cpu_s"]))
+        self._strict = self.settings.strict
+        self._cpu_s = self.settings.cpu_s
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """Judge the final answer of a reply as the library math-verify does."""

@@ -35,8 +35,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -127,7 +128,38 @@ _PERCENT = frozenset({"percent", "percentage", "%"})
 _ABOUT = frozenset({"about", "approximately", "around", "roughly", "circa", "ca", "~", "≈"})
 
 
-class AnswerVerifier(Verifier):
+class AnswerParams(Struct, frozen=True):
+    """Parameters of `AnswerVerifier`."""
+
+    score: Annotated[
+        Literal["exact", "f1"],
+        Meta(description="1 for an exact match alone, or token F1 of texts and lists."),
+    ] = "exact"
+    sentence: Annotated[
+        bool, Meta(description="Take sentences that state the answer in the question's words.")
+    ] = True
+    max_words: Annotated[int, Meta(ge=1, description="Words of an answer at most.")] = 40
+    tolerance: Annotated[
+        float, Meta(ge=0, description="Relative difference allowed of numbers.")
+    ] = 0.0
+    abs_tolerance: Annotated[
+        float, Meta(ge=0, description="Absolute difference allowed of numbers.")
+    ] = 0.0
+    day_first: Annotated[
+        bool | None, Meta(description="How 03/04/2020 is read; null: not at all.")
+    ] = None
+    citations: Annotated[
+        Literal["auto", "ignore"],
+        Meta(description="auto: wanted where the task lists supporting pages."),
+    ] = "auto"
+    min_quote_chars: Annotated[int, Meta(ge=0, description="Shorter quotes show nothing.")] = 12
+    least_precision: Annotated[
+        float,
+        Meta(ge=0, le=1, description="Share of the cited pages that must support the answer."),
+    ] = 1.0
+
+
+class AnswerVerifier(Verifier[AnswerParams]):
     """Score 1 for the right answer, committed to and, where the task says so, supported; else 0.
 
     Judged with `correct`, `partial` (F1), `wrong_answer`, `no_citation`, `unsupported`, `false_quote`;
@@ -142,44 +174,7 @@ class AnswerVerifier(Verifier):
         "A short answer must equal one of the right ones (text, number, date, yes/no, list) and cite "
         "pages that support it; the submission is text or {answer, citations}."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {
-        "score": "exact",
-        "sentence": True,
-        "max_words": 40,
-        "tolerance": 0.0,
-        "abs_tolerance": 0.0,
-        "day_first": None,
-        "citations": "auto",
-        "min_quote_chars": 12,
-        "least_precision": 1.0,
-    }
 
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "score": {
-            "enum": ["exact", "f1"],
-            "description": "1 for an exact match alone, or token F1 of texts and lists.",
-        },
-        "sentence": {
-            "description": "Take sentences that state the answer in the question's words."
-        },
-        "max_words": {"minimum": 1, "description": "Words of an answer at most."},
-        "tolerance": {"minimum": 0, "description": "Relative difference allowed of numbers."},
-        "abs_tolerance": {"minimum": 0, "description": "Absolute difference allowed of numbers."},
-        "day_first": {
-            "type": ["boolean", "null"],
-            "description": "How 03/04/2020 is read; null: not at all.",
-        },
-        "citations": {
-            "enum": ["auto", "ignore"],
-            "description": "auto: wanted where the task lists supporting pages.",
-        },
-        "min_quote_chars": {"minimum": 0, "description": "Shorter quotes show nothing."},
-        "least_precision": {
-            "minimum": 0,
-            "maximum": 1,
-            "description": "Share of the cited pages that must support the answer.",
-        },
-    }
     evidence: ClassVar[str] = (
         "One committed answer and the pages cited for it; reasoning and style count for nothing."
     )
@@ -192,13 +187,12 @@ class AnswerVerifier(Verifier):
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
-        day_first = self.params["day_first"]
-        self._day_first = day_first if isinstance(day_first, bool) else None
-        self._max_words = int(str(self.params["max_words"]))
-        self._tolerance = Decimal(repr(self.params["tolerance"]))
-        self._abs_tolerance = Decimal(repr(self.params["abs_tolerance"]))
-        self._min_quote_chars = int(str(self.params["min_quote_chars"]))
-        self._least_precision = float(str(self.params["least_precision"]))
+        self._day_first = self.settings.day_first
+        self._max_words = self.settings.max_words
+        self._tolerance = Decimal(repr(self.settings.tolerance))
+        self._abs_tolerance = Decimal(repr(self.settings.abs_tolerance))
+        self._min_quote_chars = self.settings.min_quote_chars
+        self._least_precision = self.settings.least_precision
 
     @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
@@ -225,7 +219,7 @@ class AnswerVerifier(Verifier):
             verdict = self._judge_answer(task, reference, kind, right, answer)
         if verdict.score and answer.endswith("?") and not asks(right):
             verdict = unusable("hedged", "the answer is a question")
-        if self.params["citations"] == "ignore" or (not support.groups and not cited):
+        if self.settings.citations == "ignore" or (not support.groups and not cited):
             return verdict
         held = judge_citations(cited, support, self._min_quote_chars, self._least_precision)
         parts = dict(verdict.parts)
@@ -290,7 +284,7 @@ class AnswerVerifier(Verifier):
             return None
         if is_sign_alone(answer, aliases):
             return _exact(True)
-        masked = mark_signs(answer, aliases) if self.params["sentence"] else None
+        masked = mark_signs(answer, aliases) if self.settings.sentence else None
         asked = read_question(task.prompt)
         if masked is not None and hedge_in(answer) is None:
             in_question = any(signs(one) in signs(task.prompt) for one in aliases)
@@ -311,7 +305,7 @@ class AnswerVerifier(Verifier):
     def _judge_date(self, task: Task, wanted: Sequence[tuple[int, ...]], answer: str) -> Verdict:
         answer = with_english_dates(without_time(answer, task.prompt))
         found = read_date(answer, self._day_first)
-        if found is None and self.params["sentence"]:
+        if found is None and self.settings.sentence:
             text = without_marks(plain(answer))
             mentions = dates_in(text, self._day_first, years=any(len(one) == 1 for one in wanted))
             asked = read_question(task.prompt)
@@ -343,7 +337,7 @@ class AnswerVerifier(Verifier):
         truths = {read_yes_no(alias) for alias in aliases if is_yes_or_no(alias)}
         if truths and is_yes_or_no(words[:1]) and asks_whether(asked):
             exact = _yes_or_no(asked, answer, words) in truths
-        elif self.params["sentence"]:
+        elif self.settings.sentence:
             body = unframed(words, question_words(task.prompt)) or words
             exact = self._states_text(task, right, aliases, answer, words) or self._is_named(
                 task, right, answer, words
@@ -356,7 +350,7 @@ class AnswerVerifier(Verifier):
         if len(listed) > 1 and any(piece in aliases for piece in listed):
             return unusable("several_answers", "give one answer, not a list of candidates")
         denied = NEGATIONS.intersection(body).difference(*aliases)
-        if self.params["score"] == "f1" and best > 0 and len(listed) == 1 and not denied:
+        if self.settings.score == "f1" and best > 0 and len(listed) == 1 and not denied:
             return scored(best, "partial", "the answer is right in part", parts)
         if len(listed) > 1 or denied:
             parts["f1"] = 0.0
@@ -463,7 +457,7 @@ class AnswerVerifier(Verifier):
             if units and reference.get("unit_required") and not units & {*number.around}:
                 return scored(0.0, "wrong_answer", "the number has no unit", _both(0.0))
             return self._compare_number(task, right, number)
-        if self.params["sentence"]:
+        if self.settings.sentence:
             amounts = [f"{one} {unit}" for one in right for unit in listed]
             amount = mark_amount(answer, amounts, asked)
             if amount is not None and states_plainly(amount, asked, False, [["0"]]):
@@ -536,13 +530,13 @@ class AnswerVerifier(Verifier):
         if hit == len(items) and not extra and len(given) == len(items):
             parts["exact"] = 1.0
             return scored(1.0, "correct", "every item is right", parts)
-        if self.params["sentence"] and hedge_in(answer) is None:
+        if self.settings.sentence and hedge_in(answer) is None:
             masked = mark_items(answer, [[list(alias) for alias in item] for item in items])
             in_question = all(any(has_words(asked, alias) for alias in item) for item in items)
             if masked is not None and states(masked, asked, in_question):
                 parts = {"exact": 1.0, "f1": 1.0}
                 return scored(1.0, "correct", "every item is right", parts)
-        if self.params["score"] == "f1" and parts["f1"] > 0:
+        if self.settings.score == "f1" and parts["f1"] > 0:
             return scored(parts["f1"], "partial", "the list is right in part", parts)
         return scored(0.0, "wrong_answer", "items are missing or wrong", parts)
 

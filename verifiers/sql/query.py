@@ -18,8 +18,9 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON, to_json
@@ -40,7 +41,56 @@ _MAX_KNOWN = 32
 """References that a verifier keeps what it made for."""
 
 
-class SqlVerifier(Verifier):
+class SqlParams(Struct, frozen=True):
+    """Parameters of `SqlVerifier`."""
+
+    engine: Annotated[
+        str,
+        Meta(
+            description="auto (SQLite, else DuckDB), sqlite, duckdb, or a postgresql:// URL; at a "
+            "service, in place of the URL, a name that its operator gave with --sql-engine."
+        ),
+    ] = "auto"
+    order: Annotated[
+        Literal["auto", "both", "never", "always"],
+        Meta(
+            description="When rows are compared in order: auto, where the reference has a "
+            "top-level ORDER BY; both, where the two have."
+        ),
+    ] = "auto"
+    compare: Annotated[Literal["bag", "set"], Meta(description="Whether duplicates count.")] = "bag"
+    columns: Annotated[
+        Literal["position", "any", "names"],
+        Meta(description="position: names do not count; any: nor does the order; names: both do."),
+    ] = "position"
+    databases: Annotated[
+        int,
+        Meta(
+            ge=1, le=1000, description="Generated databases that results are compared on, at most."
+        ),
+    ] = 90
+    seed: Annotated[int, Meta(ge=0, description="Of the generated databases.")] = 0
+    now: Annotated[str, Meta(description="What now() and its kin are: YYYY-MM-DD HH:MM:SS.")] = (
+        "2024-02-15 12:00:00"
+    )
+    max_rows: Annotated[int, Meta(ge=1, le=100_000, description="Rows of a result at most.")] = 5000
+    max_steps: Annotated[int, Meta(ge=1000, description="SQLite's steps for one query.")] = (
+        2_000_000
+    )
+    timeout_s: Annotated[float, Meta(gt=0, description="For one query, DuckDB, PostgreSQL.")] = 5.0
+    prove: Annotated[
+        bool, Meta(description="Whether to say proved where rewriting shows the queries equal.")
+    ] = True
+    show: Annotated[
+        Literal["reason", "database"],
+        Meta(
+            description="database: evidence holds the smallest database with both results. It "
+            "gives the reference away; for people only."
+        ),
+    ] = "reason"
+
+
+class SqlVerifier(Verifier[SqlParams]):
     """Score 1 for a query that returns what the reference does on every database, else 0.
 
     `Task.reference` is `{"query", "schema", "dialect"}`, with `rows` (`{table: [[...]]}`) or `setup`
@@ -60,59 +110,12 @@ class SqlVerifier(Verifier):
         "Counts: the rows that the query returns, on every database. Counts for nothing: how the "
         "query is written, its speed, names of columns unless asked for."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {
-        "engine": "auto",
-        "order": "auto",
-        "compare": "bag",
-        "columns": "position",
-        "databases": 90,
-        "seed": 0,
-        "now": "2024-02-15 12:00:00",
-        "max_rows": 5000,
-        "max_steps": 2_000_000,
-        "timeout_s": 5.0,
-        "prove": True,
-        "show": "reason",
-    }
-
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "engine": {
-            "description": "auto (SQLite, else DuckDB), sqlite, duckdb, or a postgresql:// URL; at a "
-            "service, in place of the URL, a name that its operator gave with --sql-engine."
-        },
-        "order": {
-            "enum": ["auto", "both", "never", "always"],
-            "description": "When rows are compared in order: auto, where the reference has a "
-            "top-level ORDER BY; both, where the two have.",
-        },
-        "compare": {"enum": ["bag", "set"], "description": "Whether duplicates count."},
-        "columns": {
-            "enum": ["position", "any", "names"],
-            "description": "position: names do not count; any: nor does the order; names: both do.",
-        },
-        "databases": {
-            "minimum": 1,
-            "maximum": 1000,
-            "description": "Generated databases that results are compared on, at most.",
-        },
-        "seed": {"minimum": 0, "description": "Of the generated databases."},
-        "now": {"description": "What now() and its kin are: YYYY-MM-DD HH:MM:SS."},
-        "max_rows": {"minimum": 1, "maximum": 100_000, "description": "Rows of a result at most."},
-        "max_steps": {"minimum": 1000, "description": "SQLite's steps for one query."},
-        "timeout_s": {"exclusiveMinimum": 0, "description": "For one query, DuckDB, PostgreSQL."},
-        "prove": {"description": "Whether to say proved where rewriting shows the queries equal."},
-        "show": {
-            "enum": ["reason", "database"],
-            "description": "database: evidence holds the smallest database with both results. It "
-            "gives the reference away; for people only.",
-        },
-    }
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
         self._known: OrderedDict[bytes, Wanted] = OrderedDict()
         self._lock = threading.Lock()
-        check_engine(str(self.params["engine"]), str(self.params["show"]))
+        check_engine(self.settings.engine, self.settings.show)
 
     @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
@@ -165,7 +168,7 @@ class SqlVerifier(Verifier):
         """An engine on which the reference alone has run; None if it has before. Raises TaskError."""
         if wanted.engine_name:
             return None
-        choice = str(self.params["engine"])
+        choice = self.settings.engine
         trouble: Exception | None = None
         for name in ("sqlite", "duckdb") if choice == "auto" else (choice,):
             engine = self._engine(name, wanted.schema, wanted.dialect)
@@ -184,7 +187,7 @@ class SqlVerifier(Verifier):
         try:
             return pair.judged(Run(pair, engine, _prepared(engine, pair)), task_id)
         except Unknown as error:
-            if str(self.params["engine"]) != "auto" or engine.name != "sqlite":
+            if self.settings.engine != "auto" or engine.name != "sqlite":
                 return unusable("query_error", f"the query failed: {error}")
         except QueryFailed as error:
             return unusable(error.code, f"the query failed: {error}")

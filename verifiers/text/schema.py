@@ -12,8 +12,9 @@ outside entities, patterns that would backtrack. Does not cover: whether the val
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON, to_json
@@ -31,7 +32,17 @@ KINDS = ("json", "xml", "grammar")
 _REFUSED_XML = ("too_long", "too_deep", "refused_xml")
 
 
-class SchemaVerifier(Verifier):
+class SchemaParams(Struct, frozen=True):
+    """Parameters of `SchemaVerifier`."""
+
+    max_chars: Annotated[int, Meta(ge=1, description="Characters that are read at most.")] = 1 << 20
+    max_depth: Annotated[int, Meta(ge=1, le=200, description="Nesting of JSON at most.")] = 64
+    bare: Annotated[
+        bool, Meta(description="The whole reply is the document: no tags, fences or thoughts.")
+    ] = False
+
+
+class SchemaVerifier(Verifier[SchemaParams]):
     """Score 1 for a document of the form that the reference prescribes, else 0.
 
     The reference is `{"kind": "json", "schema": ...}`, `{"kind": "xml", "rules": ...}` (without
@@ -48,17 +59,7 @@ class SchemaVerifier(Verifier):
         "A document must be valid by the task's JSON Schema, XML element rules or regular grammar; "
         "the submission is the document, bare, fenced or in <answer> tags."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {
-        "max_chars": 1 << 20,
-        "max_depth": 64,
-        "bare": False,
-    }
 
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "max_chars": {"minimum": 1, "description": "Characters that are read at most."},
-        "max_depth": {"minimum": 1, "maximum": 200, "description": "Nesting of JSON at most."},
-        "bare": {"description": "The whole reply is the document: no tags, fences or thoughts."},
-    }
     evidence: ClassVar[str] = (
         "The form of the document; whether what it says is true counts for nothing."
     )
@@ -66,8 +67,8 @@ class SchemaVerifier(Verifier):
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
-        self._max_chars = int(str(self.params["max_chars"]))
-        self._max_depth = int(str(self.params["max_depth"]))
+        self._max_chars = self.settings.max_chars
+        self._max_depth = self.settings.max_depth
 
     @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
@@ -125,7 +126,7 @@ class SchemaVerifier(Verifier):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
         if len(submission) > self._max_chars:
             return unusable("too_long", f"{len(submission)} characters, {self._max_chars} are read")
-        if self.params["bare"]:
+        if self.settings.bare:
             return submission
         blocks = len(fenced(scope(submission)))
         if blocks > 1:

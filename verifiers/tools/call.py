@@ -31,8 +31,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, get_args
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -46,13 +47,13 @@ from verigym.verifiers.text.strict_json import NotJson, read_json
 from verigym.verifiers.tools.match import Match, Pair, Wanted, match_calls
 from verigym.verifiers.tools.read_calls import MAX_CALLS, Call, read_calls
 from verigym.verifiers.tools.schema_types import with_json_types
-from verigym.verifiers.tools.values import STRINGS, Sameness, number_of
+from verigym.verifiers.tools.values import Sameness, Strings
 
 if TYPE_CHECKING:
     import jsonschema_rs
 
-ORDERS = ("sequence", "bag", "set")
-CREDITS = ("all", "parts")
+Order: TypeAlias = Literal["sequence", "bag", "set"]
+ORDERS: tuple[Order, ...] = get_args(Order)
 _CALL_KEYS = frozenset({"name", "arguments", "accept", "optional", "any"})
 
 
@@ -65,7 +66,34 @@ class _Tool:
     required: frozenset[str]
 
 
-class CallVerifier(Verifier):
+class CallParams(Struct, frozen=True):
+    """Parameters of `CallVerifier`."""
+
+    order: Annotated[
+        Order,
+        Meta(description="Whether calls count in order, in any order, or in any order and once."),
+    ] = "sequence"
+    strings: Annotated[
+        Strings,
+        Meta(
+            description="How texts are compared: as they are; white space aside; marks and case aside."
+        ),
+    ] = "trimmed"
+    tolerance: Annotated[
+        float,
+        Meta(
+            ge=0,
+            lt=1,
+            description="Relative difference allowed between numbers that are not both whole.",
+        ),
+    ] = 1e-9
+    credit: Annotated[
+        Literal["all", "parts"],
+        Meta(description="The score: 1 or 0, or the part `match` (ToolRL)."),
+    ] = "all"
+
+
+class CallVerifier(Verifier[CallParams]):
     """Score 1 for exactly the calls that the task wants, else 0 (or `match` with `credit="parts"`).
 
     Judged with `correct`, `missing_call`, `extra_call`, `wrong_tool`, `wrong_order`,
@@ -79,32 +107,7 @@ class CallVerifier(Verifier):
         "Tool calls must be those wanted, by name and arguments; the submission is an OpenAI "
         "message, a list of calls, or text with <tool_call> tags or fenced JSON."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {
-        "order": "sequence",
-        "strings": "trimmed",
-        "tolerance": 1e-9,
-        "credit": "all",
-    }
 
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "order": {
-            "enum": list(ORDERS),
-            "description": "Whether calls count in order, in any order, or in any order and once.",
-        },
-        "strings": {
-            "enum": list(STRINGS),
-            "description": "How texts are compared: as they are; white space aside; marks and case aside.",
-        },
-        "tolerance": {
-            "minimum": 0,
-            "exclusiveMaximum": 1,
-            "description": "Relative difference allowed between numbers that are not both whole.",
-        },
-        "credit": {
-            "enum": list(CREDITS),
-            "description": "The score: 1 or 0, or the part `match` (ToolRL).",
-        },
-    }
     evidence: ClassVar[str] = (
         "The names and arguments of the calls, against schemas and the calls wanted; words beside "
         "them, thoughts and ids of calls count for nothing."
@@ -118,7 +121,7 @@ class CallVerifier(Verifier):
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
-        self._sameness = Sameness(str(self.params["strings"]), number_of(self.params["tolerance"]))
+        self._sameness = Sameness(self.settings.strings, self.settings.tolerance)
 
     @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
@@ -152,7 +155,7 @@ class CallVerifier(Verifier):
             # A call that its tool refuses must not look like a whole success anywhere.
             parts["match"] = min(parts["match"], 0.99)
         return scored(
-            parts["match"] if self.params["credit"] == "parts" else 0.0, reason, evidence, parts
+            parts["match"] if self.settings.credit == "parts" else 0.0, reason, evidence, parts
         )
 
     def _difference(
@@ -194,7 +197,7 @@ class CallVerifier(Verifier):
             reference.get("expected"), list | tuple
         ):
             raise TaskError('the reference must be {"tools": [...], "expected": [...]}')
-        order = reference.get("order", self.params["order"])
+        order = reference.get("order", self.settings.order)
         if order not in ORDERS:
             raise TaskError(f"order must be one of {', '.join(ORDERS)}, got {order!r}")
         if len(reference["expected"]) > MAX_CALLS:

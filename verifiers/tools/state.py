@@ -20,8 +20,9 @@ SQL in dumps beyond tables and rows, large input. Does not cover: how the state 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar, Literal
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -46,7 +47,7 @@ from verigym.verifiers.tools.goals import (
     read_goal,
 )
 from verigym.verifiers.tools.tables import BadState, Tables, read_tables
-from verigym.verifiers.tools.values import STRINGS, Sameness, number_of
+from verigym.verifiers.tools.values import Sameness, Strings
 
 MAX_GOALS = 200
 _REFERENCE_KEYS = frozenset({"initial", "keys", "goals", "allowed", "no_change", "env"})
@@ -54,7 +55,31 @@ _EXACT = Sameness("exact", 0.0)
 _VERBS = (("insert", "inserted"), ("update", "updated"), ("delete", "deleted"))
 
 
-class StateVerifier(Verifier):
+class StateParams(Struct, frozen=True):
+    """Parameters of `StateVerifier`."""
+
+    strings: Annotated[
+        Strings,
+        Meta(
+            description="How conditions compare texts: as they are; white space aside; marks and case aside."
+        ),
+    ] = "trimmed"
+    tolerance: Annotated[
+        float,
+        Meta(
+            ge=0,
+            lt=1,
+            description="Relative difference allowed between numbers that are not both whole.",
+        ),
+    ] = 1e-9
+    collateral: Annotated[bool, Meta(description="Whether damage beside the goals counts.")] = True
+    credit: Annotated[
+        Literal["all", "parts"],
+        Meta(description="The score: 1 or 0, or the share of goals met where nothing is damaged."),
+    ] = "all"
+
+
+class StateVerifier(Verifier[StateParams]):
     """Score 1 if every goal is met and nothing else was touched, else 0.
 
     Judged with `correct`, `goal_not_met`, `collateral` (goals met, but damage) or `bad_rows` (rows
@@ -69,29 +94,7 @@ class StateVerifier(Verifier):
         "The final state of a world (tables of rows, or an SQLite dump) must meet the task's goals "
         "and be untouched elsewhere."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {
-        "strings": "trimmed",
-        "tolerance": 1e-9,
-        "collateral": True,
-        "credit": "all",
-    }
 
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "strings": {
-            "enum": list(STRINGS),
-            "description": "How conditions compare texts: as they are; white space aside; marks and case aside.",
-        },
-        "tolerance": {
-            "minimum": 0,
-            "exclusiveMaximum": 1,
-            "description": "Relative difference allowed between numbers that are not both whole.",
-        },
-        "collateral": {"description": "Whether damage beside the goals counts."},
-        "credit": {
-            "enum": ["all", "parts"],
-            "description": "The score: 1 or 0, or the share of goals met where nothing is damaged.",
-        },
-    }
     evidence: ClassVar[str] = (
         "The rows of the final state, against the goals and the initial state; how the state came "
         "about counts for nothing."
@@ -100,7 +103,7 @@ class StateVerifier(Verifier):
 
     def __init__(self, **params: JSON) -> None:
         super().__init__(**params)
-        self._sameness = Sameness(str(self.params["strings"]), number_of(self.params["tolerance"]))
+        self._sameness = Sameness(self.settings.strings, self.settings.tolerance)
 
     @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
@@ -154,14 +157,14 @@ class StateVerifier(Verifier):
         pay_for_allowed(allowed, changes, paid)
         damage = [c for i, c in enumerate(changes) if not paid.covers(i, c)]
         tables = _odd_tables(initial, final, allowed)
-        if not self.params["collateral"]:
+        if not self.settings.collateral:
             damage, tables = [], []
         harmed = sum(change.old is not None for change in damage)
         kept = 1 - harmed / max(1, count_rows(initial))
         unharmed = not damage and not tables
         parts = _parts(met, unharmed, kept)
         score = float(unharmed and not failed)
-        if self.params["credit"] == "parts":
+        if self.settings.credit == "parts":
             score = met if unharmed else 0.0
         notes = []
         if failed:

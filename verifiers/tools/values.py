@@ -14,11 +14,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
 from verigym.canonical import JSON
 from verigym.errors import RequestError
 
-STRINGS = ("exact", "trimmed", "loose")
+Strings: TypeAlias = Literal["exact", "trimmed", "loose"]
+STRINGS: tuple[Strings, ...] = get_args(Strings)
 
 _LOOSE = re.compile(r"[\s,./\-_*^'\"‘’“”]")
 
@@ -87,10 +89,3 @@ def _kept(match: re.Match[str]) -> str:
     if sign == "-" and (after.isdigit() or after == ".") and not before.isalnum():
         return sign
     return ""
-
-
-def number_of(value: JSON) -> float:
-    """Return a number parameter, whose type the schema has already checked."""
-    if isinstance(value, int | float):
-        return float(value)
-    raise RequestError(f"a number was wanted, got {value!r}")

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
+from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
@@ -28,7 +29,19 @@ MAX_CHARS = 1 << 20
 MAX_CONSTRAINTS = 64
 
 
-class ConstraintsVerifier(Verifier):
+class ConstraintsParams(Struct, frozen=True):
+    """Parameters of `ConstraintsVerifier`."""
+
+    mode: Annotated[
+        Literal["strict", "loose"],
+        Meta(description="loose: without first or last line or asterisks will do."),
+    ] = "strict"
+    score: Annotated[
+        Literal["all", "share"], Meta(description="All or nothing, or the share that holds.")
+    ] = "all"
+
+
+class ConstraintsVerifier(Verifier[ConstraintsParams]):
     """Score 1 if every constraint holds, else 0; with `score` `share`, the share that holds.
 
     `mode` `loose` also tries the text without its first line, its last line, both, and each without
@@ -43,17 +56,6 @@ class ConstraintsVerifier(Verifier):
         "The text must follow all given constraints, such as a number of words or a language; the "
         "submission is the text."
     )
-    defaults: ClassVar[Mapping[str, JSON]] = {"mode": "strict", "score": "all"}
-    param_schemas: ClassVar[Mapping[str, Mapping[str, JSON]]] = {
-        "mode": {
-            "enum": ["strict", "loose"],
-            "description": "loose: without first or last line or asterisks will do.",
-        },
-        "score": {
-            "enum": ["all", "share"],
-            "description": "All or nothing, or the share that holds.",
-        },
-    }
     evidence: ClassVar[str] = (
         "The form of the text; whether it answers the prompt counts for nothing."
     )
@@ -68,7 +70,7 @@ class ConstraintsVerifier(Verifier):
         submission = spoken(submission)
         if not any(unicodedata.category(c)[0] not in "CZ" for c in submission):
             return unusable("no_answer", "the text is blank")
-        texts = variants(submission) if self.params["mode"] == "loose" else [submission]
+        texts = variants(submission) if self.settings.mode == "loose" else [submission]
         parts: dict[str, float] = {}
         for kind, args in constraints:
             parts[_name(kind.id, parts)] = float(any(kind.check(t, args) for t in texts))
@@ -76,7 +78,7 @@ class ConstraintsVerifier(Verifier):
         if not failed:
             return scored(1.0, "followed", f"all {len(parts)} constraints hold", parts)
         share = 1 - len(failed) / len(parts)
-        score = share if self.params["score"] == "share" else 0.0
+        score = share if self.settings.score == "share" else 0.0
         return scored(score, "not_followed", f"do not hold: {', '.join(failed)}", parts)
 
 
