@@ -22,6 +22,7 @@ from verigym.verifiers.sql.scopes import Cell as Place
 from verigym.verifiers.sql.solve import constant, days_with, part_of, solutions
 from verigym.verifiers.sql.sqlite import SqliteEngine
 from verigym.verifiers.sql.translate import Untranslatable
+from verigym.verifiers.sql.turning_days import Turn, turning_days
 
 Values = Mapping[Place, Cell]
 """A value for each class of cells, by the first cell of the class."""
@@ -29,6 +30,10 @@ Values = Mapping[Place, Cell]
 _MAX_PROPOSALS = 24
 _TRIES = 64
 _ROUNDS = 4
+_BATCH = 400
+"""Assignments that one query tries, so that none meets the engine's limits."""
+_MAX_PAIRS = 3
+"""Comparisons of two day columns whose turns are looked for."""
 _TABLE = "_cells"
 _CASED = ("sqlite", "postgres")
 """Dialects to which upper and lower case are two, so that a text's twin breaks `=`."""
@@ -50,6 +55,8 @@ class Assignments:
         """Choices that meet a class's own conditions, by class."""
         self.truth: dict[Place, dict[Cell, bool | None]] = {}
         """True if the conditions hold, by class and value of its own (None: unknown)."""
+        self.turns: dict[int, list[list[Turn]]] = {}
+        """Pairs of days beside which a condition turns, by condition and day."""
 
     def close(self) -> None:
         """Close the database in which values are tried."""
@@ -145,6 +152,9 @@ class Assignments:
         """Return the truth of each atom under each assignment."""
         if not self.tests:
             return [{} for _ in many]
+        if len(many) > _BATCH:
+            batches = [many[at : at + _BATCH] for at in range(0, len(many), _BATCH)]
+            return [found for batch in batches for found in self.try_values(batch)]
         rows: list[Row] = [
             (at, *(self._value(values, cell) for cell in self._cells))
             for at, values in enumerate(many)
@@ -192,7 +202,38 @@ class Assignments:
         start = {root: values[0] for root, values in good.items()}
         wanted = {n for n, atom in enumerate(self.atoms) if atom.required and n in self.tests}
         self.good = good
+        self._find_turns(start)
         return self.search(start, wanted, set(), good)
+
+    def _find_turns(self, start: Values) -> None:
+        """Find the days at which conditions on two day classes turn."""
+        for number, atom in enumerate(self.atoms):
+            roots = sorted({self.classes.root(cell) for cell in atom.cells})
+            kinds = [self.classes.kind(root) for root in roots]
+            if (
+                len(roots) != 2
+                or not {"date", "datetime"}.issuperset(kinds)
+                or number not in self.tests
+            ):
+                continue
+            years = [
+                int(value[:4])
+                for root in roots
+                for value in self.good.get(root, ())[:1]
+                if isinstance(value, str) and value[:4].isdigit()
+            ]
+            turns = turning_days(
+                number,
+                self.tests[number],
+                (roots[0], roots[1]),
+                "datetime" in kinds,
+                years,
+                lambda many: self.try_values([{**start, **values} for values in many]),
+            )
+            if turns:
+                self.turns[number] = turns
+            if len(self.turns) >= _MAX_PAIRS:
+                break
 
     def _sift(
         self,
@@ -250,6 +291,11 @@ class Assignments:
                         self.choices[root] if turn % 2 else choices.get(root) or self.choices[root]
                     )
                     changed[root] = self.rng.choice(wide)
+                turning = [n for n in open_atoms if n in self.turns]
+                if turning and self.rng.random() < 0.7:
+                    number = self.rng.choice(turning)
+                    days = self.rng.choice(self.rng.choice(self.turns[number]))
+                    changed.update(days.holds if number in true else days.fails)
                 many.append(changed)
             for values, found in zip(many, self.try_values(many), strict=True):
                 other = self._score(values, found, true, false)

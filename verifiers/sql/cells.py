@@ -70,7 +70,8 @@ def around(value: Value, kind: str) -> list[Cell]:
 
 
 _NEAR_NUMBERS = 40
-_MAX_COMBINED = 600
+_MAX_COMBINED = 960
+_LEAP_YEAR = datetime.date(2020, 1, 1)
 
 
 def combined(values: Sequence[Cell], kind: str) -> list[Cell]:
@@ -88,6 +89,8 @@ def combined(values: Sequence[Cell], kind: str) -> list[Cell]:
         elif kind == "numeral":
             found = [str(value) for value in found]
     elif kind in ("date", "datetime"):
+        clock = " 00:00:00" if kind == "datetime" else ""
+        found += [str(_LEAP_YEAR + datetime.timedelta(day)) + clock for day in range(366)]
         for value in values[:6]:
             if isinstance(value, str) and days_near(value):
                 middle = datetime.date.fromisoformat(days_near(value)[0])

@@ -83,13 +83,13 @@ class Builder:
             kind = self.kinds.get((occurrence.table, column.name), "int")
             own = number
             if again and (root in self.classes.members and len(self.classes.members[root]) > 1):
-                own = 1 + root[0] + width * copy.number  # What others are joined by stays.
+                own = 1 + self._at(root) + width * copy.number  # What others are joined by stays.
             elif root in self.classes.members:
-                own = 1 + root[0] + width * (copy.number + 50 * again)
+                own = 1 + self._at(root) + width * (copy.number + 50 * again)
             if copy.together and any(
                 c in self.scene.grouped for c in self.classes.members.get(root, ())
             ):
-                own = 1 + root[0]
+                own = 1 + self._at(root)
             value: Cell
             if cell in copy.changed:
                 value = copy.changed[cell]
@@ -106,6 +106,21 @@ class Builder:
                 value = column.values[own % len(column.values)]
             cells.append(value)
         return tuple(cells)
+
+    def _at(self, root: Place) -> int:
+        """The occurrence that a class's own values are numbered by: of its key, if the table stands there again.
+
+        Else the employee of `e.boss = b.id` would get the id of the boss.
+        """
+        tables = [occurrence.table for occurrence in self.scene.occurrences]
+        return min(
+            (
+                at
+                for at, name in self.classes.members.get(root, ())
+                if (at, name) in self.classes.keys and tables.count(tables[at]) > 1
+            ),
+            default=root[0],
+        )
 
     def _is_free(self, root: Place) -> bool:
         return root not in self.bound and len(self.classes.members.get(root, ())) < 2

@@ -33,6 +33,7 @@ _MAX_SIZE = 60
 _MAX_WAYS = 14
 _PACK = 6
 _LONE = 4
+_MAX_TURNING = 8
 _PLANTED = 100
 _MAX_PLANTED = 20
 
@@ -100,6 +101,9 @@ class Witnesses:
         lacking = _evenly(lacking, min(len(lacking), max(1, room // 6)))
         yield from lacking
         yield from sized
+        turning = self._turning(plain)
+        yield from turning
+        room -= len(turning)
         ways = list(self._ways(plain))
         loners = _interleaved(breaking, holding, list(self._restructured(plain)), ways)
         self.loose = loners or [plain]
@@ -196,6 +200,34 @@ class Witnesses:
                 yield replace(plain, values=values)
                 near = self.values.search(values, required, set(), self.values.choices)
                 yield replace(plain, values=near)
+
+    def _turning(self, plain: Copy) -> list[list[Copy]]:
+        """The days at which comparisons of two day columns turn, both sides of each; one database for each first day."""
+        required = {n for n, atom in enumerate(self.values.atoms) if atom.required}
+        found: list[list[list[Copy]]] = []
+        for number, by_day in self.values.turns.items():
+            sides = [
+                [{**self.base, **side} for turn in turns for side in (turn.holds, turn.fails)]
+                for turns in by_day
+            ]
+            others = required & set(self.values.tests) - {number}
+            truths = iter(self.values.try_values([side for pack in sides for side in pack]))
+            # What other conditions leave out shows nothing.
+            missed = [
+                [sum(next(truths).get(n) is not True for n in others) for _ in pack]
+                for pack in sides
+            ]
+            least = min((count for counts in missed for count in counts), default=0)
+            packs = [
+                [
+                    replace(plain, values=side, number=at)
+                    for at, (side, count) in enumerate(zip(pack, counts, strict=True))
+                    if count == least
+                ]
+                for pack, counts in zip(sides, missed, strict=True)
+            ]
+            found.append([pack for pack in packs if pack][:_MAX_TURNING])
+        return _interleaved(*found)[:_MAX_TURNING]
 
     def _sized(self, plain: Copy) -> Iterator[list[Copy]]:
         """Groups with as many rows as are asked for, one fewer and one more."""
