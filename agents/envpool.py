@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Any
 
 from verigym.agents.plan import Plan
-from verigym.agents.together import Together
 from verigym.client import RemoteVerifier
 from verigym.env import Env
 from verigym.errors import RequestError
@@ -19,14 +18,14 @@ from verigym.registry import make
 class EnvPool:
     """Hands out environments, one owner at a time; safe to use from threads. Close it, or use `with`.
 
-    Pass one pool to several `play` calls to reuse instances between them. All instances that use the same
-    verifier and parameters of a service share one client, so that one request can judge for many; if
-    plans name the service by URL, the client closes with the pool.
+    Pass one pool to several `play` calls to reuse instances between them. Instances whose plans name the
+    same service by URL, and that use the same verifier and parameters, share one client, so that one request
+    can judge for many; it closes with the pool.
     """
 
     def __init__(self) -> None:
         self._idle: defaultdict[tuple[Any, ...], list[Env[Any]]] = defaultdict(list)
-        self._remote: dict[object, Together] = {}
+        self._remote: dict[object, RemoteVerifier] = {}
         self._lock = threading.Lock()
         self._closed = False
 
@@ -41,14 +40,9 @@ class EnvPool:
                 return idle.pop()
         env = _new(plan, plan.env_kwargs)
         found = env.verifier
-        if type(found) is RemoteVerifier:  # another class may ask in a way of its own
-            named = isinstance(plan.env_kwargs.get("verifier"), str)
+        if isinstance(found, RemoteVerifier) and isinstance(plan.env_kwargs.get("verifier"), str):
             with self._lock:
-                # A caller's own has a key, a time limit and an end of its own.
-                key = found.address if named else found
-                if key not in self._remote:
-                    self._remote[key] = Together(found)
-                env.verifier = self._remote[key]
+                env.verifier = self._remote.setdefault(found.address, found)
         return env
 
     def release(self, plan: Plan, env: Env[Any]) -> None:
@@ -65,7 +59,7 @@ class EnvPool:
             self._closed = True
             idle = [env for envs in self._idle.values() for env in envs]
             self._idle.clear()
-            remote = [one for key, one in self._remote.items() if isinstance(key, tuple)]
+            remote = list(self._remote.values())
             self._remote.clear()
         for env in idle:
             env.close()

@@ -13,10 +13,10 @@ from verigym.agents.chat import Conversation, Encoding, Prompt
 from verigym.agents.envpool import EnvPool
 from verigym.agents.plan import Plan
 from verigym.agents.policy import Completion, Policy, Request
-from verigym.agents.together import Together
-from verigym.env import Env
+from verigym.env import Env, Move
 from verigym.episode import Episode, Turn
 from verigym.errors import PolicyError, RequestError
+from verigym.moves import can_propose
 from verigym.verdict import Verdict
 
 
@@ -82,7 +82,7 @@ class Started:
 
 @dataclass(frozen=True, kw_only=True)
 class Stepped:
-    """Result of `step`; `step_s` is the wall time of the call, `verify_s` the verifier's part."""
+    """Result of a step; `step_s` is its wall time, `verify_s` the verifier's part."""
 
     shown: str
     reward: float
@@ -91,6 +91,14 @@ class Stepped:
     info: dict[str, Any]
     step_s: float
     verify_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proposed:
+    """Result of `step` for a move that has to be judged; `step_s` is the wall time so far."""
+
+    move: Move[Any]
+    step_s: float
 
 
 def new_live(plan: Plan, index: int, cohort: Cohort, policy: Policy) -> Live:
@@ -148,33 +156,47 @@ def begin(live: Live, started: Started) -> None:
     episode.versions.update(env=env.id, verifier=started.verifier)
 
 
-def announce(env: Env[Any], most: int) -> None:
-    """Announce a `step` to a shared verifier, if the environment has one; at most `most` run at once."""
-    if isinstance(env.verifier, Together):
-        env.verifier.announce(most)
+def joins_batches(env: Env[Any]) -> bool:
+    """Return True if the environment's moves are judged together with those of others."""
+    return env.verifier.prefers_batches and can_propose(env)
 
 
-def end(env: Env[Any]) -> None:
-    """Tell a shared verifier that the announced step has ended or was dropped."""
-    if isinstance(env.verifier, Together):
-        env.verifier.end()
-
-
-def step(env: Env[Any], action: str) -> Stepped:
-    """Make one announced step and time it."""
+def step(env: Env[Any], action: str) -> Stepped | Proposed:
+    """Make one step and time it; only propose the move if it is judged together with others."""
     began = time.perf_counter()
-    try:
-        shown, reward, terminated, truncated, info = env.step(action)
-    finally:
-        end(env)
+    if not joins_batches(env):
+        made = env.step(action)
+        return _stepped(made, time.perf_counter() - began, env.verify_s)
+    move = env.propose(action)
+    if move.submission is None:
+        made = env.commit(move)
+        return _stepped(made, time.perf_counter() - began, 0.0)
+    return Proposed(move=move, step_s=time.perf_counter() - began)
+
+
+def commit(
+    env: Env[Any], proposed: Proposed, found: Verdict | Exception, verify_s: float
+) -> Stepped:
+    """Finish a proposed step with its verdict. Raises `found` if it is an error."""
+    if isinstance(found, Exception):
+        raise found
+    began = time.perf_counter()
+    made = env.commit(proposed.move, found)
+    return _stepped(made, proposed.step_s + verify_s + time.perf_counter() - began, verify_s)
+
+
+def _stepped(
+    made: tuple[str, float, bool, bool, dict[str, Any]], step_s: float, verify_s: float
+) -> Stepped:
+    shown, reward, terminated, truncated, info = made
     return Stepped(
         shown=shown,
         reward=float(reward),
         terminated=terminated,
         truncated=truncated,
         info=info,
-        step_s=time.perf_counter() - began,
-        verify_s=env.verify_s,
+        step_s=step_s,
+        verify_s=verify_s,
     )
 
 

@@ -1,15 +1,17 @@
 """The episode loop: plays many episodes at once; generation never waits for an environment.
 
-One control thread (the caller's) owns all state. Environment steps, and the verifier calls inside
-them, run in worker threads (together.py merges their requests to a service); generation runs in its
-own thread. All report to one queue.
+One control thread (the caller's) owns all state. Environment steps run in worker threads, generation in
+its own. All report to one queue. A judge in this process is asked within the step. A judge that prefers
+batches, such as a service, is asked about the moves of all waiting episodes at once (submission_queue.py), in a
+further thread; each episode goes on when its own verdict has arrived.
 
 Handling of failures (law 1; none is ever a reward):
 
     VerifierFault        the same step is repeated, with growing pauses, for `patience_s`; then the
                          episode faults with `verifier:<status>:<reason>`
     exception in an env  fault `env_error:<type>`; the instance is dropped
-    step over deadline   fault `env_timeout`; the thread is abandoned (see workers.py)
+    step over deadline   fault `env_timeout`; the thread is abandoned (see workers.py). The same for a
+                         request with the submissions of several steps
     PolicyError          the batch is repeated likewise, then faults with `policy_error`
     batch over deadline  fault `policy_timeout`
     RequestError         the caller's own mistake (unknown id, first prompt too long for the model):
@@ -36,14 +38,16 @@ from typing import Any
 from verigym.agents import live as under_way
 from verigym.agents.chat import Encoding, StepRows
 from verigym.agents.envpool import EnvPool
-from verigym.agents.live import Batch, Cohort, Live, Started, Stepped, Trouble
+from verigym.agents.live import Batch, Cohort, Live, Proposed, Started, Stepped, Trouble
 from verigym.agents.plan import FaultLimit, Ledger, Plan, Settings, plan_groups
 from verigym.agents.policy import Policy, PolicyRefusal
-from verigym.agents.workers import Job, Workers
+from verigym.agents.submission_queue import SubmissionQueue
+from verigym.agents.workers import Job, Part, Workers
 from verigym.episode import Episode, Fault, Turn
 from verigym.errors import PolicyError, RequestError
 from verigym.missing import REASON as NOT_INSTALLED
-from verigym.verdict import Status, VerifierFault
+from verigym.moves import ask
+from verigym.verdict import Status, Verdict, VerifierFault
 
 __all__ = ["EnvPool", "FaultLimit", "Ledger", "Plan", "Settings", "plan_groups", "play"]
 
@@ -133,10 +137,12 @@ class _Game:
     ledger: Ledger
 
     def __post_init__(self) -> None:
-        self.done: SimpleQueue[Job] = SimpleQueue()
+        self.done: SimpleQueue[Job | Part] = SimpleQueue()
         self.concurrency = int(getattr(self.policy, "concurrency", 1))
         self.steppers = Workers(self.settings.env_workers, self.done, "verigym-env")
         self.generators = Workers(self.concurrency, self.done, "verigym-generate")
+        self.askers = Workers(self.settings.env_workers, self.done, "verigym-ask")
+        self.queues: dict[int, SubmissionQueue] = {}
         self.lockstep = self.settings.batching == "cohorts"
         self.lives: list[Live] = []
         self.cohorts: list[Cohort] = []
@@ -173,9 +179,12 @@ class _Game:
                     self._form_batches(cohort)
                 while self.batches and self.generating < self.concurrency:
                     self._submit_batch(self.batches.popleft())
+                for queue in self.queues.values():
+                    self._submit_ask(queue)
                 self._take_results()
-                for job in (*self.steppers.expire(), *self.generators.expire()):
-                    job.tag(job)
+                for workers in (self.steppers, self.askers, self.generators):
+                    for job in workers.expire():
+                        job.deliver()
                 now = time.monotonic()
                 while self.timers and self.timers[0][0] <= now:
                     heapq.heappop(self.timers)[2]()
@@ -185,9 +194,9 @@ class _Game:
 
     def close(self) -> None:
         """Stop the threads. Idle environments return to the pool now, others when their call ends."""
-        self.generators.close(_STOP_S)
-        self.steppers.close(_STOP_S)
-        self.ledger.abandoned_threads += self.generators.abandoned + self.steppers.abandoned
+        for workers in (self.generators, self.askers, self.steppers):
+            workers.close(_STOP_S)
+            self.ledger.abandoned_threads += workers.abandoned
         while not self.done.empty():
             self.done.get().drop()
         for live in self.lives:
@@ -196,7 +205,8 @@ class _Game:
 
     def _take_results(self) -> None:
         """Wait for a result, a deadline or a timer; then take all available results."""
-        due = [self.steppers.next_deadline(), self.generators.next_deadline()]
+        due = [one.next_deadline() for one in (self.steppers, self.askers, self.generators)]
+        due += [queue.due for queue in self.queues.values()]
         due += [self.timers[0][0] if self.timers else None]
         wait_s = min((at for at in due if at is not None), default=None)
         began = time.perf_counter()
@@ -206,7 +216,7 @@ class _Game:
                 timeout=1.0 if wait_s is None else min(1.0, max(0.0, wait_s - time.monotonic()))
             )
         except Empty:
-            waited_s = self.steppers.oldest_s()
+            waited_s = max(self.steppers.oldest_s(), self.askers.oldest_s())
             if waited_s > _SLOW_STEP_S:
                 self._tell(
                     f"an environment step, with its verifier, under way for {waited_s:.0f} s"
@@ -216,7 +226,7 @@ class _Game:
             if not self.generating:
                 self.ledger.idle_s += time.perf_counter() - began
         while True:
-            job.tag(job)
+            job.deliver()
             try:
                 job = self.done.get_nowait()
             except Empty:
@@ -252,7 +262,7 @@ class _Game:
         if isinstance(job.error, RequestError):
             raise job.error
         if not isinstance(job.result, Started):
-            self._on_env_failure(live, job, partial(self._submit_start, live))
+            self._on_env_failure(live, job, partial(self._submit_start, live), job.began)
             return
         live.trouble = None
         under_way.begin(live, job.result)
@@ -267,35 +277,44 @@ class _Game:
             return
         live.cohort.ready.append(live)
 
-    def _submit_steps(self, lives: Sequence[Live]) -> None:
-        for live in lives:  # all, before the first of them may ask for a verdict
-            under_way.announce(live.resting_env, self.settings.env_workers)
-        for live in lives:
-            self._submit_step(live)
-
     def _submit_step(self, live: Live) -> None:
         env = live.resting_env
+        queue = None
+        if under_way.joins_batches(env):
+            judge = env.verifier
+            queue = self.queues.setdefault(id(judge), SubmissionQueue(judge=judge))
+            queue.joining.add(live)
+        run = partial(under_way.step, env, live.talk.actions[-1])
+        self._submit_env_call(live, run, partial(self._on_step, live, queue))
+
+    def _submit_env_call(
+        self, live: Live, run: Callable[[], Any], tag: Callable[[Job], None]
+    ) -> None:
+        env = live.resting_env
         live.busy = True
-
-        def drop(job: Job) -> None:
-            if not job.began:
-                under_way.end(env)
-            env.close()
-
         self.steppers.submit(
             Job(
-                run=partial(under_way.step, env, live.talk.actions[-1]),
+                run=run,
                 deadline_s=self.settings.step_deadline_s,
-                tag=partial(self._on_step, live),
-                late=drop,
+                tag=tag,
+                late=lambda job: env.close(),
             )
         )
 
-    def _on_step(self, live: Live, job: Job) -> None:
+    def _on_step(self, live: Live, queue: SubmissionQueue | None, job: Job) -> None:
+        if queue is not None:
+            queue.joining.discard(live)
+        if queue is not None and isinstance(job.result, Proposed):
+            live.busy = False
+            queue.unsent.append((live, job.result))
+        else:
+            self._on_stepped(live, job.began, job)
+
+    def _on_stepped(self, live: Live, began: float, job: Job) -> None:
         if not job.overdue:
             live.busy = False
         if not isinstance(job.result, Stepped):
-            self._on_env_failure(live, job, partial(self._submit_steps, [live]))
+            self._on_env_failure(live, job, partial(self._submit_step, live), began)
             return
         live.trouble = None
         self.ledger.step_s += job.result.step_s
@@ -307,11 +326,62 @@ class _Game:
         else:
             live.cohort.ready.append(live)
 
-    def _on_env_failure(self, live: Live, job: Job, again: Callable[[], None]) -> None:
+    # Judges that prefer batches.
+
+    def _submit_ask(self, queue: SubmissionQueue) -> None:
+        batch = queue.take(self.settings.env_workers, time.monotonic())
+        if not batch:
+            return
+        began = time.monotonic()
+
+        def run() -> None:
+            for place, found in ask(queue.judge, [proposed.move for _, proposed in batch]):
+                live, proposed = batch[place]
+                verify_s = time.monotonic() - began
+                act = partial(self._on_verdict, queue, live, proposed, found, began, verify_s)
+                self.done.put(Part(act=act))
+
+        self.askers.submit(
+            Job(
+                run=run,
+                deadline_s=self.settings.step_deadline_s,
+                tag=partial(self._on_asked, queue, [live for live, _ in batch]),
+            )
+        )
+
+    def _on_verdict(
+        self,
+        queue: SubmissionQueue,
+        live: Live,
+        proposed: Proposed,
+        found: Verdict | Exception,
+        began: float,
+        verify_s: float,
+    ) -> None:
+        if live not in queue.asked:  # the request was over its deadline
+            return
+        queue.asked.remove(live)
+        run = partial(under_way.commit, live.resting_env, proposed, found, verify_s)
+        self._submit_env_call(live, run, partial(self._on_stepped, live, began))
+
+    def _on_asked(self, queue: SubmissionQueue, lives: Sequence[Live], job: Job) -> None:
+        for live in lives:
+            if live not in queue.asked:  # verdicts arrive before this
+                continue
+            queue.asked.remove(live)
+            if job.overdue:
+                limit_s = self.settings.step_deadline_s
+                self._fault(live, "env_timeout", f"the verifier took more than {limit_s:g} s")
+            else:
+                self._on_env_failure(live, job, partial(self._submit_step, live), job.began)
+
+    def _on_env_failure(
+        self, live: Live, job: Job, again: Callable[[], None], began: float
+    ) -> None:
         error = job.error
         if isinstance(error, VerifierFault):
             verdict = error.verdict
-            live.trouble = trouble = live.trouble or Trouble(since=job.began)
+            live.trouble = trouble = live.trouble or Trouble(since=began)
             hopeless = verdict.status is Status.VERIFIER_ERROR and (
                 trouble.tries >= self.settings.error_retries or verdict.reason == NOT_INSTALLED
             )
@@ -392,14 +462,12 @@ class _Game:
         elif error is not None:
             raise error
         else:
-            moving = []
             for live, (prompt, answer) in zip(batch.members, job.result, strict=True):
                 if answer is None:
                     self._finish(live, "truncated")
                 else:
                     under_way.answered(live, prompt, answer, self.parse)
-                    moving.append(live)
-            self._submit_steps(moving)
+                    self._submit_step(live)
 
     # Ends.
 

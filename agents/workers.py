@@ -34,16 +34,34 @@ class Job:
     began: float = 0.0
     ends: float = 0.0
 
+    def deliver(self) -> None:
+        """Hand the finished or overdue job to whoever submitted it."""
+        self.tag(self)
+
     def drop(self) -> None:
         """Free what the call held; its result is not wanted."""
         if self.late is not None:
             self.late(self)
 
 
+@dataclass(eq=False, kw_only=True)
+class Part:
+    """Part of the result of a running job; `act` takes it in the submitter's thread."""
+
+    act: Callable[[], None]
+
+    def deliver(self) -> None:
+        """Hand the part to whoever submitted the job."""
+        self.act()
+
+    def drop(self) -> None:
+        """Do nothing: a part holds nothing to free."""
+
+
 class Workers:
     """Up to `n` daemon threads, started as needed. Finished jobs are put into `done`."""
 
-    def __init__(self, n: int, done: SimpleQueue[Job], name: str) -> None:
+    def __init__(self, n: int, done: SimpleQueue[Any], name: str) -> None:
         self.abandoned = 0
         self._n = n
         self._done = done

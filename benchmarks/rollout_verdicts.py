@@ -30,7 +30,9 @@ ENV, VERIFIER = "math/arithmetic", "math/answer"
 
 
 class Alone(RemoteVerifier):
-    """Not of the class that the loop asks together."""
+    """Asked by each step for itself."""
+
+    prefers_batches = False
 
 
 def played(pool: EnvPool, kwargs: dict[str, Any], many: int, settings: Settings) -> float:

@@ -8,8 +8,8 @@ them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from verigym.canonical import JSON
 from verigym.submission import identity
@@ -23,6 +23,10 @@ class Judge(ABC):
     Equal tasks and submissions get verdicts of equal digest from every judge of the same id, version
     and parameters (law 6). Implementations set the three attributes and write `verify_batch`.
     """
+
+    prefers_batches: ClassVar[bool] = False
+    """True if one call for many submissions costs less than a call for each in threads of their own, as
+    with requests to a service; the episode loop then collects submissions for `verify_each`."""
 
     if TYPE_CHECKING:  # read-only to callers; a class, an instance or a property may hold them
 
@@ -55,3 +59,7 @@ class Judge(ABC):
     def verify(self, task: Task, submission: JSON) -> Verdict:
         """Return the verdict on one submission."""
         return self.verify_batch([(task, submission)])[0]
+
+    def verify_each(self, items: Iterable[tuple[Task, JSON]]) -> Iterator[tuple[int, Verdict]]:
+        """Yield each verdict with its place among `items`, as soon as it is known."""
+        yield from enumerate(self.verify_batch(items))

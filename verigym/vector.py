@@ -26,6 +26,7 @@ from typing_extensions import override
 from verigym.env import Env, Move
 from verigym.errors import RequestError, suggestion
 from verigym.judge import Judge
+from verigym.moves import ask, by_judge, can_propose
 from verigym.registry import make, resolve
 from verigym.verdict import Verdict, VerifierFault
 
@@ -89,21 +90,18 @@ class BatchVectorEnv(SyncVectorEnv):
             self.envs, iterate(self.action_space, actions), resets, strict=True
         ):
             assert isinstance(env, _Ahead)
-            # An environment with a `step` of its own is stepped by it.
-            if not reset and type(env.inner).step is Env.step:
+            if not reset and can_propose(env.inner):
                 moves.append((env, env.inner.propose(action)))
-        batches: dict[int, list[tuple[_Ahead, Move[Any]]]] = {}
-        for env, move in moves:
-            if move.submission is not None:
-                batches.setdefault(id(env.inner.verifier), []).append((env, move))
         verdicts: dict[int, Verdict] = {}
-        for batch in batches.values():
-            judge = batch[0][0].inner.verifier
-            found = judge.verify_batch([(move.task, move.submission) for _, move in batch])
-            for (_, move), verdict in zip(batch, found, strict=True):
-                if verdict.fault:
-                    raise VerifierFault(verdict)
-                verdicts[id(move)] = verdict
+        for judge, batch in by_judge(
+            (env.inner.verifier, move) for env, move in moves if move.submission is not None
+        ):
+            for place, found in ask(judge, batch):
+                if isinstance(found, Exception):
+                    raise found
+                if found.fault:
+                    raise VerifierFault(found)
+                verdicts[id(batch[place])] = found
         for env, move in moves:
             env.begun = partial(env.inner.commit, move, verdicts.get(id(move)))
         try:

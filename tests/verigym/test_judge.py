@@ -1,7 +1,6 @@
 """`Judge`: one way to ask for a verdict, and a short list of classes that answer."""
 
 import verigym
-from verigym.agents.together import Together
 from verigym.client import RemoteVerifier
 from verigym.envs.check.subject import Subject
 from verigym.judge import Judge
@@ -25,10 +24,10 @@ class Constant(Judge):
         ]
 
 
-def test_only_verifiers_and_four_wrappers_give_verdicts():
+def test_only_verifiers_and_three_wrappers_give_verdicts():
     """And the stand-in by which `verigym check` plays environments whose verdicts run programs."""
     stand_in = type(Subject("code/stdio").quick().verifier)
-    known = {Verifier, Pooled, Cached, RemoteVerifier, Together, stand_in}
+    known = {Verifier, Pooled, Cached, RemoteVerifier, stand_in}
     ours = {kind for kind in Judge.__subclasses__() if kind.__module__.startswith("verigym.")}
     assert ours == known
 

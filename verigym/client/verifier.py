@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import ClassVar
 
 from verigym.canonical import JSON, to_json
 from verigym.client.blocking import Client
@@ -14,7 +15,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict
 
 BATCH = 64
-"""Submissions in one request of `RemoteVerifier.verify_batch`."""
+"""Maximum number of submissions in one request of a `RemoteVerifier`."""
 
 
 class RemoteVerifier(Judge):
@@ -26,6 +27,7 @@ class RemoteVerifier(Judge):
     """
 
     id: str
+    prefers_batches: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -80,10 +82,13 @@ class RemoteVerifier(Judge):
         return verdicts
 
     def verify_each(self, items: Iterable[tuple[Task, JSON]]) -> Iterator[tuple[int, Verdict]]:
-        """Yield each verdict as soon as the service has it, with its place among `items`."""
-        asked = list(items)
-        for found in self.client.verify_each(self.id, asked, params=self._given):
-            yield found.index, self._stamped(found.verdict, *asked[found.index])
+        """Yield each verdict as soon as the service has it, with its place among `items`; `BATCH` to a
+        request."""
+        rest = list(items)
+        for start in range(0, len(rest), BATCH):
+            part = rest[start : start + BATCH]
+            for found in self.client.verify_each(self.id, part, params=self._given):
+                yield start + found.index, self._stamped(found.verdict, *part[found.index])
 
     @property
     def address(self) -> tuple[str, str, bytes]:

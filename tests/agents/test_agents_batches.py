@@ -1,4 +1,4 @@
-"""Steps whose verdicts come from a service are judged together, with the same play as one by one."""
+"""Moves of many episodes that a service judges in one request, with the same play as one by one."""
 
 from __future__ import annotations
 
@@ -11,21 +11,25 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from verigym import Draft, Env, Task, Transition
-from verigym.agents import together
+from verigym import Draft, Env, Task, Transition, Verifier, make_verifier
+from verigym.agents import submission_queue
 from verigym.agents.envpool import EnvPool
-from verigym.agents.loop import Plan, Settings, plan_groups, play
+from verigym.agents.loop import Ledger, Plan, Settings, plan_groups, play
 from verigym.agents.policies.oracle import OraclePolicy
 from verigym.agents.policies.random import RandomPolicy
-from verigym.agents.together import Together
+from verigym.agents.submission_queue import SubmissionQueue
 from verigym.client import RemoteVerifier
+from verigym.judge import Judge
 from verigym.server.process import ServerProcess
+from verigym.verdict import scored
 
 SETTINGS = Settings(batching="cohorts", n_cohorts=1, backoff_s=0.01, backoff_max_s=0.1)
 
 
 class Alone(RemoteVerifier):
-    """Not of the class that is shared, so that each step asks for itself."""
+    """Asked by each step for itself."""
+
+    prefers_batches = False
 
 
 class Told(Env[str]):
@@ -108,7 +112,7 @@ def requests(service):
 @pytest.fixture
 def patient(monkeypatch):
     """Company is waited for however long it takes, so that requests can be counted."""
-    monkeypatch.setattr(together, "LINGER_S", 60.0)
+    monkeypatch.setattr(submission_queue, "LINGER_S", 60.0)
 
 
 @pytest.mark.parametrize("batching", ["cohorts", "ready"])
@@ -183,14 +187,10 @@ def test_who_shares_a_verifier(service):
         assert asked[0].made_with == {"verifier": service.url}
         keydoor = pool.acquire(plan("games/keydoor", verifier=service.url))
         assert keydoor.verifier is not asked[0].verifier
-        # A caller's own has a time limit and an end of its own, and other classes are left alone.
-        own = pool.acquire(plan("math/arithmetic", verifier=mine)).verifier
-        assert isinstance(own, Together)
-        assert own is not asked[0].verifier
-        assert own.remote is mine
+        # A caller's own has a time limit, a key and an end of its own.
+        assert pool.acquire(plan("math/arithmetic", verifier=mine)).verifier is mine
         assert pool.acquire(plan("math/arithmetic", verifier=alone)).verifier is alone
-        here = pool.acquire(plan("math/arithmetic")).verifier
-        assert not isinstance(here, Together)
+        assert isinstance(pool.acquire(plan("math/arithmetic")).verifier, Verifier)
     mine.close()
     alone.close()
 
@@ -255,12 +255,12 @@ def test_a_service_killed_while_it_judges_is_waited_for(service, tmp_path):
     assert len(before[0]) >= 12  # at most its parcel, a quarter of them, waited behind it
 
 
-def test_what_is_refused_in_company_is_asked_for_alone(service, requests, patient):
-    """Together they are more than a body may hold, 8 MiB."""
+def test_what_is_refused_at_once_is_asked_for_in_halves(service, requests, patient):
+    """All four are more than a body may hold, 8 MiB; two are not."""
     made = type("Some", (Told,), {"at": "x" * (3 << 20)})
     plans = plan_groups(made, range(4), env_kwargs={"verifier": service.url})
     assert all(e.success for e in play(plans, OraclePolicy(), settings=SETTINGS))
-    assert requests() == 1 + 4
+    assert requests() == 1 + 2
 
 
 def test_a_step_that_hangs_holds_up_no_verdict(service, gate):
@@ -287,14 +287,12 @@ def test_a_step_that_hangs_holds_up_no_verdict(service, gate):
     assert all(e.success for e in episodes)
 
 
-def test_an_interrupted_play_leaves_nobody_to_be_waited_for(service):
+def test_an_interrupted_play_leaves_no_thread_and_its_environments(service):
     def interrupt(*_):
         raise KeyboardInterrupt
 
     with EnvPool() as pool:
         plans = plan_groups(Told, range(8), env_kwargs={"verifier": service.url})
-        shared = pool.acquire(plans[0]).verifier
-        assert isinstance(shared, Together)
         with pytest.raises(KeyboardInterrupt):
             play(
                 plans,
@@ -303,6 +301,64 @@ def test_an_interrupted_play_leaves_nobody_to_be_waited_for(service):
                 envs=pool,
                 on_turn=interrupt,
             )
-        assert shared._steps == 0
-        assert not shared._unsent
-    assert not [t for t in threading.enumerate() if t.name == "verigym-env"]
+        names = {thread.name for thread in threading.enumerate()}
+        assert not names & {"verigym-env", "verigym-ask"}
+        # A move that was proposed and not judged has changed nothing.
+        assert all(e.success for e in play(plans, OraclePolicy(), envs=pool))
+
+
+@pytest.mark.parametrize(
+    ("unsent", "joining", "asked", "limit", "sent", "waits"),
+    [
+        (3, 0, 0, 8, 3, False),  # nobody else could join
+        (3, 1, 0, 8, 0, True),
+        (8, 5, 0, 8, 8, False),  # as many as may be asked about at once
+        (9, 0, 0, 8, 8, False),
+        (3, 0, 2, 8, 0, True),  # those that are judged may soon be followed by another
+        (3, 0, 8, 8, 0, False),  # no room, however long it waits
+        (0, 4, 0, 8, 0, False),
+    ],
+)
+def test_when_a_batch_is_sent(unsent, joining, asked, limit, sent, waits):
+    queue = SubmissionQueue(
+        judge=make_verifier("math/answer"),
+        unsent=[(f"unsent {n}", n) for n in range(unsent)],
+        joining={f"joining {n}" for n in range(joining)},
+        asked={f"asked {n}" for n in range(asked)},
+    )
+    assert len(queue.take(limit, 10.0)) == sent
+    assert (queue.due == 10.0 + submission_queue.LINGER_S) is waits
+    assert len(queue.unsent) == unsent - sent
+    assert len(queue.asked) == asked + sent
+    later = queue.take(limit, 11.0)
+    assert len(later) == (min(unsent, limit - asked) if waits else min(unsent - sent, 0))
+
+
+class Held(Judge):
+    """A judge of batches that hangs after its first verdict."""
+
+    id, version, params = "unruly/obeys", 1, {}
+    prefers_batches = True
+
+    def __init__(self, gate):
+        self.gate = gate
+
+    def verify_batch(self, items):
+        raise NotImplementedError
+
+    def verify_each(self, items):
+        yield 0, scored(1.0, "first")
+        self.gate.pass_through()
+
+
+def test_a_judge_over_its_deadline_is_a_fault_of_those_without_a_verdict(gate):
+    plans = plan_groups(Told, range(3), env_kwargs={"verifier": Held(gate)})
+    settings = replace(SETTINGS, step_deadline_s=2.0, fault_limit=1.0)
+    ledger = Ledger()
+    with EnvPool() as pool:
+        episodes = play(plans, OraclePolicy(), settings=settings, ledger=ledger, envs=pool)
+        causes = [e.fault and e.fault.cause for e in episodes]
+        assert causes == [None, "env_timeout", "env_timeout"]
+        assert ledger.abandoned_threads == 1
+        # Nothing has moved in their environments, so they are used again.
+        assert sum(map(len, pool._idle.values())) == 3
