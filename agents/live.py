@@ -109,7 +109,7 @@ def new_live(plan: Plan, index: int, cohort: Cohort, policy: Policy) -> Live:
         task_id="",
         seed=plan.seed,
         group_id=plan.group_id or plan.id,
-        difficulty=plan.difficulty or "",
+        difficulty="" if plan.difficulty is None else str(plan.difficulty),
         split=plan.split or "",
         policy=policy.name,
         versions={

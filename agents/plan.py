@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 from verigym.env import Env
 from verigym.episode import Episode
 from verigym.errors import RequestError, VerigymError
+from verigym.levels import Difficulty
 
 EnvFactory: TypeAlias = Callable[..., Env[Any]]
 
@@ -27,7 +28,7 @@ class Plan:
     env: str | EnvFactory
     seed: int
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
-    difficulty: str | None = None
+    difficulty: Difficulty | None = None
     split: str | None = None
     group_id: str = ""
     key: tuple[int, ...] = ()
@@ -47,7 +48,7 @@ def plan_groups(
     run_key: tuple[int, ...] = (0,),
     prefix: str = "",
     env_kwargs: Mapping[str, Any] | None = None,
-    difficulty: str | None = None,
+    difficulty: Difficulty | None = None,
     split: str | None = None,
 ) -> list[Plan]:
     """Return `members` plans per seed, one group per seed; keys are `run_key` and the plan's index."""

@@ -125,7 +125,7 @@ class Echo(Env):
     verifier_id = "echo/nothing"
     difficulties = ("one", "two", "three")
 
-    def generate(self, rng, difficulty):
+    def generate(self, rng, level):
         return Draft(prompt=f"Speak. {rng.integers(1000)}", reference=None)
 
     def initial(self, task):

@@ -1,11 +1,15 @@
 """A first environment in one file: guess a number. Run it: python examples/first_env.py"""
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from verigym import Draft, Env, Transition, Verifier, scored
 
-LEVELS = {"easy": (100, 7), "medium": (1_000, 10), "hard": (10_000, 14)}  # largest number, turns
+
+def size(level):
+    """Return the largest number of a level, and the turns that halving takes."""
+    top = round(10 ** (1 + level / 2))
+    return top, top.bit_length()
 
 
 class GuessVerifier(Verifier):
@@ -20,24 +24,25 @@ class GuessVerifier(Verifier):
 @dataclass(frozen=True)
 class Hunt:
     secret: int
+    top: int
     last: int | None = None
 
 
 class Guess(Env[Hunt]):
     id = "verigym/examples/guess-v0"
     verifier_id = "examples/guess"
-    difficulties = tuple(LEVELS)
+    difficulties = ("easy", "medium", "hard")
 
-    def generate(self, rng, difficulty):
-        top, turns = LEVELS[difficulty]
+    def generate(self, rng, level):
+        top, turns = size(level)
         prompt = f"Find my number, 1 to {top}, in {turns} guesses. Answer with a number."
         return Draft(prompt=prompt, reference=int(rng.integers(1, top + 1)))
 
     def turns_allowed(self, task):
-        return LEVELS[task.difficulty][1]
+        return size(self.level_of(task.difficulty))[1]
 
     def initial(self, task):
-        return Hunt(secret=task.reference)
+        return Hunt(task.reference, size(self.level_of(task.difficulty))[0])
 
     def observe(self, state):
         if state.last is None:
@@ -47,7 +52,7 @@ class Guess(Env[Hunt]):
     def transition(self, state, action):
         if not action.strip().isdecimal() or len(action) > 9:
             return Transition(state=state, valid=False)
-        moved = Hunt(state.secret, last=int(action))
+        moved = replace(state, last=int(action))
         if moved.last == state.secret:
             return Transition(state=moved, terminated=True, submission=moved.last)
         return Transition(state=moved)
@@ -62,7 +67,12 @@ class Guess(Env[Hunt]):
         return str(state.secret)
 
     def work(self, state):
-        return state.secret.bit_length()  # what finding it takes: about as many halvings
+        low, high, operations = 1, state.top, 1
+        while low < high:  # each halving is an operation
+            middle = (low + high) // 2
+            low, high = (low, middle) if state.secret <= middle else (middle + 1, high)
+            operations += 1
+        return operations
 
 
 def play(env, seed, policy):

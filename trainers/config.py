@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
 from verigym.errors import ConfigError, suggestion
 
@@ -24,8 +24,8 @@ class EnvSection(_Section):
 
     id: str
     """Full or short id of the environment."""
-    difficulty: str | None = None
-    """Difficulty of the tasks; None for the environment's first."""
+    difficulty: StrictInt | str | None = None
+    """Level of the tasks, such as 7, or its name; None for the environment's first name."""
     max_turns: int | None = Field(default=None, ge=1)
     """Maximum number of turns; None for the task's own limit."""
     verifier: str | None = None

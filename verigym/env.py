@@ -12,7 +12,7 @@ import string
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
@@ -27,6 +27,7 @@ from gymnasium.utils import seeding
 from verigym.canonical import JSON, digest, to_json
 from verigym.errors import RequestError, TaskError, suggestion
 from verigym.judge import Judge
+from verigym.levels import HIGHEST, Difficulty, Scale, scale
 from verigym.seeds import checked_seed, generator_of
 from verigym.task import Task
 from verigym.verdict import Verdict, VerifierFault
@@ -104,8 +105,8 @@ class Snapshot(Generic[State]):
 class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     """Base of every environment. Gymnasium 1.x: text in, text out, five-tuple steps.
 
-    `difficulty` and `split` choose among `difficulties` and `SPLITS`; `reset(options=...)` takes
-    both too, and `task` to play a given `Task`. `max_turns` None takes the task's own limit.
+    `difficulty` is a level, 7 or "7", or a name of `difficulties`; `split` is one of `SPLITS`.
+    `reset(options=...)` takes both too, and `task` to play a given `Task`. `max_turns` None takes the task's own limit.
     `verifier` is None (the environment's own, in process), a `Judge`, or the URL of a service.
     `info` always carries `task_id`, `state_key`, `valid_action` and `legal_actions` (None if they
     cannot be listed), and `verdict` (None if nothing was judged).
@@ -125,7 +126,12 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     find_judge: ClassVar[Callable[[str, Mapping[str, JSON], Judge | str | None], Judge]]
     """Set by the registry (`registry.find_judge`), which this module does not know."""
     difficulties: ClassVar[tuple[str, ...]]
-    """Names of the difficulties from easy to hard; at least three."""
+    """Names of the difficulties from easy to hard; at least three. The first is the default."""
+    levels: ClassVar[int] = HIGHEST
+    """Highest level, at least that of the last name. An environment whose problems cannot grow so far says
+    less, and its docstring why."""
+    only_named: ClassVar[bool] = False
+    """If True, only the levels that `difficulties` names exist: rows and settings that others made."""
     max_observation_chars: ClassVar[int] = 8192
     max_action_chars: ClassVar[int] = 4096
     judges_reply: ClassVar[bool] = False
@@ -149,7 +155,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     def __init__(
         self,
         *,
-        difficulty: str | None = None,
+        difficulty: Difficulty | None = None,
         split: str = "train",
         max_turns: int | None = None,
         verifier: Judge | str | None = None,
@@ -160,8 +166,9 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         if max_turns is not None and (type(max_turns) is not int or max_turns < 1):
             raise RequestError(f"max_turns must be a whole number of at least 1, got {max_turns!r}")
         self.render_mode = render_mode
-        self.difficulty = self._checked("difficulty", difficulty or self.difficulties[0])
-        self.split = self._checked("split", split)
+        self.difficulty = self.written(self.difficulties[0] if difficulty is None else difficulty)
+        """The level, written as its name or as a decimal string."""
+        self.split = self._checked_split(split)
         self.max_turns = max_turns
         self.verifier: Judge = type(self).find_judge(
             self.verifier_id, self.verifier_params, verifier
@@ -217,8 +224,9 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     # What an author writes.
 
     @abstractmethod
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """Return a problem drawn from `rng` alone. Called again until its content falls in the split."""
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        """Return a problem of `level` (1 is the easiest), drawn from `rng` alone. Called again until its
+        content falls in the split."""
 
     @abstractmethod
     def initial(self, task: Task) -> State:
@@ -266,10 +274,13 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         return []
 
     def work(self, state: State) -> int:
-        """Return roughly how many elementary operations it takes to find `solve(state)`.
+        """Return how many elementary operations it takes to find `solve(state)`.
 
-        `verigym check` plays a policy that gets each operation wrong with some probability, and checks
-        that it fails more often at higher difficulties.
+        An elementary operation is what a person writes down in one go: to add two digits, to look up a
+        cell, to compare two numbers, to follow a reference. `work` runs a solver that performs each
+        operation and counts it there; it neither calculates the number by a formula nor keeps it. `verigym
+        check` counts the lines that run meanwhile, which must be at least as many, and checks that the
+        sum over the oracle's play rises with the level.
         """
         return 1
 
@@ -304,16 +315,37 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         mean that the same actions lead to the same future."""
         return digest(self.id, self.task.content, self.key(self.state))[:32]
 
+    @classmethod
+    def scale(cls) -> Scale:
+        """Return the levels that the environment has, with their names."""
+        return scale(cls.difficulties, cls.levels, cls.only_named)
+
+    @classmethod
+    def written(cls, difficulty: Difficulty) -> str:
+        """Return a level as tasks and ids write it: its name, or a decimal string if it has none. Raises
+        RequestError if the environment has no such level."""
+        known = cls.scale()
+        if (form := known.form(difficulty)) is None:
+            raise RequestError(
+                f"{cls.id} has no difficulty {difficulty!r}; {known.wanted(difficulty)}"
+            )
+        return form
+
+    @classmethod
+    def level_of(cls, difficulty: Difficulty) -> int:
+        """Return the number of a level or name. Raises RequestError if the environment has no such level."""
+        return cls.scale().levels[cls.written(difficulty)]
+
     def sample_task(
-        self, seed: int, difficulty: str | None = None, split: str | None = None
+        self, seed: int, difficulty: Difficulty | None = None, split: str | None = None
     ) -> Task:
         """Return the task that `reset(seed=seed)` plays, without playing it."""
         seed = checked_seed(seed)
         return self._draw(
             generator_of(seed),
             seed,
-            self._checked("difficulty", difficulty or self.difficulty),
-            self._checked("split", split or self.split),
+            self.difficulty if difficulty is None else self.written(difficulty),
+            self._checked_split(split or self.split),
         )
 
     def split_of(self, draft: Draft) -> str:
@@ -484,15 +516,15 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         if task is not None and (not isinstance(task, Task) or task.env_id != self.id):
             raise RequestError(f"options['task'] must be a Task of {self.id}, got {task!r}")
         return (
-            self._checked("difficulty", options.get("difficulty", self.difficulty)),
-            self._checked("split", options.get("split", self.split)),
+            self.written(options.get("difficulty", self.difficulty)),
+            self._checked_split(options.get("split", self.split)),
             task,
         )
 
     def _draw(self, rng: np.random.Generator, seed: int, difficulty: str, split: str) -> Task:
-        self._drawing = split
+        self._drawing, level = split, self.level_of(difficulty)
         for _ in range(_MAX_DRAWS):
-            draft = self.generate(rng, difficulty)
+            draft = self.generate(rng, level)
             if self.split_of(draft) == split:
                 return Task(
                     id=f"{self.id}:{split}:{difficulty}:{seed}",
@@ -518,13 +550,12 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             "legal_actions": None if self._done else self.legal_actions(self.state),
         }
 
-    def _checked(self, name: str, value: str) -> str:
-        known: Sequence[str] = SPLITS if name == "split" else self.difficulties
-        if value not in known:
+    def _checked_split(self, split: str) -> str:
+        if split not in SPLITS:
             raise RequestError(
-                f"{self.id} has no {name} {value!r}; {suggestion(str(value), known)}"
+                f"{self.id} has no split {split!r}; {suggestion(str(split), SPLITS)}"
             )
-        return value
+        return split
 
 
 def split_by_content(draft: Draft) -> str:

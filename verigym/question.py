@@ -5,9 +5,9 @@ class Sum(Question):
     verifier_id = "math/answer"
     difficulties = ("easy", "medium", "hard")
 
-    def ask(self, rng, difficulty):
-        a, b = rng.integers(1, {"easy": 10, "medium": 100, "hard": 1000}[difficulty], 2).tolist()
-        return Ask(prompt=f"What is {a} + {b}?", answer=str(a + b), steps=len(str(a + b)))
+    def ask(self, rng, level):
+        a, b = rng.integers(1, 10**level, 2).tolist()
+        return Ask(prompt=f"What is {a} + {b}?", answer=str(a + b))
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _STEPS = "steps="
 class Ask:
     """Result of `ask`. `reference` is the verifier's input; by default `{"answer": answer}`.
 
-    `steps` is roughly how many elementary operations it takes to find the answer.
+    `steps` is a rough size that the task carries as a tag; `Env.work` counts the operations.
     """
 
     prompt: str
@@ -69,10 +69,10 @@ def split_by_question(draft: Draft) -> str:
 
 @dataclass(frozen=True)
 class Asked:
-    """State of a question: a correct reply, the work it takes, and the flag that a reply was given."""
+    """State of a question: its task, a correct reply, and the flag that a reply was given."""
 
+    task: Task
     solution: str
-    steps: int
     answered: bool = False
 
 
@@ -89,17 +89,17 @@ class Question(Env[Asked]):
     """Instruction on how to answer, placed below each question."""
 
     @abstractmethod
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        """Return a question drawn from `rng` alone, with its answer. Called until its content falls in the
-        split."""
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        """Return a question of `level` drawn from `rng` alone, with its answer. Called until its content
+        falls in the split."""
 
     def reply(self, reference: Any) -> str:
         """Return a correct reply, from the hidden reference."""
         return f"<answer>{reference['answer']}</answer>"
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        ask = self.ask(rng, difficulty)
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        ask = self.ask(rng, level)
         return Draft(
             prompt=f"{ask.prompt}\n{self.form}" if self.form else ask.prompt,
             reference=ask.hidden(),
@@ -113,8 +113,7 @@ class Question(Env[Asked]):
 
     @override
     def initial(self, task: Task) -> Asked:
-        steps = [int(tag.removeprefix(_STEPS)) for tag in task.tags if tag.startswith(_STEPS)]
-        return Asked(self.reply(task.reference), steps[-1] if steps else 1)
+        return Asked(task, self.reply(task.reference))
 
     @override
     def observe(self, state: Asked) -> str:
@@ -145,7 +144,10 @@ class Question(Env[Asked]):
 
     @override
     def work(self, state: Asked) -> int:
-        return state.steps
+        """Return the number that the tag `steps=` of the task gives, 1 without one. An environment overrides
+        it by a solver that counts."""
+        steps = [int(tag.removeprefix(_STEPS)) for tag in state.task.tags if tag.startswith(_STEPS)]
+        return steps[-1] if steps else 1
 
     @override
     def solve(self, state: Asked) -> str:

@@ -23,6 +23,7 @@ def card(report: Report) -> dict[str, Any]:
         "about": (type(env).__doc__ or "").strip().partition("\n\n")[0],
         "verifier": env.verifier.name,
         "difficulties": list(env.difficulties),
+        "levels": dict(env.scale().levels),
         "max_turns": turns,
         "oracle_absent": env.oracle_absent,
         "chance": env.chance,
@@ -36,7 +37,7 @@ def card(report: Report) -> dict[str, Any]:
 
 def _turns(env: Env[Any]) -> dict[str, int]:
     try:
-        return {name: env.turns_allowed(env.sample_task(0, name)) for name in env.difficulties}
+        return {name: env.turns_allowed(env.sample_task(0, name)) for name in env.scale().levels}
     except Exception:  # noqa: BLE001 - no task could be drawn; the laws tell of it
         return {}
 
@@ -53,8 +54,9 @@ def markdown(one: dict[str, Any]) -> str:
         f"{one['checked_with']['seeds']} seeds: "
         + (_passed(one) if one["passed"] else "**not passed**"),
         "",
-        "| difficulty | " + " | ".join(one["difficulties"]) + " |",
-        "|---|" + "---|" * len(one["difficulties"]),
+        "| difficulty | " + " | ".join(one["levels"]) + " |",
+        "|---|" + "---|" * len(one["levels"]),
+        _row("level", one["levels"], one),
         _row("turns allowed", one["max_turns"], one),
     ]
     scalars = []
@@ -82,4 +84,4 @@ def _passed(one: dict[str, Any]) -> str:
 
 
 def _row(title: str, values: dict[str, Any], one: dict[str, Any]) -> str:
-    return f"| {title} | " + " | ".join(str(values.get(d, "")) for d in one["difficulties"]) + " |"
+    return f"| {title} | " + " | ".join(str(values.get(d, "")) for d in one["levels"]) + " |"

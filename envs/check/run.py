@@ -17,12 +17,15 @@ from verigym.envs.check.laws import (
     cost,
     determinism,
     keys,
+    levels,
     purity,
     reward,
     secrecy,
     splits,
 )
 from verigym.envs.check.subject import Broken, Subject
+from verigym.envs.check.unfilled import REASON as REASON_UNFILLED
+from verigym.envs.check.unfilled import UNFILLED
 from verigym.errors import MissingError, RequestError, SandboxError
 from verigym.missing import REASON, explain
 from verigym.registry import resolve
@@ -49,7 +52,8 @@ LAWS: tuple[Law, ...] = (
     reward.tricks_earn_nothing,
     cheap.cheap_answers_earn_no_more_than_guessing,
     reward.chance_earns_next_to_nothing,
-    reward.difficulties_are_in_order,
+    levels.difficulties_are_in_order,
+    levels.operations_are_counted,
     secrecy.the_answer_is_hidden,
     keys.equal_keys_have_equal_futures,
     keys.keys_have_no_history,
@@ -160,7 +164,9 @@ def apply(law: Law, subject: Subject) -> Outcome:
 
 def _applied(law: Law, subject: Subject) -> Outcome:
     about = (law.__doc__ or "").partition("\n")[0]
-    if (reason := subject.waived.get(law.__name__)) is not None:
+    if (reason := subject.waived.get(law.__name__)) is None and subject.id in UNFILLED:
+        reason = REASON_UNFILLED if law is levels.operations_are_counted else None
+    if reason is not None:
         return Outcome(law=law.__name__, about=about, broken=None, waived=reason)
     began = time.perf_counter()
     broken, machine = None, False

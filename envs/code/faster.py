@@ -41,13 +41,14 @@ class Faster(Question):
 
     id: ClassVar[str] = "verigym/code/faster-v0"
     verifier_id: ClassVar[str] = "code/cost"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        functions = LEVELS[difficulty]
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        functions = LEVELS[level]
         while True:
             one = functions[int(rng.integers(len(functions)))]
             numbers = {
@@ -62,7 +63,7 @@ class Faster(Question):
         return Ask(
             prompt=prompt.replace(one.says, one.program(one.says, numbers).rstrip("\n"), 1),
             answer="",
-            steps=_WORK[difficulty] + fast.count("\n"),
+            steps=_WORK[level] + fast.count("\n"),
             reference={
                 "function": one.name,
                 "slow": slow,
@@ -80,4 +81,4 @@ class Faster(Question):
 
 
 # What has to be seen before anything is written: a table, an order of the work, another recursion.
-_WORK = {"easy": 5, "medium": 10, "hard": 15}
+_WORK = {2: 5, 4: 10, 6: 15}

@@ -15,9 +15,9 @@ from verigym.envs.code.attempts import LIMITS, Attempt, Attempts
 from verigym.envs.code.function_family import Wanted
 
 LEVELS = {
-    "easy": functions_easy.FAMILIES,
-    "medium": functions_medium.FAMILIES,
-    "hard": functions_hard.FAMILIES,
+    2: functions_easy.FAMILIES,
+    4: functions_medium.FAMILIES,
+    6: functions_hard.FAMILIES,
 }
 _EXAMPLE_SIZES = (3, 4)
 _HIDDEN_SIZES = (1, 2, 4, 7, 12, 20, 30)
@@ -45,12 +45,13 @@ class Functions(Attempts):
 
     id: ClassVar[str] = "verigym/code/functions-v0"
     verifier_id: ClassVar[str] = "code/function"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
         """Draws on until the calls have several answers, so that none can be guessed."""
-        families = LEVELS[difficulty]
+        families = LEVELS[level]
         while True:
             family = families[int(rng.integers(len(families)))]
             wanted = family(rng)

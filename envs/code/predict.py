@@ -13,7 +13,7 @@ from verigym.envs.code.interpret import Interpreter
 from verigym.envs.code.small_programs import draw_program
 from verigym.question import Ask, Question
 
-LEVELS = {"easy": (2, False), "medium": (4, False), "hard": (7, True)}
+LEVELS = {2: (2, False), 4: (4, False), 6: (7, True)}
 """Pieces of the program, and whether it has a recursive function."""
 _SHORTEST, _LONGEST = 3, 160
 _LARGEST = 10**6
@@ -33,13 +33,14 @@ class Predict(Question):
 
     id: ClassVar[str] = "verigym/code/predict-v0"
     verifier_id: ClassVar[str] = "code/value"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
         """Draws on until the value is neither short nor long, nor stands in the prompt."""
         while True:
-            program = draw_program(rng, *LEVELS[difficulty])
+            program = draw_program(rng, *LEVELS[level])
             essence = [program.source, program.call]
             if not self.wants(essence):
                 continue

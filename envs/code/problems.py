@@ -27,15 +27,17 @@ class Problems(Attempts):
     id: ClassVar[str] = "verigym/code/problems-v0"
     verifier_id: ClassVar[str] = "code/stdio"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     def __init__(self, *, language: str = "python", **kwargs: Any) -> None:
         self.language = canonical(language)
         super().__init__(**kwargs)
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        level = [one for one in read_problems().values() if one.level == difficulty]
-        problem = level[int(rng.integers(len(level)))]
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        name = self.written(level)
+        among = [one for one in read_problems().values() if one.level == name]
+        problem = among[int(rng.integers(len(among)))]
         if len(problem.tests) <= problem.shown:
             raise TaskError(f"{problem.name} has no tests; run benchmarks/code_problems.py")
         tests = [

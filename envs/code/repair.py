@@ -18,7 +18,7 @@ from verigym.envs.code.places import Path, apart, changed, places_of, tree_of
 from verigym.envs.code.stdio import FAMILIES, draw_problem, essence_of, problem_of
 from verigym.verifiers.code.strength.mutate import written
 
-MISTAKES = {"easy": 1, "medium": 2, "hard": 3}
+MISTAKES = {2: 1, 4: 2, 6: 3}
 _STEPS, _ENOUGH_STEPS, _MORE_STEPS = 3000, 1000, 200
 _TRIES = 40
 _LOOKED_AT = (2, 3, 0, 1)  # of the tests: the smallest hidden ones and the examples, to be quick
@@ -41,13 +41,14 @@ class Repair(Attempts):
 
     id: ClassVar[str] = "verigym/code/repair-v0"
     verifier_id: ClassVar[str] = "code/stdio"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(MISTAKES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        count, program = MISTAKES[difficulty], None
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        count, program = MISTAKES[level], None
         while program is None:
-            family, params, tests = draw_problem(rng, difficulty, self.wants)
+            family, params, tests = draw_problem(rng, level, self.wants)
             program = broken(family, params, tests, count, rng)
         prompt = _BROKEN.format(
             asked=asked("python", family.statement(params), tests),

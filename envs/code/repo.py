@@ -22,7 +22,7 @@ from verigym.task import Task
 from verigym.verifiers.code.patch import holds_patch
 
 # Steps that records go through before the report, mistakes, turns.
-_LEVELS = {"easy": (2, 1, 8), "medium": (4, 1, 12), "hard": (5, 2, 20)}
+_LEVELS = {2: (2, 1, 8), 4: (4, 1, 12), 6: (5, 2, 20)}
 _PACKAGES = ("ledger", "depot", "harbour", "orchard", "workshop", "clubhouse", "bakery", "archive")
 _CALLS = 5
 """Number of hidden calls; more if more are needed to detect wrong parts."""
@@ -65,15 +65,16 @@ class Repo(Env[Looking]):
 
     id: ClassVar[str] = "verigym/code/repo-v0"
     verifier_id: ClassVar[str] = "code/repo"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(_LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     max_action_chars: ClassVar[int] = 1 << 16
     costly: ClassVar[bool] = True
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
         """Draws on until each mistake shows in some hidden call."""
         while True:
-            plan = _Plan.draw(rng, difficulty)
+            plan = _Plan.draw(rng, level)
             if not self.wants(plan.essence()):
                 continue
             tests = _hidden(plan, rng)
@@ -88,13 +89,13 @@ class Repo(Env[Looking]):
         }
         wrong = len(plan.mistakes)
         hint = ""
-        if difficulty == "easy":
+        if level == 2:
             hint = f"People complain about {plan.stages[plan.mistakes[0][0]].about}. "
         prompt = _PROMPT.format(
             count="a mistake" if wrong == 1 else f"{wrong} mistakes, in different files",
             package=plan.package,
             hint=hint,
-            turns=_LEVELS[difficulty][2],
+            turns=_LEVELS[level][2],
         )
         return Draft(
             prompt=prompt,
@@ -125,7 +126,7 @@ class Repo(Env[Looking]):
 
     @override
     def turns_allowed(self, task: Task) -> int:
-        return _LEVELS.get(task.difficulty, _LEVELS["hard"])[2]
+        return _LEVELS.get(self.scale().levels.get(task.difficulty, 0), _LEVELS[6])[2]
 
     @override
     def key(self, state: Looking) -> JSON:
@@ -197,8 +198,8 @@ class _Plan:
     mistakes: tuple[Mistake, ...]
 
     @staticmethod
-    def draw(rng: np.random.Generator, difficulty: str) -> _Plan:
-        steps, wrong, _ = _LEVELS[difficulty]
+    def draw(rng: np.random.Generator, level: int) -> _Plan:
+        steps, wrong, _ = _LEVELS[level]
         chosen = [STEPS[int(n)] for n in rng.permutation(len(STEPS))[:steps]]
         stages = (*chosen, REPORTS[int(rng.integers(len(REPORTS)))])
         numbers = tuple(

@@ -517,5 +517,5 @@ def busiest(spans):
     ),
 )
 
-LEVELS: dict[str, tuple[Slow, ...]] = {"easy": _EASY, "medium": _MEDIUM, "hard": _HARD}
+LEVELS: dict[int, tuple[Slow, ...]] = {2: _EASY, 4: _MEDIUM, 6: _HARD}
 FUNCTIONS: dict[str, Slow] = {one.name: one for level in LEVELS.values() for one in level}

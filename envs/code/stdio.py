@@ -17,7 +17,7 @@ from verigym.envs.code.family import Family, Params
 from verigym.errors import TaskError
 from verigym.verifiers.code.languages import canonical
 
-_LEVELS = {"easy": easy.FAMILIES, "medium": medium.FAMILIES, "hard": hard.FAMILIES}
+_LEVELS = {2: easy.FAMILIES, 4: medium.FAMILIES, 6: hard.FAMILIES}
 FAMILIES: dict[str, Family] = {
     family.name: family for families in _LEVELS.values() for family in families
 }
@@ -38,15 +38,16 @@ class Stdio(Attempts):
 
     id: ClassVar[str] = "verigym/code/stdio-v0"
     verifier_id: ClassVar[str] = "code/stdio"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(_LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     def __init__(self, *, language: str = "python", **kwargs: Any) -> None:
         self.language = canonical(language)
         super().__init__(**kwargs)
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        family, params, tests = draw_problem(rng, difficulty, self.wants)
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        family, params, tests = draw_problem(rng, level, self.wants)
         return Draft(
             prompt=asked(self.language, family.statement(params), tests),
             reference={
@@ -67,13 +68,13 @@ class Stdio(Attempts):
 
 
 def draw_problem(
-    rng: np.random.Generator, difficulty: str, wants: Callable[[JSON], bool]
+    rng: np.random.Generator, level: int, wants: Callable[[JSON], bool]
 ) -> tuple[Family, Params, list[dict[str, Any]]]:
     """A family, parameters and tests, the two examples first; see `Env.wants`.
 
     Draws on until the tests have several answers, so that none can be guessed.
     """
-    families = _LEVELS[difficulty]
+    families = _LEVELS[level]
     while True:
         family = families[int(rng.integers(len(families)))]
         params = family.draw(rng)

@@ -13,13 +13,13 @@ from verigym.envs.code.mutated import Mutated
 from verigym.question import Ask, Question
 from verigym.verifiers.code.inputs import said
 
-LEVELS: dict[str, tuple[Mutated, ...]] = {
-    "easy": mutated_easy.FUNCTIONS,
-    "medium": mutated_medium.FUNCTIONS,
-    "hard": mutated_hard.FUNCTIONS,
+LEVELS: dict[int, tuple[Mutated, ...]] = {
+    2: mutated_easy.FUNCTIONS,
+    4: mutated_medium.FUNCTIONS,
+    6: mutated_hard.FUNCTIONS,
 }
 # Wrong versions, and inputs that may be given.
-_COUNTS = {"easy": (3, 5), "medium": (4, 6), "hard": (5, 7)}
+_COUNTS = {2: (3, 5), 4: (4, 6), 6: (5, 7)}
 
 _PROMPT = """\
 This Python function gives {says}.
@@ -47,15 +47,16 @@ class Tests(Question):
     __test__ = False  # pytest would collect it
     id: ClassVar[str] = "verigym/code/tests-v0"
     verifier_id: ClassVar[str] = "code/mutants"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     chance: ClassVar[float] = 0.02
     """Success rate of random inputs within the bounds; random text earns nothing."""
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        functions = LEVELS[difficulty]
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        functions = LEVELS[level]
         while True:
             one = functions[int(rng.integers(len(functions)))]
             numbers = {
@@ -64,7 +65,7 @@ class Tests(Question):
             essence = [one.name, numbers]
             if self.wants(essence):
                 break
-        count, inputs = _COUNTS[difficulty]
+        count, inputs = _COUNTS[level]
         chosen = sorted(int(n) for n in rng.permutation(len(one.changes))[:count])
         killing: list[list[Any]] = []
         for change in chosen:

@@ -12,8 +12,8 @@ from verigym.envs.code import hardware, hardware_clocked
 from verigym.envs.code.hardware import Drawn
 from verigym.question import Ask, Question
 
-LEVELS: dict[str, tuple[Callable[[np.random.Generator], Drawn], ...]] = {
-    "easy": (
+LEVELS: dict[int, tuple[Callable[[np.random.Generator], Drawn], ...]] = {
+    2: (
         hardware.gates,
         hardware.truth,
         hardware.mux,
@@ -21,7 +21,7 @@ LEVELS: dict[str, tuple[Callable[[np.random.Generator], Drawn], ...]] = {
         hardware.adder,
         hardware.decoder,
     ),
-    "medium": (
+    4: (
         hardware.gray,
         hardware.priority,
         hardware.rotate,
@@ -30,7 +30,7 @@ LEVELS: dict[str, tuple[Callable[[np.random.Generator], Drawn], ...]] = {
         hardware_clocked.counter,
         hardware_clocked.shifter,
     ),
-    "hard": (
+    6: (
         hardware_clocked.alu,
         hardware_clocked.detector,
         hardware_clocked.lfsr,
@@ -65,13 +65,14 @@ class Verilog(Question):
 
     id: ClassVar[str] = "verigym/code/verilog-v0"
     verifier_id: ClassVar[str] = "code/verilog"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        kinds = LEVELS[difficulty]
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        kinds = LEVELS[level]
         while True:
             kind = kinds[int(rng.integers(len(kinds)))]
             drawn = kind(rng)

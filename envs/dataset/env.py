@@ -66,6 +66,7 @@ class Dataset(Question):
     Rows are read when the first task is drawn, once for a process.
     """
 
+    only_named: ClassVar[bool] = True
     path: ClassVar[Path]
     described: ClassVar[Spec]
 
@@ -90,9 +91,9 @@ class Dataset(Question):
         """Return all rows, cleaned. Raises ConfigError or TaskError that says which row is wrong."""
         return _rows_of(cls)
 
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
         """A row of the split; `sample_task` and `reset` go by the seed instead."""
-        rows = self._some(self.split, difficulty)
+        rows = self._some(self.split, self.written(level))
         draft = rows[int(rng.integers(len(rows)))].draft
         return Ask(prompt=draft.prompt, answer="", reference=draft.reference, tags=draft.tags)
 

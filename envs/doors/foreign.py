@@ -73,6 +73,7 @@ class ForeignGame(Env[Position]):
     verifier_id: ClassVar[str] = "doors/replay"
     door: ClassVar[str]
     settings: ClassVar[Mapping[str, Mapping[str, JSON]]]
+    only_named: ClassVar[bool] = True
     max_observation_chars: ClassVar[int] = 1 << 15
 
     def __init__(self, **kwargs: Any) -> None:
@@ -85,12 +86,12 @@ class ForeignGame(Env[Position]):
         return {**vars(self), "_live": None}
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
         """The game is made to learn its prompt, and kept for the first turn."""
         reference = {
             "door": self.door,
             "seed": int(rng.integers(2**31)),
-            **self.settings[difficulty],
+            **self.settings[self.written(level)],
         }
         game = start(reference)
         self._keep(reference, (), game)

@@ -95,6 +95,7 @@ class Reasoning(Question):
 
     task_name: ClassVar[str]
     verifier_id: ClassVar[str] = "doors/reasoning-gym"
+    only_named: ClassVar[bool] = True
     max_observation_chars: ClassVar[int] = 1 << 16
 
     def __init__(self, **kwargs: Any) -> None:
@@ -103,9 +104,9 @@ class Reasoning(Question):
         self.action_space = AnyText(self.max_action_chars)
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        level = LEVELS.get(self.task_name, _USUAL)[difficulty]
-        seed, entry = _drawn(rng, self.task_name, level)
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        setting = LEVELS.get(self.task_name, _USUAL)[self.written(level)]
+        seed, entry = _drawn(rng, self.task_name, setting)
         kind = JUDGED.get(self.task_name, "exact")
         answer = "" if entry["answer"] is None else str(entry["answer"])
         reference: dict[str, Any] = {"task": self.task_name, "judge": kind, "answer": answer}
@@ -120,7 +121,7 @@ class Reasoning(Question):
         elif kind == "one_of":
             reference["answers"] = list(entry["metadata"]["valid_answers"])
         elif kind == "theirs":
-            reference |= {"level": level, "seed": seed}
+            reference |= {"level": setting, "seed": seed}
         return Ask(prompt=entry["question"], answer=answer, reference=reference)
 
     @override

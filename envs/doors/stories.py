@@ -41,8 +41,8 @@ class StoryGame(ForeignGame):
     max_observation_chars: ClassVar[int] = 1 << 15
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        own = self.settings[difficulty]
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        own = self.settings[self.written(level)]
         reference: JSON = {"door": self.door, "seed": int(rng.integers(2**31)), **own}
         return Draft(prompt=PROMPT.format(turns=own["turns"]), reference=reference)
 

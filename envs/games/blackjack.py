@@ -12,7 +12,7 @@ from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.verifiers.games.blackjack import MARGIN, MOVES, NEXT, RANKS, Table, total_of
 
 # Hands, how many of the moves may be made, and whether the deck is an odd one.
-SIZES = {"easy": (5, 2, False), "medium": (6, 3, False), "hard": (8, 4, True)}
+SIZES = {2: (5, 2, False), 4: (6, 3, False), 6: (8, 4, True)}
 FULL = (1, 1, 1, 1, 1, 1, 1, 1, 1, 4)
 TURNS = 8
 """Moves that a hand takes at most."""
@@ -43,13 +43,14 @@ class Blackjack(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/blackjack-v0"
     game: ClassVar[str] = "blackjack"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """No hand begins with 21, or could take more than its turns."""
-        count, known, odd = SIZES[difficulty]
+        count, known, odd = SIZES[level]
         deck: tuple[int, ...] = FULL
         soft17 = False
         if odd:

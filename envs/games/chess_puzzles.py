@@ -14,7 +14,7 @@ from verigym.verifiers.games.chess import Position, legal_moves
 from verigym.verifiers.games.fen import fen_of, rows_of, uci
 from verigym.verifiers.games.mates import Puzzle, mate_distance, mating_move
 
-LEVELS = {"easy": 1, "medium": 2, "hard": 3}
+LEVELS = {2: 1, 4: 2, 6: 3}
 _NUMBERS = {1: "in one move", 2: "in two moves", 3: "in three moves"}
 
 _PROMPT = """\
@@ -29,13 +29,14 @@ class ChessPuzzles(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/chess-puzzles-v0"
     game: ClassVar[str] = "chess"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.1  # one of some twenty moves is often mate
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        moves = LEVELS[difficulty]
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        moves = LEVELS[level]
         position = position_with_mate(rng, moves, self.wants)
         prompt, reference = _task(position, moves)
         return prompt, {**reference, "essence": essence_of(position)}

@@ -27,7 +27,7 @@ from verigym.verifiers.games.duels import Match
 from verigym.verifiers.games.rules import RULES
 
 # Opponent, and in how many moves the win can be forced.
-LEVELS = {"easy": ("greedy", 2), "medium": ("greedy", 3), "hard": ("search", 4)}
+LEVELS = {2: ("greedy", 2), 4: ("greedy", 3), 6: ("search", 4)}
 _FIRST_PLY = 10  # fewer signs hold no forced win to speak of
 
 _BOARD = """\
@@ -50,14 +50,15 @@ class ConnectFour(Duel):
 
     id: ClassVar[str] = "verigym/games/connect-four-v0"
     game: ClassVar[str] = "connect-four"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     names: ClassVar[tuple[str, str]] = ("X", "O")
     recoverable: ClassVar[bool] = False
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Games of random but not careless moves, until a position fits."""
-        opponent, moves = LEVELS[difficulty]
+        opponent, moves = LEVELS[level]
         rows = rows_of(_won_position(rng, moves))
         reference = {
             "rows": rows,
@@ -70,7 +71,7 @@ class ConnectFour(Duel):
         return _PROMPT.format(board=_BOARD, turns=moves), reference
 
     @override
-    def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw_sides(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """A few moves of each side have been made, at random; no line of three is open."""
         while True:
             me = you = 0

@@ -15,9 +15,9 @@ from verigym.verifiers.games.rules import LakeState
 
 # Width and height, the share of holes, the shortest way.
 SIZES = {
-    "easy": (4, 0.2, range(4, 7)),
-    "medium": (6, 0.3, range(8, 14)),
-    "hard": (9, 0.3, range(13, 41)),
+    2: (4, 0.2, range(4, 7)),
+    4: (6, 0.3, range(8, 14)),
+    6: (9, 0.3, range(13, 41)),
 }
 
 _PROMPT = """\
@@ -31,13 +31,14 @@ class FrozenLake(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/frozen-lake-v0"
     game: ClassVar[str] = "lake"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        """Drawn until the shortest way has the length of the difficulty."""
-        size, holes, lengths = SIZES[difficulty]
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        """Drawn until the shortest way has the length of the level."""
+        size, holes, lengths = SIZES[level]
         while True:
             cells = np.where(rng.random((size, size)) < holes, "H", "F")
             start, goal = (int(i) for i in rng.permutation(size * size)[:2])

@@ -13,7 +13,7 @@ from verigym.envs.games.words import words
 from verigym.verifiers.games.guessing import Guesses
 
 # Lengths of words, and lives.
-SIZES = {"easy": ((6,), 8), "medium": ((5, 6), 6), "hard": ((4,), 4)}
+SIZES = {2: ((6,), 8), 4: ((5, 6), 6), 6: ((4,), 4)}
 
 _PROMPT = """\
 Find a hidden English word letter by letter. Letters that are found stand in their places. The game is \
@@ -27,13 +27,14 @@ class Hangman(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/hangman-v0"
     game: ClassVar[str] = "hangman"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Short words give fewer hints."""
-        lengths, lives = SIZES[difficulty]
+        lengths, lives = SIZES[level]
         known = words(lengths[int(rng.integers(len(lengths)))])
         secret = known[int(rng.integers(len(known)))]
         turns = len(set(secret)) + lives + 4

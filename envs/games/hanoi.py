@@ -12,7 +12,7 @@ from verigym.envs.games.replayed import ReplayedGame
 from verigym.verifiers.games.rules import RULES, HanoiState
 
 # Disks, and the least number of moves.
-SIZES = {"easy": (3, range(3, 8)), "medium": (4, range(8, 16)), "hard": (6, range(24, 64))}
+SIZES = {2: (3, range(3, 8)), 4: (4, range(8, 16)), 6: (6, range(24, 64))}
 
 _PROMPT = """\
 Three pegs hold {disks} disks; 1 is the smallest. Each turn moves the top disk of one peg onto another \
@@ -25,12 +25,13 @@ class Hanoi(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/hanoi-v0"
     game: ClassVar[str] = "hanoi"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Disks on random pegs; few enough moves, and not too few."""
-        disks, lengths = SIZES[difficulty]
+        disks, lengths = SIZES[level]
         while True:
             places = [int(p) for p in rng.integers(0, 3, disks)]
             target = int(rng.integers(1, 4))

@@ -14,10 +14,10 @@ from verigym.verifiers.games.household import APPLIANCES, STATES, Home, kind_of
 from verigym.verifiers.games.rules import RULES
 
 # Rooms, things that are not wanted, and errands.
-SIZES: dict[str, tuple[int, int, tuple[str, ...]]] = {
-    "easy": (2, 8, ("put", "light")),
-    "medium": (3, 14, ("put", "light", "heat", "cool", "clean")),
-    "hard": (5, 24, ("two", "heat", "cool", "clean")),
+SIZES: dict[int, tuple[int, int, tuple[str, ...]]] = {
+    2: (2, 8, ("put", "light")),
+    4: (3, 14, ("put", "light", "heat", "cool", "clean")),
+    6: (5, 24, ("two", "heat", "cool", "clean")),
 }
 
 _PROMPT = """\
@@ -49,12 +49,13 @@ class Household(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/household-v0"
     game: ClassVar[str] = "household"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw a house in which nothing of the wanted kind is at its target yet."""
-        size, others, errands = SIZES[difficulty]
+        size, others, errands = SIZES[level]
         draws = Draws(rng.random(256).tolist())
         rest = [room for room in ROOMS if room != "kitchen"]
         if size == 2:

@@ -1,7 +1,7 @@
 """Keydoor: fetch keys, open doors, reach the goal on a small text grid.
 
 The reward is sparse: 1 at the goal, 0 until then. Levels are chambers in a row, each behind a door,
-turned and mirrored at random beyond the tiny size; their shortest solutions take 6 to 30 moves, by difficulty.
+turned and mirrored at random beyond the tiny size; their shortest solutions take 6 to 30 moves, by level.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Size:
 
 
 SIZES = {
-    "tiny": Size(chambers=2, width=2, height=4, shortest=range(6, 11), max_turns=16, turned=False),
-    "easy": Size(chambers=2, width=2, height=4, shortest=range(8, 13), max_turns=20),
-    "medium": Size(chambers=2, width=4, height=4, shortest=range(12, 19), max_turns=30),
-    "hard": Size(chambers=3, width=3, height=5, shortest=range(18, 31), max_turns=50),
+    1: Size(chambers=2, width=2, height=4, shortest=range(6, 11), max_turns=16, turned=False),
+    2: Size(chambers=2, width=2, height=4, shortest=range(8, 13), max_turns=20),
+    4: Size(chambers=2, width=4, height=4, shortest=range(12, 19), max_turns=30),
+    6: Size(chambers=3, width=3, height=5, shortest=range(18, 31), max_turns=50),
 }
 
 
@@ -62,17 +62,18 @@ class KeyDoor(Env[Play]):
 
     id: ClassVar[str] = "verigym/games/keydoor-v0"
     verifier_id: ClassVar[str] = "games/keydoor"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("tiny", "easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     max_observation_chars: ClassVar[int] = 1024
     max_action_chars: ClassVar[int] = 1024
 
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        """A level whose shortest solution has a length in the range of `difficulty`."""
-        size = SIZES[difficulty]
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        """Return a map whose shortest solution has a length in the range of `level`."""
+        size = SIZES[level]
         while True:
             rows = _draw(rng, size)
-            level = Level(rows)
-            path = level.shortest(level.start)
+            drawn = Level(rows)
+            path = drawn.shortest(drawn.start)
             if path is not None and len(path) in size.shortest:
                 return Draft(
                     prompt=PROMPT.format(max_turns=size.max_turns),
@@ -86,7 +87,7 @@ class KeyDoor(Env[Play]):
         return Play(level, level.start)
 
     def turns_allowed(self, task: Task) -> int:
-        """Return the limit of the difficulty, about twice the shortest solution."""
+        """Return the limit of the level, about twice the shortest solution."""
         return read_reference(task)[1]
 
     def observe(self, state: Play) -> str:

@@ -23,9 +23,9 @@ from verigym.verifiers.games.rules import RULES
 # Style of the opponent, dice of each, their faces, rounds, and work for one move. An honest opponent is the
 # hardest to do justice to: each bid tells of its dice, and all that is told has to be reckoned with.
 LEVELS = {
-    "easy": ("random", 1, 6, 3, 1),
-    "medium": ("equilibrium", 2, 3, 4, 3),
-    "hard": ("honest", 2, 3, 5, 6),
+    2: ("random", 1, 6, 3, 1),
+    4: ("equilibrium", 2, 3, 4, 3),
+    6: ("honest", 2, 3, 5, 6),
 }
 
 _GAME = """\
@@ -61,12 +61,13 @@ class LiarsDice(Duel):
 
     id: ClassVar[str] = "verigym/games/liars-dice-v0"
     game: ClassVar[str] = "liars-dice"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        style, dice, faces, rounds, _ = LEVELS[difficulty]
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        style, dice, faces, rounds, _ = LEVELS[level]
         rolls = np.sort(rng.integers(1, faces + 1, (rounds, 2, dice)), axis=2).tolist()
         prompt = _PROMPT.format(
             rounds=rounds, game=_told(dice, faces), style=_STYLES[style], margin=MARGIN
@@ -82,10 +83,10 @@ class LiarsDice(Duel):
         }
 
     @override
-    def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw_sides(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """One round. Without a number of its own each split would have some deals only, and
         what one holds would tell what the other may hold."""
-        _, dice, faces, _, _ = LEVELS[difficulty]
+        _, dice, faces, _, _ = LEVELS[level]
         rolls = np.sort(rng.integers(1, faces + 1, (1, 2, dice)), axis=2).tolist()
         return _PROMPT_SIDES.format(game=_told(dice, faces)), {
             "dice": dice,

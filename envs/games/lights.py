@@ -12,7 +12,7 @@ from verigym.envs.games.replayed import ReplayedGame
 from verigym.verifiers.games.rules import RULES
 
 # Rows and columns, and presses that made the start.
-SIZES = {"easy": (3, 2), "medium": (4, 4), "hard": (5, 8)}
+SIZES = {2: (3, 2), 4: (4, 4), 6: (5, 8)}
 
 _PROMPT = """\
 A grid of lights: # is on, . is off. A press turns that light and its neighbours above, below, left and \
@@ -27,12 +27,13 @@ class Lights(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/lights-v0"
     game: ClassVar[str] = "lights"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Presses of different lights, from all off."""
-        size, presses = SIZES[difficulty]
+        size, presses = SIZES[level]
         rules = RULES["lights"]
         while True:
             board: Board = ("." * size,) * size

@@ -12,7 +12,7 @@ from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.verifiers.games.guessing import Guesses, code_marks
 
 # Length, symbols, guesses.
-SIZES = {"easy": (3, 6, 8), "medium": (4, 6, 10), "hard": (5, 8, 12)}
+SIZES = {2: (3, 6, 8), 4: (4, 6, 10), 6: (5, 8, 12)}
 
 _PROMPT = """\
 Find a hidden code of {length} digits, each 1 to {symbols}; digits may repeat. You have {turns} guesses.
@@ -25,12 +25,13 @@ class Mastermind(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/mastermind-v0"
     game: ClassVar[str] = "mastermind"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False  # the guesses are counted
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        length, symbols, turns = SIZES[difficulty]
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        length, symbols, turns = SIZES[level]
         secret = "".join(map(str, rng.integers(1, symbols + 1, length)))
         example = "".join(str(i % symbols + 1) for i in range(length))
         prompt = _PROMPT.format(length=length, symbols=symbols, turns=turns, example=example)

@@ -14,7 +14,7 @@ from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.merging import Board, pushed, pushes, with_new_tile
 
 # The tile to reach, and turns.
-SIZES = {"easy": (64, 50), "medium": (128, 78), "hard": (256, 145)}
+SIZES = {2: (64, 50), 4: (128, 78), 6: (256, 145)}
 
 _PROMPT = """\
 Tiles on a grid of four by four are pushed all at once in one direction; two equal tiles that meet merge \
@@ -44,13 +44,14 @@ class Merging(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/2048-v0"
     game: ClassVar[str] = "2048"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.5  # random pushes often reach the tile of the easiest setting
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        target, turns = SIZES[difficulty]
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        target, turns = SIZES[level]
         while not self.wants(seed := int(rng.integers(1 << 31))):
             pass
         start = {"target": target, "seed": seed, "turns": turns}

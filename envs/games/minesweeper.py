@@ -22,7 +22,7 @@ from verigym.verifiers.games.minesweeper import (
 )
 
 # Height, width, mines, and turns.
-SIZES = {"easy": (5, 5, 4), "medium": (7, 7, 9), "hard": (9, 9, 16)}
+SIZES = {2: (5, 5, 4), 4: (7, 7, 9), 6: (9, 9, 16)}
 _AT_ONCE = 8
 
 _PROMPT = """\
@@ -37,13 +37,14 @@ class Minesweeper(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/minesweeper-v0"
     game: ClassVar[str] = "minesweeper"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Drawn until reasoning from the first cell opens all."""
-        height, width, count = SIZES[difficulty]
+        height, width, count = SIZES[level]
         while True:
             for at, *shares in rng.random((_AT_ONCE, count + 1)).tolist():
                 # No mine at or around the first cell, so that there is something to go by.
@@ -57,7 +58,7 @@ class Minesweeper(ReplayedGame):
                 left = (field.free & ~start).bit_count()
                 if left >= 3 and _solvable(field, start):
                     place = int(at * height * width)
-                    return _prompt(difficulty), {
+                    return _prompt(level), {
                         "rows": _written(field, mines).translate(_MINES, b"c").decode().rstrip(),
                         "first": f"{place // width + 1} {place % width + 1}",
                         "turns": left + 5,
@@ -107,8 +108,8 @@ _CHOICE = bytes.maketrans(b"01cd", b"\0\1\0\0")
 
 
 @cache
-def _prompt(difficulty: str) -> str:
-    height, width, count = SIZES[difficulty]
+def _prompt(level: int) -> str:
+    height, width, count = SIZES[level]
     return _PROMPT.format(height=height, width=width, mines=count)
 
 

@@ -15,7 +15,7 @@ from verigym.verifiers.games.duels import Match, nim_move
 from verigym.verifiers.games.rules import RULES
 
 # Opponent, and heaps.
-LEVELS = {"easy": ("random", 3), "medium": ("greedy", 4), "hard": ("perfect", 5)}
+LEVELS = {2: ("random", 3), 4: ("greedy", 4), 6: ("perfect", 5)}
 _THINGS = 25  # in all heaps together: an odd number, so that the nim-sum is not 0
 _LARGEST = 9  # heap, with both sides played
 
@@ -38,13 +38,14 @@ class Nim(Duel):
 
     id: ClassVar[str] = "verigym/games/nim-v0"
     game: ClassVar[str] = "nim"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.65  # random play wins half of the games against a random opponent
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        opponent, count = LEVELS[difficulty]
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        opponent, count = LEVELS[level]
         while True:
             cuts = sorted((rng.choice(_THINGS - 1, count - 1, replace=False) + 1).tolist())
             heaps = [after - before for before, after in pairwise([0, *cuts, _THINGS])]
@@ -60,9 +61,9 @@ class Nim(Duel):
         return _PROMPT.format(count=count), reference
 
     @override
-    def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw_sides(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Either side may have the won position."""
-        _, count = LEVELS[difficulty]
+        _, count = LEVELS[level]
         heaps = [int(n) for n in rng.integers(1, _LARGEST + 1, count)]
         reference = {"heaps": heaps, "turns": sum(heaps), "essence": sorted(heaps)}
         return _PROMPT_SIDES.format(count=count), reference

@@ -14,7 +14,7 @@ from verigym.envs.games.replayed import ReplayedGame
 from verigym.verifiers.games.nonogram import Picture, Runs, runs_of
 
 # Rows and columns, and the share of filled cells.
-SIZES = {"easy": (4, 0.6), "medium": (6, 0.6), "hard": (9, 0.62)}
+SIZES = {2: (4, 0.6), 4: (6, 0.6), 6: (9, 0.62)}
 
 _PROMPT = """\
 A nonogram of {size} rows and {size} columns. Beside each line stand the lengths of its runs of filled \
@@ -28,12 +28,13 @@ class Nonogram(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/nonogram-v0"
     game: ClassVar[str] = "nonogram"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """The runs of a random picture."""
-        size, share = SIZES[difficulty]
+        size, share = SIZES[level]
         grid = np.where(rng.random((size, size)) < share, "#", ".")
         grid[0, 0] = "#"  # an empty picture would be won at once
         across = [list(runs_of(row.tolist())) for row in grid]

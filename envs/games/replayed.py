@@ -42,7 +42,7 @@ class ReplayedGame(Env[Play]):
     """Name of the rules in `RULES`."""
 
     @abstractmethod
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Return the prompt and the data that the rules start from; its `turns` is the turn limit.
 
         If the data has `essence`, that goes to the `Draft` and not to the rules.
@@ -74,8 +74,8 @@ class ReplayedGame(Env[Play]):
         return RULES[self.game]
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        prompt, reference = self.draw(rng, difficulty)
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        prompt, reference = self.draw(rng, level)
         essence = reference.pop("essence", None)
         return Draft(prompt=prompt, reference={"game": self.game, **reference}, essence=essence)
 

@@ -33,7 +33,7 @@ class Duel(ReplayedGame):
     """Base class of duels: an author also writes `draw_sides`, `show_sides`, `position_of_sides`
     and `strong`.
 
-    With `opponent` None the opponent is that of the difficulty. The task records the mode that it
+    With `opponent` None the opponent is that of the level. The task records the mode that it
     is played in.
     """
 
@@ -43,13 +43,13 @@ class Duel(ReplayedGame):
     def __init__(self, *, opponent: str | None = None, **kwargs: Any) -> None:
         if opponent not in (None, SELF):
             raise RequestError(
-                f'opponent must be None, for the one of the difficulty, or "self", got {opponent!r}'
+                f'opponent must be None, for the one of the level, or "self", got {opponent!r}'
             )
         self.opponent = opponent
         super().__init__(**kwargs)
 
     @abstractmethod
-    def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw_sides(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Return the prompt, for both sides, and the data that the contest starts from; its
         `turns` is the longest game.
 
@@ -84,10 +84,10 @@ class Duel(ReplayedGame):
         return board.turn if isinstance(board, Sides) else 0
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
         if self.opponent != SELF:
-            return super().generate(rng, difficulty)
-        prompt, reference = self.draw_sides(rng, difficulty)
+            return super().generate(rng, level)
+        prompt, reference = self.draw_sides(rng, level)
         essence = reference.pop("essence", None)
         reference = {"game": self.game, "opponent": SELF, **reference}
         return Draft(prompt=prompt, reference=reference, essence=essence)

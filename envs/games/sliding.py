@@ -15,7 +15,7 @@ from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.rules import RULES, SlidingState
 
 # Rows, columns, and how long the walk from the goal to the start is.
-SIZES = {"easy": (2, 3, 9), "medium": (3, 3, 16), "hard": (3, 3, 30)}
+SIZES = {2: (2, 3, 9), 4: (3, 3, 16), 6: (3, 3, 30)}
 
 _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
@@ -30,12 +30,13 @@ class Sliding(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/sliding-v0"
     game: ClassVar[str] = "sliding"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """A walk away from the goal that never turns back, so that there is a way."""
-        height, width, steps = SIZES[difficulty]
+        height, width, steps = SIZES[level]
         tiles = (*range(1, height * width), 0)
         while True:
             state, back = SlidingState(tiles, tiles, width), ""

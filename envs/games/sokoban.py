@@ -15,7 +15,7 @@ from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.sokoban import Room, Store, bits
 
 # Height and width inside the walls, boxes, pillars, and how far boxes are from goals in all.
-SIZES = {"easy": (5, 5, 1, 2, 4), "medium": (5, 5, 2, 2, 6), "hard": (7, 7, 2, 6, 9)}
+SIZES = {2: (5, 5, 1, 2, 4), 4: (5, 5, 2, 2, 6), 6: (7, 7, 2, 6, 9)}
 
 _AWAY = 0.8
 
@@ -30,15 +30,16 @@ class Sokoban(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/sokoban-v0"
     game: ClassVar[str] = "sokoban"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.15  # one box is sometimes pushed home by accident
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw a level by pulling boxes in random directions from their goals; the solution is the
         reverse."""
-        height, width, count, pillars, far = SIZES[difficulty]
+        height, width, count, pillars, far = SIZES[level]
         while True:
             places = (rng.permutation(height * width)).tolist()
             # No two splits share a room with its goals.

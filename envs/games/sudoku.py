@@ -13,7 +13,7 @@ from verigym.envs.games.replayed import ReplayedGame
 from verigym.verifiers.games.sudoku import Grid, units
 
 # Box, and how many cells stay given at most (fewer are taken away where that would need guessing).
-SIZES = {"easy": ((2, 2), 8), "medium": ((2, 3), 16), "hard": ((3, 3), 30)}
+SIZES = {2: ((2, 2), 8), 4: ((2, 3), 16), 6: ((3, 3), 30)}
 
 _PROMPT = """\
 Fill the grid: each row, each column and each box of {height} by {width} holds 1 to {n} once. A dot is an \
@@ -27,12 +27,13 @@ class Sudoku(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/sudoku-v0"
     game: ClassVar[str] = "sudoku"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Cells are taken from a full grid as long as each is forced by the rest."""
-        (height, width), givens = SIZES[difficulty]
+        (height, width), givens = SIZES[level]
         n = height * width
         full = _full(rng, height, width)
         while not self.wants(full):

@@ -17,7 +17,7 @@ from verigym.verifiers.games.rules import RULES
 _TURN, _MIRROR = (6, 3, 0, 7, 4, 1, 8, 5, 2), (2, 1, 0, 5, 4, 3, 8, 7, 6)
 
 # Opponent and goal.
-LEVELS = {"easy": ("random", "win"), "medium": ("greedy", "win"), "hard": ("perfect", "draw")}
+LEVELS = {2: ("random", "win"), 4: ("greedy", "win"), 6: ("perfect", "draw")}
 
 _PROMPT = """\
 Tic-tac-toe. You are X, your opponent is O and answers each move. Some moves have been made. {goal}
@@ -37,15 +37,16 @@ class TicTacToe(Duel):
 
     id: ClassVar[str] = "verigym/games/tic-tac-toe-v0"
     game: ClassVar[str] = "tic-tac-toe"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
     names: ClassVar[tuple[str, str]] = ("X", "O")
     chance: ClassVar[float] = 0.6  # random play often beats a random opponent
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Drawn until there is a way to the goal against this opponent."""
-        opponent, goal = LEVELS[difficulty]
+        opponent, goal = LEVELS[level]
         while True:
             board = _some_moves(rng, 3 + int(rng.integers(2)), "OX")
             if not self.wants(essence := _same(board)) or _wins_at_once(board):
@@ -64,7 +65,7 @@ class TicTacToe(Duel):
                 ), reference
 
     @override
-    def draw_sides(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
+    def draw_sides(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Each side has made two moves, at random, so that games differ."""
         board = _some_moves(rng, 4, "XO")
         return _PROMPT_SIDES, {"board": board, "turns": 5, "essence": _same(board)}

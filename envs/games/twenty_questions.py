@@ -13,7 +13,7 @@ from verigym.envs.games.things import best_split, most_questions, splitting, tab
 from verigym.verifiers.games.questioning import Inquiry
 
 # How many things, and how many more turns than the best split needs at most.
-SIZES = {"easy": (24, 4), "medium": (60, 2), "hard": (120, 0)}
+SIZES = {2: (24, 4), 4: (60, 2), 6: (120, 0)}
 
 _PROMPT = """\
 One of these things is hidden: {things}.
@@ -30,11 +30,12 @@ class TwentyQuestions(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/twenty-questions-v0"
     game: ClassVar[str] = "twenty-questions"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        count, slack = SIZES[difficulty]
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        count, slack = SIZES[level]
         known = table()
         chosen = rng.permutation(len(known.names))[:count].tolist()
         among = sum(1 << i for i in chosen)

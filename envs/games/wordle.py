@@ -13,7 +13,7 @@ from verigym.envs.games.words import words
 from verigym.verifiers.games.guessing import Guesses, word_marks
 
 # Letters, and guesses.
-SIZES = {"easy": (4, 8), "medium": (5, 6), "hard": (6, 6)}
+SIZES = {2: (4, 8), 4: (5, 6), 6: (6, 6)}
 
 _PROMPT = """\
 Find a hidden English word of {letters} letters in {turns} guesses. A guess is any {letters} letters a to z.
@@ -30,12 +30,13 @@ class Wordle(ReplayedGame):
 
     id: ClassVar[str] = "verigym/games/wordle-v0"
     game: ClassVar[str] = "wordle"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False  # the guesses are counted
 
     @override
-    def draw(self, rng: np.random.Generator, difficulty: str) -> tuple[str, dict[str, Any]]:
-        letters, turns = SIZES[difficulty]
+    def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
+        letters, turns = SIZES[level]
         known = words(letters)
         while not self.wants(secret := known[int(rng.random() * len(known))]):
             pass

@@ -12,7 +12,7 @@ from verigym.question import Ask, Question
 from verigym.task import Task
 
 # Houses, words in each, and the share of clues about a house by its number.
-SIZES = {"easy": (3, 3, 0.3), "medium": (4, 4, 0.2), "hard": (5, 5, 0.1)}
+SIZES = {2: (3, 3, 0.3), 4: (4, 4, 0.2), 6: (5, 5, 0.1)}
 
 # What the words of a row are, and how a clue speaks of one.
 ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -63,16 +63,17 @@ class Zebra(Question):
 
     id: ClassVar[str] = "verigym/games/zebra-v0"
     verifier_id: ClassVar[str] = "games/replay"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     form: ClassVar[str] = (
         "Think as long as you like, then give every word once, each on a line of its own with the number "
         "of its house behind it, in tags: <answer>...</answer>"
     )
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
         """Clues are drawn until one solution is left, then those that can be spared go."""
-        houses, count, direct = SIZES[difficulty]
+        houses, count, direct = SIZES[level]
         titles = list(ROWS)
         while True:
             draws = rng.random(1024).tolist()

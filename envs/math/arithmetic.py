@@ -22,9 +22,9 @@ class Level:
 
 
 LEVELS = {
-    "easy": Level(range(1, 3), 20),
-    "medium": Level(range(3, 5), 50),
-    "hard": Level(range(6, 9), 100),
+    2: Level(range(1, 3), 20),
+    4: Level(range(3, 5), 50),
+    6: Level(range(6, 9), 100),
 }
 
 
@@ -56,14 +56,15 @@ class Arithmetic(Question):
 
     id: ClassVar[str] = "verigym/math/arithmetic-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
         """Joins random neighbours until one tree is left."""
-        level = LEVELS[difficulty]
-        count = int(rng.integers(level.operations.start, level.operations.stop))
-        trees = [Tree(int(n)) for n in rng.integers(1, level.largest, count + 1, endpoint=True)]
+        settings = LEVELS[level]
+        count = int(rng.integers(settings.operations.start, settings.operations.stop))
+        trees = [Tree(int(n)) for n in rng.integers(1, settings.largest, count + 1, endpoint=True)]
         while len(trees) > 1:
             place = int(rng.integers(len(trees) - 1))
             trees[place : place + 2] = [_joined(rng, trees[place], trees[place + 1])]

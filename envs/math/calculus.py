@@ -13,9 +13,9 @@ from verigym.question import Ask, Question
 
 # Degree of polynomials, and which kinds.
 LEVELS = {
-    "easy": (2, ("slope", "integral")),
-    "medium": (3, ("slope", "integral", "derivative", "antiderivative")),
-    "hard": (4, ("derivative", "antiderivative")),
+    2: (2, ("slope", "integral")),
+    4: (3, ("slope", "integral", "derivative", "antiderivative")),
+    6: (4, ("derivative", "antiderivative")),
 }
 
 
@@ -27,11 +27,12 @@ class Calculus(Question):
 
     id: ClassVar[str] = "verigym/math/calculus-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        degree, kinds = LEVELS[difficulty]
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        degree, kinds = LEVELS[level]
         kind = kinds[int(rng.integers(len(kinds)))]
         p = [int(c) for c in rng.integers(-6, 7, degree + 1)]
         p[0] = p[0] or 1

@@ -30,7 +30,7 @@ Think as long as you like, then put the expression alone in tags: <answer>expres
 
 @dataclass(frozen=True)
 class Level:
-    """Settings of one difficulty: `count` numbers of 1..`largest`, and the range of the target."""
+    """Settings of one level: `count` numbers of 1..`largest`, and the range of the target."""
 
     count: int
     largest: int
@@ -39,9 +39,9 @@ class Level:
 
 
 LEVELS = {
-    "easy": Level(3, 10, 10, 50),
-    "medium": Level(4, 25, 20, 100),
-    "hard": Level(6, 100, 100, 999),
+    2: Level(3, 10, 10, 50),
+    4: Level(4, 25, 20, 100),
+    6: Level(6, 100, 100, 999),
 }
 
 
@@ -64,20 +64,21 @@ class Countdown(Env[Board]):
 
     id: ClassVar[str] = "verigym/math/countdown-v0"
     verifier_id: ClassVar[str] = "math/countdown"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     max_observation_chars: ClassVar[int] = 1024
     max_action_chars: ClassVar[int] = 1 << 16
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
         """A draw that leaves the target range is repeated."""
-        level = LEVELS[difficulty]
+        settings = LEVELS[level]
         while True:
             # One call for the whole draw: scalar draws would cost half the reset.
-            draws = rng.random(4 * level.count).tolist()
-            numbers = sorted(1 + int(u * level.largest) for u in draws[: level.count])
-            target = _combined(numbers, draws[level.count :])
-            if level.target_min <= target <= level.target_max:
+            draws = rng.random(4 * settings.count).tolist()
+            numbers = sorted(1 + int(u * settings.largest) for u in draws[: settings.count])
+            target = _combined(numbers, draws[settings.count :])
+            if settings.target_min <= target <= settings.target_max:
                 return Draft(
                     prompt=_PROMPT.format(numbers=", ".join(map(str, numbers)), target=target),
                     reference={"numbers": numbers, "target": target},

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from verigym.question import Ask, Question
 
-SIZES = {"easy": 5, "medium": 8, "hard": 12}
+SIZES = {2: 5, 4: 8, 6: 12}
 _EXACT = "Give a reduced fraction."
 _LETTERS = "ABCDEFG"
 
@@ -25,11 +25,12 @@ class Counting(Question):
 
     id: ClassVar[str] = "verigym/math/counting-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        size = SIZES[difficulty]
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        size = SIZES[level]
         kind = KINDS[int(rng.integers(len(KINDS)))]
         text, value = kind(rng, size)
         if isinstance(value, Fraction):

@@ -10,7 +10,7 @@ from typing_extensions import override
 from verigym.question import Ask, Question
 
 # Degree, and how large roots and factors are.
-LEVELS = {"easy": (1, 10), "medium": (2, 9), "hard": (3, 9)}
+LEVELS = {2: (1, 10), 4: (2, 9), 6: (3, 9)}
 
 
 class Equations(Question):
@@ -18,12 +18,13 @@ class Equations(Question):
 
     id: ClassVar[str] = "verigym/math/equations-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
         """Draw an equation; both sides are shifted by the same random terms."""
-        degree, largest = LEVELS[difficulty]
+        degree, largest = LEVELS[level]
         roots = [int(n) for n in rng.integers(-largest, largest, degree, endpoint=True)]
         lead = int(rng.integers(1, 5)) * (1 if rng.integers(2) else -1)
         left = [lead]

@@ -35,10 +35,10 @@ FAMILIES: tuple[type[Question], ...] = (
 )
 
 
-def draw(rng: np.random.Generator, difficulty: str) -> Ask:
+def draw(rng: np.random.Generator, level: int) -> Ask:
     """A question of any family, with the family's name among its tags."""
     family = FAMILIES[int(rng.integers(len(FAMILIES)))]
-    ask = _instance(family).ask(rng, difficulty)
+    ask = _instance(family).ask(rng, level)
     name = family.id.rpartition("/")[2].rpartition("-v")[0]
     return replace(ask, tags=(name, *ask.tags))
 

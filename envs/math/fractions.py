@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from verigym.question import Ask, Question
 
-SIZES = {"easy": 6, "medium": 12, "hard": 24}
+SIZES = {2: 6, 4: 12, 6: 24}
 _EXACT = "Give an exact value: a whole number, a reduced fraction or a terminating decimal."
 
 
@@ -20,12 +20,13 @@ class Fractions(Question):
 
     id: ClassVar[str] = "verigym/math/fractions-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        size = SIZES[difficulty]
-        kinds = KINDS[: 2 + 2 * self.difficulties.index(difficulty)]
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        size = SIZES[level]
+        kinds = KINDS[:level]
         kind = kinds[int(rng.integers(len(kinds)))]
         text, value, steps = kind(rng, size)
         return Ask(

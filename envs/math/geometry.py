@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from verigym.question import Ask, Question
 
-SIZES = {"easy": 6, "medium": 12, "hard": 20}
+SIZES = {2: 6, 4: 12, 6: 20}
 
 Point = tuple[int, int]
 
@@ -22,19 +22,19 @@ class Geometry(Question):
 
     id: ClassVar[str] = "verigym/math/geometry-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        level = self.difficulties.index(difficulty)
-        kinds = KINDS[level : 4 + 2 * level]
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        kinds = KINDS[level // 2 - 1 : level + 2]
         kind = kinds[int(rng.integers(len(kinds)))]
-        text, answer = kind(rng, SIZES[difficulty])
+        text, answer = kind(rng, SIZES[level])
         return Ask(
             prompt=text,
             answer=answer,
             answer_form="reduced",
-            steps=4 + 4 * level,
+            steps=2 * level,
             tags=(kind.__name__,),
         )
 

@@ -31,7 +31,7 @@ from verigym.verdict import Status, Verdict, VerifierFault, fault
 
 CELL_S = 5.0
 SHOWN_CHARS = 2000
-TURNS = {"easy": 4, "medium": 6, "hard": 8}
+TURNS = {2: 4, 4: 6, 6: 8}
 
 _LIMITS = Limits(wall_s=120.0, cpu_s=60.0, memory_mib=512, output_bytes=1 << 18)
 _ENV = {"PYTHONHASHSEED": "0"}
@@ -154,14 +154,15 @@ class Python(Env[Cells]):
 
     id: ClassVar[str] = "verigym/math/python-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(TURNS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     max_action_chars: ClassVar[int] = 1 << 14
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        ask = _ask(rng, difficulty)
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        ask = _ask(rng, level)
         prompt = _PROMPT.format(
-            question=ask.prompt, chars=SHOWN_CHARS, cell_s=CELL_S, turns=TURNS[difficulty]
+            question=ask.prompt, chars=SHOWN_CHARS, cell_s=CELL_S, turns=TURNS[level]
         )
         return Draft(
             prompt=prompt,
@@ -206,7 +207,7 @@ class Python(Env[Cells]):
 
     @override
     def turns_allowed(self, task: Task) -> int:
-        return TURNS.get(task.difficulty, max(TURNS.values()))
+        return TURNS.get(self.scale().levels.get(task.difficulty, 0), max(TURNS.values()))
 
     @override
     def key(self, state: Cells) -> JSON:
@@ -261,13 +262,13 @@ def _output(result: Result) -> str:
     return plain or "(no output)"
 
 
-def _ask(rng: np.random.Generator, difficulty: str) -> Ask:
-    if difficulty == "easy":
-        return families.draw(rng, "hard")
+def _ask(rng: np.random.Generator, level: int) -> Ask:
+    if level == 2:
+        return families.draw(rng, 6)
     first = computed.draw(rng)
-    if difficulty == "medium":
+    if level == 4:
         return first
-    while not re.fullmatch(r"-?\d{1,12}", (second := families.draw(rng, "hard")).answer):
+    while not re.fullmatch(r"-?\d{1,12}", (second := families.draw(rng, 6)).answer):
         pass
     factor = int(rng.integers(2, 10))
     value = factor * int(first.answer) + int(second.answer)

@@ -13,7 +13,7 @@ from verigym.envs.math.systems import determinant
 from verigym.question import Ask, Question
 
 # Rows, and how large entries are.
-LEVELS = {"easy": (2, 6), "medium": (3, 5), "hard": (4, 4)}
+LEVELS = {2: (2, 6), 4: (3, 5), 6: (4, 4)}
 
 Rows = list[list[int]]
 
@@ -23,11 +23,12 @@ class Matrices(Question):
 
     id: ClassVar[str] = "verigym/math/matrices-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        n, largest = LEVELS[difficulty]
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        n, largest = LEVELS[level]
         kind = KINDS[int(rng.integers(len(KINDS)))]
         text, answer = kind(rng, n, largest)
         return Ask(

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from verigym.question import Ask, Question
 
-SIZES = {"easy": 60, "medium": 400, "hard": 3000}
+SIZES = {2: 60, 4: 400, 6: 3000}
 
 
 class NumberTheory(Question):
@@ -20,12 +20,13 @@ class NumberTheory(Question):
 
     id: ClassVar[str] = "verigym/math/number-theory-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(SIZES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        size = SIZES[difficulty]
-        kinds = KINDS[: 3 + 2 * self.difficulties.index(difficulty)]
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        size = SIZES[level]
+        kinds = KINDS[: level + 1]
         kind = kinds[int(rng.integers(len(kinds)))]
         text, value = kind(rng, size)
         steps = 2 * size.bit_length() + KINDS.index(kind)

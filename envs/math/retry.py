@@ -49,6 +49,7 @@ class Retry(Env[Tries]):
     id: ClassVar[str] = "verigym/math/retry-v0"
     verifier_id: ClassVar[str] = "math/attempts"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     max_action_chars: ClassVar[int] = 1 << 14
     # A wrong attempt costs part of the reward for good.
     recoverable: ClassVar[bool] = False
@@ -58,8 +59,8 @@ class Retry(Env[Tries]):
         self.reflect = reflect
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        ask = draw(rng, difficulty)
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        ask = draw(rng, level)
         return Draft(
             prompt=_PROMPT.format(question=ask.prompt, form=FORM, most=MOST),
             reference=ask.hidden(),

@@ -10,7 +10,7 @@ from typing_extensions import override
 from verigym.question import Ask, Question
 
 # How far to go.
-LENGTHS = {"easy": range(4, 7), "medium": range(6, 9), "hard": range(8, 12)}
+LENGTHS = {2: range(4, 7), 4: range(6, 9), 6: range(8, 12)}
 
 
 class Sequences(Question):
@@ -18,13 +18,14 @@ class Sequences(Question):
 
     id: ClassVar[str] = "verigym/math/sequences-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LENGTHS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        lengths = LENGTHS[difficulty]
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        lengths = LENGTHS[level]
         n = int(rng.integers(lengths.start, lengths.stop))
-        order = 1 if difficulty == "easy" else int(rng.integers(1, 3))
+        order = 1 if level == 2 else int(rng.integers(1, 3))
         factors = [int(f) for f in rng.integers(-3, 4, order)]
         factors[-1] = factors[-1] or 2
         plus = int(rng.integers(-9, 10))

@@ -10,7 +10,7 @@ from typing_extensions import override
 from verigym.question import Ask, Question
 
 # Unknowns, and how large coefficients and solutions are.
-LEVELS = {"easy": (2, 5), "medium": (3, 5), "hard": (4, 7)}
+LEVELS = {2: (2, 5), 4: (3, 5), 6: (4, 7)}
 NAMES = ("x", "y", "z", "w")
 
 
@@ -19,12 +19,13 @@ class Systems(Question):
 
     id: ClassVar[str] = "verigym/math/systems-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
         """The solution is drawn first, the right sides follow."""
-        n, largest = LEVELS[difficulty]
+        n, largest = LEVELS[level]
         solution = [int(v) for v in rng.integers(-largest, largest, n, endpoint=True)]
         while True:
             rows = rng.integers(-largest, largest, (n, n), endpoint=True).tolist()

@@ -41,9 +41,9 @@ class Level:
 
 
 LEVELS = {
-    "easy": Level(range(3, 4), 0, False),
-    "medium": Level(range(4, 6), 2, False),
-    "hard": Level(range(6, 9), 4, True),
+    2: Level(range(3, 4), 0, False),
+    4: Level(range(4, 6), 2, False),
+    6: Level(range(6, 9), 4, True),
 }
 
 
@@ -57,12 +57,13 @@ class WordProblems(Question):
 
     id: ClassVar[str] = "verigym/math/word-problems-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
-        level = LEVELS[difficulty]
-        count = int(rng.integers(level.people.start, level.people.stop))
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        settings = LEVELS[level]
+        count = int(rng.integers(settings.people.start, settings.people.stop))
         names = [PEOPLE[int(i)] for i in rng.permutation(len(PEOPLE))]
         people, strangers = names[:count], names[count:]
         thing = THINGS[int(rng.integers(len(THINGS)))]
@@ -73,11 +74,11 @@ class WordProblems(Question):
             text, amount = _comparison(rng, people[i], people[j], amounts[j], thing)
             story.append(text)
             amounts.append(amount)
-        for i in range(level.distractors):
+        for i in range(settings.distractors):
             story.insert(
                 int(rng.integers(len(story) + 1)), _distractor(rng, people, strangers[i], thing)
             )
-        if level.shuffled:
+        if settings.shuffled:
             story = [story[int(i)] for i in rng.permutation(len(story))]
         if rng.integers(3):
             text, value = f"How many {thing} does {people[-1]} have?", amounts[-1]
@@ -88,7 +89,7 @@ class WordProblems(Question):
             prompt=" ".join([*story, text]),
             answer=str(value),
             answer_form="evaluated",
-            steps=2 * count + level.distractors,
+            steps=2 * count + settings.distractors,
             tags=(f"people={count}",),
         )
 

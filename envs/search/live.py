@@ -125,7 +125,7 @@ class Live(Reader):
         return self._library
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
         """Draw a question of the list."""
         one = self._questions[int(rng.integers(len(self._questions)))]
         reference: dict[str, JSON] = {k: v for k, v in one.items() if k != "question"}

@@ -13,7 +13,7 @@ from verigym.envs.search.reading import Quest, Searching
 from verigym.envs.search.schema import FIGURES, LINKS, RECORDED
 from verigym.envs.search.world import World
 
-_ITEMS = {"easy": 21, "medium": 28, "hard": 40}
+_ITEMS = {2: 21, 4: 28, 6: 40}
 _PATHS = (
     ("firm", "founder", "born"),
     ("work", "author", "born"),
@@ -30,15 +30,16 @@ class Long(Searching):
     bound, or their sum. Takes 43 turns where each page is opened; the pages that decide are to be cited."""
 
     id: ClassVar[str] = "verigym/search/long-v0"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(_ITEMS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     by_title: ClassVar[bool] = True
 
     @override
-    def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
+    def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
         kind, link, figure = draws.one(_PATHS)
         rows: list[tuple[int, int, int]] = []  # value, item, the page that states the value
         met: set[int] = set()
-        while len(rows) < _ITEMS[difficulty]:
+        while len(rows) < _ITEMS[level]:
             number = draws.below(world.count(kind))
             item = world.starts[kind] + number
             target = world.links[link][number]

@@ -18,16 +18,17 @@ class Lookup(Searching):
 
     id: ClassVar[str] = "verigym/search/lookup-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
-        return several(2, lambda _: _fact(world, draws, difficulty))
+    def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
+        return several(2, lambda _: _fact(world, draws, level))
 
 
-def _fact(world: World, draws: Draws, difficulty: str) -> Quest | None:
-    pages = 2 if difficulty == "hard" else 1
+def _fact(world: World, draws: Draws, level: int) -> Quest | None:
+    pages = 2 if level == 6 else 1
     chain = begin(world, draws)
-    if difficulty == "medium":
+    if level == 4:
         kind = world.kind(chain.at)
         names = [n for n, link in LINKS.items() if link.inverse and link.target == kind]
         if not names or not chain.turn_back(draws.one(names)):

@@ -21,6 +21,7 @@ class Noise(Searching):
 
     id: ClassVar[str] = "verigym/search/noise-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     rules: ClassVar[str] = (
         "People may share a name. Entries of the public register may disagree with the page of their subject "
         "and with each other: then the latest counts, among that page (by the date it gives) and the "
@@ -28,10 +29,10 @@ class Noise(Searching):
     )
 
     @override
-    def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
-        if difficulty == "easy":
+    def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
+        if level == 2:
             return several(3, lambda _: _namesake(world, draws))
-        if difficulty == "medium":
+        if level == 4:
             return several(2, lambda _: _by_register(world, draws))
         return several(2, lambda _: _by_namesake(world, draws))
 

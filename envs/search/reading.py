@@ -234,7 +234,7 @@ class Searching(Reader):
         self.pages = pages
 
     @abstractmethod
-    def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
+    def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
         """Return a question with one right answer; None if the draws led to none, and others
         follow."""
 
@@ -245,13 +245,13 @@ class Searching(Reader):
         return SPLITS[draft.reference["world"][1]]
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
         where = (self.world, SPLITS.index(self._drawing), self.pages)
         world = world_library(*where).world
         draws = Draws(rng)
         quest = None
         while quest is None:
-            quest = self.pose(world, draws, difficulty)
+            quest = self.pose(world, draws, level)
         named = world.page_id
         groups = [[named(page) for page in group] for group in quest.support]
         paragraphs = (

@@ -14,7 +14,7 @@ from verigym.envs.search.reading import Quest, Searching
 from verigym.envs.search.schema import FIGURES, LINKS, Figure, Link
 from verigym.envs.search.world import NONE, World
 
-_PAGES = {"easy": 1, "medium": 2, "hard": 3}
+_PAGES = {2: 1, 4: 2, 6: 3}
 _PARTS = 3
 # How many of the three are not known, in twelve questions: none and all of them once each, so that saying
 # "unknown" always, or never, is paid in one question of twelve, and one or two known say little of the third.
@@ -35,15 +35,16 @@ class Unanswerable(Searching):
     """
 
     id: ClassVar[str] = "verigym/search/unanswerable-v0"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(_PAGES)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     rules: ClassVar[str] = (
         "A page states all that is known of its subject. Where it lacks the fact that is asked of it, the "
         f'answer is "{_UNKNOWN}"; cite the pages on the way to it, that page included.'
     )
 
     @override
-    def pose(self, world: World, draws: Draws, difficulty: str) -> Quest | None:
-        pages = _PAGES[difficulty]
+    def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
+        pages = _PAGES[level]
         unknown = draws.some(range(_PARTS), draws.one(_LACKS))
         names = [draws.one(tuple(_LACKING)) for _ in range(_PARTS)]
 

@@ -18,7 +18,7 @@ from verigym.envs.sql.hidden import World
 from verigym.envs.sql.kinds import draw
 from verigym.task import Task
 
-LEVELS = {"easy": (1, "plain", 6), "medium": (2, "short", 8), "hard": (3, "codes", 10)}
+LEVELS = {2: (1, "plain", 6), 4: (2, "short", 8), 6: (3, "codes", 10)}
 """Domains in the database, style of names, turns."""
 
 _STEPS_SQLITE = 1_000_000
@@ -44,15 +44,16 @@ class Explore(Explorer):
 
     id: ClassVar[str] = "verigym/sql/explore-v0"
     verifier_id: ClassVar[str] = "sql/query"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     costly: ClassVar[bool] = True
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        n_domains, style, turns = LEVELS[difficulty]
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        n_domains, style, turns = LEVELS[level]
         numbers = tuple(rng.choice(len(DOMAINS), n_domains, replace=False).tolist())
         domain = DOMAINS[numbers[0]]
-        drawn = draw(rng, domain, difficulty)
+        drawn = draw(rng, domain, level)
         query = drawn.query
         world = World(numbers, style, int(rng.integers(2**31)))
         names = world.named(numbers[0])
@@ -77,7 +78,7 @@ class Explore(Explorer):
 
     @override
     def turns_allowed(self, task: Task) -> int:
-        return LEVELS[task.difficulty][2]
+        return LEVELS[self.level_of(task.difficulty)][2]
 
     @override
     def solve(self, state: Seen) -> str:

@@ -338,14 +338,14 @@ BEST_OF_EACH = Kind(
     },
 )
 
-KINDS: dict[str, tuple[Kind, ...]] = {
-    "easy": (FILTERED, COUNTED, UNKNOWN),
-    "medium": (GROUPED, HAVING, JOINED),
-    "hard": (WITHOUT, ABOVE_AVERAGE, BEST_OF_EACH),
+KINDS: dict[int, tuple[Kind, ...]] = {
+    2: (FILTERED, COUNTED, UNKNOWN),
+    4: (GROUPED, HAVING, JOINED),
+    6: (WITHOUT, ABOVE_AVERAGE, BEST_OF_EACH),
 }
 
 
-def draw(rng: np.random.Generator, domain: Domain, difficulty: str) -> Variant:
-    """Draw a question about `domain`; the kinds of a difficulty are equally likely."""
-    kinds = KINDS[difficulty]
+def draw(rng: np.random.Generator, domain: Domain, level: int) -> Variant:
+    """Draw a question about `domain`; the kinds of a level are equally likely."""
+    kinds = KINDS[level]
     return kinds[int(rng.integers(len(kinds)))].draw(rng, domain)

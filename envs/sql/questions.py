@@ -10,7 +10,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS, Domain
-from verigym.envs.sql.kinds import KINDS, draw
+from verigym.envs.sql.kinds import draw
 from verigym.question import Ask, Question
 
 _PROMPT = """\
@@ -31,14 +31,15 @@ class Questions(Question):
 
     id: ClassVar[str] = "verigym/sql/questions-v0"
     verifier_id: ClassVar[str] = "sql/query"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(KINDS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
         domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
-        drawn = draw(rng, domain, difficulty)
+        drawn = draw(rng, domain, level)
         return Ask(
             prompt=_PROMPT.format(ddl=domain.ddl(), question=drawn.question),
             answer=drawn.query,

@@ -8,7 +8,7 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.envs.sql.domains import DOMAINS
-from verigym.envs.sql.kinds import KINDS, draw
+from verigym.envs.sql.kinds import draw
 from verigym.envs.sql.questions import judged_by
 from verigym.question import Ask, Question
 
@@ -34,15 +34,16 @@ class Repair(Question):
 
     id: ClassVar[str] = "verigym/sql/repair-v0"
     verifier_id: ClassVar[str] = "sql/query"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(KINDS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     costly: ClassVar[bool] = True
     chance: ClassVar[float] = 0.12  # a question has 8 to 12 twins; to undo one at random is a guess
     form: ClassVar[str] = ""
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
         domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
-        drawn = draw(rng, domain, difficulty)
+        drawn = draw(rng, domain, level)
         twins = drawn.twins()
         broken = twins[int(rng.integers(len(twins)))].query
         return Ask(

@@ -20,7 +20,7 @@ from verigym.envs.sql.explorer import STEPS, Explorer, Seen
 from verigym.envs.sql.hidden import described
 from verigym.task import Task
 
-LEVELS = {"easy": (200_000, 6), "medium": (500_000, 8), "hard": (1_000_000, 10)}
+LEVELS = {2: (200_000, 6), 4: (500_000, 8), 6: (1_000_000, 10)}
 """Events, and turns."""
 YEARS = range(2019, 2025)
 
@@ -57,15 +57,16 @@ class Scale(Explorer):
 
     id: ClassVar[str] = "verigym/sql/scale-v0"
     verifier_id: ClassVar[str] = "qa/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     costly: ClassVar[bool] = True
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
         """Draw a question; `_draw` adds the answer, only for tasks of the wanted split."""
-        events, turns = LEVELS[difficulty]
+        events, turns = LEVELS[level]
         extent = Extent(int(rng.integers(len(DOMAINS))), events, int(rng.integers(2**31)))
-        kinds = KINDS[difficulty]
+        kinds = KINDS[level]
         kind = kinds[int(rng.integers(len(kinds)))]
         asked = kind(rng, extent)
         prompt = _PROMPT.format(
@@ -95,7 +96,7 @@ class Scale(Explorer):
 
     @override
     def turns_allowed(self, task: Task) -> int:
-        return LEVELS[task.difficulty][1]
+        return LEVELS[self.level_of(task.difficulty)][1]
 
     @override
     def solve(self, state: Seen) -> str:
@@ -291,8 +292,8 @@ def ranked(rng: np.random.Generator, s: Extent) -> Asked:
     )
 
 
-KINDS: dict[str, tuple[Callable[[np.random.Generator, Extent], Asked], ...]] = {
-    "easy": (counted, different, summed),
-    "medium": (joined, busiest, frequent),
-    "hard": (gaps, passed, ranked),
+KINDS: dict[int, tuple[Callable[[np.random.Generator, Extent], Asked], ...]] = {
+    2: (counted, different, summed),
+    4: (joined, busiest, frequent),
+    6: (gaps, passed, ranked),
 }

@@ -16,8 +16,8 @@ from verigym.envs.sql.statements import OWNERS, Sheet, facts
 from verigym.question import Ask, Question
 from verigym.task import Task
 
-ROWS = {"easy": (9, 13), "medium": (15, 21), "hard": (24, 34)}
-"""Rows of the first table, by difficulty; from and below."""
+ROWS = {2: (9, 13), 4: (15, 21), 6: (24, 34)}
+"""Rows of the first table, by level; from and below."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,21 @@ class Tables(Question):
 
     id: ClassVar[str] = "verigym/sql/tables-v0"
     verifier_id: ClassVar[str] = "qa/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(ROWS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
         """Draw until the question has one answer that is not by chance 0 or 1."""
-        kinds = KINDS[difficulty]
+        kinds = KINDS[level]
         kind = kinds[int(rng.integers(len(kinds)))]
         while True:
-            sheet = draw_sheet(rng, difficulty)
+            sheet = draw_sheet(rng, level)
             if (found := kind(rng, sheet)) is not None:
                 break
         shown = as_markdown if rng.integers(2) else as_csv
         parts = [f"Table {sheet.domain.thing_words}:\n{shown(*sheet.table())}"]
-        if difficulty == "hard":
+        if level == 6:
             parts.append(f"Table {sheet.domain.owner_words}:\n{shown(*sheet.owner_table())}")
         reference = _reference(found.answer)
         return Ask(
@@ -74,13 +75,13 @@ class Tables(Question):
         return sorted(OWNERS) if reference["answer"] in OWNERS else []
 
 
-def draw_sheet(rng: np.random.Generator, difficulty: str) -> Sheet:
+def draw_sheet(rng: np.random.Generator, level: int) -> Sheet:
     """Tables of one of the domains, filled at random; names of things are unique."""
     domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
-    low, high = ROWS[difficulty]
+    low, high = ROWS[level]
     n = int(rng.integers(low, high))
     codes = rng.choice(26 * 90, n, replace=False).tolist()
-    n_owners = 8 if difficulty == "hard" else 4
+    n_owners = 8 if level == 6 else 4
     owners = [OWNERS[i] for i in rng.choice(len(OWNERS), n_owners, replace=False).tolist()]
     return Sheet(
         domain=domain,
@@ -270,8 +271,8 @@ def true_statements(rng: np.random.Generator, s: Sheet) -> Found | None:
     return Found(question, numbers, 5 * len(s.names))
 
 
-KINDS: dict[str, tuple[Callable[[np.random.Generator, Sheet], Found | None], ...]] = {
-    "easy": (lookup, count, extreme),
-    "medium": (count_two, total, mean, difference, listed),
-    "hard": (total_in_region, best_owner, second_since, listed_before, true_statements),
+KINDS: dict[int, tuple[Callable[[np.random.Generator, Sheet], Found | None], ...]] = {
+    2: (lookup, count, extreme),
+    4: (count_two, total, mean, difference, listed),
+    6: (total_in_region, best_owner, second_since, listed_before, true_statements),
 }

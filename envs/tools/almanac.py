@@ -197,10 +197,10 @@ def multiples(a: Almanac) -> Problem:
     return Problem(words, n // p + n // q - 2 * both, 14)
 
 
-PROBLEMS: dict[str, tuple[Callable[[Almanac], Problem], ...]] = {
-    "easy": (load, difference),
-    "medium": (shipment, lorry),
-    "hard": (primes, digits, multiples),
+PROBLEMS: dict[int, tuple[Callable[[Almanac], Problem], ...]] = {
+    2: (load, difference),
+    4: (shipment, lorry),
+    6: (primes, digits, multiples),
 }
 
 

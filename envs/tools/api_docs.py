@@ -18,9 +18,9 @@ _OPENING = """\
 There is a service that keeps account of {many}: of each the name, the {amount}, the state ({states}) and the \
 keeper. Its methods, paths and parameters stand in its documents; read them first."""
 LEVELS = {
-    "easy": Level(1, 4, 0, access=False, units=False, outdated=False),
-    "medium": Level(2, 6, 2, access=True, units=False, outdated=False),
-    "hard": Level(4, 9, 4, access=True, units=True, outdated=True),
+    2: Level(1, 4, 0, access=False, units=False, outdated=False),
+    4: Level(2, 6, 2, access=True, units=False, outdated=False),
+    6: Level(4, 9, 4, access=True, units=True, outdated=True),
 }
 
 
@@ -28,23 +28,24 @@ class ApiDocs(Stateful):
     """Requests to a service that is known from its documents alone; other records must stay as they are."""
 
     id: ClassVar[str] = "verigym/tools/api-docs-v0"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     world: ClassVar[World] = API
     core: ClassVar[tuple[str, ...]] = ("list_documents", "read_document", "send_request")
-    extras: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "easy": (0, 0),
-        "medium": (0, 2),
-        "hard": (0, 4),
+    extras: ClassVar[Mapping[int, tuple[int, int]]] = {
+        2: (0, 0),
+        4: (0, 2),
+        6: (0, 4),
     }
 
     @override
-    def compose(self, draws: Draws, difficulty: str) -> Story:
+    def compose(self, draws: Draws, level: int) -> Story:
         """Reading is counted with the first step."""
-        level = LEVELS[difficulty]
-        service = Service(draws, level)
-        wishes = [kind(service) for kind in draws.some(_KINDS, level.wishes)]
+        settings = LEVELS[level]
+        service = Service(draws, settings)
+        wishes = [kind(service) for kind in draws.some(_KINDS, settings.wishes)]
         first = wishes[0].plan[0]
-        reading = 1 + level.access + level.units + level.outdated
+        reading = 1 + settings.access + settings.units + settings.outdated
         wishes[0].plan[0] = Step(first.name, first.arguments, first.work + reading)
         opening = _OPENING.format(
             many=service.many, amount=service.amount, states=", ".join(service.states)

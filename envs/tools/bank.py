@@ -20,9 +20,9 @@ _OPENING = """\
 You look after the bank accounts of one person. Today is Monday, {today}. All amounts are whole euros. Notes \
 must read as given."""
 LEVELS = {
-    "easy": Level(1, 3, 5, 0, 8),
-    "medium": Level(3, 4, 8, 2, 18),
-    "hard": Level(5, 6, 11, 4, 30),
+    2: Level(1, 3, 5, 0, 8),
+    4: Level(3, 4, 8, 2, 18),
+    6: Level(5, 6, 11, 4, 30),
 }
 
 
@@ -30,25 +30,26 @@ class Bank(Stateful):
     """Payments, transfers, standing orders and cards; what was not asked for must stay as it is."""
 
     id: ClassVar[str] = "verigym/tools/bank-v0"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     world: ClassVar[World] = BANK
     core: ClassVar[tuple[str, ...]] = (
         *("list_accounts", "list_payments", "list_payees", "add_payee", "pay", "transfer"),
         *("list_standing_orders", "change_standing_order", "cancel_standing_order"),
         *("list_cards", "set_card_limit", "block_card", "request_money"),
     )
-    extras: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "easy": (0, 0),
-        "medium": (3, 3),
-        "hard": (6, 8),
+    extras: ClassVar[Mapping[int, tuple[int, int]]] = {
+        2: (0, 0),
+        4: (3, 3),
+        6: (6, 8),
     }
 
     @override
-    def compose(self, draws: Draws, difficulty: str) -> Story:
+    def compose(self, draws: Draws, level: int) -> Story:
         """Sums the changes of each balance; its goal comes last."""
-        level = LEVELS[difficulty]
-        ledger = Ledger(draws, level)
-        wishes = wished(draws, KINDS, ledger, level.wishes)
+        settings = LEVELS[level]
+        ledger = Ledger(draws, settings)
+        wishes = wished(draws, KINDS, ledger, settings.wishes)
         wishes[-1].goals += [
             changed("accounts", row[0], balance=int(str(row[2])) + moved)
             for row in ledger.accounts

@@ -42,7 +42,7 @@ _ASK_USER = define(
     ("function", "argument"),
 )
 
-LEVELS = {"easy": (1, 1, 0, 3), "medium": (2, 2, 2, 4), "hard": (3, 5, 3, 7)}
+LEVELS = {2: (1, 1, 0, 3), 4: (2, 2, 2, 4), 6: (3, 5, 3, 7)}
 """Requests (least, most), siblings of functions that are wanted, further functions."""
 
 
@@ -54,15 +54,16 @@ class FunctionCall(Question):
 
     id: ClassVar[str] = "verigym/tools/call-v0"
     verifier_id: ClassVar[str] = "tools/call"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     max_observation_chars: ClassVar[int] = 1 << 14
     form: ClassVar[str] = ""
 
     @override
-    def ask(self, rng: np.random.Generator, difficulty: str) -> Ask:
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
         draws = Draws(rng)
-        least, most, siblings, further = LEVELS[difficulty]
-        hard = difficulty == "hard"
+        least, most, siblings, further = LEVELS[level]
+        hard = level == 6
         n = draws.between(least, most)
         abilities = draws.shuffled(ABILITIES)
         # One function may be wanted twice, with other arguments.

@@ -19,9 +19,9 @@ _OPENING = """\
 You look after the devices of a house. Rooms are on the floors ground and upper. A lamp, a heating or a blind \
 keeps its level while it is off."""
 LEVELS = {
-    "easy": Level(1, 3, 2, 1),
-    "medium": Level(3, 5, 3, 2),
-    "hard": Level(5, 8, 4, 3),
+    2: Level(1, 3, 2, 1),
+    4: Level(3, 5, 3, 2),
+    6: Level(5, 8, 4, 3),
 }
 
 
@@ -29,22 +29,23 @@ class Home(Stateful):
     """Lamps, heatings, blinds, locks, scenes and schedules; what was not asked for must stay as it is."""
 
     id: ClassVar[str] = "verigym/tools/home-v0"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     world: ClassVar[World] = HOME
     core: ClassVar[tuple[str, ...]] = (
         *("list_rooms", "list_devices", "read_device", "switch", "set_level", "set_lock"),
         *("list_scenes", "add_to_scene", "remove_from_scene", "list_schedules", "add_schedule"),
         *("delete_schedule", "add_to_shopping"),
     )
-    extras: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "easy": (0, 0),
-        "medium": (3, 3),
-        "hard": (7, 8),
+    extras: ClassVar[Mapping[int, tuple[int, int]]] = {
+        2: (0, 0),
+        4: (3, 3),
+        6: (7, 8),
     }
 
     @override
-    def compose(self, draws: Draws, difficulty: str) -> Story:
-        level = LEVELS[difficulty]
-        house = House(draws, level)
-        wishes = wished(draws, KINDS, house, level.wishes)
+    def compose(self, draws: Draws, level: int) -> Story:
+        settings = LEVELS[level]
+        house = House(draws, settings)
+        wishes = wished(draws, KINDS, house, settings.wishes)
         return Story(_OPENING, house.tables(), draws.shuffled(wishes))

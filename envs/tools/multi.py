@@ -37,7 +37,7 @@ number by the tool answer; that ends the work. You have {turns} replies.
 Tools:
 {tools}"""
 
-LEVELS = {"easy": (4, False, 8), "medium": (6, False, 10), "hard": (9, True, 14)}
+LEVELS = {2: (4, False, 8), 4: (6, False, 10), 6: (9, True, 14)}
 """Towns, firms and carriers; whether outdated pages are among the others; turns."""
 
 
@@ -58,16 +58,17 @@ class Multi(Env[Asking]):
 
     id: ClassVar[str] = "verigym/tools/multi-v0"
     verifier_id: ClassVar[str] = "math/answer"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     max_action_chars: ClassVar[int] = 1 << 14
     max_observation_chars: ClassVar[int] = 1 << 14
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
         draws = Draws(rng)
-        n, outdated, turns = LEVELS[difficulty]
+        n, outdated, turns = LEVELS[level]
         almanac = Almanac(draws, n, outdated)
-        problem = draws.pick(PROBLEMS[difficulty])(almanac)
+        problem = draws.pick(PROBLEMS[level])(almanac)
         return Draft(
             prompt=_PROMPT.format(
                 question=problem.words,
@@ -101,7 +102,7 @@ class Multi(Env[Asking]):
 
     @override
     def turns_allowed(self, task: Task) -> int:
-        return LEVELS[task.difficulty][2]
+        return LEVELS[self.level_of(task.difficulty)][2]
 
     @override
     def observe(self, state: Asking) -> str:

@@ -26,9 +26,9 @@ on the line; tell the customer; then ask whether there is anything else. When th
 done."""
 _ASKED = 'The customer says: "{opening}"'
 LEVELS = {
-    "easy": Level(1, 4, 4, 1, 5),
-    "medium": Level(2, 6, 8, 1, 5),
-    "hard": Level(4, 10, 16, 3, 5),
+    2: Level(1, 4, 4, 1, 5),
+    4: Level(2, 6, 8, 1, 5),
+    6: Level(4, 10, 16, 3, 5),
 }
 
 
@@ -40,29 +40,30 @@ class Shop(Stateful):
     """
 
     id: ClassVar[str] = "verigym/tools/shop-v0"
-    difficulties: ClassVar[tuple[str, ...]] = tuple(LEVELS)
+    difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     world: ClassVar[World] = SHOP
     core: ClassVar[tuple[str, ...]] = (
         *("say", "find_customer", "list_orders", "read_order", "find_products", "cancel_order"),
         *("change_street", "return_item", "exchange_item", "charge_order", "give_voucher"),
         "log_outcome",
     )
-    extras: ClassVar[Mapping[str, tuple[int, int]]] = {
-        "easy": (0, 0),
-        "medium": (3, 2),
-        "hard": (4, 5),
+    extras: ClassVar[Mapping[int, tuple[int, int]]] = {
+        2: (0, 0),
+        4: (3, 2),
+        6: (4, 5),
     }
 
     @override
-    def compose(self, draws: Draws, difficulty: str) -> Story:
-        level = LEVELS[difficulty]
-        floor = Floor(draws, level)
-        kinds = draws.some(KINDS, level.requests)
-        requests = [kind(floor, draws.below(10) < level.refused) for kind in kinds]
+    def compose(self, draws: Draws, level: int) -> Story:
+        settings = LEVELS[level]
+        floor = Floor(draws, settings)
+        kinds = draws.some(KINDS, settings.requests)
+        requests = [kind(floor, draws.below(10) < settings.refused) for kind in kinds]
         opening = _OPENING.format(today=TODAY, policy=floor.policy.text())
         wishes = [floor.log(request) for request in requests]
         # As many replies whatever is right: what a refusal saves would betray it.
-        spare = 6 + 27 * level.requests - 2 * sum(step.work for w in wishes for step in w.plan)
+        spare = 6 + 27 * settings.requests - 2 * sum(step.work for w in wishes for step in w.plan)
         return Story(
             opening,
             floor.tables(floor.script(requests)),

@@ -65,23 +65,23 @@ class Stateful(Env[Held]):
     world: ClassVar[World]
     core: ClassVar[tuple[str, ...]]
     """Tools of the world that every task offers; the others are distractors."""
-    extras: ClassVar[Mapping[str, tuple[int, int]]]
+    extras: ClassVar[Mapping[int, tuple[int, int]]]
     """Number of the world's other tools, and of tools of other worlds, that are offered, by
-    difficulty."""
+    level."""
 
     _followed: Task | None = None
     _track: tuple[tuple[Tables, Call, int], ...] = ()
     _hashed: tuple[Tables | None, str] = (None, "")
 
     @abstractmethod
-    def compose(self, draws: Draws, difficulty: str) -> Story:
+    def compose(self, draws: Draws, level: int) -> Story:
         """Return a world and the wishes for it."""
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
         draws = Draws(rng)
-        story = self.compose(draws, difficulty)
-        near, far = self.extras[difficulty]
+        story = self.compose(draws, level)
+        near, far = self.extras[level]
         others = [name for name in self.world.tools if name not in self.core]
         names = draws.shuffled(
             [*self.core, *draws.some(others, near), *draws.some(list(OTHERS), far)]

@@ -38,6 +38,7 @@ class Forms(Env[Session]):
     id: ClassVar[str] = "verigym/web/forms-v0"
     verifier_id: ClassVar[str] = "tools/state"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
 
     def __init__(self, *, browser: str = "python", **kwargs: Any) -> None:
@@ -48,10 +49,10 @@ class Forms(Env[Session]):
         self._chromium: Any = None
 
     @override
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
         draws = Draws(rng)
-        site = draws.one([one for one in SITES.values() if difficulty in one.sizes])
-        chore = site.pose(draws, site.sizes[difficulty])
+        site = draws.one([one for one in SITES.values() if level in one.sizes])
+        chore = site.pose(draws, site.sizes[level])
         return Draft(
             prompt=f"{chore.words}\n\n{FORM}\nSay done when all is done, and do nothing else.",
             reference={

@@ -23,7 +23,7 @@ class Invoices(ChoreSite):
     """Approve some open invoices and no others; an approval cannot be taken back."""
 
     name: ClassVar[str] = "invoices"
-    sizes: ClassVar[Mapping[str, int]] = {"easy": 6, "medium": 16, "hard": 36}
+    sizes: ClassVar[Mapping[int, int]] = {2: 6, 4: 16, 6: 36}
 
     @override
     def show(self, place: Place) -> Page:

@@ -28,7 +28,7 @@ class Order(ChoreSite):
     """Order something for somebody; an order that was placed cannot be taken back."""
 
     name: ClassVar[str] = "order"
-    sizes: ClassVar[Mapping[str, int]] = {"hard": 8}
+    sizes: ClassVar[Mapping[int, int]] = {6: 8}
 
     @override
     def show(self, place: Place) -> Page:

@@ -38,7 +38,7 @@ class Registration(ChoreSite):
     """Register one person; there is no way to change a registration."""
 
     name: ClassVar[str] = "registration"
-    sizes: ClassVar[Mapping[str, int]] = {"easy": 3, "medium": 5, "hard": 8}
+    sizes: ClassVar[Mapping[int, int]] = {2: 3, 4: 5, 6: 8}
 
     @override
     def show(self, place: Place) -> Page:

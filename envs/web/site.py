@@ -37,8 +37,8 @@ class ChoreSite(ABC):
     """A site (see `browsing.Site`) that poses chores over itself; pure functions all."""
 
     name: ClassVar[str]
-    sizes: ClassVar[Mapping[str, int]]
-    """Sizes of its chores by difficulty; a difficulty that is missing here has none."""
+    sizes: ClassVar[Mapping[int, int]]
+    """Sizes of its chores by level; a level that is missing here has none."""
 
     @abstractmethod
     def show(self, place: Place) -> Page:

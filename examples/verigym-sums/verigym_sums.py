@@ -1,8 +1,8 @@
 """The environment verigym-sums: replace this task by yours."""
 
-from verigym import Ask, Question
+import re
 
-LARGEST = {"easy": 20, "medium": 300, "hard": 10_000}
+from verigym import Ask, Question
 
 
 class VerigymSums(Question):
@@ -10,14 +10,22 @@ class VerigymSums(Question):
 
     id = "verigym/examples/verigym-sums-v0"
     verifier_id = "math/answer"  # `verigym serve` and docs/verifiers.md list the others
-    difficulties = tuple(LARGEST)
+    difficulties = ("easy", "medium", "hard")  # names of the levels 2, 4 and 6
 
-    def ask(self, rng, difficulty):
-        """Draw from `rng` alone: the same seed must give the same question."""
-        a, b = (int(n) for n in rng.integers(1, LARGEST[difficulty], 2, endpoint=True))
+    def ask(self, rng, level):
+        """Draw from `rng` alone: the same seed must give the same question. Levels are 1 to 10."""
+        a, b = (int(n) for n in rng.integers(10**level, 10 ** (level + 1), 2))
         return Ask(
             prompt=f"What is {a} + {b}?",
             answer=str(a + b),
             answer_form="evaluated",  # "2 + 3" is no answer to "What is 2 + 3?"
-            steps=len(str(a + b)),  # the work it takes: digits to add
         )
+
+    def work(self, state):
+        """Count the digits that are added, by adding them."""
+        a, b = re.findall(r"\d+", state.task.prompt)
+        operations = carry = 0
+        for one, other in zip(reversed(a), reversed(b), strict=True):
+            carry = (int(one) + int(other) + carry) // 10
+            operations += 1
+        return operations + carry

@@ -23,13 +23,15 @@ _ASKED = ("split", "difficulty", "seeds")
 
 class Card(msgspec.Struct, kw_only=True):
     """An environment. `max_turns` is the most that a task of it gives, `params` are arguments that
-    a session may be made with and their defaults; `about` is a line for people."""
+    a session may be made with and their defaults; `about` is a line for people. `levels` are all
+    difficulties, as tasks write them, with their numbers."""
 
     id: str
     version: int
     family: str
     max_turns: int
     difficulties: list[str]
+    levels: dict[str, int]
     splits: list[str]
     verifier: str
     about: str

@@ -117,7 +117,10 @@ TASKS: dict[str, Any] = {
         }
         for name, about in (
             ("split", "train, validation or test; by default train"),
-            ("difficulty", "one of the environment's; by default the first"),
+            (
+                "difficulty",
+                "a level, such as 7, or one of the environment's names; by default the first name",
+            ),
             ("seeds", "numbers with commas between, 256 at most; by default 0"),
         )
     ],

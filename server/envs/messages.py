@@ -79,7 +79,7 @@ class Tasks(msgspec.Struct, array_like=True, tag="tasks", frozen=True):
     call: int
     env: str
     split: str | None
-    difficulty: str | None
+    difficulty: int | str | None
     seeds: list[int]
 
 

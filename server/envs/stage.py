@@ -177,6 +177,7 @@ class Stage:
             "family": entry.family,
             "max_turns": max(turns),
             "difficulties": list(env.difficulties),
+            "levels": dict(env.scale().levels),
             "splits": list(SPLITS),
             "verifier": env.verifier_id,
             "about": (inspect.getdoc(kind) or "").partition("\n")[0],

@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, WrapValidator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    ValidationError,
+    WrapValidator,
+)
 
 Object = dict[str, Any]
 
@@ -89,7 +96,7 @@ class Reset(_Open):
     split: str | None = None
     index: Seed | None = None
     """Index of a task in the task API, which is its seed."""
-    difficulty: str | None = None
+    difficulty: StrictInt | str | None = None
 
 
 class StepRequest(_Open):

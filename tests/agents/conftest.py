@@ -51,8 +51,8 @@ class Counter(Env[int]):
     difficulties = ("easy", "medium", "hard")
     closed = 0
 
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
-        top = {"easy": 9, "medium": 40, "hard": 400}[difficulty]
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
+        top = {2: 9, 4: 40, 6: 400}.get(level, 9 * level)
         target = int(rng.integers(1, top))
         return Draft(prompt=f"Count to {target} . Say up , down or stop .", reference=target)
 

@@ -41,7 +41,7 @@ class Told(Env[str]):
     orders: tuple[str, ...] = ("print",)
     at = ""
 
-    def generate(self, rng: np.random.Generator, difficulty: str) -> Draft:
+    def generate(self, rng: np.random.Generator, level: int) -> Draft:
         raise NotImplementedError
 
     def _draw(self, rng: object, seed: int, difficulty: str, split: str) -> Task:

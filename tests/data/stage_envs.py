@@ -41,7 +41,7 @@ class Obeys(Env[Heard]):
     difficulties = ("one", "two", "three")
     oracle_absent = "there is nothing to solve"
 
-    def generate(self, rng, difficulty):
+    def generate(self, rng, level):
         return Draft(prompt=f"Number {rng.integers(10**9)}.", reference=f"hush {rng.integers(9)}")
 
     def initial(self, task):

@@ -31,7 +31,7 @@ def test_tasks_keep_to_their_level_and_are_solvable(difficulty):
 def test_a_baseline_ranks_the_difficulties():
     # The baseline joins the shuffled numbers with random signs, from left to right.
     solved = {}
-    for difficulty in LEVELS:
+    for difficulty in ("easy", "medium", "hard"):
         env = verigym.make("countdown", difficulty=difficulty)
         dice = random.Random(0)
         solved[difficulty] = 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gymnasium.utils.env_checker import check_env
 
-from verigym.envs.check.laws.reward import difficulties_are_in_order
+from verigym.envs.check.laws.levels import difficulties_are_in_order, operations_are_counted
 from verigym.envs.check.subject import Subject
 
 ROOT = Path(__file__).parents[2]
@@ -50,6 +50,7 @@ def test_its_difficulties_are_in_order():
             return module.Guess(verifier=module.GuessVerifier(), **kwargs)
 
     difficulties_are_in_order(Example(module.Guess.id, 60))
+    operations_are_counted(Example(module.Guess.id))
 
 
 def test_the_page_shows_the_file():

@@ -23,7 +23,7 @@ class Coin(Question):
     verifier_id = "math/answer"
     difficulties = ("one", "two", "three")
 
-    def ask(self, rng, difficulty):
+    def ask(self, rng, level):
         side = int(rng.integers(1000))
         return Ask(prompt=f"Repeat {side}.", answer=str(side), steps=1)
 """

@@ -69,8 +69,8 @@ class Count(Env[Counter]):
     difficulties = ("low", "middle", "high")
     max_action_chars = 16
 
-    def generate(self, rng, difficulty):
-        goal = int(rng.integers(1, 100 * (1 + self.difficulties.index(difficulty))))
+    def generate(self, rng, level):
+        goal = int(rng.integers(1, 100 * level))
         return Draft(prompt=f"Count to {goal}.", reference=goal, tags=("counting",))
 
     def initial(self, task):
@@ -387,7 +387,7 @@ def test_splits_are_disjoint_by_content():
 
 def test_an_environment_with_too_few_tasks_says_so():
     class Single(Count):
-        def generate(self, rng, difficulty):
+        def generate(self, rng, level):
             return verigym.Draft(prompt="Always this.", reference=1)
 
     env = Single(verifier=CountVerifier())

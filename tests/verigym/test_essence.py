@@ -20,7 +20,7 @@ class Costly(Question):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     count: ClassVar[Count]
 
-    def ask(self, rng, difficulty):
+    def ask(self, rng, level):
         while True:
             self.count.asked += 1
             essence = int(rng.integers(1000))

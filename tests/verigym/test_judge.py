@@ -38,7 +38,7 @@ def test_a_judge_of_three_attributes_and_one_method_is_enough():
         verifier_id = "tests/constant"
         difficulties = ("easy", "medium", "hard")
 
-        def ask(self, rng, difficulty):
+        def ask(self, rng, level):
             number = int(rng.integers(1000))
             return verigym.Ask(prompt=f"Say {number}", answer=str(number), steps=1)
 

@@ -127,7 +127,7 @@ class Guess(Env[int]):
     verifier_id = "guesses/guess"
     difficulties = ("a", "b", "c")
 
-    def generate(self, rng, difficulty):
+    def generate(self, rng, level):
         secret = int(rng.integers(1000))
         return Draft(prompt=f"Repeat {{secret}}.", reference=secret)
 

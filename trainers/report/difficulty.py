@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from verigym.levels import NAMES
 from verigym.trainers.report.learning import SHARE_TICKS, legend
 from verigym.trainers.report.read import Level, Run, Step
 from verigym.trainers.report.stats import interval
 from verigym.trainers.report.svg import Plot, percent, responsive, tip
 
-_RANK = {
-    name: rank
-    for rank, name in enumerate(("trivial", "easy", "medium", "hard", "expert", "extreme"))
-}
+_RANK = {**NAMES, "trivial": 1, "expert": 11, "extreme": 12}
+"""Places of names among the levels."""
+_LAST = 13
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,10 @@ def difficulty_order(names: Iterable[str]) -> list[str]:
     """Easy to hard where the names say so; otherwise by the numbers in them, then by alphabet."""
 
     def rank(name: str) -> tuple[int, float, str]:
+        if name.isdecimal() and len(name) < 4:
+            return int(name), 0.0, name
         number = re.search(r"\d+", name)
-        return _RANK.get(name.lower(), len(_RANK)), float(number.group()) if number else 0.0, name
+        return _RANK.get(name.lower(), _LAST), float(number.group()) if number else 0.0, name
 
     return sorted(set(names), key=rank)
 

@@ -12,6 +12,7 @@ from verigym.cli.check import check
 from verigym.cli.dataset import dataset
 from verigym.cli.group import Group
 from verigym.cli.keys import app as keys
+from verigym.cli.levels import levels
 from verigym.cli.list import list_
 from verigym.cli.new import new
 from verigym.cli.play import play
@@ -91,6 +92,7 @@ app.command("report", epilog="[dim]verigym report runs/one runs/two --out both.h
 )
 app.command("new", epilog="[dim]verigym new word-ladder --family games[/dim]")(new)
 app.command("check", epilog="[dim]verigym check keydoor --json | jq '.[0].figures'[/dim]")(check)
+app.command("levels", epilog="[dim]verigym levels sudoku --json | jq '.levels[9]'[/dim]")(levels)
 app.command(
     "audit", epilog="[dim]verigym audit math --cases cases.jsonl --json | jq .accuracy[/dim]"
 )(audit)

@@ -39,7 +39,9 @@ def run(
     ] = 10,
     difficulty: Annotated[
         str | None,
-        typer.Option("--difficulty", "-d", help="Difficulty of the tasks. Default: the easiest."),
+        typer.Option(
+            "--difficulty", "-d", help="Level (1 to 10) or name. Default: the first name."
+        ),
     ] = None,
     split: Annotated[
         str, typer.Option("--split", help="Split to draw tasks from: train, validation or test.")

@@ -16,6 +16,7 @@ from verigym.client.async_sender import AsyncSender
 from verigym.client.calls import WAIT_S
 from verigym.client.streams import Stream
 from verigym.client.types import EnvInfo, Job, Numbered, Session, SessionState, Step, TaskInfo
+from verigym.levels import Difficulty
 from verigym.service import Batch, Failed, VerifierInfo
 from verigym.task import Task
 from verigym.verdict import Verdict, VerifierFault
@@ -165,7 +166,7 @@ class AsyncClient(AsyncSender):
         name: str,
         seeds: Sequence[int],
         *,
-        difficulty: str | None = None,
+        difficulty: Difficulty | None = None,
         split: str | None = None,
     ) -> list[TaskInfo]:
         """Return the public part of the tasks of `seeds`."""

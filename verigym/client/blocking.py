@@ -14,6 +14,7 @@ from verigym.client.calls import WAIT_S
 from verigym.client.sender import Sender
 from verigym.client.streams import Stream
 from verigym.client.types import EnvInfo, Job, Numbered, Session, SessionState, Step, TaskInfo
+from verigym.levels import Difficulty
 from verigym.service import Batch, Failed, VerifierInfo
 from verigym.task import Task
 from verigym.verdict import Verdict, VerifierFault
@@ -162,7 +163,7 @@ class Client(Sender):
         name: str,
         seeds: Sequence[int],
         *,
-        difficulty: str | None = None,
+        difficulty: Difficulty | None = None,
         split: str | None = None,
     ) -> list[TaskInfo]:
         """Return the public part of the tasks of `seeds`."""

@@ -18,6 +18,7 @@ from verigym import service
 from verigym.canonical import JSON, to_json
 from verigym.client.types import EnvInfo, Job, Session, SessionState, Step, TaskInfo
 from verigym.errors import RequestError
+from verigym.levels import Difficulty
 from verigym.service import VerifierInfo
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
@@ -159,7 +160,7 @@ def env(name: str) -> Call[EnvInfo]:
 
 
 def tasks(
-    name: str, seeds: Sequence[int], difficulty: str | None, split: str | None
+    name: str, seeds: Sequence[int], difficulty: Difficulty | None, split: str | None
 ) -> Call[list[TaskInfo]]:
     """Request the public part of the tasks of these seeds."""
     asked = {"seeds": ",".join(map(str, seeds)), "difficulty": difficulty, "split": split}

@@ -17,6 +17,9 @@ class EnvInfo:
     family: str = ""
     max_turns: int | None = None
     difficulties: tuple[str, ...] = ()
+    """Names of difficulties."""
+    levels: dict[str, int] = field(default_factory=dict)
+    """All difficulties, as tasks write them, with their numbers."""
     splits: tuple[str, ...] = ()
     params: dict[str, Any] = field(default_factory=dict)
     """Constructor arguments that a session may set, with their defaults."""

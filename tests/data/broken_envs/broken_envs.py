@@ -10,7 +10,6 @@ import numpy as np
 from verigym import Ask, Draft, Env, Question, Transition, Verifier, scored
 from verigym.reply import last_answer
 
-LEVELS = {"easy": 2, "medium": 4, "hard": 7}
 DIGITS = "0123456789"
 
 
@@ -34,11 +33,11 @@ class Sound(Env[Lock]):
 
     id = "verigym/broken/sound-v0"
     verifier_id = "broken/code"
-    difficulties = tuple(LEVELS)
+    difficulties = ("easy", "medium", "hard")
     recoverable = False
 
-    def generate(self, rng, difficulty):
-        code = "".join(str(d) for d in rng.integers(0, 10, LEVELS[difficulty] + 2))
+    def generate(self, rng, level):
+        code = "".join(str(d) for d in rng.integers(0, 10, level + 2))
         sums = [int(a) + int(b) for a, b in pairwise(code)]
         prompt = f"A code of {len(code)} digits begins with {code[0]}; sums of neighbours: {sums}."
         return Draft(prompt=f"{prompt} Type a digit each turn.", reference=code)
@@ -87,22 +86,22 @@ class PaysEmpty(Sound):
 class IgnoresSeed(Sound):
     id = "verigym/broken/ignores-seed-v0"
 
-    def generate(self, rng, difficulty):
-        return super().generate(np.random.default_rng(), difficulty)
+    def generate(self, rng, level):
+        return super().generate(np.random.default_rng(), level)
 
 
 class FewTasks(Sound):
     id = "verigym/broken/few-tasks-v0"
 
-    def generate(self, rng, difficulty):
-        return super().generate(np.random.default_rng(int(rng.integers(5))), difficulty)
+    def generate(self, rng, level):
+        return super().generate(np.random.default_rng(int(rng.integers(5))), level)
 
 
 class OverlappingSplits(Sound):
     id = "verigym/broken/overlapping-splits-v0"
 
-    def generate(self, rng, difficulty):
-        return super().generate(np.random.default_rng(int(rng.integers(40))), difficulty)
+    def generate(self, rng, level):
+        return super().generate(np.random.default_rng(int(rng.integers(40))), level)
 
     def split_of(self, draft):
         # By a part of the prompt that the content does not decide.
@@ -122,8 +121,8 @@ _TURN = _count()
 class TellsAnswer(Sound):
     id = "verigym/broken/tells-answer-v0"
 
-    def generate(self, rng, difficulty):
-        draft = super().generate(rng, "hard" if difficulty == "easy" else difficulty)
+    def generate(self, rng, level):
+        draft = super().generate(rng, 6 if level == 2 else level)
         return replace(draft, tags=(f"code={draft.reference}",))
 
     def _info(self, valid, verdict):
@@ -140,8 +139,8 @@ class WeakOracle(Sound):
 class SameDifficulty(Sound):
     id = "verigym/broken/same-difficulty-v0"
 
-    def generate(self, rng, difficulty):
-        return super().generate(rng, {"easy": "hard", "hard": "easy"}.get(difficulty, difficulty))
+    def generate(self, rng, level):
+        return super().generate(rng, {2: 6, 6: 2}.get(level, level))
 
 
 class LuckyGuess(Sound):
@@ -241,15 +240,15 @@ class Sums(Question):
 
     id = "verigym/broken/sums-v0"
     verifier_id = "broken/code"
-    difficulties = tuple(LEVELS)
+    difficulties = ("easy", "medium", "hard")
 
     def __init__(self, **kwargs):
         super().__init__(**{**kwargs, "verifier": self.Judge()})
 
-    def ask(self, rng, difficulty):
-        numbers = rng.integers(1, 10 ** LEVELS[difficulty], 3).tolist()
+    def ask(self, rng, level):
+        numbers = rng.integers(1, 10**level, 3).tolist()
         asked = " + ".join(map(str, numbers))
-        return Ask(prompt=f"What is {asked}?", answer=str(sum(numbers)), steps=LEVELS[difficulty])
+        return Ask(prompt=f"What is {asked}?", answer=str(sum(numbers)), steps=level)
 
     class Judge(CodeVerifier):
         def judge(self, task, submission):
@@ -309,15 +308,15 @@ class MostlyYes(Sums):
     id = "verigym/broken/mostly-yes-v0"
     yes_in_ten = 9
 
-    def ask(self, rng, difficulty):
-        number = int(rng.integers(10 ** LEVELS[difficulty]))
+    def ask(self, rng, level):
+        number = int(rng.integers(10**level))
         yes = rng.integers(10) < self.yes_in_ten
         asked = f"{number} {number % 10 if yes else (number + 1) % 10}"
         answer = "yes" if yes else "no"
         return Ask(
             prompt=f"Is the last digit of the first the second? {asked}",
             answer=answer,
-            steps=LEVELS[difficulty],
+            steps=level,
         )
 
 

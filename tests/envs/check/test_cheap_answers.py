@@ -19,7 +19,7 @@ SPEC.loader.exec_module(ENVS)
 class Choice(ENVS.Sums):
     """One of three numbers of the prompt is the answer, as often at each place."""
 
-    def ask(self, rng, difficulty):
+    def ask(self, rng, level):
         numbers = rng.choice(10**6, 3, replace=False).tolist()
         return ENVS.Ask(
             prompt=f"Which has the middle value: {numbers}?", answer=str(sorted(numbers)[1])
@@ -29,7 +29,7 @@ class Choice(ENVS.Sums):
 class Skewed(ENVS.Sums):
     """Numbers, most of which are 1."""
 
-    def ask(self, rng, difficulty):
+    def ask(self, rng, level):
         number = 1 if rng.random() < 0.7 else int(rng.integers(2, 1000))
         return ENVS.Ask(prompt=f"{int(rng.integers(10**6))}?", answer=str(number))
 

@@ -127,7 +127,7 @@ class PaysLists(Question):
     def __init__(self, **kwargs):
         super().__init__(**{**kwargs, "verifier": Substring()})
 
-    def ask(self, rng, difficulty):
+    def ask(self, rng, level):
         numbers = [int(n) for n in rng.integers(0, 1000, 4)]
         colour = ("red", "green", "blue", "black", "white")[sum(numbers) % 5]
         return Ask(prompt=f"The colour of {numbers}?", answer=colour)
@@ -142,8 +142,8 @@ class HidesProgram(Sound):
     program: ClassVar = TESTS
     told: ClassVar = ""
 
-    def generate(self, rng, difficulty):
-        draft = super().generate(rng, difficulty)
+    def generate(self, rng, level):
+        draft = super().generate(rng, level)
         reference = {"code": draft.reference, "tests": self.program, "asked": [SPACED]}
         return replace(draft, prompt=f"{draft.prompt}\n{SPACED}", reference=reference)
 

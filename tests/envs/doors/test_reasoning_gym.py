@@ -119,9 +119,9 @@ def test_a_seed_of_which_the_library_makes_nothing_is_passed_over(made):
         def integers(self, most):
             return next(self.seeds)
 
-    assert made["tsumego"].ask(Drawn(seed, seed, 7), "medium").reference["answer"]
+    assert made["tsumego"].ask(Drawn(seed, seed, 7), 4).reference["answer"]
     with pytest.raises(verigym.TaskError, match="made no tsumego of 20 seeds"):
-        made["tsumego"].ask(Drawn(*[seed] * 20), "medium")
+        made["tsumego"].ask(Drawn(*[seed] * 20), 4)
 
 
 def gives_up(task, level, seed):

@@ -94,14 +94,14 @@ def found(kind, question, c):
     return order[place - 1] + 1
 
 
-@pytest.mark.parametrize("difficulty", KINDS)
-def test_numpy_finds_the_same(difficulty):
+@pytest.mark.parametrize("level", KINDS)
+def test_numpy_finds_the_same(level):
     env = verigym.make(ID)
-    missing = {kind.__name__ for kind in KINDS[difficulty]}
+    missing = {kind.__name__ for kind in KINDS[level]}
     for seed in range(40):
         if not missing:
             break
-        task = env.sample_task(seed, difficulty)
+        task = env.sample_task(seed, level)
         kind = task.tags[1]
         if kind in missing:
             missing.remove(kind)
