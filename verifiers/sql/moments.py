@@ -68,6 +68,8 @@ def is_day(node: exp.Expr, kinds: Mapping[str, str]) -> bool:
         return node.to.this in _WHOLE
     if isinstance(node, exp.TsOrDsToDate | exp.Date):
         return True
+    if isinstance(node, exp.Sub) and is_day(node.expression, kinds):
+        return False  # a number of days
     return isinstance(node, _STEPS) and is_day(node.this, kinds)
 
 
@@ -84,6 +86,20 @@ def day_less_day(node: exp.Expr, kinds: Mapping[str, str], dialect: str | None) 
             this=call("vg_digits", node.this), expression=call("vg_digits", node.expression)
         )
     )
+
+
+def day_and_number(
+    node: exp.Expr, kinds: Mapping[str, str], dialect: str | None
+) -> exp.Expr | None:
+    """A day and a whole number, which Postgres and its kin add as days."""
+    if not isinstance(node, exp.Add | exp.Sub) or dialect in (None, "sqlite", "mysql"):
+        return None
+    for day, number in ((node.this, node.expression), (node.expression, node.this)):
+        bare = number.unnest()
+        whole = isinstance(bare, exp.Literal) and not bare.is_string and bare.name.isdigit()
+        if whole and is_day(day, kinds) and (day is node.this or isinstance(node, exp.Add)):
+            return _shifted(day, bare, isinstance(node, exp.Sub))
+    return None
 
 
 def dated(node: exp.Expr) -> exp.Expr | None:

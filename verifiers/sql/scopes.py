@@ -34,6 +34,10 @@ class Occurrence:
     negated: bool
 
 
+_SHOWN = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.Like)
+"""Comparisons that a query may show as a column."""
+
+
 @dataclass
 class Atom:
     """A condition over cells; `required` if the result needs it, else it is one way among others."""
@@ -269,7 +273,7 @@ class _Reader:
     def _choices(
         self, item: exp.Expr, frame: _Frame, views: _Views, block: int, depth: int
     ) -> None:
-        """Read the conditions of CASE and FILTER, and the subqueries, among what is shown."""
+        """Read the conditions of CASE and FILTER, comparisons and subqueries among what is shown."""
         for node in _outside_queries(item):
             if isinstance(node, exp.If):
                 self.branches += 1
@@ -283,6 +287,8 @@ class _Reader:
             elif isinstance(node, exp.Filter):
                 for leaf in _leaves(node.expression.this):
                     self._note(leaf, frame, False)
+            elif isinstance(node, _SHOWN) and not node.find_ancestor(exp.If, exp.Filter, *_SHOWN):
+                self._note(node, frame, False)  # SELECT a > b
         self._inside(item, frame, views, block, depth)
 
     def _inside(self, node: exp.Expr, frame: _Frame, views: _Views, block: int, depth: int) -> None:

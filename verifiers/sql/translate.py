@@ -12,7 +12,14 @@ from collections.abc import Callable, Mapping
 from sqlglot import ErrorLevel, exp
 from sqlglot.dialects.sqlite import SQLite
 
-from verigym.verifiers.sql.moments import call, dated, day_less_day, is_day, is_moment
+from verigym.verifiers.sql.moments import (
+    call,
+    dated,
+    day_and_number,
+    day_less_day,
+    is_day,
+    is_moment,
+)
 from verigym.verifiers.sql.schema import Schema
 
 
@@ -82,7 +89,12 @@ def _numbered() -> Callable[[], str]:
 def _sqlite(
     node: exp.Expr, names: Callable[[], str], kinds: Mapping[str, str], dialect: str | None
 ) -> exp.Expr:
-    changed = day_less_day(node, kinds, dialect) or dated(node) or _other(node, names, dialect)
+    changed = (
+        day_less_day(node, kinds, dialect)
+        or day_and_number(node, kinds, dialect)
+        or dated(node)
+        or _other(node, names, dialect)
+    )
     if changed is not None:
         return changed
     if isinstance(
