@@ -40,8 +40,14 @@ def digest(*values: Any) -> str:
 
 
 def _has_nonfinite(value: Any) -> bool:
-    if isinstance(value, float):
-        return not math.isfinite(value)
-    if isinstance(value, dict):
-        return any(_has_nonfinite(item) for item in value.values())
-    return isinstance(value, (list, tuple)) and any(_has_nonfinite(item) for item in value)
+    inner: list[Any] = [value]
+    while inner:
+        one = inner.pop()
+        if isinstance(one, float):
+            if not math.isfinite(one):
+                return True
+        elif isinstance(one, dict):
+            inner += one.values()
+        elif isinstance(one, (list, tuple)):
+            inner += one
+    return False

@@ -35,6 +35,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
@@ -365,17 +366,18 @@ class AnswerVerifier(Verifier[AnswerParams]):
         words: Sequence[str],
     ) -> bool:
         """Return True if the reply says in a sentence, or by value, what one of the texts says."""
+        texts = [str(one) for one in right]
+        held = set(words)
+        named = any(alias and held.issuperset(alias) for alias in aliases)
+        if not named and answer.isascii() and not any(map(_is_value, texts)):
+            return False  # no word of it stands there
         asked = read_question(task.prompt)
         if len(words) > 1 and repeats_question(answer, asked):
             return False
-        texts = [str(one) for one in right]
         paid = _CURRENCIES.intersection(answer)
         if paid and not currencies_in(" ".join(texts)) and not money_words(asked, frozenset()):
             return False  # "$42" for "42"
-        held = set(words)
-        masked = None
-        if any(alias and held.issuperset(alias) for alias in aliases):
-            masked = mark_texts(answer, aliases)
+        masked = mark_texts(answer, aliases) if named else None
         if masked is not None and any(map(is_yes_or_no, aliases)) and not says_yes_or_no(masked):
             return False
         in_question = any(has_words(asked, alias) for alias in aliases if alias)
@@ -539,6 +541,12 @@ class AnswerVerifier(Verifier[AnswerParams]):
         if self.settings.score == "f1" and parts["f1"] > 0:
             return scored(parts["f1"], "partial", "the list is right in part", parts)
         return scored(0.0, "wrong_answer", "items are missing or wrong", parts)
+
+
+@lru_cache(maxsize=4096)
+def _is_value(text: str) -> bool:
+    """Return True if a right answer may be said in other words of the same value: a number, amount or date."""
+    return any(map(str.isdigit, text)) or known_number(text) is not None
 
 
 def _form(text: str) -> tuple[str, ...]:

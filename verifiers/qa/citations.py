@@ -66,6 +66,8 @@ def read_support(reference: Mapping[str, JSON]) -> Support:
 
 def take_citations(text: str) -> tuple[str, list[Citation]]:
     """The text without its `<cite>` tags, and what they cite."""
+    if "</cite>" not in text:
+        return text, []
     found: list[Citation] = []
 
     def take(match: re.Match[str]) -> str:

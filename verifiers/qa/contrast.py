@@ -76,10 +76,12 @@ _STRESS = re.compile(
     r"\b(?:actually|really|in fact|indeed|of course),?\s(?=(?:the\s)?[*_\"']*" + ANSWER + ")",
     re.IGNORECASE,
 )
-_MAY_REJECT = re.compile(
-    r"(?:[;.–—,]\s\S|\b(?:not|but|instead|rather|opposed|no|wait|sorry|first|actually|correction)\b|\bisn)",
-    re.IGNORECASE,
+_REJECTING = frozenset(
+    """
+    not but instead rather opposed no wait sorry first actually correction
+    """.split()  # noqa: SIM905
 )
+_INNER_MARK = re.compile(r"[;.–—,]\s\S")
 _OPINION = re.compile(rf"\b{_THINK}\b|\b(?:{_OFTEN}|more|most|\w{{3,}}er|\w{{3,}}est)\b")
 _RANKING = frozenset("second third next order rank ranking runner-up".split())  # noqa: SIM905
 _RANKED = re.compile(r"second|third|next|runner-up|behind|after|follow|only|merely|just")
@@ -113,7 +115,12 @@ def without_rejected(masked: str, asked: Asked) -> str:
     if asked.is_negated:
         return masked
     text = " ".join(masked.split())
-    if not _MAY_REJECT.search(text):
+    low = text.lower()
+    if (
+        not _INNER_MARK.search(text)
+        and _REJECTING.isdisjoint(re.findall(r"[a-z]+", low))
+        and "isn" not in low
+    ):
         return text
     text = _AS_THOUGHT.sub("", text)
     for pattern in (_DRAFT, _CORRECTED):
