@@ -26,17 +26,6 @@ class SumPicked(Family):
     """Add the numbers that meet a condition."""
 
     name: ClassVar[str] = "sum-picked"
-    body: ClassVar[str] = """
-def picked(x):
-    if RULE == "divisible":
-        return x % K == 0
-    if RULE == "not divisible":
-        return x % K != 0
-    return x > K if RULE == "greater" else x < K
-
-input()
-print(sum(x for x in map(int, input().split()) if picked(x)))
-"""
     _RULES: ClassVar[dict[str, str]] = {
         "divisible": "divisible by {k}",
         "not divisible": "not divisible by {k}",
@@ -76,10 +65,6 @@ class MapEach(Family):
     """Apply one formula to every number."""
 
     name: ClassVar[str] = "map-each"
-    body: ClassVar[str] = """
-input()
-print(*[(A * x + B) % M for x in map(int, input().split())])
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:
@@ -106,19 +91,6 @@ class CountWords(Family):
     """Count the words of a line that meet a condition."""
 
     name: ClassVar[str] = "count-words"
-    body: ClassVar[str] = """
-count = 0
-for word in input().split():
-    if RULE == "contain":
-        count += LETTER in word
-    elif RULE == "start":
-        count += word.startswith(LETTER)
-    elif RULE == "end":
-        count += word.endswith(LETTER)
-    else:
-        count += len(word) >= LENGTH and LETTER not in word
-print(count)
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:
@@ -160,15 +132,6 @@ class ShiftLetters(Family):
     """Move letters along the alphabet."""
 
     name: ClassVar[str] = "shift-letters"
-    body: ClassVar[str] = """
-out = []
-for c in input():
-    if c == " " or c == KEEP:
-        out.append(c)
-    else:
-        out.append(chr((ord(c) - 97 + K) % 26 + 97))
-print("".join(out))
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:
@@ -198,14 +161,6 @@ class RankedPick(Family):
     """Find the k-th largest or smallest."""
 
     name: ClassVar[str] = "ranked-pick"
-    body: ClassVar[str] = """
-input()
-numbers = list(map(int, input().split()))
-if REPEATS == "once":
-    numbers = list(set(numbers))
-numbers.sort(reverse=END == "largest")
-print(numbers[K - 1] if len(numbers) >= K else "none")
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:

@@ -7,6 +7,8 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
+from verigym.envs.code.program_files import program
+
 Params: TypeAlias = dict[str, int | str]
 
 
@@ -14,11 +16,16 @@ class Family(ABC):
     """One kind of problem. Everything is a pure function of its arguments.
 
     `answer` is what hidden tests are made with, here in this process; `body` is a program that solves
-    the problem, run in the sandbox alone, where the parameters stand before it as upper-case names.
+    the problem, run in the sandbox alone, where the parameters stand before it as upper-case names. It
+    stands in programs/stdio, under the family's name.
     """
 
     name: ClassVar[str]
-    body: ClassVar[str]
+
+    @property
+    def body(self) -> str:
+        """The program without its parameters."""
+        return program(f"stdio/{self.name.replace('-', '_')}.py")
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Params:

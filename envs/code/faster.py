@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.envs.code.mutated import filled
 from verigym.envs.code.slow import LEVELS
 from verigym.question import Ask, Question
 
@@ -58,10 +59,10 @@ class Faster(Question):
             essence = [one.name, numbers]
             if self.wants(essence):
                 break
-        slow, fast = (one.program(body, numbers) for body in (one.slow, one.fast))
+        slow, fast = one.program("slow", numbers), one.program("fast", numbers)
         prompt = _PROMPT.format(says=one.says, takes=one.takes, program=slow)
         return Ask(
-            prompt=prompt.replace(one.says, one.program(one.says, numbers).rstrip("\n"), 1),
+            prompt=prompt.replace(one.says, filled(one.says, numbers), 1),
             answer="",
             steps=_WORK[level] + fast.count("\n"),
             reference={

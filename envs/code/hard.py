@@ -31,37 +31,6 @@ class GridWalk(Family):
     """Shortest way through a grid, breaking a few walls."""
 
     name: ClassVar[str] = "grid-walk"
-    body: ClassVar[str] = """
-from collections import deque
-
-h, w, r, c = map(int, input().split())
-goal = (r - 1, c - 1)
-grid = [input() for _ in range(h)]
-moves = {
-    "rook": [(0, 1), (1, 0), (0, -1), (-1, 0)],
-    "king": [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j],
-    "knight": [(1, 2), (2, 1), (1, -2), (2, -1), (-1, 2), (-2, 1), (-1, -2), (-2, -1)],
-}[MOVES]
-start = (0, 0, 0)
-dist = {start: 0}
-queue = deque([start])
-best = -1
-while queue:
-    r, c, broken = queue.popleft()
-    if (r, c) == goal:
-        best = dist[r, c, broken]
-        break
-    for dr, dc in moves:
-        y, x = r + dr, c + dc
-        if EDGE == "wraps":
-            y, x = y % h, x % w
-        if 0 <= y < h and 0 <= x < w:
-            state = (y, x, broken + (grid[y][x] == "#"))
-            if state[2] <= BREAKS and state not in dist:
-                dist[state] = dist[r, c, broken] + 1
-                queue.append(state)
-print(best)
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:
@@ -134,20 +103,6 @@ class CoinWays(Family):
     """Count the ways to pay."""
 
     name: ClassVar[str] = "coin-ways"
-    body: ClassVar[str] = """
-coins = list(map(int, COINS.split()))
-amounts = list(map(int, input().split()))
-top = max(amounts)
-ways = [1] + [0] * top
-if ORDER == "matters":
-    for x in range(1, top + 1):
-        ways[x] = sum(ways[x - c] for c in coins if c <= x) % MODULUS
-else:
-    for c in coins:
-        for x in range(c, top + 1):
-            ways[x] = (ways[x] + ways[x - c]) % MODULUS
-print(*[ways[x] for x in amounts])
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:
@@ -207,14 +162,6 @@ class SpacedChoice(Family):
     """Choose numbers that are not too near to each other."""
 
     name: ClassVar[str] = "spaced-choice"
-    body: ClassVar[str] = """
-n = int(input())
-a = list(map(int, input().split()))
-best = [0] * (n + 1)
-for i in range(1, n + 1):
-    best[i] = max(best[i - 1], best[max(0, i - 1 - GAP)] + a[i - 1] - COST)
-print(best[n])
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:
@@ -247,33 +194,6 @@ class StackMachine(Family):
     """Run a small stack machine."""
 
     name: ClassVar[str] = "stack-machine"
-    body: ClassVar[str] = """
-stack = []
-for number in range(1, int(input()) + 1):
-    word, *rest = input().split()
-    need = {"push": 0, "dup": 1, "pop": 1}.get(word, 2)
-    if len(stack) < need:
-        print("error", number)
-        break
-    if word == "push":
-        stack.append(int(rest[0]) % M)
-    elif word == "dup":
-        stack.append(stack[-1])
-    elif word == "pop":
-        stack.pop()
-    else:
-        top, below = stack.pop(), stack.pop()
-        if word == "swap":
-            stack += [top, below]
-        elif word == "add":
-            stack.append((below + top) % M)
-        elif word == "mul":
-            stack.append((below * top) % M)
-        else:
-            stack.append((below - top if SUB == "below minus top" else top - below) % M)
-else:
-    print(*stack if stack else ["empty"])
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:
@@ -338,16 +258,6 @@ class EditCost(Family):
     """Turn one word into another at least cost."""
 
     name: ClassVar[str] = "edit-cost"
-    body: ClassVar[str] = """
-a, b = input(), input()
-row = [j * INSERT for j in range(len(b) + 1)]
-for i in range(1, len(a) + 1):
-    previous, row = row, [i * DELETE]
-    for j in range(1, len(b) + 1):
-        change = 0 if a[i - 1] == b[j - 1] else CHANGE
-        row.append(min(previous[j - 1] + change, previous[j] + DELETE, row[j - 1] + INSERT))
-print(row[-1])
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:

@@ -24,12 +24,6 @@ class Windows(Family):
     """Describe every run of neighbours."""
 
     name: ClassVar[str] = "windows"
-    body: ClassVar[str] = """
-n = int(input())
-a = list(map(int, input().split()))
-f = {"largest": max, "smallest": min, "sum": sum, "spread": lambda w: max(w) - min(w)}[WHAT]
-print(*[f(a[i:i + W]) for i in range(n - W + 1)] if n >= W else ["none"])
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:
@@ -76,18 +70,6 @@ class RunLengths(Family):
     """Shorten runs of equal letters."""
 
     name: ClassVar[str] = "run-lengths"
-    body: ClassVar[str] = """
-s = input()
-out = []
-i = 0
-while i < len(s):
-    j = i
-    while j < len(s) and s[j] == s[i] and j - i < MOST:
-        j += 1
-    out.append(s[i] + str(j - i) if ORDER == "letter" else str(j - i) + s[i])
-    i = j
-print("".join(out))
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:
@@ -123,17 +105,6 @@ class Bases(Family):
     """Write numbers in another base."""
 
     name: ClassVar[str] = "bases"
-    body: ClassVar[str] = """
-out = []
-for word in input().split():
-    x = int(word, FROM)
-    digits = ""
-    while x:
-        digits = "0123456789abcdef"[x % TO] + digits
-        x //= TO
-    out.append(digits or "0")
-print(*out)
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:
@@ -167,24 +138,6 @@ class Brackets(Family):
     """Check how brackets nest."""
 
     name: ClassVar[str] = "brackets"
-    body: ClassVar[str] = """
-close = dict(zip(PAIRS[1::2], PAIRS[::2]))
-stack = []
-deepest = 0
-bad = 0
-for i, c in enumerate(input(), 1):
-    if c in close:
-        if not stack or stack.pop() != close[c]:
-            bad = i
-            break
-    else:
-        stack.append(c)
-        deepest = max(deepest, len(stack))
-if WANT == "depth":
-    print(-1 if bad or stack else deepest)
-else:
-    print(bad)
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:
@@ -247,15 +200,6 @@ class Orbit(Family):
     """Follow a rule until a number comes back."""
 
     name: ClassVar[str] = "orbit"
-    body: ClassVar[str] = """
-for word in input().split():
-    x = int(word)
-    seen = {}
-    while x not in seen:
-        seen[x] = len(seen)
-        x = (A * x + C) % M
-    print(seen[x], len(seen) - seen[x])
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:
@@ -294,23 +238,6 @@ class Spans(Family):
     """Merge spans that touch or nearly touch."""
 
     name: ClassVar[str] = "spans"
-    body: ClassVar[str] = """
-n = int(input())
-spans = sorted(tuple(map(int, input().split())) for _ in range(n))
-merged = []
-for a, b in spans:
-    if merged and a - merged[-1][1] <= GAP:
-        merged[-1][1] = max(merged[-1][1], b)
-    else:
-        merged.append([a, b])
-if WANT == "list":
-    for a, b in merged:
-        print(a, b)
-elif WANT == "count":
-    print(len(merged))
-else:
-    print(max(b - a for a, b in merged))
-"""
 
     @override
     def draw(self, rng: np.random.Generator) -> Params:

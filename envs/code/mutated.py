@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from verigym.envs.code.program_files import body
+
 Bound = dict[str, Any]
 Change = tuple[str, str, Callable[..., list[Any]]]
 """Text to replace (once), its replacement, and a function that returns arguments on which the two
@@ -32,9 +34,13 @@ class Mutated:
     says: str
     args: dict[str, Bound]
     draws: dict[str, tuple[int, int]]
-    body: str
     changes: tuple[Change, ...]
     computed: Mapping[str, Callable[..., int]] = field(default_factory=dict)
+
+    @property
+    def body(self) -> str:
+        """The lines under the first one of the function, from programs/mutated."""
+        return body(f"mutated/{self.name}.py")
 
     def describe(self, numbers: dict[str, int]) -> str:
         """Return the sentence that says what the function gives, with its numbers."""
@@ -42,12 +48,12 @@ class Mutated:
 
     def program(self, numbers: dict[str, int], change: int | None = None) -> str:
         """The right source, or that with the change of a given number, ready to run."""
-        body = self.body.strip("\n")
+        text = self.body
         if change is not None:
             old, new, _ = self.changes[change]
-            body = body.replace(old, new, 1)
+            text = text.replace(old, new, 1)
         head = f"def {self.name}({', '.join(self.args)}):\n"
-        return filled(head + body + "\n", self._all(numbers))
+        return filled(head + text, self._all(numbers))
 
     def telling(self, numbers: dict[str, int], change: int) -> list[Any]:
         """Arguments on which a change shows."""

@@ -24,16 +24,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
             "LOW": lambda TIMES, LEFT, **_: -TIMES * LEFT,
             "HIGH": lambda TIMES, RIGHT, **_: TIMES * RIGHT,
         },
-        body="""
-    y = TIMES * (x - SHIFT)
-    if abs(y) < DEAD:
-        return 0
-    if y < LOW:
-        return LOW
-    if y > HIGH:
-        return HIGH
-    return y
-""",
         changes=(
             ("abs(y) < DEAD", "abs(y) <= DEAD", lambda SHIFT, NEAR, **_: [SHIFT + NEAR]),
             (
@@ -65,17 +55,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
             "LIGHT": lambda SCOOP, BOX, FEW, **_: BOX + SCOOP * FEW,
             "HEAVY": lambda SCOOP, BOX, MANY, **_: BOX + SCOOP * MANY,
         },
-        body="""
-    grams = BOX + SCOOP * scoops
-    price = SMALL
-    if grams > LIGHT:
-        price = LARGE
-    if express:
-        price = price * 2
-    if grams >= HEAVY:
-        price = price + FEE
-    return price
-""",
         changes=(
             ("grams > LIGHT", "grams >= LIGHT", lambda FEW, **_: [FEW, False]),
             ("grams > LIGHT", "grams > LIGHT + SCOOP", lambda FEW, **_: [FEW + 1, True]),
@@ -100,10 +79,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
         args={"year": whole(1, 20000)},
         draws={"START": (200, 3000), "WEEKS": (14, 28), "DAYS": (1, 6), "TIMES": (2, 4)},
         computed={"MIDDLE": lambda WEEKS, DAYS, **_: 7 * WEEKS + DAYS},
-        body="""
-    n = year + START
-    return n % 7 == 0 and (n % MIDDLE != 0 or n % (MIDDLE * TIMES) == 0)
-""",
         changes=(
             (
                 " or n % (MIDDLE * TIMES) == 0",
@@ -172,18 +147,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
             "THIRD": lambda EACH, FAIR, **_: EACH * FAIR,
             "BONUS": lambda EACH, MORE, **_: EACH * MORE,
         },
-        body="""
-    points = EACH * answers
-    if bonus:
-        points = points + BONUS
-    if points >= FIRST:
-        return "A"
-    if points >= SECOND:
-        return "B"
-    if points >= THIRD:
-        return "C"
-    return "F"
-""",
         changes=(
             (">= FIRST", "> FIRST", lambda TOP, MORE, **_: [TOP - MORE, True]),
             (">= SECOND", "> SECOND", lambda GOOD, **_: [GOOD, False]),
@@ -213,16 +176,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
         args={"n": whole(-9999, 9999)},
         draws={"SHIFT": (20, 480), "HALF": (120, 380), "TIMES": (3, 12)},
         computed={"WIDTH": lambda HALF, **_: 2 * HALF},
-        body="""
-    m = n - SHIFT
-    most = TIMES * WIDTH + WIDTH // 2
-    if abs(m) > most:
-        return n
-    rest = m % WIDTH
-    if rest >= WIDTH // 2:
-        return n - rest + WIDTH
-    return n - rest
-""",
         changes=(
             (
                 "rest >= WIDTH // 2",
@@ -264,17 +217,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
         args={"minute": whole(0, 6000)},
         draws={"HOUR": (5, 14), "MINUTE": (11, 58), "HALF": (45, 125), "COUNT": (5, 15)},
         computed={"EVERY": lambda HALF, **_: 2 * HALF},
-        body="""
-    first = 60 * HOUR + MINUTE
-    last = first + COUNT * EVERY
-    if minute < first - EVERY // 2:
-        return -2
-    if minute > last:
-        return -1
-    if minute < first:
-        return first - minute
-    return (first - minute) % EVERY
-""",
         changes=(
             (
                 "minute < first - EVERY // 2",

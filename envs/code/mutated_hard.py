@@ -18,19 +18,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
             "GAP": lambda EACH, HOLE, **_: EACH * HOLE,
             "SHORT": lambda EACH, LENGTH, **_: EACH * LENGTH,
         },
-        body="""
-    long = [p for p in pieces if EACH * abs(p[0] - p[1]) >= SHORT]
-    total = 0
-    end = None
-    for a, b in sorted([[min(p[0], p[1]), max(p[0], p[1])] for p in long]):
-        if end is None or EACH * (a - end) > GAP:
-            total += b - a
-            end = b
-        elif b > end:
-            total += b - end
-            end = b
-    return total
-""",
         changes=(
             (">= SHORT", "> SHORT", lambda LENGTH, **_: [[[0, LENGTH]]]),
             (">= SHORT", ">= SHORT - EACH", lambda LENGTH, **_: [[[0, LENGTH - 1]]]),
@@ -61,16 +48,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
         args={"xs": several(10, -5000, 5000)},
         draws={"WIDTH": (2, 6), "TIMES": (2, 9), "EVEN": (2000, 4500)},
         computed={"SUM": lambda TIMES, EVEN, **_: (TIMES + 1) * EVEN},
-        body="""
-    count = 0
-    used = []
-    for i in range(len(xs)):
-        for j in range(i + 1, min(i + WIDTH + 1, len(xs))):
-            if xs[i] + TIMES * xs[j] == SUM and i not in used and j not in used:
-                used += [i, j]
-                count += 1
-    return count
-""",
         changes=(
             ("WIDTH + 1", "WIDTH", lambda EVEN, TIMES, WIDTH: [_apart(EVEN, TIMES, WIDTH)]),
             ("WIDTH + 1", "WIDTH + 2", lambda EVEN, TIMES, WIDTH: [_apart(EVEN, TIMES, WIDTH + 1)]),
@@ -109,15 +86,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
         args={"xs": several(10, -5000, 5000)},
         draws={"WIDTH": (3, 6), "EACH": (3, 9), "AIM": (500, 4000)},
         computed={"GOAL": lambda EACH, AIM, **_: EACH * AIM},
-        body="""
-    for i in range(len(xs)):
-        total = 0
-        for j in range(i, min(i + WIDTH, len(xs))):
-            total += EACH * xs[j]
-            if total == GOAL:
-                return i
-    return -1
-""",
         changes=(
             ("i + WIDTH", "i + WIDTH - 1", lambda WIDTH, AIM, **_: [_together(AIM, WIDTH)]),
             ("i + WIDTH", "i + WIDTH + 1", lambda WIDTH, AIM, **_: [_together(AIM, WIDTH + 1)]),
@@ -138,16 +106,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
             "STEP": lambda EACH, RISE, **_: EACH * RISE,
             "STOP": lambda EACH, RISE, SLACK: EACH * (RISE + SLACK),
         },
-        body="""
-    best = []
-    for i in range(len(xs)):
-        longest = 0
-        for j in range(i):
-            if STEP <= EACH * (xs[i] - xs[j]) <= STOP and best[j] > longest:
-                longest = best[j]
-        best.append(longest + 1)
-    return max(best, default=0)
-""",
         changes=(
             ("if STEP <= ", "if STEP < ", lambda RISE, **_: [[0, RISE]]),
             ("if STEP <= ", "if STEP - EACH <= ", lambda RISE, **_: [[0, RISE - 1]]),
@@ -178,13 +136,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
             "NEAR": lambda EACH, FIRST, **_: EACH * FIRST,
             "FAR": lambda EACH, FIRST, WIDE: EACH * (FIRST + WIDE),
         },
-        body="""
-    seen = []
-    for x in xs:
-        if NEAR <= EACH * (x - goal) <= FAR and x not in seen:
-            seen.append(x)
-    return len(seen)
-""",
         changes=(
             ("if NEAR <= ", "if NEAR < ", lambda FIRST, **_: [[FIRST], 0]),
             ("if NEAR <= ", "if NEAR - EACH <= ", lambda FIRST, **_: [[FIRST - 1], 0]),
@@ -210,23 +161,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
             "ADULT": lambda EACH, BIG, **_: EACH * BIG,
             "LOAD": lambda EACH, MOST, **_: EACH * MOST,
         },
-        body="""
-    count = 0
-    seated = 0
-    load = 0
-    for size in sizes:
-        w = EACH * abs(size)
-        if w > LOAD:
-            continue
-        if count == 0 or load + w > LOAD or w >= ADULT and seated == SEATS:
-            count += 1
-            seated = 0
-            load = 0
-        if w >= ADULT:
-            seated += 1
-        load += w
-    return count
-""",
         changes=(
             ("if w > LOAD", "if w >= LOAD", lambda MOST, **_: [[MOST]]),
             ("if w > LOAD", "if w > LOAD + EACH", lambda MOST, **_: [[MOST + 1]]),

@@ -16,18 +16,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
             "NEAR": lambda EACH, RISE, **_: EACH * RISE,
             "FAR": lambda EACH, RISE, ROOM, **_: EACH * (RISE + ROOM),
         },
-        body="""
-    best = 0
-    run = 1
-    for i in range(1, len(xs) + 1):
-        if i < len(xs) and NEAR <= EACH * (xs[i] - xs[i - 1]) <= FAR:
-            run += 1
-        else:
-            if run <= CAP and run > best:
-                best = run
-            run = 1
-    return best
-""",
         changes=(
             ("run <= CAP", "run < CAP", lambda CAP, RISE, **_: [_rising(CAP, RISE)]),
             ("run <= CAP", "run <= CAP + 1", lambda CAP, RISE, **_: [_rising(CAP + 1, RISE)]),
@@ -49,13 +37,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
         "FALL; items before place START (places are counted from 0) and the last item never count",
         args={"xs": several(10, -1000, 1000)},
         draws={"RISE": (1450, 1900), "FALL": (1450, 1900), "START": (2, 5)},
-        body="""
-    count = 0
-    for i in range(START, len(xs) - 1):
-        if xs[i] - xs[i - 1] >= RISE and xs[i] - xs[i + 1] >= FALL:
-            count += 1
-    return count
-""",
         changes=(
             ("range(START,", "range(START + 1,", lambda START, **_: [_peak(START, 2000, 2000)]),
             ("range(START,", "range(START - 1,", lambda START, **_: [_peak(START - 1, 2000, 2000)]),
@@ -75,16 +56,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
             "GOAL": lambda EACH, AIM, **_: EACH * AIM,
             "FAR": lambda EACH, REACH, **_: EACH * REACH,
         },
-        body="""
-    found = -1
-    best = FAR
-    for i in range(len(xs)):
-        gap = abs(EACH * xs[i] - GOAL)
-        if gap < best:
-            found = i
-            best = gap
-    return found
-""",
         changes=(
             ("gap < best", "gap <= best", lambda AIM, **_: [[AIM, AIM]]),
             ("best = FAR", "best = FAR + EACH", lambda AIM, REACH, **_: [[AIM + REACH]]),
@@ -110,17 +81,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
             "FLOOR": lambda RATE, LEAST, **_: -RATE * LEAST,
             "CEILING": lambda RATE, MOST, **_: RATE * MOST,
         },
-        body="""
-    total = 0
-    for p in payments:
-        p = RATE * p
-        if total + p < FLOOR:
-            continue
-        if total + p > CEILING:
-            p = p // 2
-        total = total + p
-    return total
-""",
         changes=(
             ("< FLOOR", "<= FLOOR", lambda LEAST, **_: [[-LEAST]]),
             ("< FLOOR", "< FLOOR - RATE", lambda LEAST, **_: [[-LEAST - 1]]),
@@ -145,13 +105,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
             "LOW": lambda EACH, FIRST, **_: EACH * FIRST,
             "HIGH": lambda EACH, FIRST, WIDE: EACH * (FIRST + WIDE),
         },
-        body="""
-    count = 0
-    for i in range(len(xs)):
-        if LOW <= EACH * xs[i] <= HIGH and (i == 0 or xs[i] != xs[i - 1]):
-            count += 1
-    return count
-""",
         changes=(
             ("if LOW <= ", "if LOW < ", lambda FIRST, **_: [[FIRST]]),
             ("if LOW <= ", "if LOW - EACH <= ", lambda FIRST, **_: [[FIRST - 1]]),
@@ -180,15 +133,6 @@ FUNCTIONS: tuple[Mutated, ...] = (
         "items below LEAST left out of the sum but counted; -1 where it never is",
         args={"xs": several(10, -1000, 1000)},
         draws={"GOAL": (4200, 4900), "LEAST": (20, 90)},
-        body="""
-    total = 0
-    for i in range(len(xs)):
-        if xs[i] >= LEAST:
-            total += xs[i]
-        if total >= GOAL:
-            return i + 1
-    return -1
-""",
         changes=(
             (">= GOAL", "> GOAL", lambda GOAL, **_: [[1000] * 4 + [GOAL - 4000]]),
             (">= GOAL", ">= GOAL - 1", lambda GOAL, **_: [[1000] * 4 + [GOAL - 4001]]),

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from verigym.envs.code.mutated import filled
+from verigym.envs.code.program_files import program
 
 Numbers = dict[str, int]
 Calls = list[list[Any]]
@@ -20,19 +21,20 @@ Calls = list[list[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Slow:
-    """One function, slow and fast; `calls` draws the arguments of the hidden calls."""
+    """One function, slow and fast; `calls` draws the arguments of the hidden calls.
+
+    The programs stand in programs/slow and programs/fast, under the function's name.
+    """
 
     name: str
     says: str
     takes: str
     draws: dict[str, tuple[int, int]]
-    slow: str
-    fast: str
     calls: Callable[[np.random.Generator, Numbers], Calls]
 
-    def program(self, body: str, numbers: Numbers) -> str:
-        """A source, ready to run."""
-        return filled(body.strip("\n") + "\n", numbers)
+    def program(self, kind: Literal["slow", "fast"], numbers: Numbers) -> str:
+        """Return a program with its numbers."""
+        return filled(program(f"{kind}/{self.name}.py"), numbers)
 
 
 def _wholes(rng: np.random.Generator, count: int, low: int, high: int) -> list[int]:
@@ -107,24 +109,6 @@ _EASY = (
         says="how many pairs of different places hold two numbers whose sum is TARGET",
         takes="xs, a list of at most 150 whole numbers from -40 to 40",
         draws={"TARGET": (-30, 30)},
-        slow="""
-def pairs_to(xs):
-    count = 0
-    for i in range(len(xs)):
-        for j in range(i + 1, len(xs)):
-            if xs[i] + xs[j] == TARGET:
-                count += 1
-    return count
-""",
-        fast="""
-def pairs_to(xs):
-    count = 0
-    seen = {}
-    for x in xs:
-        count += seen.get(TARGET - x, 0)
-        seen[x] = seen.get(x, 0) + 1
-    return count
-""",
         calls=_lists(0, 2, 100, 150, low=-40, high=40),
     ),
     Slow(
@@ -134,25 +118,6 @@ def pairs_to(xs):
         takes="xs, a list of at most 120 whole numbers, and queries, a list of at most 60 pairs with "
         "0 <= a <= b <= len(xs)",
         draws={"OFFSET": (-99, 99)},
-        slow="""
-def range_sums(xs, queries):
-    sums = []
-    for a, b in queries:
-        total = OFFSET
-        for i in range(a, b):
-            total += xs[i]
-        sums.append(total)
-    return sums
-""",
-        fast="""
-def range_sums(xs, queries):
-    before = [0]
-    total = 0
-    for x in xs:
-        total += x
-        before.append(total)
-    return [before[q[1]] - before[q[0]] + OFFSET for q in queries]
-""",
         calls=_range_calls,
     ),
     Slow(
@@ -160,29 +125,6 @@ def range_sums(xs, queries):
         says="the numbers, each reduced modulo MODULUS, without those that came before",
         takes="xs, a list of at most 200 whole numbers from 0 to 100000",
         draws={"MODULUS": (300, 999)},
-        slow="""
-def kept(xs):
-    out = []
-    for x in xs:
-        known = False
-        for y in out:
-            if x % MODULUS == y:
-                known = True
-        if not known:
-            out.append(x % MODULUS)
-    return out
-""",
-        fast="""
-def kept(xs):
-    out = []
-    seen = set()
-    for x in xs:
-        y = x % MODULUS
-        if y not in seen:
-            seen.add(y)
-            out.append(y)
-    return out
-""",
         calls=_lists(0, 3, 120, 200, low=0, high=100000),
     ),
     Slow(
@@ -190,17 +132,6 @@ def kept(xs):
         says="base to the power exponent, modulo MODULUS",
         takes="base from 2 to 99 and exponent from 0 to 1900, whole numbers",
         draws={"MODULUS": (1000, 99999)},
-        slow="""
-def power_tail(base, exponent):
-    value = 1 % MODULUS
-    for i in range(exponent):
-        value = value * base % MODULUS
-    return value
-""",
-        fast="""
-def power_tail(base, exponent):
-    return pow(base, exponent, MODULUS)
-""",
         calls=_tail_calls,
     ),
 )
@@ -213,30 +144,6 @@ _MEDIUM = (
         takes="n, a whole number from 0 to 14, and broken, a list of at most 3 different numbers of "
         "steps from 1 to n - 1",
         draws={"LONG": (3, 5), "WEIGHT": (1, 9)},
-        slow="""
-def stairs(n, broken):
-    def ways(at):
-        if at > n or at in broken:
-            return 0
-        if at == n:
-            return 1
-        return ways(at + 1) + ways(at + 2) + ways(at + LONG)
-    return ways(0) * WEIGHT
-""",
-        fast="""
-def stairs(n, broken):
-    ways = [1]
-    for i in range(1, n + 1):
-        count = 0
-        if i not in broken:
-            count = ways[i - 1]
-            if i >= 2:
-                count += ways[i - 2]
-            if i >= LONG:
-                count += ways[i - LONG]
-        ways.append(count)
-    return ways[n] * WEIGHT
-""",
         calls=_stair_calls,
     ),
     Slow(
@@ -244,34 +151,6 @@ def stairs(n, broken):
         says="the sum of the primes from first to n, each reduced modulo MODULUS before it is added",
         takes="first, a whole number from 2 to 100, and n, from 0 to 600",
         draws={"MODULUS": (20, 400)},
-        slow="""
-def prime_sum(first, n):
-    total = 0
-    for k in range(first, n + 1):
-        prime = True
-        for d in range(2, k):
-            if k % d == 0:
-                prime = False
-                break
-        if prime:
-            total += k % MODULUS
-    return total
-""",
-        fast="""
-def prime_sum(first, n):
-    if n < first:
-        return 0
-    total = 2 % MODULUS if first == 2 else 0
-    odd = [True] * (n // 2 + 1)
-    for k in range(3, n + 1, 2):
-        if odd[k // 2]:
-            if k >= first:
-                total += k % MODULUS
-            if k * k <= n:
-                for j in range(k * k // 2, n // 2 + 1, k):
-                    odd[j] = False
-    return total
-""",
         calls=_prime_calls,
     ),
     Slow(
@@ -280,31 +159,6 @@ def prime_sum(first, n):
         "is none",
         takes="xs, a list of at most 150 whole numbers from 1 to 30",
         draws={"GOAL": (200, 700)},
-        slow="""
-def shortest(xs):
-    best = -1
-    for i in range(len(xs)):
-        total = 0
-        for j in range(i, len(xs)):
-            total += xs[j]
-            if total >= GOAL and (best == -1 or j - i + 1 < best):
-                best = j - i + 1
-    return best
-""",
-        fast="""
-def shortest(xs):
-    best = -1
-    total = 0
-    left = 0
-    for right, x in enumerate(xs):
-        total += x
-        while total >= GOAL:
-            if best == -1 or right - left + 1 < best:
-                best = right - left + 1
-            total -= xs[left]
-            left += 1
-    return best
-""",
         calls=_lists(0, 5, 90, 150, low=1, high=30),
     ),
     Slow(
@@ -312,26 +166,6 @@ def shortest(xs):
         says="how many pairs of different places hold two numbers that differ by at most NEAR",
         takes="xs, a list of at most 150 whole numbers from -5000 to 5000",
         draws={"NEAR": (10, 90)},
-        slow="""
-def close_pairs(xs):
-    count = 0
-    for i in range(len(xs)):
-        for j in range(len(xs)):
-            if i < j and abs(xs[i] - xs[j]) <= NEAR:
-                count += 1
-    return count
-""",
-        fast="""
-def close_pairs(xs):
-    count = 0
-    left = 0
-    ordered = sorted(xs)
-    for right, x in enumerate(ordered):
-        while x - ordered[left] > NEAR:
-            left += 1
-        count += right - left
-    return count
-""",
         calls=_lists(0, 2, 100, 150, low=-5000, high=5000),
     ),
 )
@@ -343,36 +177,6 @@ _HARD = (
         "which each is above the one before; the items are reduced modulo MODULUS first",
         takes="xs, a list of at most 150 whole numbers from 0 to 100000",
         draws={"MODULUS": (500, 9999)},
-        slow="""
-def climb(xs):
-    best = []
-    for i in range(len(xs)):
-        longest = 0
-        for j in range(i):
-            if xs[j] % MODULUS < xs[i] % MODULUS and best[j] > longest:
-                longest = best[j]
-        best.append(longest + 1)
-    return max(best, default=0)
-""",
-        fast="""
-def climb(xs):
-    tails = []
-    for x in xs:
-        y = x % MODULUS
-        low = 0
-        high = len(tails)
-        while low < high:
-            middle = (low + high) // 2
-            if tails[middle] < y:
-                low = middle + 1
-            else:
-                high = middle
-        if low == len(tails):
-            tails.append(y)
-        else:
-            tails[low] = y
-    return len(tails)
-""",
         calls=_lists(0, 1, 110, 150, low=0, high=100000),
     ),
     Slow(
@@ -382,27 +186,6 @@ def climb(xs):
         takes="amount, a whole number from 0 to 70, and more, a list of two different whole numbers from 7 "
         "to 20",
         draws={"SMALL": (1, 2), "MIDDLE": (3, 6)},
-        slow="""
-def change(amount, more):
-    coins = [SMALL, MIDDLE] + more
-    def ways(left, first):
-        if left == 0:
-            return 1
-        count = 0
-        for i in range(first, 4):
-            if coins[i] <= left:
-                count += ways(left - coins[i], i)
-        return count
-    return ways(amount, 0)
-""",
-        fast="""
-def change(amount, more):
-    ways = [1] + [0] * amount
-    for coin in [SMALL, MIDDLE] + more:
-        for left in range(coin, amount + 1):
-            ways[left] += ways[left - coin]
-    return ways[amount]
-""",
         calls=_change_calls,
     ),
     Slow(
@@ -411,36 +194,6 @@ def change(amount, more):
         "SHIFT and one replaced by another CHANGE",
         takes="a and b, texts of at most 6 letters",
         draws={"SHIFT": (2, 9), "CHANGE": (2, 16)},
-        slow="""
-def distance(a, b):
-    if not a:
-        return len(b) * SHIFT
-    if not b:
-        return len(a) * SHIFT
-    last = 0 if a[-1] == b[-1] else CHANGE
-    return min(
-        distance(a[:-1], b) + SHIFT,
-        distance(a, b[:-1]) + SHIFT,
-        distance(a[:-1], b[:-1]) + last,
-    )
-""",
-        fast="""
-def distance(a, b):
-    row = [j * SHIFT for j in range(len(b) + 1)]
-    for i, x in enumerate(a):
-        corner = row[0]
-        row[0] = left = corner + SHIFT
-        for j, y in enumerate(b, 1):
-            above = row[j]
-            if x == y:
-                left = corner
-            else:
-                best = (left if left < above else above) + SHIFT
-                left = corner + CHANGE if corner + CHANGE < best else best
-            corner = above
-            row[j] = left
-    return row[-1]
-""",
         calls=_word_calls,
     ),
     Slow(
@@ -448,40 +201,6 @@ def distance(a, b):
         says="the largest sum of a choice of the weights that is at most room plus SPARE",
         takes="weights, a list of at most 10 whole numbers from 1 to 20, and room, from 0 to 80",
         draws={"SPARE": (0, 60)},
-        slow="""
-def fullest(weights, room):
-    best = 0
-    for mask in range(2 ** len(weights)):
-        total = 0
-        for i in range(len(weights)):
-            if mask >> i & 1:
-                total += weights[i]
-        if best < total <= room + SPARE:
-            best = total
-    return best
-""",
-        fast="""
-def fullest(weights, room):
-    sums = 1
-    keep = (1 << room + SPARE + 1) - 1
-    for w in weights:
-        sums = (sums | sums << w) & keep
-    return len_of(sums)
-
-
-def len_of(sums):
-    low = 0
-    high = 1
-    while sums >> high:
-        high *= 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        if sums >> middle:
-            low = middle
-        else:
-            high = middle
-    return low
-""",
         calls=_knapsack_calls,
     ),
     Slow(
@@ -490,29 +209,6 @@ def len_of(sums):
         "is left out",
         takes="spans, a list of at most 110 pairs a < b of whole numbers",
         draws={"PAUSE": (0, 20), "WEIGHT": (1, 9)},
-        slow="""
-def busiest(spans):
-    best = 0
-    for a, b in spans:
-        count = 0
-        for c, d in spans:
-            if c <= a and a < d + PAUSE:
-                count += 1
-        best = max(best, count)
-    return best * WEIGHT
-""",
-        fast="""
-def busiest(spans):
-    ends = sorted([s[1] + PAUSE for s in spans])
-    best = 0
-    gone = 0
-    for i, a in enumerate(sorted([s[0] for s in spans])):
-        while ends[gone] <= a:
-            gone += 1
-        if i - gone >= best:
-            best = i - gone + 1
-    return best * WEIGHT
-""",
         calls=_span_calls,
     ),
 )

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from verigym.envs.code.program_files import program
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Stage:
@@ -17,23 +19,18 @@ class Stage:
     name: str
     about: str
     says: str
-    source: str
     mistakes: tuple[tuple[str, str], ...]
     draws: dict[str, tuple[int, int]] = field(default_factory=dict)
     needs: tuple[str, ...] = ()
 
+    @property
+    def source(self) -> str:
+        """The part's function, from programs/stages."""
+        return program(f"stages/{self.name}.py")
+
 
 HELPERS: dict[str, str] = {
-    "calendar_weeks": '''
-def week_of(day):
-    """The week that a day lies in: days 0 to 6 are week 0."""
-    return day // 7
-''',
-    "texts": '''
-def clean(name):
-    """A name in one form: small letters, no blanks around it, one dash for each blank within."""
-    return name.strip().lower().replace(" ", "-")
-''',
+    name: program(f"helpers/{name}.py") for name in ("calendar_weeks", "texts")
 }
 
 STEPS: tuple[Stage, ...] = (
@@ -42,11 +39,6 @@ STEPS: tuple[Stage, ...] = (
         about="old records",
         says="drops the records of days before day SINCE",
         draws={"SINCE": (5, 12)},
-        source='''
-def recent(records):
-    """The records of day SINCE and later."""
-    return [r for r in records if r["day"] >= SINCE]
-''',
         mistakes=(('r["day"] >= SINCE', 'r["day"] > SINCE'), ('r["day"] >= SINCE', "True")),
     ),
     Stage(
@@ -54,17 +46,6 @@ def recent(records):
         about="large amounts",
         says="brings amounts above CAP down to CAP",
         draws={"CAP": (45, 70)},
-        source='''
-def caps(records):
-    """The records with no amount above CAP."""
-    out = []
-    for r in records:
-        amount = r["amount"]
-        if amount > CAP:
-            amount = CAP
-        out.append({"name": r["name"], "group": r["group"], "amount": amount, "day": r["day"]})
-    return out
-''',
         mistakes=(("amount = CAP", "amount = CAP - 1"), ("amount > CAP", "amount < CAP")),
     ),
     Stage(
@@ -72,21 +53,6 @@ def caps(records):
         about="several records of one name and day",
         says="makes one record of all those with the same name and day: the amounts added, the group that "
         "of the first, at the place of the first",
-        source='''
-def merged(records):
-    """One record for each name and day."""
-    out = []
-    known = {}
-    for r in records:
-        key = (r["name"], r["day"])
-        if key in known:
-            known[key]["amount"] += r["amount"]
-        else:
-            one = {"name": r["name"], "group": r["group"], "amount": r["amount"], "day": r["day"]}
-            known[key] = one
-            out.append(one)
-    return out
-''',
         mistakes=(
             ('key = (r["name"], r["day"])', 'key = r["name"]'),
             ('known[key]["amount"] += r["amount"]', 'known[key]["amount"] = r["amount"]'),
@@ -98,17 +64,6 @@ def merged(records):
         about="fees",
         says="takes a fee of FEE percent, rounded down, off each amount of FREE or more",
         draws={"FEE": (6, 19), "FREE": (15, 30)},
-        source='''
-def fees(records):
-    """The records with the fee taken off."""
-    out = []
-    for r in records:
-        amount = r["amount"]
-        if amount >= FREE:
-            amount -= amount * FEE // 100
-        out.append({"name": r["name"], "group": r["group"], "amount": amount, "day": r["day"]})
-    return out
-''',
         mistakes=(
             ("amount * FEE // 100", "(amount * FEE + 99) // 100"),
             ("if amount >= FREE:", "if amount <= FREE:"),
@@ -119,11 +74,6 @@ def fees(records):
         name="ordered",
         about="the order of records",
         says="puts the records in order: the largest amounts first, of equal amounts the earliest day, then by name",
-        source='''
-def ordered(records):
-    """The records by amount, downwards, then day, then name."""
-    return sorted(records, key=lambda r: (-r["amount"], r["day"], r["name"]))
-''',
         mistakes=(
             ('-r["amount"], r["day"]', 'r["amount"], r["day"]'),
             ('(-r["amount"], r["day"], r["name"])', '(r["day"], -r["amount"], r["name"])'),
@@ -134,18 +84,6 @@ def ordered(records):
         about="how many records of a group are kept",
         says="keeps the first KEEP records of each group, in their order",
         draws={"KEEP": (2, 3)},
-        source='''
-def firsts(records):
-    """At most KEEP records of each group."""
-    out = []
-    counts = {}
-    for r in records:
-        count = counts.get(r["group"], 0)
-        if count < KEEP:
-            out.append(r)
-        counts[r["group"]] = count + 1
-    return out
-''',
         mistakes=(
             ("count < KEEP", "count <= KEEP"),
             ("count < KEEP", "count < KEEP - 1"),
@@ -156,17 +94,6 @@ def firsts(records):
         name="running",
         about="running totals",
         says="replaces each amount by the sum of the amounts of its group up to and with this record",
-        source='''
-def running(records):
-    """The records with totals so far in place of amounts."""
-    out = []
-    totals = {}
-    for r in records:
-        group = r["group"]
-        totals[group] = totals.get(group, 0) + r["amount"]
-        out.append({"name": r["name"], "group": group, "amount": totals[group], "day": r["day"]})
-    return out
-''',
         mistakes=(
             ('totals.get(group, 0) + r["amount"]', 'r["amount"]'),
             ('group = r["group"]', 'group = r["name"]'),
@@ -179,19 +106,6 @@ def running(records):
         says="goes through the records and drops one whose day is fewer than PAUSE days after, or before, that "
         "of the last record of the same name that was kept",
         draws={"PAUSE": (3, 6)},
-        source='''
-def spaced(records):
-    """The records that keep their distance from the last one kept of their name."""
-    out = []
-    last = {}
-    for r in records:
-        name = r["name"]
-        if name in last and abs(r["day"] - last[name]) < PAUSE:
-            continue
-        last[name] = r["day"]
-        out.append(r)
-    return out
-''',
         mistakes=(
             (
                 '< PAUSE:\n            continue\n        last[name] = r["day"]\n',
@@ -206,14 +120,6 @@ def spaced(records):
         about="names",
         says="writes names in one form: small letters, no blanks around them, a dash for each blank within",
         needs=("texts",),
-        source='''
-def tidied(records):
-    """The records with names in one form."""
-    return [
-        {"name": clean(r["name"]), "group": r["group"], "amount": r["amount"], "day": r["day"]}
-        for r in records
-    ]
-''',
         mistakes=(
             ('clean(r["name"])', 'clean(r["name"])[:-1]'),
             ('clean(r["name"])', 'r["name"].lower()'),
@@ -225,17 +131,6 @@ def tidied(records):
         says="keeps of each name and week only the record with the largest amount, the first of equal ones, at its "
         "own place; days 0 to 6 are week 0",
         needs=("calendar_weeks",),
-        source='''
-def weekly(records):
-    """The best record of each name and week."""
-    best = {}
-    for at, r in enumerate(records):
-        key = (r["name"], week_of(r["day"]))
-        if key not in best or r["amount"] > records[best[key]]["amount"]:
-            best[key] = at
-    kept = set(best.values())
-    return [r for at, r in enumerate(records) if at in kept]
-''',
         mistakes=(
             ('r["amount"] > records', 'r["amount"] < records'),
             ('week_of(r["day"])', 'week_of(r["day"] + 1)'),
@@ -247,19 +142,6 @@ def weekly(records):
         about="bonuses",
         says="counts the records of each name from 1 in their order, and adds BONUS to the amount of those whose number is a multiple of EVERY",
         draws={"BONUS": (101, 140), "EVERY": (2, 3)},
-        source='''
-def bonuses(records):
-    """The records with the bonus added."""
-    out = []
-    seen = {}
-    for r in records:
-        seen[r["name"]] = seen.get(r["name"], 0) + 1
-        amount = r["amount"]
-        if seen[r["name"]] % EVERY == 0:
-            amount += BONUS
-        out.append({"name": r["name"], "group": r["group"], "amount": amount, "day": r["day"]})
-    return out
-''',
         mistakes=(
             ("% EVERY == 0", "% EVERY == 1"),
             ('seen.get(r["name"], 0) + 1', 'seen.get(r["name"], 1) + 1'),
@@ -273,14 +155,6 @@ REPORTS: tuple[Stage, ...] = (
         name="totals",
         about="the totals",
         says="gives a list of [group, sum of its amounts], by group",
-        source='''
-def totals(records):
-    """The sum of each group."""
-    sums = {}
-    for r in records:
-        sums[r["group"]] = sums.get(r["group"], 0) + r["amount"]
-    return [[group, sums[group]] for group in sorted(sums)]
-''',
         mistakes=(
             ('sums.get(r["group"], 0) + r["amount"]', 'max(sums.get(r["group"], 0), r["amount"])'),
             ("sorted(sums)", "sorted(sums, reverse=True)"),
@@ -291,13 +165,6 @@ def totals(records):
         about="the listing",
         says="gives a list of [name, day, amount] of all records in their order, and last of all "
         '["total", number of records, sum of all amounts]',
-        source='''
-def listing(records):
-    """All records, and a line of totals."""
-    rows = [[r["name"], r["day"], r["amount"]] for r in records]
-    rows.append(["total", len(records), sum(r["amount"] for r in records)])
-    return rows
-''',
         mistakes=(
             ("len(records), sum", "len(rows) + 1, sum"),
             ("sum(r", "max(r"),
@@ -309,14 +176,6 @@ def listing(records):
         about="the weeks of the report",
         says="gives a list of [week, number of records, largest amount], by week; days 0 to 6 are week 0",
         needs=("calendar_weeks",),
-        source='''
-def by_week(records):
-    """What happened in each week."""
-    weeks = {}
-    for r in records:
-        weeks.setdefault(week_of(r["day"]), []).append(r["amount"])
-    return [[week, len(weeks[week]), max(weeks[week])] for week in sorted(weeks)]
-''',
         mistakes=(
             ("max(weeks[week])", "weeks[week][-1]"),
             ("len(weeks[week])", "len(weeks)"),
@@ -329,15 +188,6 @@ def by_week(records):
         says="gives a list of [name, sum of its amounts] of the SIZE names with the largest sums, the largest "
         "first, equal ones by name",
         draws={"SIZE": (2, 3)},
-        source='''
-def leaders(records):
-    """The names with the largest sums."""
-    sums = {}
-    for r in records:
-        sums[r["name"]] = sums.get(r["name"], 0) + r["amount"]
-    ranked = sorted(sums, key=lambda name: (-sums[name], name))
-    return [[name, sums[name]] for name in ranked[:SIZE]]
-''',
         mistakes=(
             ("ranked[:SIZE]", "ranked[:SIZE + 1]"),
             ("(-sums[name], name)", "(sums[name], name)"),

@@ -38,7 +38,7 @@ def test_the_fast_program_gives_the_same(one):
     rng = np.random.default_rng(1)
     for _ in range(12):
         numbers, calls = draw(one, rng)
-        slow, fast = (one.program(body, numbers) for body in (one.slow, one.fast))
+        slow, fast = (one.program(kind, numbers) for kind in ("slow", "fast"))
         assert native(slow, one.name, calls) == native(fast, one.name, calls)
     values = counted(fast, one.name, calls)[0]
     assert values == native(slow, one.name, calls)
@@ -52,7 +52,7 @@ def test_there_is_much_to_be_gained(one):
     for _ in range(3):
         numbers, calls = draw(one, rng)
         slow, fast = (
-            counted(one.program(body, numbers), one.name, calls)[1] for body in (one.slow, one.fast)
+            counted(one.program(kind, numbers), one.name, calls)[1] for kind in ("slow", "fast")
         )
         assert 5 * fast < slow < 600_000
 

@@ -1,0 +1,1 @@
+"""Programs that tasks of envs/code are made of; see program_files.py."""

@@ -1,0 +1,1 @@
+"""Fast versions of the functions of `code/faster`."""

@@ -1,0 +1,1 @@
+"""Functions of `code/tests`, without mistakes."""

@@ -1,0 +1,1 @@
+"""Slow versions of the functions of `code/faster`."""

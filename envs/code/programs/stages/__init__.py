@@ -1,0 +1,1 @@
+"""Parts of the repositories of `code/repo`, without mistakes."""

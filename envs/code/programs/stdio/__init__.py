@@ -1,0 +1,1 @@
+"""Right programs of `code/stdio` and `code/repair`, by family."""

@@ -1,0 +1,48 @@
+"""Files of programs: each is used, and runs by itself with its example values."""
+
+from importlib.resources import files
+
+import pytest
+
+from verigym.envs.code import easy, hard, medium, mutated_easy, mutated_hard, mutated_medium
+from verigym.envs.code.faster import LEVELS
+from verigym.envs.code.program_files import MARKER, body, program
+from verigym.envs.code.stages import HELPERS, REPORTS, STEPS
+
+PROGRAMS = files("verigym.envs.code.programs")
+FAMILIES = [
+    one
+    for module in (easy, medium, hard)
+    for one in vars(module).values()
+    if isinstance(one, type) and one.__module__ == module.__name__ and hasattr(one, "draw")
+]
+MUTATED = [one for m in (mutated_easy, mutated_medium, mutated_hard) for one in m.FUNCTIONS]
+SLOW = [one for level in LEVELS.values() for one in level]
+USED = {
+    "stdio": {one.name.replace("-", "_") for one in FAMILIES},
+    "mutated": {one.name for one in MUTATED},
+    "slow": {one.name for one in SLOW},
+    "fast": {one.name for one in SLOW},
+    "stages": {one.name for one in (*STEPS, *REPORTS)},
+    "helpers": set(HELPERS),
+}
+
+
+@pytest.mark.parametrize("folder", USED)
+def test_every_file_is_a_program_of_a_task(folder):
+    found = {file.name for file in (PROGRAMS / folder).iterdir() if file.name.endswith(".py")}
+    assert found == {f"{name}.py" for name in USED[folder]} | {"__init__.py"}
+    for name in USED[folder]:
+        text = (PROGRAMS / folder / f"{name}.py").read_text(encoding="utf-8")
+        assert text.count(MARKER) == 1
+        assert program(f"{folder}/{name}.py").strip()
+        space = {"__name__": name}
+        if folder != "stdio":  # these read their input where they stand
+            exec(compile(text, name, "exec"), space)
+            assert any(callable(value) for value in space.values())
+
+
+def test_a_program_is_the_text_below_the_marker():
+    assert program("slow/pairs_to.py").startswith("def pairs_to(xs):\n    count = 0\n")
+    assert program("slow/pairs_to.py").endswith("    return count\n")
+    assert body("mutated/is_special.py").startswith("    n = year + START\n")
