@@ -52,7 +52,7 @@ from verigym.verdict import Verdict
 from verigym.verifiers.audit.card import read_card
 from verigym.verifiers.cache import VerdictCache
 from verigym.verifiers.compose import ids_in
-from verigym.verifiers.pool import PoolBusy, PoolClosed, Trip, VerifierPool
+from verigym.verifiers.pool import PoolBusy, PoolClosed, RequestTimings, VerifierPool
 
 if TYPE_CHECKING:
     from verigym.server.spans import Tracing
@@ -234,10 +234,10 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
 
     gate = Gate(settings, n_callers)
 
-    def tell(trip: Trip) -> None:
-        numbers.trip(trip)
+    def watch(timings: RequestTimings) -> None:
+        numbers.add_verdicts(timings)
         if tracing is not None:
-            tracing.trip(trip)
+            tracing.add_verdicts(timings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -245,7 +245,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
             if tracing is not None:
                 stack.push_async_callback(asyncio.to_thread, tracing.close)
             loop = asyncio.get_running_loop()
-            service = await asyncio.to_thread(_start, settings, ids, tell, loop, n_callers)
+            service = await asyncio.to_thread(_start, settings, ids, watch, loop, n_callers)
             numbers.read_from(lambda: metrics.of_pool(service.pool))
             app.state.service = service
             for path in ("/v1/verify", "/v1/verify/batch"):
@@ -366,7 +366,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
 def _start(
     settings: Settings,
     ids: Sequence[str],
-    watch: Callable[[Trip], None],
+    watch: Callable[[RequestTimings], None],
     loop: asyncio.AbstractEventLoop,
     n_callers: Callable[[], int],
 ) -> _Service:

@@ -25,7 +25,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from verigym import __version__
-from verigym.verifiers.pool import Trip, VerifierPool
+from verigym.verifiers.pool import RequestTimings, VerifierPool
 
 if TYPE_CHECKING:
     from verigym.server.envs.table import Table
@@ -102,12 +102,12 @@ class Metrics:
                 took = self._took[route] = self._request_s.labels(route)
             took.observe(seconds)
 
-    def trip(self, trip: Trip) -> None:
-        """Submissions were judged (`VerifierPool.watch`)."""
-        if trip.taken:
-            self._wait_s.observe(trip.taken - trip.queued)
-        for verdict, seconds in zip(trip.verdicts, trip.seconds, strict=True):
-            key = (trip.verifier, verdict.status.value)
+    def add_verdicts(self, timings: RequestTimings) -> None:
+        """Count what a pool has judged (`VerifierPool.watch`)."""
+        if timings.taken:
+            self._wait_s.observe(timings.taken - timings.queued)
+        for verdict, seconds in zip(timings.verdicts, timings.seconds, strict=True):
+            key = (timings.verifier, verdict.status.value)
             judged = self._judged.get(key)
             if judged is None:
                 judged = self._judged[key] = self._verify_s.labels(*key)

@@ -24,7 +24,7 @@ from starlette.types import Scope
 
 from verigym import __version__
 from verigym.server.exchange import Exchange
-from verigym.verifiers.pool import Trip
+from verigym.verifiers.pool import RequestTimings
 
 
 @dataclass(frozen=True)
@@ -75,26 +75,26 @@ class Tracing:
             span.set_status(Status(StatusCode.ERROR))
         span.end()
 
-    def trip(self, trip: Trip) -> None:
-        """Spans of what a pool did in the context of a request (`VerifierPool.watch`)."""
+    def add_verdicts(self, timings: RequestTimings) -> None:
+        """Add the spans of what a pool did in the context of a request (`VerifierPool.watch`)."""
         # The pool's clock does not go back; spans have the time of day.
         offset = time.time() - time.monotonic()
         queued, taken, ended = (
-            round((at + offset) * 1e9) for at in (trip.queued, trip.taken, trip.ended)
+            round((at + offset) * 1e9) for at in (timings.queued, timings.taken, timings.ended)
         )
         attributes: dict[str, str | int] = {
-            "verigym.verifier": trip.verifier,
-            "verigym.submissions": len(trip.verdicts),
+            "verigym.verifier": timings.verifier,
+            "verigym.submissions": len(timings.verdicts),
         }
-        if trip.taken:
+        if timings.taken:
             waited = self._tracer.start_span("queue", attributes=attributes, start_time=queued)
             waited.end(taken)
         judged = self._tracer.start_span(
-            "verify", attributes=attributes, start_time=taken if trip.taken else queued
+            "verify", attributes=attributes, start_time=taken if timings.taken else queued
         )
-        statuses = Counter(verdict.status.value for verdict in trip.verdicts)
+        statuses = Counter(verdict.status.value for verdict in timings.verdicts)
         judged.set_attributes({f"verigym.status.{name}": n for name, n in statuses.items()})
-        if any(verdict.fault for verdict in trip.verdicts):
+        if any(verdict.fault for verdict in timings.verdicts):
             judged.set_status(Status(StatusCode.ERROR))
         judged.end(ended)
 

@@ -25,36 +25,37 @@ import threading
 import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Self
 
 from verigym.canonical import JSON, to_json
 from verigym.errors import RequestError, VerigymError
+from verigym.sandbox.workers.spawner import Spawner
 from verigym.task import Task
 from verigym.verdict import Verdict
 from verigym.verifiers.cache import VerdictCache
-from verigym.verifiers.pool_parcels import (
+from verigym.verifiers.pool_messages import Loaded
+from verigym.verifiers.pool_queue import HasRoom, PoolQueue, has_room
+from verigym.verifiers.pool_requests import (
     Call,
-    Parcel,
-    Trip,
+    JudgeRequest,
+    RequestTimings,
     call_of,
     closed,
     digest_of,
     late,
     settle,
 )
-from verigym.verifiers.pool_queue import HasRoom, PoolQueue, has_room
-from verigym.verifiers.pool_seat import Forks, Seat
-from verigym.verifiers.wire import Ready
+from verigym.verifiers.pool_slot import PoolSlot
 
-__all__ = ["PoolBusy", "PoolClosed", "Trip", "VerifierPool"]
+__all__ = ["PoolBusy", "PoolClosed", "RequestTimings", "VerifierPool"]
 
 _SMOOTHING = 0.1
 """Weight of the latest call in the average time of a call."""
 
 _STREAMED = 4
-"""Calls in a parcel whose verdicts are streamed: few are judged in vain if the caller leaves."""
+"""Calls in a request whose verdicts are streamed: few are judged in vain if the caller leaves."""
 
 
 class PoolBusy(VerigymError):
@@ -74,8 +75,8 @@ class VerifierPool:
     calls wait for a worker; callers beyond that wait in turn (`wait_s`). Verifiers named in
     `preload` are imported in advance, once for all workers. A `cache` answers for submissions
     judged before; it may be shared with other pools, and its creator closes it. `watch` is called
-    after every trip, from any thread, in the context of the caller: it must be quick and must not
-    raise. Workers are served on `loop`, which must run as long as the pool; without one the pool
+    after every request to a worker, from any thread, in the context of the caller: it must be quick
+    and must not raise. Workers are served on `loop`, which must run as long as the pool; without one the pool
     runs its own loop in a thread, and each call pays for two thread switches. A pool cannot be
     used in a process forked from the one that made it.
 
@@ -95,7 +96,7 @@ class VerifierPool:
         max_queue: int = 1024,
         preload: Sequence[str] = (),
         cache: VerdictCache | None = None,
-        watch: Callable[[Trip], None] | None = None,
+        watch: Callable[[RequestTimings], None] | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
         sql_engines: Mapping[str, str] | None = None,
         keep_env: Collection[str] = (),
@@ -124,23 +125,21 @@ class VerifierPool:
         self._queue = PoolQueue()
         self._has_room = has_room
         self._closed = False
-        self._known: dict[bytes, Ready] = {}
+        self._known: dict[bytes, Loaded] = {}
         grants = None if sql_engines is None else {"sql_engines": dict(sql_engines)}
-        self._forks = Forks(preload, grants, keep_env)
-        # One is enough: the fork server serves one at a time.
-        self._starter = ThreadPoolExecutor(1, thread_name_prefix="pool-starter")
+        self._spawner = Spawner("verigym.verifiers.worker", preload, grants, keep_env)
         self._thread: threading.Thread | None = None
         if loop is None:
             loop = asyncio.new_event_loop()
             self._thread = threading.Thread(target=loop.run_forever, name="pool", daemon=True)
             self._thread.start()
         self._loop = loop
-        self._seats = [
-            Seat(loop, self._forks, self._starter, self._known, load_timeout_s, self._left)
+        self._slots = [
+            PoolSlot(loop, self._spawner, self._known, load_timeout_s, self._on_free)
             for _ in range(workers + 1)  # the last one to spare: see pool_queue.py
         ]
-        self._idle = list(reversed(self._seats))
-        self._handing = False
+        self._idle = list(reversed(self._slots))
+        self._is_assigning = False
         self._clock: asyncio.TimerHandle | None = None
         self._soonest = math.inf
         """Time of the next timer, in `time.monotonic` seconds."""
@@ -253,7 +252,7 @@ class VerifierPool:
         ready: deque[tuple[int, Verdict]] = deque()
         news = asyncio.Event()
 
-        def tell(place: int, verdict: Verdict) -> None:
+        def report(place: int, verdict: Verdict) -> None:
             ready.append((place, verdict))
             with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
                 loop.call_soon_threadsafe(news.set)
@@ -265,7 +264,7 @@ class VerifierPool:
             wait_s=0.0,
             deadline=deadline,
             lane=lane,
-            tell=tell,
+            on_verdict=report,
         )
         futures = [asyncio.wrap_future(future) for future in submitted]
         for future in futures:
@@ -300,13 +299,13 @@ class VerifierPool:
         wait_s: float | None = None,
         deadline: float = math.inf,
         lane: str = "",
-        tell: Callable[[int, Verdict], None] | None = None,
+        on_verdict: Callable[[int, Verdict], None] | None = None,
     ) -> list[Future[list[Verdict]]]:
         """Put `items` in the queue; the futures return their verdicts, both in order.
 
         An item without a verdict at `deadline`, of `time.monotonic`, gets one of status `timeout`.
-        `tell` is called with each place and verdict before its future is done, from any thread and
-        in any order; it must be quick and must not raise.
+        `on_verdict` is called with each place and verdict before its future is done, from any thread
+        and in any order; it must be quick and must not raise.
         """
         timeout_s = self.timeout_s if timeout_s is None else timeout_s
         if not timeout_s > 0:
@@ -320,37 +319,37 @@ class VerifierPool:
         calls = [call_of(*item, place) for place, item in enumerate(items)]
         if self.cache is not None:
             self._recall(self.cache, key, calls)
-        # Two parcels a worker: few round trips, and a slow parcel delays half a share at most.
+        # Two requests a worker: few round trips, and a slow request delays half a share at most.
         size = max(1, -(-len(calls) // (2 * self.workers)))
-        if tell is not None:
+        if on_verdict is not None:
             size = min(size, _STREAMED)
-        parcels = [
-            Parcel(
-                *(verifier, plain, key, calls[start : start + size], timeout_s, tell),
+        requests = [
+            JudgeRequest(
+                *(verifier, plain, key, calls[start : start + size], timeout_s, on_verdict),
                 deadline=deadline,
                 lane=lane,
             )
             for start in range(0, len(calls), size)
         ]
-        # Where all is known already, no worker is needed; but one says what the verifier is called.
+        # If every verdict is cached, skip the workers, unless the verifier's name is still unknown.
         known = key in self._known
-        rest = [p for p in parcels if not (known and all(call.verdict for call in p.calls))]
-        self._enqueue(rest, sum(len(parcel.calls) for parcel in rest), wait_s)
-        for parcel in parcels:
-            if parcel not in rest:
-                self._finish(parcel)
-        return [parcel.done for parcel in parcels]
+        rest = [r for r in requests if not (known and all(call.verdict for call in r.calls))]
+        self._enqueue(rest, sum(len(request.calls) for request in rest), wait_s)
+        for request in requests:
+            if request not in rest:
+                self._finish(request)
+        return [request.done for request in requests]
 
     def cancel(self, futures: Sequence[Future[list[Verdict]]]) -> None:
         """Stop the work on calls: those that wait leave the queue, and workers that run them are
         stopped."""
         wanted = set(futures)
         with self._lock:
-            for parcel in [parcel for parcel in self._queue if parcel.done in wanted]:
-                if parcel.done.cancel():
-                    self._queue.remove(parcel)
+            for request in [request for request in self._queue if request.done in wanted]:
+                if request.done.cancel():
+                    self._queue.remove(request)
             self._room.notify_all()
-        self._on_loop(self._take_back, wanted)
+        self._on_loop(self._cancel, wanted)
 
     def look(self) -> None:
         """Handle the workers' answers received so far and send them more. Only on the pool's loop.
@@ -358,9 +357,9 @@ class VerifierPool:
         A loop with hundreds of requests to read comes back to a worker only after all of them, and
         leaves it idle until then; a reader can call this in between. It costs a microsecond.
         """
-        for seat in self._seats:
-            if seat.parcel is not None:
-                seat.look()
+        for slot in self._slots:
+            if slot.request is not None:
+                slot.read()
 
     def describe(self, verifier: str, params: Mapping[str, JSON] | None = None) -> dict[str, Any]:
         """Return `Verifier.describe()`, asked of a worker. Raises RequestError if the verifier
@@ -368,9 +367,9 @@ class VerifierPool:
         plain = dict(params or {})
         key = to_json([verifier, plain])
         if key not in self._known:
-            parcel = Parcel(verifier, plain, key, [], self.timeout_s)
-            self._enqueue([parcel], 0, None)
-            parcel.done.result()
+            request = JudgeRequest(verifier, plain, key, [], self.timeout_s)
+            self._enqueue([request], 0, None)
+            request.done.result()
         ready = self._known.get(key)
         if ready is None:
             raise RequestError(f"verifier {verifier!r} could not be loaded; see the log")
@@ -403,15 +402,15 @@ class VerifierPool:
     def worker_pids(self) -> list[int]:
         """Return the pids of the running workers; fewer than `workers` if some have not started
         yet."""
-        return [seat.pid for seat in self._seats if seat.pid]
+        return [slot.pid for slot in self._slots if slot.pid]
 
     def worker_counts(self) -> dict[str, int]:
         """Return the number of workers started, killed at a deadline, and dead, since the pool was
         made."""
         return {
-            "started": sum(seat.started for seat in self._seats),
-            "killed": sum(seat.killed for seat in self._seats),
-            "died": sum(seat.died for seat in self._seats),
+            "started": sum(slot.started for slot in self._slots),
+            "killed": sum(slot.killed for slot in self._slots),
+            "died": sum(slot.died for slot in self._slots),
         }
 
     def close(self) -> None:
@@ -422,14 +421,13 @@ class VerifierPool:
         with self._lock:
             first, self._closed = not self._closed, True
             self._room.notify_all()
-        self._forks.close()
-        self._starter.shutdown()
+        self._spawner.close()
         if first and (self._thread is not None or self._loop.is_running()):
-            shut: Future[None] = Future()
-            self._on_loop(self._shut, shut)
-            shut.result()
+            done: Future[None] = Future()
+            self._on_loop(self._end_slots, done)
+            done.result()
         elif first:  # a loop that ran until its program ended
-            self._shut(Future())
+            self._end_slots(Future())
         if self._thread is not None:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
@@ -460,11 +458,11 @@ class VerifierPool:
 
     # The queue, in any thread.
 
-    def _enqueue(self, parcels: list[Parcel], n_calls: int, wait_s: float | None) -> None:
+    def _enqueue(self, requests: list[JudgeRequest], n_calls: int, wait_s: float | None) -> None:
         if os.getpid() != self._owner:
             raise RequestError("this pool belongs to the process before the fork; make another")
         with self._room:
-            lane = parcels[0].lane if parcels else ""
+            lane = requests[0].lane if requests else ""
             found_room = self._room.wait_for(
                 lambda: self._closed or not n_calls or self.has_room(lane, n_calls), wait_s
             )
@@ -472,10 +470,10 @@ class VerifierPool:
                 raise PoolClosed("the pool is closed")
             if not found_room:
                 raise PoolBusy(f"{self.waiting} calls are waiting, the limit is {self.max_queue}")
-            for parcel in parcels:
-                self._queue.add(parcel)
-        if parcels:
-            self._on_loop(self._hand_out, parcels[0].deadline)
+            for request in requests:
+                self._queue.add(request)
+        if requests:
+            self._on_loop(self._assign, requests[0].deadline)
 
     def _on_loop(self, act: Callable[..., None], *given: Any) -> None:
         """Run `act` on the pool's loop: now if this is the loop's thread, else soon."""
@@ -491,63 +489,63 @@ class VerifierPool:
 
     # On the loop.
 
-    def _hand_out(self, deadline: float = math.inf) -> None:
-        """Give waiting parcels to idle workers; `deadline` is the earliest of the new ones."""
+    def _assign(self, deadline: float = math.inf) -> None:
+        """Give waiting requests to idle workers; `deadline` is the earliest of the new ones."""
         if deadline < self._soonest:
             self._set_clock(deadline)
-        if self._handing:  # by a parcel that ended while it was handed out
+        if self._is_assigning:  # by a request that ended while it was assigned
             return
-        self._handing = True
+        self._is_assigning = True
         try:
-            # What is left when the pool closes is settled by `_shut`.
+            # What is left when the pool closes is settled by `_end_slots`.
             while self._idle and not self._closed:
-                parcel = self._next(spare=len(self._idle) == 1)
-                if parcel is None:
+                request = self._next(spare=len(self._idle) == 1)
+                if request is None:
                     break
-                self._queue.began(parcel)
-                self._idle.pop().take(parcel)
+                self._queue.start(request)
+                self._idle.pop().take(request)
         finally:
-            self._handing = False
+            self._is_assigning = False
 
-    def _next(self, *, spare: bool = False) -> Parcel | None:
-        """Return the next parcel that a caller still waits for."""
+    def _next(self, *, spare: bool = False) -> JudgeRequest | None:
+        """Return the next request that a caller still waits for."""
         with self._lock:
-            while (parcel := self._queue.next(spare=spare)) is not None:
+            while (request := self._queue.next(spare=spare)) is not None:
                 self._room.notify_all()
-                if parcel.done.set_running_or_notify_cancel():
-                    return parcel
+                if request.done.set_running_or_notify_cancel():
+                    return request
         return None
 
-    def _left(self, seat: Seat, parcel: Parcel, error: BaseException | None) -> None:
-        """Free `seat`, which has finished `parcel`."""
-        if parcel.calls:
-            took_s = (time.monotonic() - parcel.taken) / len(parcel.calls)
+    def _on_free(self, slot: PoolSlot, request: JudgeRequest, error: BaseException | None) -> None:
+        """Free `slot`, which has finished `request`."""
+        if request.calls:
+            took_s = (time.monotonic() - request.taken) / len(request.calls)
             self._call_s += _SMOOTHING * (took_s - self._call_s)
-        self._idle.append(seat)
-        self._queue.ended(parcel)
+        self._idle.append(slot)
+        self._queue.finish(request)
         if error is not None:
-            parcel.done.set_exception(error)
+            request.done.set_exception(error)
         else:
-            self._finish(parcel)
-        self._hand_out()
+            self._finish(request)
+        self._assign()
 
-    def _finish(self, parcel: Parcel) -> None:
+    def _finish(self, request: JudgeRequest) -> None:
         """Hand over the verdicts, from any thread."""
         try:
-            parcel.stamp(self._known.get(parcel.key))
-            verdicts = [call.verdict for call in parcel.calls if call.verdict is not None]
-            for call, verdict in zip(parcel.calls, verdicts, strict=True):
+            request.stamp(self._known.get(request.key))
+            verdicts = [call.verdict for call in request.calls if call.verdict is not None]
+            for call, verdict in zip(request.calls, verdicts, strict=True):
                 if self.cache is not None and not call.recalled:
                     self.cache.put(verdict)
-                if parcel.tell is not None and not call.told:
-                    parcel.tell(call.place, verdict)
+                if request.on_verdict is not None and not call.reported:
+                    request.on_verdict(call.place, verdict)
             if self.watch is not None and verdicts:
-                parcel.context.run(self.watch, parcel.trip(verdicts))
+                request.context.run(self.watch, request.timings(verdicts))
         except Exception as error:  # noqa: BLE001
             # A bug in who watches or keeps: the caller sees it, who would else wait for ever.
-            parcel.done.set_exception(error)
+            request.done.set_exception(error)
         else:
-            parcel.done.set_result(verdicts)
+            request.done.set_result(verdicts)
 
     def _set_clock(self, at: float) -> None:
         if self._clock is not None:
@@ -556,34 +554,34 @@ class VerifierPool:
         self._clock = self._loop.call_later(max(0.0, at - time.monotonic()), self._expire)
 
     def _expire(self) -> None:
-        """Settle parcels in the queue as soon as their deadline passes."""
+        """Settle requests in the queue as soon as their deadline passes."""
         self._clock, self._soonest = None, math.inf
         now = time.monotonic()
         with self._lock:
-            past = [parcel for parcel in self._queue if parcel.deadline <= now]
-            for parcel in past:
-                self._queue.remove(parcel)
-            soonest = min((parcel.deadline for parcel in self._queue), default=math.inf)
+            past = [request for request in self._queue if request.deadline <= now]
+            for request in past:
+                self._queue.remove(request)
+            soonest = min((request.deadline for request in self._queue), default=math.inf)
             self._room.notify_all()
         if soonest < math.inf:
             self._set_clock(soonest)
-        for parcel in past:
-            if parcel.done.set_running_or_notify_cancel():
-                settle(parcel.calls, late())
-                self._finish(parcel)
+        for request in past:
+            if request.done.set_running_or_notify_cancel():
+                settle(request.calls, late())
+                self._finish(request)
 
-    def _take_back(self, wanted: set[Future[list[Verdict]]]) -> None:
-        for seat in self._seats:
-            if seat.parcel is not None and seat.parcel.done in wanted:
-                seat.take_back()
+    def _cancel(self, wanted: set[Future[list[Verdict]]]) -> None:
+        for slot in self._slots:
+            if slot.request is not None and slot.request.done in wanted:
+                slot.cancel()
 
-    def _shut(self, shut: Future[None]) -> None:
+    def _end_slots(self, done: Future[None]) -> None:
         """Settle everything that is left; the workers are gone."""
         if self._clock is not None:
             self._clock.cancel()
-        for seat in self._seats:
-            seat.shut()
-        while (parcel := self._next()) is not None:
-            settle(parcel.calls, closed())
-            self._finish(parcel)
-        shut.set_result(None)
+        for slot in self._slots:
+            slot.close()
+        while (request := self._next()) is not None:
+            settle(request.calls, closed())
+            self._finish(request)
+        done.set_result(None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -14,10 +14,20 @@ from verigym.canonical import to_json
 from verigym.errors import MissingError, RequestError
 from verigym.missing import REASON, explain
 from verigym.registry import make_verifier
+from verigym.sandbox.workers.frames import Channel
 from verigym.verifier import Verifier
 from verigym.verifiers.deadline import deadline_in
+from verigym.verifiers.pool_messages import (
+    Judged,
+    Loaded,
+    LoadFailed,
+    Rejected,
+    Reply,
+    Work,
+    decode_work,
+    encode,
+)
 from verigym.verifiers.sql import engines
-from verigym.verifiers.wire import Ask, Broken, Channel, Judged, Ready, Refused
 
 _MAX_KEPT = 64
 """Verifiers with their parameters that a worker keeps; the least recently used goes first."""
@@ -40,47 +50,49 @@ def work(sock: socket.socket) -> None:
     """Answer on `sock` until the pool closes it."""
     channel = Channel(sock)
     kept: OrderedDict[bytes, Verifier] = OrderedDict()
-    while True:
+
+    def reply(message: Reply) -> None:
+        channel.send(encode(message))
+
+    while (body := channel.receive()) is not None:
         try:
-            ask = channel.receive_ask()
-        except EOFError:
-            return
+            work = decode_work(body)
         except (msgspec.DecodeError, RecursionError) as error:
             # The pool wrote it, so it is JSON; but writing and reading differ in how deep they go.
-            channel.send(Refused(f"task or submission cannot be read: {error}"))
-            continue
-        _answer(channel, ask, kept)
+            reply(Rejected(f"task or submission cannot be read: {error}"))
+        else:
+            _judge(work, kept, reply)
 
 
-def _answer(channel: Channel, ask: Ask, kept: OrderedDict[bytes, Verifier]) -> None:
-    key = to_json([ask.verifier, ask.params])
+def _judge(work: Work, kept: OrderedDict[bytes, Verifier], reply: Callable[[Reply], None]) -> None:
+    key = to_json([work.verifier, work.params])
     verifier = kept.get(key)
     fresh = verifier is None
     if verifier is None:
         try:
-            verifier = make_verifier(ask.verifier, **ask.params)
+            verifier = make_verifier(work.verifier, **work.params)
         except MissingError as error:
-            channel.send(Broken(str(error), REASON))
+            reply(LoadFailed(str(error), REASON))
             return
         except RequestError as error:
-            channel.send(Refused(str(error)))
+            reply(Rejected(str(error)))
             return
         except Exception as error:  # noqa: BLE001
             # A verifier that cannot be imported or made is its author's fault, and becomes the
             # status verifier_error in the pool; the worker goes on serving the others.
-            known = explain(error, ask.verifier) if isinstance(error, ImportError) else None
+            known = explain(error, work.verifier) if isinstance(error, ImportError) else None
             if known is not None:
-                channel.send(Broken(str(known), REASON))
+                reply(LoadFailed(str(known), REASON))
             else:
-                channel.send(Broken(f"{type(error).__name__}: {error}"))
+                reply(LoadFailed(f"{type(error).__name__}: {error}"))
             return
         kept[key] = verifier
         if len(kept) > _MAX_KEPT:
             kept.popitem(last=False)
     kept.move_to_end(key)
-    if fresh or not ask.items:
-        channel.send(Ready(verifier.describe()))
-    for item in ask.items:
-        with deadline_in(ask.timeout_s):
+    if fresh or not work.items:
+        reply(Loaded(verifier.describe()))
+    for item in work.items:
+        with deadline_in(work.timeout_s):
             verdict = verifier.verify(item.task, item.submission)
-        channel.send(Judged(verdict))
+        reply(Judged(verdict))

@@ -1,13 +1,13 @@
-"""A clean, single-threaded process that forks the pool's workers, or others of their kind.
+"""A clean, single-threaded process that forks workers.
 
-The pool's own process may have threads, locks and a CUDA context, none of which survives a fork.
-This one starts from a fresh interpreter, imports the verifiers once, and forks: a new worker costs
-milliseconds and shares its modules' memory with the others.
+The owner's process may have threads, locks and a CUDA context, none of which survives a fork. This
+one starts from a fresh interpreter, imports what the workers need once, and forks: a new worker
+costs milliseconds and shares its modules' memory with the others.
 
-Lives: it ends when the pool's end of the control socket closes or the pool's process dies, and takes
-with it all workers and whatever they left running. A worker dies with it by the kernel's hand. A
-process whose parent was a worker and is gone is killed, so a verifier that wants a helper process
-must keep it as its child.
+Life: it ends when the owner's end of the control socket closes or the owner's process dies, and ends
+all workers and whatever they left running. The kernel kills a worker whose fork server has died. A
+process whose parent was a worker and is gone is killed, so code in a worker that wants a helper
+process must keep it as its child.
 
 Secrets: variables that hold keys or passwords are left out (`without_secrets.py`), and what only the
 workers are to know (`grants`) comes through a pipe, never on the command line or in the environment.
@@ -50,7 +50,7 @@ Work: TypeAlias = Callable[[socket.socket], None]
 
 
 class ForkServer:
-    """Handle of the pool on the process; thread-safe.
+    """Handle of the owner on the process; thread-safe.
 
     `body` names the module of the workers: `load(preload, grants)` is called once, before they are
     forked, and `work(socket)` in each of them. `grants` is plain data that only the workers
@@ -60,9 +60,9 @@ class ForkServer:
 
     def __init__(
         self,
+        body: str,
         preload: Sequence[str] = (),
         *,
-        body: str = "verigym.verifiers.worker",
         grants: Mapping[str, Any] | None = None,
         keep: Collection[str] = (),
     ) -> None:
@@ -81,7 +81,7 @@ class ForkServer:
                 stdin=subprocess.PIPE,
                 pass_fds=[theirs.fileno()],
                 env=env,
-                start_new_session=True,  # Ctrl-C in the terminal is for the pool's owner alone
+                start_new_session=True,  # Ctrl-C in the terminal is for the owner alone
             )
         assert self._process.stdin is not None
         # A process that died already says so at the first fork.
@@ -136,11 +136,11 @@ def main(control_fd: int, body: str, preload: Sequence[str]) -> NoReturn:
     """Body of the server process."""
     parent = os.getppid()
     restore_signals()
-    # Functions instead of SIG_IGN: programs that a verifier starts must not inherit the deafness.
+    # Functions instead of SIG_IGN: programs that a worker starts must not inherit ignored signals.
     # The end of the socket is the only way to stop this process short of SIGKILL.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, _do_nothing)
-    os.dup2(2, 1)  # what a verifier prints must not enter the pool owner's output
+    os.dup2(2, 1)  # what workers print must not enter the owner's output
     lifeline.adopt_orphans()
     control = socket.socket(fileno=control_fd)
     grants = json.loads(sys.stdin.buffer.read())
@@ -160,7 +160,7 @@ def main(control_fd: int, body: str, preload: Sequence[str]) -> NoReturn:
                 break
             _reap(workers)
     except BaseException:  # noqa: BLE001
-        sys.excepthook(*sys.exc_info())  # to stderr; the pool sees the end and starts another
+        sys.excepthook(*sys.exc_info())  # to stderr; the owner sees the end and starts another
     finally:
         _end_all()
         os._exit(0)
@@ -204,9 +204,9 @@ def _become_worker(server: int, control: socket.socket, fd: int, work: Work) -> 
             work(sock)
         code = 0
     except OSError:
-        code = 0  # the pool closed the connection while we answered
+        code = 0  # the owner closed the connection while we answered
     except BaseException:  # noqa: BLE001
-        sys.excepthook(*sys.exc_info())  # to stderr; the pool sees the death
+        sys.excepthook(*sys.exc_info())  # to stderr; the owner sees the death
     finally:
         os._exit(code)
 
@@ -219,7 +219,7 @@ def _reseed() -> None:
 
 
 def _close_stdin() -> None:
-    """Redirect standard input, so that programs started by a verifier read nothing."""
+    """Redirect standard input, so that programs started by a worker read nothing."""
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)

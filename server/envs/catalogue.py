@@ -10,7 +10,7 @@ from collections.abc import Mapping
 import msgspec
 
 from verigym.server.envs.hosts import Write
-from verigym.server.envs.messages import Answer, Describe, Done, Fault, Refused, Tasks
+from verigym.server.envs.messages import Answer, DescribeEnv, Done, Failed, Invalid, ListTasks
 from verigym.server.envs.table import Table
 from verigym.server.refusals import Refusal
 
@@ -78,11 +78,13 @@ class Catalogue:
             message = f"at most {MOST_TASKS} seeds at once, got {len(seeds)}"
             raise Refusal(422, "invalid_request", message, "seeds")
         split, difficulty = query.get("split"), query.get("difficulty")
-        return await self._ask(env, lambda call, host: Tasks(call, env, split, difficulty, seeds))
+        return await self._ask(
+            env, lambda number, host: ListTasks(number, env, split, difficulty, seeds)
+        )
 
     async def _card(self, env: str) -> bytes:
         if env not in self._cards:
-            self._cards[env] = await self._ask(env, lambda call, host: Describe(call, env))
+            self._cards[env] = await self._ask(env, lambda number, host: DescribeEnv(number, env))
         return self._cards[env]
 
     async def _ask(self, env: str, write: Write) -> bytes:
@@ -92,13 +94,13 @@ class Catalogue:
             if not future.done():
                 future.set_result(answer)
 
-        self._table.hosts.call(write, then)
+        self._table.hosts.send(write, then)
         answer = await future
         match answer:
             case Done():
                 return answer.body
-            case Refused():
+            case Invalid():
                 raise Refusal(422, "invalid_request", answer.message, answer.where)
-            case Fault():
+            case Failed():
                 _log.warning("%s: %s: %s", env, answer.reason, answer.detail)
         raise Refusal(503, "env_fault", "the environment does not work; the log says why")

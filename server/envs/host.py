@@ -1,4 +1,4 @@
-"""One host process: reads orders and executes them, for many sessions at once.
+"""One host process: reads messages and executes them, for many sessions at once.
 
 One thread, the leader, reads and works, so that a cheap step costs no thread switch. When a call
 takes longer than `HAND_OVER_S`, the watchdog reports it to the service and makes another thread the
@@ -21,7 +21,16 @@ from queue import SimpleQueue
 from typing import Any
 
 from verigym.registry import make
-from verigym.server.envs.messages import Call, Drop, Frames, Order, Report, Slow, frame, read_orders
+from verigym.sandbox.workers.frames import Channel
+from verigym.server.envs.messages import (
+    DropSessions,
+    Message,
+    Report,
+    Request,
+    Slow,
+    decode_messages,
+    encode,
+)
 from verigym.server.envs.stage import Stage
 from verigym.verifiers.sql import engines
 
@@ -30,7 +39,6 @@ THREADS = 8
 CURRENT = struct.Struct("<Q")
 """Content of the shared memory: the call that the leader began last, in case it never reports again."""
 HAND_OVER_S = 0.02
-_CHUNK = 1 << 18
 _FLUSH_BYTES = 1 << 16
 _FLUSH_S = 0.002
 _SWITCH_S = 0.001
@@ -59,11 +67,10 @@ def work(sock: socket.socket) -> None:
 
 class _Host:
     def __init__(self, sock: socket.socket, memory: mmap.mmap) -> None:
-        self._sock = sock
+        self._channel = Channel(sock)
         self._memory = memory
         self._stage = Stage()
-        self._frames = Frames()
-        self._ready: deque[Order] = deque()
+        self._ready: deque[Message] = deque()
         self._lock = threading.Lock()
         """Guards the following fields and everything that is sent."""
         self._out: list[Report] = []
@@ -105,10 +112,10 @@ class _Host:
                     self._flush()
                     if not self._read():
                         break
-                order = self._ready.popleft()
-                if isinstance(order, Drop):
-                    self._stage.drop(order.sessions)
-                elif not self._play(order, number):
+                message = self._ready.popleft()
+                if isinstance(message, DropSessions):
+                    self._stage.drop(message.sessions)
+                elif not self._execute(message, number):
                     return
         except OSError:
             pass  # the service closed the connection while we answered
@@ -116,14 +123,14 @@ class _Host:
             if self._leader == number:
                 self._ended.set()
 
-    def _play(self, call: Call, number: int) -> bool:
-        """Execute `call`; return True if this thread still leads."""
-        self._call = call.call
-        CURRENT.pack_into(self._memory, 0, call.call)
+    def _execute(self, request: Request, number: int) -> bool:
+        """Execute `request`; return True if this thread still leads."""
+        self._current = request.request
+        CURRENT.pack_into(self._memory, 0, request.request)
         self._began = time.monotonic()
         if not self._working.is_set():
             self._working.set()
-        answer = self._stage.answer(call)
+        answer = self._stage.answer(request)
         with self._lock:
             if self._leader == number:
                 self._began = 0.0
@@ -139,14 +146,12 @@ class _Host:
             return False
 
     def _read(self) -> bool:
-        """Wait for orders; return False if there will be no more."""
-        while not self._ready:
-            self._working.clear()
-            data = self._sock.recv(_CHUNK)
-            if not data:
-                return False
-            for body in self._frames.feed(data):
-                self._ready.extend(read_orders(body))
+        """Wait for messages; return False if there will be no more."""
+        self._working.clear()
+        body = self._channel.receive()
+        if body is None:
+            return False
+        self._ready.extend(decode_messages(body))
         self._sent = time.monotonic()
         return True
 
@@ -157,10 +162,10 @@ class _Host:
 
     def _send(self) -> None:
         if self._out:
-            data = frame(self._out)
+            body = encode(self._out)
             self._out = []
             self._out_bytes = 0
-            self._sock.sendall(data)
+            self._channel.send(body)
         self._sent = time.monotonic()
 
     def _watch(self) -> None:
@@ -176,7 +181,7 @@ class _Host:
                 self._slow += 1
                 self._leader += 1
                 self._began = 0.0
-                self._out.append(Slow(self._call))
+                self._out.append(Slow(self._current))
                 try:
                     self._send()
                 except OSError:

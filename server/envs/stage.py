@@ -19,17 +19,17 @@ from verigym.errors import RequestError, TaskError, suggestion
 from verigym.registry import arguments_of, list_envs, make
 from verigym.server.envs.messages import (
     Answer,
-    Call,
-    Describe,
+    DescribeEnv,
     Done,
-    Fault,
-    Lost,
-    Made,
-    Make,
-    Refused,
-    Reset,
-    Step,
-    Tasks,
+    Failed,
+    History,
+    Invalid,
+    ListTasks,
+    MakeSessions,
+    Request,
+    ResetSession,
+    SessionLost,
+    StepSession,
 )
 from verigym.verdict import VerifierFault
 
@@ -39,7 +39,7 @@ _NOT_FOR_CALLERS = frozenset({"verifier", "render_mode"})
 _encode = msgspec.json.Encoder().encode
 
 
-class _Refused(Exception):
+class _InvalidRequest(Exception):
     """The request is invalid; `where` is a path into it."""
 
     def __init__(self, message: str, where: str) -> None:
@@ -65,45 +65,49 @@ class Stage:
             if env is not None:
                 env.close()
 
-    def answer(self, call: Call) -> Answer:
-        """Execute `call` and return its answer. Never raises because of an environment."""
+    def answer(self, request: Request) -> Answer:
+        """Execute `request` and return its answer. Never raises because of an environment."""
         try:
-            return self._answer(call)
-        except _Refused as refused:
-            return Refused(call.call, str(refused), refused.where)
+            return self._answer(request)
+        except _InvalidRequest as refused:
+            return Invalid(request.request, str(refused), refused.where)
         except _Broken as broken:
-            return Lost(call.call, str(broken))
+            return SessionLost(request.request, str(broken))
         except VerifierFault as fault:
             found = fault.verdict
-            return Fault(call.call, found.status.value, found.reason, found.digest, found.evidence)
+            return Failed(
+                request.request, found.status.value, found.reason, found.digest, found.evidence
+            )
         except RequestError as error:
-            return Refused(call.call, str(error))
+            return Invalid(request.request, str(error))
         except TaskError as error:
-            return Fault(call.call, "verifier_error", "bad_task", detail=str(error), spoiled=True)
+            return Failed(
+                request.request, "verifier_error", "bad_task", detail=str(error), spoiled=True
+            )
         except Exception as error:  # noqa: BLE001
             # A bug of the environment's author. It must not end the host, nor become a reward.
             detail = f"{type(error).__name__}: {error}"
-            return Fault(call.call, "verifier_error", "crashed", detail=detail, spoiled=True)
+            return Failed(request.request, "verifier_error", "crashed", detail=detail, spoiled=True)
 
-    def _answer(self, call: Call) -> Answer:
-        match call:
-            case Step():
-                env = self._env(call.session, call.made)
-                return self._step(env, call)
-            case Reset():
-                env = self._env(call.session, call.made)
-                return self._reset(env, call)
-            case Make():
-                return self._make(call)
-            case Describe():
-                return Done(call.call, _encode(self._describe(call.env)))
-            case Tasks():
-                return Done(call.call, _encode({"tasks": self._tasks(call)}))
+    def _answer(self, request: Request) -> Answer:
+        match request:
+            case StepSession():
+                env = self._env(request.session, request.history)
+                return self._step(env, request)
+            case ResetSession():
+                env = self._env(request.session, request.history)
+                return self._reset(env, request)
+            case MakeSessions():
+                return self._make(request)
+            case DescribeEnv():
+                return Done(request.request, _encode(self._describe(request.env)))
+            case ListTasks():
+                return Done(request.request, _encode({"tasks": self._tasks(request)}))
             case _:
-                assert_never(call)
+                assert_never(request)
 
-    def _step(self, env: Env[Any], call: Step) -> Done:
-        observation, reward, terminated, truncated, info = env.step(_text(call.action))
+    def _step(self, env: Env[Any], request: StepSession) -> Done:
+        observation, reward, terminated, truncated, info = env.step(_text(request.action))
         if not math.isfinite(reward):
             raise TaskError(f"{env.id} gave the reward {reward}")
         body = {
@@ -113,52 +117,52 @@ class Stage:
             "truncated": truncated,
             "info": info,
         }
-        return Done(call.call, _encode(body), over=terminated or truncated)
+        return Done(request.request, _encode(body), over=terminated or truncated)
 
-    def _reset(self, env: Env[Any], call: Reset) -> Done:
-        observation, info = _begin(env, call.seed, call.options)
-        return _begun(call.call, env, call.seed, observation, info)
+    def _reset(self, env: Env[Any], request: ResetSession) -> Done:
+        observation, info = _begin(env, request.seed, request.options)
+        return _begun(request.request, env, request.seed, observation, info)
 
-    def _make(self, call: Make) -> Done:
-        first = self._new(call.made)
-        observation, info = _begin(first, call.made.seed, call.made.options)
+    def _make(self, request: MakeSessions) -> Done:
+        first = self._new(request.history)
+        observation, info = _begin(first, request.history.seed, request.history.options)
         snapshot = first.snapshot()
-        made = {call.sessions[0]: first}
-        for session in call.sessions[1:]:
-            other = self._new(call.made)
+        made = {request.sessions[0]: first}
+        for session in request.sessions[1:]:
+            other = self._new(request.history)
             other.restore(snapshot)
             made[session] = other
-        done = _begun(call.call, first, call.made.seed, observation, info)
+        done = _begun(request.request, first, request.history.seed, observation, info)
         self._envs.update(made)
         return done
 
-    def _env(self, session: int, made: Made | None) -> Env[Any]:
-        if made is None:
+    def _env(self, session: int, history: History | None) -> Env[Any]:
+        if history is None:
             return self._envs[session]
-        env = self._new(made)
-        env.reset(seed=made.seed, options=made.options)
-        if made.rng:
-            env.np_random.bit_generator.state = json.loads(made.rng)
-        for action in made.actions:
+        env = self._new(history)
+        env.reset(seed=history.seed, options=history.options)
+        if history.rng:
+            env.np_random.bit_generator.state = json.loads(history.rng)
+        for action in history.actions:
             env.step(_text(action))
-        if made.key and env.state_key() != made.key:
+        if history.key and env.state_key() != history.key:
             raise _Broken(
-                f"{made.env}: seed {made.seed} and {len(made.actions)} actions led to another state"
+                f"{history.env}: seed {history.seed} and {len(history.actions)} actions led to another state"
             )
         self._envs[session] = env
         return env
 
-    def _new(self, made: Made) -> Env[Any]:
-        kind = self._class(made.env)
+    def _new(self, history: History) -> Env[Any]:
+        kind = self._class(history.env)
         known = _parameters(kind)
-        for name in made.params:
+        for name in history.params:
             if name not in known:
-                message = f"{made.env} takes no such parameter here; {suggestion(name, known)}"
-                raise _Refused(message, "$.params")
+                message = f"{history.env} takes no such parameter here; {suggestion(name, known)}"
+                raise _InvalidRequest(message, "$.params")
         try:
-            return kind(**made.params)
+            return kind(**history.params)
         except (RequestError, TypeError) as error:
-            raise _Refused(str(error), "$.params") from error
+            raise _InvalidRequest(str(error), "$.params") from error
 
     def _class(self, id: str) -> type[Env[Any]]:
         if id not in self._classes:
@@ -186,28 +190,31 @@ class Stage:
             "params": _parameters(kind),
         }
 
-    def _tasks(self, call: Tasks) -> list[dict[str, Any]]:
-        env = self._class(call.env)()
-        return [env.sample_task(seed, call.difficulty, call.split).public() for seed in call.seeds]
+    def _tasks(self, request: ListTasks) -> list[dict[str, Any]]:
+        env = self._class(request.env)()
+        return [
+            env.sample_task(seed, request.difficulty, request.split).public()
+            for seed in request.seeds
+        ]
 
 
 def _begin(env: Env[Any], seed: int | None, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     for name in options:
         if name == "task":
             # It would bring its own reference, and limits of programs with it.
-            raise _Refused("tasks are drawn by the service; give a seed", "$.options.task")
+            raise _InvalidRequest("tasks are drawn by the service; give a seed", "$.options.task")
     try:
         return env.reset(seed=seed, options=options)
     except RequestError as error:
-        raise _Refused(str(error), "$.options") from error
+        raise _InvalidRequest(str(error), "$.options") from error
 
 
 def _begun(
-    call: int, env: Env[Any], seed: int | None, observation: str, info: dict[str, Any]
+    number: int, env: Env[Any], seed: int | None, observation: str, info: dict[str, Any]
 ) -> Done:
     body = {"observation": observation, "info": info}
     rng = json.dumps(env.np_random.bit_generator.state) if seed is None else ""
-    return Done(call, _encode(body), seed=env.task.seed, rng=rng, most=env.max_action_chars)
+    return Done(number, _encode(body), seed=env.task.seed, rng=rng, most=env.max_action_chars)
 
 
 def _text(action: str | bytes) -> str:

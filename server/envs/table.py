@@ -22,7 +22,7 @@ from verigym.registry import resolve_id
 from verigym.server.envs import messages
 from verigym.server.envs.hosts import Host, Hosts
 from verigym.server.envs.leases import Leases
-from verigym.server.envs.messages import Answer, Done, Fault, Lost, Made, Refused
+from verigym.server.envs.messages import Answer, Done, Failed, History, Invalid, SessionLost
 from verigym.server.envs.wire import CreateBody
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
@@ -63,8 +63,8 @@ class Session:
     """One session; changed by the table alone."""
 
     __slots__ = (
-        *("actions", "answer", "busy", "env", "expires", "gone", "history", "host", "id"),
-        *("last", "made", "most", "number", "over", "owner", "seq", "waiting"),
+        *("actions", "answer", "busy", "env", "expires", "gone", "history_chars", "host", "id"),
+        *("last", "most", "number", "over", "owner", "seq", "start", "waiting"),
     )
 
     def __init__(self, id: str, number: int, owner: str, env: str) -> None:
@@ -73,11 +73,11 @@ class Session:
         """Number of the session in messages to hosts."""
         self.owner = owner
         self.env = env
-        self.made: Made
+        self.start: History
         """Constructor arguments, seed and options of the last reset."""
         self.actions: list[str | bytes] = []
         """Actions since the last reset."""
-        self.history = 0
+        self.history_chars = 0
         """Total length of `actions`, in characters."""
         self.host: Host | None = None
         """Host of the session; None if it has to be made again."""
@@ -160,12 +160,12 @@ class Table:
         env = self.env_id(ask.env)
         _check_sendable([ask.params, ask.options])
         self._check_room(owner, ask.count)
-        made = Made(env, ask.params, ask.seed, ask.options)
+        start = History(env, ask.params, ask.seed, ask.options)
         sessions = []
         for _ in range(ask.count):
             self._numbers += 1
             session = Session(secrets.token_urlsafe(16), self._numbers, owner, env)
-            session.made = made
+            session.start = start
             session.busy = True  # nobody knows its id yet, and its lease has not begun
             session.expires = float("inf")
             self._sessions[session.id] = session
@@ -173,30 +173,30 @@ class Table:
         self._owned[owner] = self._owned.get(owner, 0) + ask.count
         numbers = [session.number for session in sessions]
 
-        def write(call: int, host: Host) -> messages.Call:
+        def write(number: int, host: Host) -> messages.Request:
             for session in sessions:
                 self._place(session, host)
-            return messages.Make(call, numbers, made)
+            return messages.MakeSessions(number, numbers, start)
 
         def then(answer: Answer) -> None:
             if isinstance(answer, Done):
-                reply(self._begun(sessions, made, answer), False)
+                reply(self._begun(sessions, start, answer), False)
                 return
             for session in sessions:
                 self.drop(session)
             match answer:
-                case Refused():
+                case Invalid():
                     reply(_refusal(answer), False)
-                case Fault():
-                    self._tell(answer, env)
+                case Failed():
+                    self._log_fault(answer, env)
                     message = f"the environment could not be started: {answer.reason}"
                     reply(Refusal(503, "env_fault", message), False)
-                case Lost():
+                case SessionLost():
                     reply(Refusal(503, "env_fault", "the environment could not be started"), False)
                 case _:
                     assert_never(answer)
 
-        self.hosts.call(write, then)
+        self.hosts.send(write, then)
 
     def move(self, session: Session, seq: int, move: Move, reply: Reply) -> None:
         """Step or reset exactly once, after all earlier requests. Raises Refusal."""
@@ -241,7 +241,7 @@ class Table:
         else:
             del self._owned[session.owner]
         if session.host is not None:
-            session.host.order(messages.Drop([session.number]))
+            session.host.queue(messages.DropSessions([session.number]))
             self._place(session, None)
         waiting, session.waiting = session.waiting, deque()
         for _, _, reply in waiting:
@@ -262,14 +262,14 @@ class Table:
             return
         raise Refusal(429, "busy", message, "$.count", {"Retry-After": "1"})
 
-    def _begun(self, sessions: list[Session], made: Made, answer: Done) -> bytes:
+    def _begun(self, sessions: list[Session], start: History, answer: Done) -> bytes:
         # The seed that the task has, so that what was drawn can be drawn again.
-        made = Made(made.env, made.params, answer.seed, made.options, rng=answer.rng)
+        start = History(start.env, start.params, answer.seed, start.options, rng=answer.rng)
         lease_s = self.settings.session_lease_s
         rest = b',"lease_s":%s,%s' % (_encode(lease_s), answer.body[1:])
         bodies = []
         for session in sessions:
-            session.made = made
+            session.start = start
             session.most = answer.most
             session.answer = b'{"session":"%s","seq":0%s' % (session.id.encode(), rest)
             session.busy = False
@@ -289,22 +289,22 @@ class Table:
             message = "the episode is over; reset the session or begin another"
             reply(Refusal(409, "episode_over", message, "$.action"), False)
             return
-        if session.history > _MOST_HISTORY:
+        if session.history_chars > _MOST_HISTORY:
             message = f"the actions of this session are above {_MOST_HISTORY} characters; reset it"
             reply(Refusal(409, "session_too_long", message, "$.action"), False)
             return
         session.busy = True
 
-        def write(call: int, host: Host) -> messages.Call:
-            made = None
+        def write(number: int, host: Host) -> messages.Request:
+            history = None
             if session.host is not host:
                 self._place(session, host)
-                made = self._history(session)
+                history = self._history(session)
             if isinstance(move, Play):
-                return messages.Step(call, session.number, move.action, made)
-            return messages.Reset(call, session.number, move.seed, move.options, made)
+                return messages.StepSession(number, session.number, move.action, history)
+            return messages.ResetSession(number, session.number, move.seed, move.options, history)
 
-        self.hosts.call(
+        self.hosts.send(
             write, lambda answer: self._moved(session, seq, move, answer, reply), session.host
         )
 
@@ -325,24 +325,26 @@ class Table:
                 if isinstance(move, Play):
                     action = _kept(move.action, session.most)
                     session.actions.append(action)
-                    session.history += len(action) + 1
+                    session.history_chars += len(action) + 1
                 else:
-                    options = {**session.made.options, **move.options}
-                    params = session.made.params
-                    session.made = Made(session.env, params, answer.seed, options, rng=answer.rng)
+                    options = {**session.start.options, **move.options}
+                    params = session.start.params
+                    session.start = History(
+                        session.env, params, answer.seed, options, rng=answer.rng
+                    )
                     session.actions = []
-                    session.history = 0
+                    session.history_chars = 0
                 reply(session.answer, False)
-            case Fault():
+            case Failed():
                 self.moves[str(answer.status)] += 1
-                self._tell(answer, session.env)
+                self._log_fault(answer, session.env)
                 if answer.spoiled or answer.reason == "deadline":
                     self._unplace(session)
                 fault = {k: getattr(answer, k) for k in ("status", "reason", "digest")}
                 reply(head + b'"fault":' + _encode(fault) + b"}", False)
-            case Refused():
+            case Invalid():
                 reply(_refusal(answer), False)
-            case Lost():
+            case SessionLost():
                 _log.error("session lost: %s", answer.detail)
                 self.drop(session)
                 message = "its host died, and the environment did not lead to the same state again"
@@ -352,11 +354,11 @@ class Table:
         while session.waiting and not session.busy:
             self._move(session, *session.waiting.popleft())
 
-    def _history(self, session: Session) -> Made:
+    def _history(self, session: Session) -> History:
         key = msgspec.json.decode(session.answer, type=_Keyed).info.state_key
-        made = session.made
+        start = session.start
         actions = tuple(session.actions)
-        return Made(made.env, made.params, made.seed, made.options, actions, key, made.rng)
+        return History(start.env, start.params, start.seed, start.options, actions, key, start.rng)
 
     def _place(self, session: Session, host: Host | None) -> None:
         if session.host is not None:
@@ -370,7 +372,7 @@ class Table:
     def _unplace(self, session: Session) -> None:
         """Mark the session to be made again before its next step."""
         if session.host is not None:
-            session.host.order(messages.Drop([session.number]))
+            session.host.queue(messages.DropSessions([session.number]))
             self._place(session, None)
 
     def _orphan(self, host: Host) -> None:
@@ -384,7 +386,7 @@ class Table:
         else:
             self.drop(session)
 
-    def _tell(self, fault: Fault, env: str) -> None:
+    def _log_fault(self, fault: Failed, env: str) -> None:
         _log.warning(
             "%s: %s, %s: %s (digest %s)",
             env,
@@ -430,7 +432,7 @@ def _out_of_order(last: int, seq: int) -> Refusal:
     return Refusal(409, "seq_gap", f"seq {seq} skips some; the next is {last + 1}", "$.seq")
 
 
-def _refusal(answer: Refused) -> Refusal:
+def _refusal(answer: Invalid) -> Refusal:
     return Refusal(422, "invalid_request", answer.message, answer.where or "$")
 
 

@@ -71,7 +71,7 @@ def test_requests_verdicts_queue_and_workers_are_counted(unruly):
     assert verdicts == {"infra": 1, "ok": 2, "timeout": 1, "verifier_error": 1}
     assert found["verigym_verification_seconds_sum", "timeout", "unruly/obeys"] == 1.0
     assert found["verigym_queue_length",] == 0
-    assert found["verigym_queue_wait_seconds_count",] == 2  # parcels; the last verdict was cached
+    assert found["verigym_queue_wait_seconds_count",] == 2  # of requests; the last was cached
     assert found["verigym_workers_alive",] == found["verigym_workers",] == 1
     assert found["verigym_workers_started_total",] == 4
     assert found["verigym_workers_killed_total",] == 1

@@ -10,8 +10,8 @@ from verigym.server.crowd import NOBODY, Crowd
 from verigym.server.refusals import Refusal
 from verigym.server.shares import Share, fits
 from verigym.server.turns import Turns
-from verigym.verifiers.pool_parcels import Call, Parcel
 from verigym.verifiers.pool_queue import PoolQueue
+from verigym.verifiers.pool_requests import Call, JudgeRequest
 
 
 def takes(share, caller):
@@ -65,32 +65,32 @@ def test_callers_take_turns_and_one_without_a_place_gets_one_more():
     asyncio.run(main())
 
 
-def parcel(lane, n=1):
+def request(lane, n=1):
     task = Task(id="t", env_id="e", seed=0, prompt="p", difficulty="d")
-    return Parcel("v", {}, b"v", [Call(task, "x") for _ in range(n)], 1.0, lane=lane)
+    return JudgeRequest("v", {}, b"v", [Call(task, "x") for _ in range(n)], 1.0, lane=lane)
 
 
 def test_lanes_of_a_pool_take_turns():
     queue = PoolQueue()
-    parcels = [parcel("a", 2), parcel("a"), parcel("a"), parcel("b"), parcel("c")]
-    for one in parcels:
+    requests = [request("a", 2), request("a"), request("a"), request("b"), request("c")]
+    for one in requests:
         queue.add(one)
     assert (queue.calls, queue.calls_of["a"], queue.n_lanes) == (6, 4, 3)
     order = []
     while (one := queue.next(spare=False)) is not None:
         order.append(one.lane)
-        queue.began(one)
+        queue.start(one)
     assert order == ["a", "b", "c", "a", "a"]
     assert queue.calls == 0
-    late = parcel("a")
+    late = request("a")
     queue.add(late)
     assert queue.next(spare=True) is None  # it has workers
-    queue.add(parcel("d"))
+    queue.add(request("d"))
     found = queue.next(spare=True)
     assert found is not None
     assert found.lane == "d"
-    for one in parcels[:3]:
-        queue.ended(one)
+    for one in requests[:3]:
+        queue.finish(one)
     assert queue.next(spare=True) is late
 
 

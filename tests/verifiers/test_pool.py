@@ -331,7 +331,7 @@ def test_verdicts_come_one_by_one_as_they_are_there(pool, tmp_path):
             reading = asyncio.create_task(asyncio.to_thread(fifo.read_text))
             async for place, verdict in each:
                 places.append(place)
-                if len(places) == 7 and not killed:  # all but the parcel of the one that hangs
+                if len(places) == 7 and not killed:  # all but those sent with the one that hangs
                     killed = True
                     os.kill(int(await reading), signal.SIGKILL)
                     os.kill(int(await asyncio.to_thread(fifo.read_text)), signal.SIGKILL)
@@ -400,7 +400,7 @@ def test_close_cancels_and_leaves_no_process(unruly, tmp_path):
         hang = in_background(lambda: ask(pool, {"do": "hang", "at": str(fifos[0])}))
         keep = in_background(lambda: ask(pool, {"do": "keep_child", "at": str(fifos[1])}))
         pids = [read_pid(path) for path in fifos]
-        pids += [*pool.worker_pids(), pool._forks._server.pid]
+        pids += [*pool.worker_pids(), pool._spawner.server.pid]
         queued = pool.submit(OBEYS, [(TASK, {"do": "nothing"})])
         fds = [stack.enter_context(watched(pid)) for pid in set(pids)]
         pool.close()
@@ -461,7 +461,7 @@ def test_all_processes_die_with_the_owner(unruly, fifo):
         task = Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d")
         pool = VerifierPool(1)
         pool.verify("{OBEYS}", task, {{"do": "nothing"}})
-        print(pool._forks._server.pid, flush=True)
+        print(pool._spawner.server.pid, flush=True)
         pool.verify("{OBEYS}", task, {{"do": "keep_child", "at": sys.argv[1]}})
     """
     command = [sys.executable, "-P", "-c", textwrap.dedent(script), str(fifo)]
@@ -478,14 +478,14 @@ def test_all_processes_die_with_the_owner(unruly, fifo):
 def test_a_dead_fork_server_is_replaced(pool):
     assert ask(pool, {"do": "nothing"}).score == 1.0
     workers = pool.worker_pids()
-    server = pool._forks._server.pid
+    server = pool._spawner.server.pid
     with contextlib.ExitStack() as stack:
         fds = [stack.enter_context(watched(pid)) for pid in workers]
         os.kill(server, signal.SIGKILL)
         for fd in fds:
             assert_ends(fd)
     assert [v.score for v in pool.verify_batch(OBEYS, [(TASK, {"do": "nothing"})] * 8)] == [1.0] * 8
-    assert pool._forks._server.pid != server
+    assert pool._spawner.server.pid != server
 
 
 def test_a_forked_copy_is_refused(pool, monkeypatch):

@@ -1,4 +1,4 @@
-"""Reports of a pool: its trips, and the state of its workers."""
+"""Reports of a pool: the timings of its requests, and the state of its workers."""
 
 import contextlib
 import contextvars
@@ -11,11 +11,14 @@ TASK = Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d", reference=1)
 OBEYS = "unruly/obeys"
 
 
-def test_a_trip_tells_of_every_verdict_in_the_context_of_its_caller(unruly):
+def test_reports_tell_of_every_verdict_in_the_context_of_its_caller(unruly):
     who = contextvars.ContextVar("who", default="")
-    trips = []
+    reports = []
     with VerifierPool(
-        1, timeout_s=1.0, load_timeout_s=60.0, watch=lambda trip: trips.append((who.get(), trip))
+        1,
+        timeout_s=1.0,
+        load_timeout_s=60.0,
+        watch=lambda timings: reports.append((who.get(), timings)),
     ) as pool:
         who.set("me")
         does = ["nothing", "hang", "die", "raise"]
@@ -23,12 +26,12 @@ def test_a_trip_tells_of_every_verdict_in_the_context_of_its_caller(unruly):
         counts = pool.worker_counts()
     told = [
         (verdict.status.value, seconds)
-        for _, trip in trips
-        for verdict, seconds in zip(trip.verdicts, trip.seconds, strict=True)
+        for _, timings in reports
+        for verdict, seconds in zip(timings.verdicts, timings.seconds, strict=True)
     ]
-    assert {name for name, _ in trips} == {"me"}
-    assert {trip.verifier for _, trip in trips} == {OBEYS}
-    assert all(trip.queued <= trip.taken <= trip.ended for _, trip in trips)
+    assert {name for name, _ in reports} == {"me"}
+    assert {timings.verifier for _, timings in reports} == {OBEYS}
+    assert all(timings.queued <= timings.taken <= timings.ended for _, timings in reports)
     assert [status for status, _ in told] == ["ok", "timeout", "infra", "verifier_error"]
     assert told[1][1] == 1.0  # the whole time that it had
     assert told[0][1] > 0
@@ -37,12 +40,12 @@ def test_a_trip_tells_of_every_verdict_in_the_context_of_its_caller(unruly):
 
 
 def test_what_the_cache_knew_took_no_time(unruly):
-    trips = []
+    reports = []
     with (
         contextlib.closing(VerdictCache(1.0)) as cache,
-        VerifierPool(1, timeout_s=60.0, cache=cache, watch=trips.append) as pool,
+        VerifierPool(1, timeout_s=60.0, cache=cache, watch=reports.append) as pool,
     ):
         pool.verify(OBEYS, TASK, {"do": "nothing"})
         pool.verify(OBEYS, TASK, {"do": "nothing"})
-    assert [trip.taken > 0 for trip in trips] == [True, False]
-    assert trips[1].seconds == [0.0]
+    assert [timings.taken > 0 for timings in reports] == [True, False]
+    assert reports[1].seconds == [0.0]

@@ -194,7 +194,7 @@ class _Helper:
             self._owner, self._server, self._worker = os.getpid(), None, None
         try:
             if self._server is None:
-                self._server = ForkServer(body="verigym.verifiers.math.math_verify_worker")
+                self._server = ForkServer("verigym.verifiers.math.math_verify_worker")
             if self._worker is None:
                 self._worker = self._server.fork()
         except OSError as error:

@@ -162,7 +162,7 @@ def test_the_fork_server_may_die_too(stage):
         sid = (await stage.begin(http))["session"]
         hosts = app.state.sessions.hosts
         pids = hosts.pids
-        os.kill(hosts._forks.pid, signal.SIGKILL)
+        os.kill(hosts.spawner.server.pid, signal.SIGKILL)
         for pid in pids:
             await gone(pid)
         return await stage.step(http, sid, 1, "a")

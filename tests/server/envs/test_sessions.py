@@ -222,7 +222,7 @@ def test_long_actions_are_actions(stage):
         other = await stage.step(http, sids[0], 1, long + "x")
         table = app.state.sessions
         kept = [table.find("local", sid) for sid in sids]
-        return first, again, other, [(len(s.last), s.history) for s in kept]
+        return first, again, other, [(len(s.last), s.history_chars) for s in kept]
 
     first, again, other, kept = stage.play(main)
     assert all(answer.json()["info"]["valid_action"] is False for answer in first)

@@ -1,4 +1,4 @@
-"""Calls that a pool's callers make, and the parcels in which they go to a worker together."""
+"""Calls that a pool's callers make, and the requests in which they go to a worker together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from verigym.errors import RequestError
 from verigym.submission import identity, refusal
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
-from verigym.verifiers.wire import Item, Ready
+from verigym.verifiers.pool_messages import Item, Loaded
 
 
 @dataclass
@@ -28,9 +28,11 @@ class Call:
     """Task and submission as the worker reads them."""
     place: int = 0
     """Index among the items sent together."""
-    told: bool = False
+    reported: bool = False
+    """True if `on_verdict` has had the verdict."""
     verdict: Verdict | None = None
-    deaths: int = 0
+    blame: int = 0
+    """Blame for the death of workers."""
     recalled: bool = False
     """True if the verdict came from the cache."""
     seconds: float = 0.0
@@ -38,19 +40,19 @@ class Call:
 
 
 @dataclass(eq=False)
-class Parcel:
-    """Calls of one verifier that go to one worker together; `calls` may be empty to describe."""
+class JudgeRequest:
+    """Calls of one verifier that go to one worker together; empty to ask for its description."""
 
     verifier: str
     params: dict[str, JSON]
     key: bytes
     calls: list[Call]
     timeout_s: float
-    tell: Callable[[int, Verdict], None] | None = None
+    on_verdict: Callable[[int, Verdict], None] | None = None
     """Callback that receives each verdict with its place as soon as it is ready, in whichever
     thread has it."""
     deadline: float = math.inf
-    """Time of `time.monotonic` at which the caller stops waiting."""
+    """Time at which the caller stops waiting, in `time.monotonic` seconds."""
     lane: str = ""
     """Lane of the caller, if several callers share the pool."""
     cancelled: bool = False
@@ -60,7 +62,7 @@ class Parcel:
     queued: float = field(default_factory=time.monotonic)
     taken: float = 0.0
 
-    def stamp(self, ready: Ready | None) -> None:
+    def stamp(self, loaded: Loaded | None) -> None:
         """Stamp the pool's own faults with the name and digest that the verifier would give."""
         for call in self.calls:
             verdict = call.verdict
@@ -68,22 +70,22 @@ class Parcel:
             if verdict.verifier:
                 continue
             name, digest = self.verifier, ""
-            if ready is not None:
-                name = f"{ready.description['id']}@{ready.description['version']}"
+            if loaded is not None:
+                name = f"{loaded.description['id']}@{loaded.description['version']}"
                 with contextlib.suppress(RequestError):  # no plain data, no digest
-                    digest = digest_of(ready, call)
+                    digest = digest_of(loaded, call)
             call.verdict = verdict.stamped(name, digest)
 
-    def trip(self, verdicts: Sequence[Verdict]) -> Trip:
-        """Return the timings of the parcel, now that it has ended with `verdicts`."""
-        return Trip(
+    def timings(self, verdicts: Sequence[Verdict]) -> RequestTimings:
+        """Return the timings of the request, now that it has ended with `verdicts`."""
+        return RequestTimings(
             *(self.verifier, self.queued, self.taken, time.monotonic()),
             *(verdicts, [call.seconds for call in self.calls]),
         )
 
 
 @dataclass(frozen=True)
-class Trip:
+class RequestTimings:
     """Timings of calls that went to a worker together; times are of `time.monotonic`, in seconds.
 
     `seconds` holds the worker's time for each verdict: 0 if it came from the cache or no worker
@@ -113,10 +115,10 @@ def call_of(task: Task, submission: JSON, place: int) -> Call:
         return Call(task, submission, place=place, verdict=unfit)
 
 
-def digest_of(ready: Ready, call: Call) -> str:
+def digest_of(loaded: Loaded, call: Call) -> str:
     """Return the digest of the call's verdict. Raises RequestError for a value that is not plain
     data."""
-    card = ready.description
+    card = loaded.description
     return identity(card["id"], card["version"], card["params"], call.task, call.submission)
 
 
