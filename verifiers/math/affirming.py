@@ -76,6 +76,8 @@ def contradicts(verdict: str, answer: str, question: str) -> bool:
 def states(answer: str, question: str) -> str | None:
     """The yes or no that an answer without either word says by a statement alone; None for any other."""
     shown = _plain(answer).strip(" .!")
+    if re.fullmatch(r"(?:not )?[a-z-]{3,20}", shown) and shown not in _EMPTY:
+        shown = f"it is {shown}"  # "composite", "not prime"
     if len(shown) > 200 or not _VERB.search(shown):
         return None
     said = affirms(shown, question)

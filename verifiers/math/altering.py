@@ -44,6 +44,19 @@ _ASKED = frozenset(
         "more less fewer below above off too short away square cube double half over halves thirds quarters fifths tenths"
     )
 )
+_HEDGES = frozenset(
+    names(
+        "probably perhaps maybe possibly presumably supposedly allegedly likely somewhere guess guesstimate neighborhood neighbourhood vicinity ish region ballpark"
+    )
+)
+_OR_SO = re.compile(
+    r"\d\s*-?ish\b|\bor so\b|\bgive or take\b|\bmore or less\b|\bthereabouts\b", re.I
+)
+_EXPLAINS = re.compile(
+    r"\s*(?:(?:since|because|as|assuming|given|note|that|the|where|so) )*(?:order|ordering|repetitions?|repeats?|rotations?|reflections?|arrangements?|replacement|with(?:out)?"
+    r"|leading zeros?|ties|people|seats|digits|letters|balls|boxes|cards|cannot|no two|not all|neither)\b(?!.*\b(?:wrong|incorrect|sure|certain|answer|correct|maybe|perhaps|if)\b)",
+    re.I,
+)
 _NEARLY = re.compile(r"(?:approximately|approx|about|around|roughly|circa|environ|etwa|sekitar|ongeveer|some|nearly|almost)\b|\\approx", re.I)  # fmt: skip
 _VALUES = VALUES | frozenset(
     names(
@@ -80,7 +93,12 @@ def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
     aside = re.search(r"\(([^()]*[A-Za-z]{2}[^()]*)\)\s*$", answer)
     if aside is not None:
         words = set(map(str.lower, _WORD.findall(aside[1])))
-        if words & _ANYWHERE and "root" not in words and not re.search(r"\d", aside[1]):
+        if (
+            words & _ANYWHERE
+            and "root" not in words
+            and not re.search(r"\d", aside[1])
+            and not _EXPLAINS.match(aside[1])
+        ):
             return True
         answer = answer[: aside.start()]
     body = answer.removesuffix(tail.strip()) if tail else answer
@@ -92,6 +110,8 @@ def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
     mine = set(map(str.lower, _WORD.findall(gold)))
     shown = re.sub(r"\\[A-Za-z]+", lambda match: match[0] if match[0] in ("\\approx", "\\pmod") else "\\", said).strip()  # fmt: skip
     if _NEARLY.match(shown) and not _may_be_near(gold, ctx):
+        return True
+    if _OR_SO.search(answer):
         return True
     place = re.search(r"\d", shown)
     if place is None:
@@ -107,7 +127,7 @@ def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:
     asked = set(map(str.lower, _WORD.findall(ctx.question))) | mine
     if re.search(r"[=<>^+*/]|\\pmod", shown[place.start() :]):
         after = []
-    if set(before) & _BEFORE - mine:
+    if set(before) & (_BEFORE - mine) or set(before) & (_HEDGES - asked):
         return True
     if before and shown[0].isalpha() and not leads_to(before, frozenset(asked)):
         return True

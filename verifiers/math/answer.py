@@ -197,7 +197,13 @@ def written_reference(task: Task) -> tuple[tuple[str, ...], str]:
         if len(text) > MAX_REPLY_CHARS:
             raise TaskError(f"task {task.id}: an answer has at most {MAX_REPLY_CHARS} characters")
         golds.append(text)
-    return tuple(golds), question or ""
+    return tuple(golds), question or _question_of(task.prompt)
+
+
+def _question_of(prompt: str) -> str:
+    """The prompt, which asks where the reference holds no question; empty if it is an instruction alone, "Give the value."."""
+    asks = "?" in prompt or re.search(r"[\d\\$]", prompt) or len(prompt.split()) > 3
+    return prompt if asks else ""
 
 
 def _is_copied(gold: str, answer: str, reply: str) -> bool:

@@ -96,6 +96,14 @@ _COMBINATIONS = re.compile(
 _NO_BRACKET = re.compile(r"\\(?:left|right|bigl|bigr|big|Big)\s*\.(?!\d)")
 _COLOUR = re.compile(r"\\(?:text)?color\s*(?:\[\w+\])?\{[\w!]+\}")
 _UNDERSCORED = re.compile(r"(?<![\w.])\d{1,3}(?:_\d{3})+(?![\w{])")
+_MATRIX = re.compile(r"\\(begin|end)\s*\{([pbBvV]?)(?:small)?matrix\*?\}(?:\[[rlc]\])?")
+_PERMUTATIONS = re.compile(
+    r"(?:(?:\{\}\s*)?_\s*\{?(\d{1,4})\}?\s*P\s*_\s*\{?(\d{1,4})\}?|(?<![A-Za-z\\])(?:P|nPr)\s*\(\s*(\d{1,4})\s*,\s*(\d{1,4})\s*\)(?=\s*(?:=|$)))"
+)
+_PICTURES = re.compile(
+    "[\U0001f300-\U0001faff\u2600-\u26ff\u2764\u2728\u2b50\ufe0f\u200d\U0001f1e6-\U0001f1ff]+"
+)
+_VERDICTS = re.compile("[❌🚫👎❓🤷🤔❔⛔🙅🚷🛑😕🤨]")
 _PMOD = re.compile(r"\(\s*\\?(?:mod|bmod|text\{\s*mod\s*\})\s*\\?\s*([^()]{1,40})\)")
 
 
@@ -123,6 +131,8 @@ def clean(text: str) -> str:
     """One line of plain LaTeX: no dollar signs, no sizing, no fonts, ASCII relations."""
     # 5!=120 is a factorial; x != 5 and 5 != 3 are written with a space.
     text = re.sub(r"(?<=[\d)])!=(?!=)", "! =", text)
+    if not text.isascii() and not _VERDICTS.search(text):
+        text = _PICTURES.sub(" ", text)
     text = plain_signs(text).strip()
     text = re.sub(r"(\d)\u0305", r"\\overline{\1}", text)
     text = text.replace("\\$", "\\dollar ")
@@ -131,6 +141,8 @@ def clean(text: str) -> str:
     text = text.replace("$", " ")
     text = re.sub(r"(?<!\\)\\[()]|(?<!\\)\\\[(?!\d+(?:pt|em|ex|mm|cm))|(?<!\\)\\\]", " ", text)
     text = _COMBINATIONS.sub(r"\\binom{\1}{\2}", _PHANTOM.sub("", text))
+    if "P" in text:
+        text = _PERMUTATIONS.sub(_permutations, text)
     text = _COLOUR.sub("", _NO_BRACKET.sub(" ", text))
     text = _DIGIT_COMMA.sub("", text)
     if "," in text:
@@ -141,6 +153,8 @@ def clean(text: str) -> str:
     text = re.sub(r"(?<=[\d}])\s*[xX]\s*(?=10\s*\^)", "*", text)
     text = re.sub(r"(?<=\d) [xX] (?=\d)", " * ", text)
     text = _BLACKBOARD.sub(lambda m: f"\\{(m[1] or m[2]) * 2} ", text)
+    if "matrix" in text:
+        text = _MATRIX.sub(r"\\\1{\2matrix}", text)
     text = _unwrap(text)
     text = _COMMAND.sub(_command, text)
     text = text.replace("\\%", "%").replace("\\#", "#").replace("\\&", "&").replace("\\|", "|")
@@ -151,6 +165,11 @@ def clean(text: str) -> str:
     text = re.sub(r"%([ei])(?![a-zA-Z])", r"\1", text)
     text = re.sub(r"[ \t\r\n]+", " ", text).strip()
     return _trimmed(text)
+
+
+def _permutations(match: re.Match[str]) -> str:
+    of, taken = int(match[1] or match[3]), int(match[2] or match[4])
+    return f"\\frac{{{of}!}}{{{of - taken}!}}" if taken <= of else match[0]
 
 
 def _pointed(match: re.Match[str]) -> str:

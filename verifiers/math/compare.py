@@ -10,6 +10,7 @@ from verigym.verifiers.math.affirming import contradicts, states
 from verigym.verifiers.math.altering import alters
 from verigym.verifiers.math.choice import letters_of
 from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.clock import as_duration, time_of
 from verigym.verifiers.math.conditions import allows
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.conventions import same_group, with_plain_logs
@@ -20,28 +21,47 @@ from verigym.verifiers.math.forms import has_form
 from verigym.verifiers.math.lists import same_reading
 from verigym.verifiers.math.numerals import digits_in, in_base, target_base
 from verigym.verifiers.math.phrasings import in_formulas, with_repeats
+from verigym.verifiers.math.points import sole_point
 from verigym.verifiers.math.reading import Reading, readings, split
-from verigym.verifiers.math.restating import leaves_work, restates, with_imaginary_unit
+from verigym.verifiers.math.restating import (
+    leaves_operator,
+    leaves_work,
+    restates,
+    with_imaginary_unit,
+)
+from verigym.verifiers.math.rivals import of_asked
 from verigym.verifiers.math.scales import in_asked_scale, with_letters
 from verigym.verifiers.math.spelled import number_of, ordinal_of
+from verigym.verifiers.math.spoken_formulas import asks_chance, in_symbols
 from verigym.verifiers.math.targets import value_of_target
 from verigym.verifiers.math.trees import Node, TooBig
+from verigym.verifiers.math.trials import without_trials
+from verigym.verifiers.math.wholes import spelled_out
 from verigym.verifiers.math.words import begins_with_verdict, complement, kind_of, same_words
+from verigym.verifiers.math.workings import result_of
 
 WRONG_FORM = "wrong form"
 RESTATED = "restated"
 FAULTS = (WRONG_FORM, RESTATED)
-_TIME = re.compile(
-    r"(\d{1,2})(?::([0-5]\d)(?::([0-5]\d))?)?\s*([ap])\.?\s*m\.?|(\d{1,2}):([0-5]\d)(?::([0-5]\d))?",
-    re.IGNORECASE,
+_PLAIN = re.compile(r"-?[\d.,]+|\\frac ?\{-?\d+\} ?\{\d+\}")
+_GROUPED = re.compile(r"\d{1,3}(?:\.\d{3}){2,}|\d{1,2}(?:,\d{2})+,\d{3}")
+_COMMA = re.compile(r"(?:€ ?|£ ?|\\dollar ?)\d+,\d{1,2}|\d+,\d{1,2} ?(?:[A-Za-z€£%].*|\^.*)")
+_DECLARED = re.compile(
+    r"(?:\s*[,;]\s*|\s+)\(?(?:where |with |for )?(?:(?:any |arbitrary )?[A-Za-z](?:_\{?\w\}?)?\s*(?:,|and)\s*)+[A-Za-z](?:_\{?\w\}?)?\s*(?:\\in\s*\\(?:RR|CC)|(?:are |is |being )?(?:an? |any |arbitrary |real |complex )*constants?)\)?$"
 )
-_NAMED_TIME = re.compile(r"(?:at )?(?:12 )?(noon|midnight)", re.IGNORECASE)
+_ODDS = re.compile(r"\d+ ?(?::|to) ?\d+")
+_EMPTY_SETS = frozenset(("\\emptyset", "\\{\\}", "{}", "set()", "[]", "\\phi", "()"))
 _LETTERS = re.compile(r"[A-J](?:(?: ?[,;&] ?| and | ?, and )[A-J]){1,5}")
 _AGAIN = re.compile(
     r"\s*,?\s*(?:\bor equivalently\b|\bor\b|\bi\.e\.|\bthat is\b|\bequivalently\b|\bwhich (?:is|equals)\b)\s*,?\s*"
 )
 _ANSWER = re.compile(r"^A\s*:\s*(?=\S)")
 _NEGATIVE_ROOT = re.compile(r"(?:\\sqrt *\{? *\(?|√ *[({]?|sqrt *\(?) *[-−]")
+_ASKS_EXISTENCE = re.compile(
+    r"\b(?:does|do|is there|are there)\b[^?]*\b(?:exists?|have|has|any|a|an)\b[^?]*\?",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"no[,;:.]\s+(?=[a-z])", re.IGNORECASE)
 _KINDS = re.compile(r"\b(?:absolute|conditional)", re.IGNORECASE)
 _COUNT = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
@@ -68,7 +88,22 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     chosen = _choice(gold, answer, ctx)
     if chosen is not None:
         return "choice" if chosen else ""
-    gold, answer = _gold_in_formulas(gold), in_formulas(answer, ctx.question)
+    if (time := _time_of_gold(gold)) is not None:
+        other_time = time_of(answer, loose=True)
+        if other_time is not None:
+            return "time" if time == other_time else ""
+    gold = _gold_in_formulas(gold)
+    answer = _with_groups(answer, gold)
+    read = (
+        answer
+        if _PLAIN.fullmatch(answer)
+        else _as_asked(gold, in_formulas(answer, ctx.question), ctx)
+    )
+    if read is None or (":" not in gold and _ODDS.fullmatch(read) and asks_chance(ctx.question)):
+        return ""
+    answer = read
+    if compact(gold) == compact(answer):
+        return "text"
     group = same_group(gold, answer, ctx.question)
     if group is not None:
         return "group" if group else ""
@@ -92,9 +127,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     spoken = _spoken(gold, answer, ctx)
     if spoken is not None:
         return "words" if spoken else ""
-    clock = _clock(gold), _clock(answer)
-    if clock[0] is not None and clock[1] is not None:
-        return "time" if clock[0] == clock[1] else ""
+    answer = as_duration(answer, gold)
     date = date_of(gold)
     other = date_of(answer) if date is not None or names_month(answer) else None
     if other is not None:
@@ -137,7 +170,41 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
 
 @lru_cache(maxsize=512)
 def _gold_in_formulas(gold: str) -> str:
-    return in_formulas(gold, "")
+    return in_symbols(in_formulas(gold, ""))
+
+
+def _with_groups(answer: str, gold: str) -> str:
+    """1.234.567 and 12,34,567 as digits, and 2,50 m as a decimal, where the reference is one number."""
+    if "," not in answer and "." not in answer:
+        return answer
+    if _GROUPED.fullmatch(answer) and re.fullmatch(r"\d{5,}", gold):
+        return re.sub("[.,]", "", answer)
+    if (
+        _COMMA.fullmatch(answer)
+        and re.match(r"-?(?:\\dollar ?|€ ?|£ ?)?\d+\.\d", gold)
+        and "," not in gold
+    ):
+        return answer.replace(",", ".")
+    return answer
+
+
+@lru_cache(maxsize=512)
+def _time_of_gold(gold: str) -> int | None:
+    return time_of(gold)
+
+
+def _as_asked(gold: str, answer: str, ctx: Context) -> str | None:
+    """The answer as a formula for what is asked, without trials and workings; None if it names another quantity,
+    or only values that fail."""
+    kept = without_trials(answer)
+    told = of_asked(kept, ctx.question) if kept is not None else None
+    if told is None:
+        return None
+    read = in_symbols(result_of(told), ctx.question)
+    if "\\in" not in gold:
+        read = _DECLARED.sub("", read)
+    point = sole_point(read) if gold[:1] == "(" else None
+    return spelled_out(point or read, ctx.question)
 
 
 @lru_cache(maxsize=512)
@@ -158,7 +225,9 @@ def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
         return ""
     if not _NEGATIVE_ROOT.search(ctx.asked):
         found = with_imaginary_unit(found)
-    undone = bool(ctx.question) and leaves_work(found, wanted, ctx.question)
+    undone = bool(ctx.question) and (
+        leaves_work(found, wanted, ctx.question) or leaves_operator(found, wanted, ctx.question)
+    )
     return RESTATED if undone or restates(found, wanted, ctx.asked) else ""
 
 
@@ -195,6 +264,8 @@ def compact(text: str) -> str:
 
 def _choice(gold: str, answer: str, ctx: Context) -> bool | None:
     """Multiple choice; None where this is no such question."""
+    if answer[:1] in "\\{[" and re.fullmatch(r"(?:\\?\{|\[)[A-J\s,;()]{3,40}(?:\\?\}|\])", answer):
+        answer = answer.strip("\\{}[] ")
     bare = re.fullmatch(r"\(?([A-J]{1,6})\)?\.?", gold) or _LETTERS.fullmatch(gold)
     letters = re.findall("[A-J]", gold)
     several = bare is not None and not ctx.base and len(set(letters)) == len(letters) > 1
@@ -248,18 +319,34 @@ def _same_text(gold: str, answer: str, ctx: Context) -> bool:
 
 def _spoken(gold: str, answer: str, ctx: Context) -> bool | None:
     """Conventional words; None where the gold is none of them."""
+    if gold.replace(" ", "") in _EMPTY_SETS and answer.replace(" ", "") in _EMPTY_SETS:
+        return True
     wanted, found = kind_of(gold), kind_of(answer)
     if wanted in ("yes", "no"):
+        if found in ("yes", "no") and answer.rstrip().endswith("?"):
+            return False
         if found is None:
             begun = begins_with_verdict(gold, answer)
             if begun is None and ctx.question and (stated := states(answer, ctx.question)):
                 return stated == wanted
             return begun and not (ctx.question and contradicts(wanted, answer, ctx.question))
         return wanted == found
+    if (
+        wanted in ("none", "undefined")
+        and found in ("yes", "no")
+        and _ASKS_EXISTENCE.search(ctx.question)
+    ):
+        return found == "no"
     if wanted == "convergent" and found in ("absolute", "conditional"):
         return not _KINDS.search(ctx.question)
     if wanted is not None and found is not None:
         return wanted == found or {wanted, found} == {"none", "undefined"}
+    if (
+        wanted in ("none", "undefined")
+        and found is None
+        and (denied := _DENIED.match(answer)) is not None
+    ):
+        return kind_of(answer[denied.end() :]) in ("none", "undefined")
     if wanted == "none" or found == "none":
         other = gold if found == "none" else answer
         if other == "0" and _COUNT.search(ctx.question):
@@ -279,19 +366,6 @@ def _spoken(gold: str, answer: str, ctx: Context) -> bool | None:
     if wanted == "infinite":
         return answer.replace(" ", "") in ("\\infty", "+\\infty", "oo", "inf")
     return None
-
-
-def _clock(text: str) -> tuple[int, str] | None:
-    """Seconds since midnight, as a time of the day; None if a text is no such time."""
-    match = _TIME.fullmatch(text.replace("\\", "").strip())
-    if not match:
-        named = _NAMED_TIME.fullmatch(text.strip())
-        return None if named is None else (43200 if named[1].lower() == "noon" else 0, "clock")
-    hour, minute = int(match[1] or match[5]), int(match[2] or match[6] or 0)
-    second = int(match[3] or match[7] or 0)
-    if match[4]:
-        hour = hour % 12 + (12 if match[4].lower() == "p" else 0)
-    return hour * 3600 + minute * 60 + second, "clock"
 
 
 def _digits(gold: str, answer: str, ctx: Context) -> bool | None:

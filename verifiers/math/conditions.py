@@ -24,7 +24,7 @@ _REMARK = re.compile(
     r"|in (?:degrees|radians|interval notation|standard form)"
 )
 _RULED_OUT = re.compile(
-    r"rounded|correct to|to (?:\w+ )?(?:decimal|significant)|(?:after )?(?:reject|discard|disregard|ignor|exclud)\w*|not\b|rather than\b"
+    r"rounded|correct to|(?:correct )?(?:to )?(?:\w+ )?(?:decimal|significant|d\.? ?p\b|s\.? ?f\b|sig)|(?:after )?(?:reject|discard|disregard|ignor|exclud)\w*|not\b|rather than\b"
 )
 _REASON = re.compile(r"(?:because|since|as (?=.*[=<>]))\s*")
 _AGAIN = re.compile(
@@ -34,7 +34,7 @@ _AGAIN = re.compile(
 _NOT_THAT = re.compile(r",? (?:and |but )?not [^,;()]{1,20}$")
 _APPROXIMATE = re.compile(r"approx|about|roughly|rounded|decimal")
 _CONDITION = re.compile(
-    r"(?:(?:attained|achieved|reached|occurring) )?(?:for|where|with|when|whenever|provided(?: that)?|such that|if|at)\b\s*"
+    r"(?:(?:and |with )?(?:equality|attained|achieved|reached|occurring|occurs|it occurs)(?: holds| occurs| is attained| is reached)? )?(?:if and only if|iff|exactly when|only when|for|where|with|when|whenever|provided(?: that)?|such that|if|at)\b\s*"
 )
 _EXTREMUM = re.compile(
     r"\b(?:minim|maxim|largest|smallest|greatest|least|most|optim|highest|lowest|best|extrem)\w*",

@@ -56,6 +56,8 @@ class Context:
     digits: int = 0
     temperature: Unit | None = None
     """The scale of temperature that the question asks for."""
+    gap: bool = False
+    """True if a difference of temperatures is asked for."""
     angle: str = ""
     """`degrees` or `radians`, if the question asks for an angle in them."""
     letters: frozenset[str] = frozenset()
@@ -68,6 +70,12 @@ class Context:
 _SCALE = re.compile(
     r"(?P<to>\b(?:in|to|into)\s+)?(?:the\s+)?\$?(?:(?:°|º|˚|\^?\s*\{?\\circ\s*\}?|\\degree|\bdegrees?)\s*(?:\\(?:text|mathrm)\s*\{\s*)?(?P<letter>[CF])\b|(?P<sign>[℃℉])"
     r"|(?:degrees?\s+)?(?P<name>celsius|fahrenheit|centigrade)\b)",
+    re.IGNORECASE,
+)
+_GAP = re.compile(
+    r"\b(?:temperature (?:difference|change|rise|drop|range|increase|decrease)|(?:difference|change|increase|decrease|rise|drop|range) (?:in|of|between) (?:the )?(?:\w+ ){0,2}temperatures?"
+    r"|(?:by )?how many degrees\b.{0,40}\b(?:rise|rose|risen|fall|fell|fallen|drop|dropped|change|changed|increase|increased|decrease|decreased|warmer|colder|cooler|hotter)"
+    r"|how (?:large|big|great) (?:is|was) the (?:\w+ )?(?:drop|rise|change|difference|fall|increase|decrease)|how much (?:warmer|colder|cooler|hotter))",
     re.IGNORECASE,
 )
 _ANGLE = re.compile(
@@ -135,6 +143,7 @@ def context_of(
         tolerance=tolerance,
         digits=digits,
         temperature=_temperature(question),
+        gap=bool(_GAP.search(question)),
         angle=(_ANGLE.findall(question) or [""])[-1].lower(),
         letters=letters_of(question),
         measure=asks_measure(question),

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from verigym.reply import spoken, takes_back
 from verigym.verifiers.math.bullets import last_items
 from verigym.verifiers.math.choice import options_of
+from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
 from verigym.verifiers.math.dates import date_of
 from verigym.verifiers.math.endings import marked_ending
@@ -27,9 +28,11 @@ from verigym.verifiers.math.marks import unmarked, value_of_line
 from verigym.verifiers.math.mentions import uncontracted
 from verigym.verifiers.math.parts import asked_part, sections
 from verigym.verifiers.math.phrasings import of_a_share
+from verigym.verifiers.math.rivals import of_asked
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.statements import differs, stated
 from verigym.verifiers.math.targets import value_of_target
+from verigym.verifiers.math.workings import result_of
 
 _LONG_WORK = 300
 _LATER = re.compile(
@@ -81,6 +84,15 @@ _VERB = re.compile(
 )
 _PLACEHOLDER = re.compile(
     r"\W*|.*\b(?:your|my|the|final|answer|here|value|number)\b\D*|[XYN]", re.IGNORECASE
+)
+_BREAK = re.compile(r"(?<=[a-z\d$)])[.!]\s+(?=[A-Z\d$])")
+_CONDITION = re.compile(
+    r"\b(?:when|at|iff|if|where|equality|check|since|because)[ $(\\]*$", re.IGNORECASE
+)
+_BOUND = re.compile(r">\s?-?[\d.,/]+")
+_ASKS_EXTREME = re.compile(
+    r"\b(?:minimum|maximum|minimal|maximal|least|greatest|smallest|largest|inequality|for which|range of|lowest|highest)\b",
+    re.IGNORECASE,
 )
 _PAIR = re.compile(r"(?:it|that|this|the ratio) is (\d+ to \d+)\.?", re.IGNORECASE)
 _SUM = re.compile(
@@ -224,7 +236,10 @@ def _said(text: str, question: str) -> str:
     """A commitment without its marks, or the number that it states in a sentence."""
     text = uncontracted(unmarked(re.sub(r"^\s*1[.)] +(?=[^\n]+$)", "", text)))
     whole = _TEXT.fullmatch(text)
-    return stated(whole[1] if whole else text, question) or text
+    shown = whole[1] if whole else text
+    if question and of_asked(shown, question) != shown:
+        return text  # it names a quantity, asked for or not
+    return stated(shown, question) or text
 
 
 def _key(text: str) -> str:
@@ -317,6 +332,18 @@ def _last_line(text: str, question: str) -> Found:
     if (listed := last_items(lines)) is not None:
         return Found(listed)
     lines[-1] = _without_letter(lines, question)
+    worked = lines[-1].strip("*` ")
+    if worked.count("=") > 1 and (result := result_of(clean(worked))) != clean(worked):
+        return Found(result)
+    if question:
+        last = _BREAK.split(worked)[-1]
+        told = of_asked(last, question)
+        if told is None:
+            return Found("", (), "the reply names another quantity than the one that is asked for")
+        if told != last:
+            return Found(told)
+        if len(lines) == 1 and _BOUND.fullmatch(text) and _ASKS_EXTREME.search(question):
+            return Found(text)
     value = (
         value_of_target(lines[-1], question)
         or of_a_share(unmarked(lines[-1]))
@@ -378,6 +405,7 @@ def _clause(line: str) -> str:
         and re.search("[A-Za-z]{2}", prose)
         and "=" in shown[0]
         and not _DENIES.search(prose)
+        and not _CONDITION.search(line[: line.find(shown[0])])
     ):
         return str(shown[0])
     if len(re.findall(r"[A-Za-z]{2,}", re.sub(r"\\[A-Za-z]+", "", prose))) < 4:

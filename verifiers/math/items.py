@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.labels import label_of
+from verigym.verifiers.math.measures import factor_of, is_unfit
 from verigym.verifiers.math.nodes import same_node
 from verigym.verifiers.math.reading import Item
 from verigym.verifiers.math.trees import Node, num
@@ -36,12 +37,22 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
     if first and second and bool(first.noun) != bool(second.noun) and (first.dims or second.dims):
         return False
     first, second = (unit if unit and not unit.noun else None for unit in (first, second))
-    if first is None and second is not None and _is_of_another_kind(second, ctx):
-        return False
+    if first is None and second is not None:
+        if _is_of_another_kind(second, ctx) or (left.kind == "percent" and second.dims):
+            return False
+        if ctx.question and is_unfit(second, ctx.question):
+            return False
+        if ctx.unit is None and (base := factor_of(second, ctx.question)) is not None:
+            right = _times(right, second.factor / base.factor)
+            return same_node(left, right, ctx, constant)
     if first is None and second is not None:
         if ctx.temperature is not None and second.dims == ctx.temperature.dims:
             if second != ctx.temperature and _CONVERTS.search(ctx.question):
                 return False
+            if ctx.gap:
+                return same_node(
+                    _times(left, ctx.temperature.factor), _times(right, second.factor), ctx
+                )
             return same_node(_kelvins(left, ctx.temperature), _kelvins(right, second), ctx)
         if ctx.angle == "radians" and second.degree:
             return same_node(left, _radians(_times(right, second.factor)), ctx)
@@ -79,7 +90,7 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
                 (("u", 2),),
                 (("u", 3),),
             } and same_node(left, right, ctx)
-        if first.offset != second.offset or first.offset:
+        if (first.offset != second.offset or first.offset) and not ctx.gap:
             left, right = (
                 Node("add", (node, num(unit.offset))) if unit.dims == (("temp", 1),) else node
                 for node, unit in ((left, first), (right, second))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import partial
 from itertools import permutations
@@ -15,6 +16,7 @@ from verigym.verifiers.math.numeric import Undefined, value_of
 from verigym.verifiers.math.quantities import PREFIX, agree
 from verigym.verifiers.math.relations import same_relation
 from verigym.verifiers.math.scalars import same_scalar
+from verigym.verifiers.math.solutions import same_solutions
 from verigym.verifiers.math.trees import MAX_COMBINATIONS, Node, TooBig, replace_kind
 
 _PARAMETERS = frozenset("kmntjlcrs")
@@ -50,8 +52,19 @@ def same_node(gold: Node, answer: Node, ctx: Context, constant: bool = False) ->
         return same_node(first[1], renamed(first, None, answer), ctx, constant)
     if second is not None and gold.kind != "rel":
         return same_node(gold, second[1], ctx, constant)
+    if (
+        answer.kind == "rel"
+        and gold.kind not in ("rel", "tuple", "set")
+        and set(answer.value) == {"="}
+        and answer.args[-1].variables() <= gold.variables()
+    ):
+        # sqrt(x^2) = |x|: an identity, of which the last side is the answer.
+        return all(same_scalar(gold, side, ctx) for side in answer.args)
     if gold.kind == "rel" or answer.kind == "rel":
         return gold.kind == answer.kind and _same_relation(gold, answer, ctx)
+    solved = _as_solutions(gold, answer, ctx)
+    if solved is not None:
+        return solved
     free = constant or ctx.general or _customary(gold, answer)
     if free and gold.variables() != answer.variables():
         # One renaming for all of a tuple: (t, t) is not (s, t).
@@ -71,6 +84,34 @@ def same_node(gold: Node, answer: Node, ctx: Context, constant: bool = False) ->
     if gold.kind in ("named", "union", "inter", "minus", "builder"):
         return gold.kind == answer.kind and canonical(gold) == canonical(answer)
     return same_scalar(gold, answer, ctx)
+
+
+_NAMES = re.compile(r"[ABCDKabcdk](?:_\{?\w\}?)?|alpha|beta|gamma|lambda|mu")
+_SOLVES = re.compile(
+    r"y\s*'|\\d?d?ot|\bdifferential|\bgeneral solution|\bODE\b|\brecurrence|y\^?\{?\\prime|\bd\s*[a-z]\s*/\s*d\s*[a-z]|frac\{d|a_\{?n",
+    re.IGNORECASE,
+)
+
+
+def _as_solutions(gold: Node, answer: Node, ctx: Context) -> bool | None:
+    """Return True if two formulas with arbitrary constants are the same general solution; None if they are none."""
+    letters = gold.variables()
+    sure = letters & _INTEGRATION
+    constants = sure or (
+        frozenset(name for name in letters if _NAMES.fullmatch(name))
+        if _SOLVES.search(ctx.question)
+        else sure
+    )
+    own = letters - constants
+    others = answer.variables() - own
+    if (
+        not constants
+        or not own
+        or len(constants) != len(others)
+        or not all(map(_NAMES.fullmatch, others))
+    ):
+        return None
+    return same_solutions(gold, constants, answer, others) or None
 
 
 def _customary(gold: Node, answer: Node) -> bool:

@@ -17,7 +17,7 @@ _PREFIXES = {"x": 16, "b": 2, "o": 8}
 
 
 _WORDED = re.compile(
-    r"([0-9A-Fa-f]{1,300})\s*,?\s*\(?\s*(?:in\s+)?(?:base\s*-?\s*(\w{1,7})|(binary|octal|hexadecimal|decimal|ternary))\s*(?:notation|form)?\s*\)?",
+    r"([0-9A-Fa-f]{1,300})\s*,?\s*\(?\s*(?:in\s+)?(?:base\s*-?\s*(\w{1,7})|(binary|octal|hexadecimal|hex|decimal|ternary))\s*(?:notation|form)?\s*\)?",
     re.IGNORECASE,
 )
 _NAMED = {

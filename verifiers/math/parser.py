@@ -36,7 +36,11 @@ def parse(text: str, *, thousands: bool = True) -> Node:
         raise Unreadable(f"{reader.here.text!r} stands where the answer should end")
     if node.height() > MAX_HEIGHT:
         raise TooBig(f"a tree is at most {MAX_HEIGHT} high")
-    return node if named is None else Node("rel", (named[0], node), ("=",))
+    if named is None:
+        return node
+    if node.kind == "rel" and set(node.value) <= {"=", "~"}:
+        return Node("rel", (named[0], *node.args), ("=", *node.value))
+    return Node("rel", (named[0], node), ("=",))
 
 
 class _Parser(Cursor):

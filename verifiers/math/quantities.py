@@ -11,7 +11,8 @@ _INSIDE = r"[^()\[\]=]{1,60}"
 _EVENT = r"[^()\[\]]{1,60}"
 _QUANTITY = re.compile(
     r"(?:(?:length|measure|area)(?: of)? )?(?:"
-    r"m ?\\(?:angle|measuredangle) ?\{? ?[A-Za-z]{1,3} ?\}?(?: ?_ ?\{?\d\}?)?"
+    r"\\(?:bar|hat|overline) ?\{? ?[a-z] ?\}?"
+    r"|m ?\\(?:angle|measuredangle) ?\{? ?[A-Za-z]{1,3} ?\}?(?: ?_ ?\{?\d\}?)?"
     r"|\\(?:angle|measuredangle|triangle) ?\{? ?[A-Za-z]{1,3} ?\}?(?: ?_ ?\{?\d\}?)?"
     r"|\\(?:overline|bar) ?\{? ?[A-Z]{2} ?\}?"
     r"|\|\|? ?(?:[A-Z]{2}|[zw]|\\overline ?\{[A-Z]{2}\}) ?\|\|?"
@@ -39,7 +40,7 @@ def quantity(text: str) -> tuple[Node, str] | None:
         rest = text[match.end() :]
         return (
             None
-            if re.search(r"[=<>]", rest)
+            if re.search(r"[<>]", rest) or (match[0][0] not in "Pp\\E" and "=" in rest)
             else (Node("var", value=PREFIX + _plain(match[0])), rest)
         )
     match = _CALL.match(text)

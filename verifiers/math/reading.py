@@ -44,7 +44,7 @@ class Reading:
 _QUALIFIER = re.compile(
     r"[,;]?\s*\(?(?:\bfor (?:all|any|every|each|some|an? |integers?|real|constants?|arbitrary|positive|non|n\b|k\b|x\b|\\?[a-z]{0,6} ?[a-z] ?(?:\\in|>|<|!=|=))|"
     r"\b(?:where|with|when|whenever|provided|such that|as required|respectively|in total|in simplest form|"
-    r"rounded|approximately|which|because|since|inclusive|units?\b$|if [a-z] ?(?:!=|>|<)|reject|discard|disregard|not (?=-?[\d\\]|[a-z] ?=)|rather than|(?:attained|achieved|reached|occurring) (?:at|when|for)|at (?=\(?[a-z]\b.{0,3}=))|(?:[,;]\s*(?=[a-z] ?!=)|[,;]?\s*\((?=[a-z] ?(?:!=|<|>|\\in)[^()]*\)\s*$))|(?<=[,;] )[a-zA-Z] (?=an? |any |some |is an? |being an? )).*$"
+    r"rounded|correct to|to (?:\w+ )?(?:decimal|significant|d\.? ?p\b|s\.? ?f\b)|approximately|which|because|since|inclusive|units?\b$|if [a-z] ?(?:!=|>|<)|reject|discard|disregard|not (?=-?[\d\\]|[a-z] ?=)|rather than|(?:with )?(?:equality|attained|achieved|reached|occurring|occurs)(?: holds| occurs)? (?:at|when|for|if|iff)|at (?=\(?[a-z]\b.{0,3}=))|(?:[,;]\s*(?=[a-z] ?!=)|[,;]?\s*\((?=[a-z] ?(?:!=|<|>|\\in)[^()]*\)\s*$))|(?<=[,;] )[a-zA-Z] (?=an? |any |some |is an? |being an? )).*$"
 )
 _CONSTANT = re.compile(
     r"\b(?:constants?|arbitrary|any|some|every|all|each|real|integer)\b|\\in\s*\\[RZQNC]|\b[cCkK]\b"
@@ -75,11 +75,12 @@ _EXCEPT = re.compile(
     r"^(?:all |the )*(?:(?:real )?numbers?|reals?|real values?|\\RR|x)?(?: of)?(?: [a-z])?,? ?(?:except|but|other than)(?: for| at| when)? (?:[a-z]\s*=)?(.+)$"
 )
 _IMPLIES = re.compile(r"\\(?:implies|Rightarrow|Longrightarrow|therefore)(?![A-Za-z])")
+_ASSIGNED = re.compile(r"([A-Za-z](?:_\{?\w\}?)?)\s*=")
 _TO = re.compile(r"^(\d+) to (\d+)(?: to (\d+))?$")
 _AND = re.compile(r"\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*")
 _EXPLICIT_AND = re.compile(r"\band\b|&")
 _ASIDE = re.compile(
-    r"\s*\((?:[^()]*\b(?:approx|about|rounded|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|[^()]*\b(?:rejected|extraneous|invalid|discarded|inadmissible)[^()]*|\s*-?\d[\d.]*\s*%\s*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*)\)\s*$"
+    r"\s*\((?:[^()]*\b(?:approx|about|rounded|decimal|d\. ?p\.?|dp\b|s\. ?f\.?|sig|equality|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|[^()]*\b(?:rejected|extraneous|invalid|discarded|inadmissible)[^()]*|\s*-?\d[\d.]*\s*%\s*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*)\)\s*$"
 )
 
 
@@ -214,6 +215,8 @@ def _read(text: str, thousands: bool, constant: bool, tail: str) -> Reading | No
     grouped = any(sign in ("or", ";") for sign, _ in parts) and any(
         sign not in ("or", ";") for sign, _ in parts[1:]
     )
+    if grouped and _is_one_name(parts):
+        grouped = False  # n = 1, n = 2 or n = 3
     for sign, part in parts:
         item = item_of(part, thousands)
         if item is None:
@@ -222,6 +225,18 @@ def _read(text: str, thousands: bool, constant: bool, tail: str) -> Reading | No
             groups.append([])
         groups[-1].append(item)
     return Reading(tuple(map(tuple, groups)), constant, tail)
+
+
+def _is_one_name(parts: list[tuple[str, str]]) -> bool:
+    """Return True for values of one name, the last behind "or": they are one list."""
+    names = {match[1] if (match := _ASSIGNED.match(part)) else "" for _, part in parts}
+    return (
+        len(names) == 1
+        and "" not in names
+        and [sign for sign, _ in parts[1:]].index("or") == len(parts) - 2
+        if "or" in [sign for sign, _ in parts[1:]]
+        else False
+    )
 
 
 def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:

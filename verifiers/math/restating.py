@@ -24,10 +24,11 @@ from verigym.verifiers.math.forms import (
     members,
     worked_out,
 )
+from verigym.verifiers.math.labels import label_of
 from verigym.verifiers.math.numeric import Undefined, value_of
 from verigym.verifiers.math.parser import parse
 from verigym.verifiers.math.probing import same_value
-from verigym.verifiers.math.trees import Node, TooBig, Unreadable, num
+from verigym.verifiers.math.trees import Node, TooBig, Unreadable, names, num
 
 _MOST_CHARS = 4000
 _MOST_PIECES = 40
@@ -73,6 +74,9 @@ _ASKS = re.compile(
 )
 
 _COUNTS = re.compile(r"\b(?:how many|number of|ways|count)\b", re.IGNORECASE)
+_CHANCES = re.compile(
+    r"\b(?:probabilit\w+|chances?|likelihood|fraction|proportion)\b", re.IGNORECASE
+)
 _SIMPLIFIES = re.compile(r"\bsimplif", re.IGNORECASE)
 
 
@@ -122,10 +126,27 @@ def restates(answer: Node, gold: Node, question: str) -> bool:
         if not is_literal(node) or text in asked.direct or not worked_out(node, node, lowest=True):
             return True
     if asked.unsolved and is_solved(gold) and not is_solved(answer, _letters(gold)):
-        return True
+        # |x| > 2 is solved, unless the question is about such a bound itself.
+        return not (_bounds_size(answer) and "fn abs" not in " ".join(asked.shown))
     if all(map(is_literal, members(gold))) and not worked_out(answer, gold):
         return _is_asked(gold, asked) or _is_asked(answer, asked)
     return _is_asked(gold, asked) and not worked_out(answer, gold)
+
+
+def _bounds_size(answer: Node) -> bool:
+    """Return True for |x| > 2 and the like, alone or as a condition of a set."""
+    node = answer.args[0] if answer.kind == "tuple" and len(answer.args) == 1 else answer
+    if node.kind == "builder" and len(node.args) == 2:
+        node = node.args[1]
+    if node.kind != "rel" or len(node.args) != 2:
+        return False
+    size, bound = node.args
+    return (
+        size.kind == "fn"
+        and size.value == "abs"
+        and size.args[0].kind == "var"
+        and not bound.variables()
+    )
 
 
 def _letters(gold: Node) -> frozenset[str]:
@@ -175,10 +196,74 @@ def leaves_work(answer: Node, gold: Node, question: str) -> bool:
     where ways are counted.
     """
     wanted = list(members(gold))
-    if not wanted or not all(map(is_literal, wanted)):
+    if not wanted or not all(map(is_literal, wanted)) or _is_equation(gold):
         return False
     counts = _COUNTS.search(question) is not None
-    return not all(node.variables() or _is_settled(node, counts) for node in members(answer))
+    share = _CHANCES.search(question) is not None
+    mixed = any(node.value == "mixed" for node in wanted)
+    return not all(
+        node.variables()
+        or _is_settled(node, counts)
+        or (share and _is_whole(node))
+        or (mixed and _is_mixed(node))
+        for node in members(answer)
+    )
+
+
+def _is_equation(gold: Node) -> bool:
+    """Return True for a relation between letters, as of a curve: its numbers are no values."""
+    items = gold.args if gold.kind == "tuple" else (gold,)
+    return all(
+        item.kind == "rel" and label_of(item) is None and "=" in item.value and item.variables()
+        for item in items
+    )
+
+
+def _is_whole(node: Node) -> bool:
+    """36/36: all of the cases."""
+    return node.kind == "div" and node.args[0] == node.args[1] and all(map(_is_number, node.args))
+
+
+def _is_mixed(node: Node) -> bool:
+    """2 + 1/3."""
+    return (
+        node.kind == "add"
+        and len(node.args) == 2
+        and node.args[0].kind == "num"
+        and node.args[1].kind == "div"
+        and all(map(is_literal, node.args))
+    )
+
+
+_ANGLES = re.compile(r"(?<![a-z])(?:arc)?(?:sin|cos|tan|cot|sec|csc)(?:e|ine|gent)?(?![a-z])")
+_OPERATORS = ("sum", "prod")
+_ANGULAR = frozenset(names("sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc"))
+
+
+def leaves_operator(answer: Node, gold: Node, question: str) -> bool:
+    """Return True if an answer has a sum or product over an index where the reference has none, or a trigonometric
+    function of a number where the question is about such functions: \\sum k for n(n+1)/2, \\cos 15 for sin 75."""
+    shown = list(members(answer))
+    if any(node.has(*_OPERATORS) for node in shown) and not gold.has(*_OPERATORS, "dots"):
+        return True
+    if gold.has("dec") or _calls_of_numbers(gold) or not _ANGLES.search(question):
+        return False
+    return any(map(_calls_of_numbers, shown))
+
+
+def _calls_of_numbers(node: Node) -> bool:
+    return any(
+        part.kind == "fn"
+        and part.value in _ANGULAR
+        and not part.variables()
+        and _is_plain(part.args[0])
+        for part in node.walk()
+    )
+
+
+def _is_plain(node: Node) -> bool:
+    """Return True if the function of a number has a closed form as a rule: of an angle, or of a simple ratio."""
+    return not node.has("fn") or node.calls("sqrt")
 
 
 def _is_settled(node: Node, counts: bool) -> bool:

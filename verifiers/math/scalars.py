@@ -20,6 +20,8 @@ from verigym.verifiers.math.probing import points, probed_equal, same_value
 from verigym.verifiers.math.trees import Node, TooBig, num, replace_kind
 
 SURE_DIGITS = 10
+_NEAR_PI = (Fraction(22, 7), Fraction(355, 113))
+"""Fractions that are themselves roundings: 22/7 is not what 3.14 was rounded from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +72,11 @@ def same_scalar(gold: Node, answer: Node, ctx: Context) -> bool:
 
 
 def _one_imaginary_unit(gold: Node, answer: Node) -> tuple[Node, Node]:
-    """Both with i where one writes j for it and no other letter."""
+    """Both with i where one writes j or I for it and no other letter."""
     imaginary = Node("const", value="i")
     plain = [
-        replace_kind(node, "var", {"j": imaginary})
-        if node.variables() == {"j"} and imaginary in other.walk()
+        replace_kind(node, "var", dict.fromkeys("jI", imaginary))
+        if node.variables() in ({"j"}, {"I"}) and imaginary in other.walk()
         else node
         for node, other in ((gold, answer), (answer, gold))
     ]
@@ -137,6 +139,8 @@ def rounded(gold: Node, answer: Node, ctx: Context) -> bool:
         asked = ctx.rounded and shown_gold.digits >= 2
         rational = _rational(answer)
         endless = rational is None or _is_endless(rational)
+        if rational in _NEAR_PI:
+            return False
         enough = shown_gold.digits >= (3 if endless and not ctx.exact else 4)
         whole = rational is not None and rational.denominator == 1
         return not whole and (asked or enough) and abs(x - y) <= _half(shown_gold)

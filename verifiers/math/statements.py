@@ -65,7 +65,7 @@ _BOUNDS = frozenset(
     names(
         "if unless whether when whenever either or otherwise else sometimes not never no none nobody nothing neither nor cannot without hardly "
         "barely except but wrong incorrect false rather than least most between about around approximately roughly nearly almost over under "
-        "above below as more less fewer extra additional another half twice cent percent few many enough too lacks lack missing better"
+        "above below as more less fewer extra additional another half twice cent percent few many enough too lacks lack missing better exceeds exceed exceeding"
     )
 )
 _ASKABLE = frozenset(names("more less fewer extra additional as than"))

@@ -136,6 +136,7 @@ _SPELLED = (
     (re.compile(r"\b(\w+) cubed\b"), r"\1^3"),
     (re.compile(r"\bmiles per hour\b"), "mph"),
     (re.compile(r"\b(years?|months?|weeks?|days?) (?:old|of age)\b"), r"\1"),
+    (re.compile(r"(?<=[a-z]) (?:long|tall|high|wide|deep|thick|away|apart|far)$"), ""),
     (re.compile(r"\b(cm|mm|km|ft|in|m)([23])\b"), r"\1^\2"),
     (re.compile(r"\b(?:an?|each|every|per) (?=\w)"), " per "),
 )

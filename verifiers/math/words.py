@@ -8,14 +8,16 @@ from verigym.verifiers.math.grammar import FUNCTIONS
 from verigym.verifiers.math.trees import names
 
 _SAME = {
-    **dict.fromkeys(("yes", "true", "correct", "y", "t"), "yes"),
-    **dict.fromkeys(("no", "false", "incorrect", "n", "f"), "no"),
+    **dict.fromkeys(
+        ("yes", "true", "correct", "y", "t", "yep", "yeah", "yup", "indeed", "affirmative"), "yes"
+    ),
+    **dict.fromkeys(("no", "false", "incorrect", "n", "f", "nope", "nah", "negative answer"), "no"),
 }
-_SOUGHT = r"(?:solutions?|roots?|values?|answers?|integers?|numbers?|functions?|pairs?|triples?|primes?|points?|x|n)"
+_SOUGHT = r"(?:solutions?|roots?|values?|limits?|answers?|integers?|numbers?|functions?|pairs?|triples?|primes?|points?|x|n)"
 _NONE = re.compile(
     rf"(?:there (?:is|are|exists?) )?(?:no|none|zero)(?: such| real| integer| valid| possible| positive| other)*(?: {_SOUGHT})?"
     r"(?: exists?| found)?|none of (?:them|these|the above)|"
-    r"the empty set|empty set|null set|none|dne|(?:(?!if |when |or |either |no |yes )[^ ]+ ){0,4}(?:does not exist|doesn't exist|has no limit)|"
+    r"(?:it is |it's )?non-?existent|(?:no )?(?:(?:the|this) )?limit does not exist|the empty set|empty set|null set|none|dne|(?:(?!if |when |or |either |no |yes )[^ ]+ ){0,4}(?:does not exist|doesn't exist|has no limit)|"
     rf"(?:(?:there (?:is|are) )?no(?: such| real| integer| positive| possible)* {_SOUGHT}|nothing|none) (?:that )?(?:satisf(?:y|ies)|fulfills?|solves?|works?)(?: (?:this|it|that|(?:the|this|that|these|both|all)(?: given)? (?:equations?|inequality|inequalities|conditions?|systems?|constraints?)))?|"
     rf"(?:do|does) not exist|not? exists?|(?:(?!if |when |or |either |may |might )[^ ]+ ){{0,4}}(?:has|have|admits) no(?: such| real| integer| valid| possible| positive)* {_SOUGHT}"
 )
@@ -168,6 +170,11 @@ _TAKEN_BACK = re.compile(
 _VERDICT = re.compile(
     r"(?:^|\b(?:and|or|also|both|nor|then|is|are|it's|,|;|/)\s*|[,;/.]\s*)(?P<word>yes|no|true|false|correct|incorrect)\b(?=\s*(?:$|[,;./)]|\b(?:and|or|for|in|if|when)\b))"
 )
+# "no idea", "no comment": the word denies a noun.
+_NOTHING = re.compile(
+    r" (?!(?:it|it's|this|that|these|they|he|she|we|you|i|because|since|as|for|the|there|not|a|an|if|when|only|and|but|so|in|is|are|by|with|every|all|any|some|one of|x|n|k|f|its|his|her|their|what|no|indeed|sir|way,|neither|none|actually|of course|never|never,|thanks|at)\b)[a-z]+"
+    r"| (?:one|body) (?:knows|can)| way\b(?! ?[.,!]| ?$)| (?:for|of) (?:sure|certain)"
+)
 _REASON = re.compile(r"\b(?:because|since|as|for example|for instance|e\.g|indeed)\b|:")
 
 
@@ -184,6 +191,10 @@ def begins_with_verdict(gold: str, answer: str) -> bool | None:
     if first is None or verdict is None:
         return None
     rest = shown[first.end() :]
+    if verdict == "no" and _NOTHING.match(rest):
+        return False
+    if answer.rstrip().endswith("?"):
+        return False
     later = {_SAME[match["word"]] for match in _VERDICT.finditer(rest)}
     reason = _REASON.search(rest)
     remark = rest[: reason.start()] if reason else rest

@@ -1,0 +1,88 @@
+"""Tells which unit an answer may have from the measure that a question asks for: an area is no length and no volume.
+
+Used where the reference shows no unit. The lengths that the question gives say which unit its own are in.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from verigym.verifiers.math.units import Dims, Unit, unit_of
+
+_LENGTH: Dims = (("L", 1),)
+_AREA: Dims = (("L", 2),)
+_VOLUME: Dims = (("L", 3),)
+_TIME: Dims = (("T", 1),)
+_YEAR: Dims = (("year", 1),)
+_MASS: Dims = (("M", 1),)
+_FORCE: Dims = (("L", 1), ("M", 1), ("T", -2))
+_SPEED: Dims = (("L", 1), ("T", -1))
+_MONEY = tuple(unit.dims for name in ("dollar", "euro", "€", "£", "¥") if (unit := unit_of(name)))
+_MEASURES = (
+    (r"(?:surface |lateral |total |cross-sectional )*areas?", (_AREA,)),
+    (r"volumes?|capacity", (_VOLUME,)),
+    (r"perimeters?|circumference|radius|radii|diameter|hypotenuse|heights?|altitude|widths?|depth|distance|diagonals?|(?:side|edge|arc|chord)? ?lengths?", (_LENGTH,)),
+    (r"mass(?:es)?", (_MASS,)),
+    (r"weights?", (_MASS, _FORCE)),
+    (r"(?:average |mean |final |initial )?(?:speed|velocity)", (_SPEED,)),
+    (r"(?:total |sale |selling |cost |final )*(?:price|cost|change|salary|wage|revenue|profit)", _MONEY),
+    (r"probability|ratio|fraction|number|sum|product|remainder|quotient|mean|slope", ()),
+)  # fmt: skip
+_ASKED = tuple(
+    (
+        re.compile(
+            rf"\b(?:what(?:'s| is| was| will be)|find|compute|calculate|determine|give|work out)\s+(?:(?:the|its|their|his|her|exact|approximate|maximum|minimum|possible|greatest|least|largest|smallest|new|total) )*(?:{words})\b(?! (?:of change|per|vector|ratio|in terms|function))",
+            re.IGNORECASE,
+        ),
+        dims,
+    )
+    for words, dims in _MEASURES[:-1]
+)
+_HOW = (
+    (re.compile(r"\bhow (?:far|tall|high|wide|deep)\b", re.IGNORECASE), (_LENGTH,)),
+    (re.compile(r"\bhow (?:fast)\b", re.IGNORECASE), (_SPEED,)),
+    (re.compile(r"\bhow heavy\b", re.IGNORECASE), (_MASS, _FORCE)),
+)
+_LENGTHS = re.compile(
+    r"(?<=\d)[\s\-$}]*(?:\\(?:text|mathrm)\s*\{\s*)?(cm|mm|km|m|ft|feet|foot|in|inch(?:es)?|yd|yards?|miles?|met(?:er|re)s?|centimet(?:er|re)s?|kilomet(?:er|re)s?|millimet(?:er|re)s?|dm)(?![A-Za-z/])"
+)
+_ASKS_PERCENT = re.compile(
+    r"\b(?:what|which|by what|find the|as a|calculate the)\s+(?:\w+ ){0,2}?(?:per ?cent|percentage)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=512)
+def asked_dims(question: str) -> frozenset[Dims] | None:
+    """The dimensions that an answer with a unit may have; None if the question does not say."""
+    found: set[Dims] = set()
+    for pattern, dims in (*_ASKED, *_HOW):
+        if pattern.search(question[-2000:]):
+            found |= set(dims)
+    return frozenset(found) or None
+
+
+@lru_cache(maxsize=512)
+def length_of(question: str) -> Unit | None:
+    """The one unit in which a question gives lengths; None if there are several or none."""
+    found = {unit for match in _LENGTHS.finditer(question[:4000]) if (unit := unit_of(match[1]))}
+    return found.pop() if len(found) == 1 else None
+
+
+def is_unfit(unit: Unit, question: str) -> bool:
+    """Return True if a unit is of another measure than the question asks for."""
+    if _ASKS_PERCENT.search(question) and unit.dims:
+        return True
+    wanted = asked_dims(question)
+    if wanted is None or (not unit.dims and not unit.degree):
+        return False
+    return unit.degree or (unit.dims not in wanted and {name for name, _ in unit.dims} != {"u"})
+
+
+def factor_of(unit: Unit, question: str) -> Unit | None:
+    """The unit in which a bare reference is: that of the lengths of the question, to the power of the answer's."""
+    if len(unit.dims) != 1 or unit.dims[0][0] != "L":
+        return None
+    base = length_of(question)
+    return None if base is None else Unit(base.factor ** unit.dims[0][1], unit.dims)

@@ -1,0 +1,29 @@
+"""Finds the one point in a sentence: "They meet at P(3,-1).", "(3,-1), in the fourth quadrant"."""
+
+from __future__ import annotations
+
+import re
+
+_NUMBER = r"\s*-?(?:\d[\d.]*|\\frac ?\{-?\d+\} ?\{\d+\}|\\sqrt ?\{\d+\}|\\pi)(?:\s*/\s*\d+|\s*\\sqrt ?\{\d+\}|\\pi)?\s*"
+_POINT = re.compile(rf"\((?:{_NUMBER})(?:[,;](?:{_NUMBER})){{1,3}}\)")
+_NAME = re.compile(r"(?:^|(?<=[\s:]))[A-Z](?:_\{?\w\}?|')?\s*(?:=\s*)?$")
+_OTHER = re.compile(
+    r"\b(?:or|not|no|never|isn't|aren't|doesn't|don't|cannot|can't|maybe|perhaps|possibly|might|may|could|if|unless|near|except|instead|wrong|incorrect|"
+    r"about|around|approximately|between|reflected|reflection|from|opposite|probably|likely|guess|excluding|without|swapped|reversed|reverse|negative|minus|twice|half|times|plus)\b|n't\b",
+    re.IGNORECASE,
+)
+
+
+def sole_point(text: str) -> str | None:
+    """The point that a text in words holds; None without words, with another number, or with a doubt or denial."""
+    if len(text) > 200 or "(" not in text:
+        return None
+    found = list(_POINT.finditer(text))
+    if len(found) != 1:
+        return None
+    before, after = text[: found[0].start()], text[found[0].end() :]
+    before = _NAME.sub("", before)
+    rest = f"{before} {after}"
+    if re.search(r"[\d=<>\\+*/^?]", rest) or _OTHER.search(rest):
+        return None
+    return found[0][0]

@@ -1,0 +1,161 @@
+"""Tells the quantity that a question asks for from the others that an answer may name beside or in its place.
+
+"quotient 7" is no remainder of 7, "median = 5" no mean of 5, "girls : boys = 2 : 3" no ratio of boys to
+girls; of "quotient 4, remainder 7" the remainder counts. Only quantities of one family are told apart.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from verigym.verifiers.math.spelled import number_of
+from verigym.verifiers.math.trees import names
+
+_FAMILIES = tuple(
+    {word.replace("_", " "): row.split("/")[0].replace("_", " ") for row in family for word in row.split("/")}
+    for family in map(names, (
+        "quotient remainder/residue divisor dividend",
+        "area/surface_area perimeter/circumference volume hypotenuse base legs/leg side/edge diagonal inradius circumradius height/altitude",
+        "mean/average median mode range/spread variance standard_deviation midrange",
+        "numerator denominator",
+        "x-intercept y-intercept slope/gradient",
+        "radius diameter circumference/perimeter area volume",
+        "length width/breadth height/depth area perimeter volume",
+        "minimum/min/smallest/least maximum/max/largest/greatest",
+        "sum/total difference product quotient ratio",
+        "profit loss cost/cost_price revenue/selling_price discount",
+        "speed/velocity acceleration distance/displacement time",
+        "base exponent/power coefficient/leading_coefficient constant_term degree discriminant",
+        "eigenvalue/eigenvalues eigenvector determinant/det trace rank nullity",
+        "amplitude period phase frequency/midline",
+        "interest principal rate amount",
+        "sine/sin cosine/cos tangent/tan",
+        "lcm gcd/gcf/hcf", "least_common_multiple greatest_common_divisor/greatest_common_factor/highest_common_factor",
+        "median hypotenuse altitude", "complement supplement", "domain codomain range/image",
+        "vertices/vertex edges faces", "permutation/permutations combination/combinations", "real_part imaginary_part modulus argument",
+    ))
+)  # fmt: skip
+_ALL = sorted({word for family in _FAMILIES for word in family}, key=len, reverse=True)
+_NAME = rf"(?<![\w\\-])(?:{'|'.join(map(re.escape, _ALL))})(?![\w-])"
+_NAMED = re.compile(_NAME, re.IGNORECASE)
+_ASKS = re.compile(
+    r"\b(?:what(?:'s| is| was| are| will be| would be)|find|compute|calculate|determine|give|state|evaluate|write down|work out)\s+(?:me )?(.{0,160})",
+    re.IGNORECASE | re.DOTALL,
+)
+_CLAUSE = re.compile(
+    r"[.?!;]\s|[?]|\b(?:if|when|where|given|whose|with|for which|such that|so that|using|knowing)\b|\b(?:of|for|between|from|in)\s",
+    re.IGNORECASE,
+)
+_LEAD = r"(?:(?:so|thus|therefore|hence|then|and|we get|giving|with)[, ]+)*(?:the |its |their |our |a |an )?"
+_VALUE = r"(?P<value>\\?\$?-?\d[\d.,/]*(?<=[\d])(?: ?[a-z%]{1,12})?|[a-z]+(?:-[a-z]+)?)"
+_ONE = re.compile(
+    rf"{_LEAD}(?P<name>{_NAME})(?: of [^=:,;]{{1,60}}?)?\s*(?:=|:|\bis\b|\bequals\b|\bof\b|\s)\s*(?P<rest>\S.*)",
+    re.IGNORECASE,
+)
+_PART = re.compile(
+    rf"{_LEAD}(?P<name>{_NAME})\s*(?:=|:|\bis\b|\bequals\b|\bof\b|\s)\s*{_VALUE}", re.IGNORECASE
+)
+_LETTERS = {"r": "radius", "d": "diameter", "x": "x-intercept", "y": "y-intercept"}
+_LETTER = re.compile(r"([rdxy])\s*=\s*-?[\d\\][^,;=]*$")
+_SPLIT = re.compile(r"\s*(?:[,;]\s*(?:and |with )?|\band\b|\bwith\b)\s*(?:a )?")
+_DIVIDED = re.compile(
+    r"(?:(?P<quotient>-?\d[\d,]*)\s*,?\s*)?\b(?:[Rr]|rem\.?|remainder|with (?:a )?remainder(?: of)?)\s*[:=]?\s*(?P<remainder>\d[\d,]*)"
+)
+_RATIO = re.compile(
+    r"(?:the )?(?:ratio (?:of )?)?(?:the )?(?:number of )?(?P<first>[a-z]+)\s*(?::|/|to|\\to)\s*(?:the )?(?:number of )?(?P<second>[a-z]+)(?: ratio)?\s*(?:=|is|:)\s*(?P<a>\d[\d.]*)\s*(?P<sign>:|to|/)\s*(?P<b>\d[\d.]*)",
+    re.IGNORECASE,
+)
+_ASKED_RATIO = re.compile(
+    r"\bratio of (?:the )?(?:number of |amount of )?([a-z]+)(?: [a-z]+)? to (?:the )?(?:number of |amount of )?([a-z]+)|\bratio ([a-z]+) ?: ?([a-z]+)",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"(?P<a>\d+) (?P<first>[a-z]+)(?: to| for(?: every)?| and|:|,) (?P<b>\d+) (?P<second>[a-z]+)"
+)
+
+
+@lru_cache(maxsize=512)
+def asked_names(question: str) -> frozenset[str]:
+    """The names of quantities that a question asks for, in lower case; empty if it asks for none by name."""
+    found: set[str] = set()
+    for match in _ASKS.finditer(question[-4000:]):
+        clause = _CLAUSE.split(match[1], maxsplit=1)[0]
+        named = {name[0].lower() for name in _NAMED.finditer(clause)}
+        if named:
+            found |= named
+    return frozenset(found)
+
+
+def is_rival(name: str, asked: frozenset[str]) -> bool:
+    """Return True if a quantity is another one than those asked for, of a family with one of them."""
+    name = name.lower()
+    if name in asked:
+        return False
+    for family in _FAMILIES:
+        own = family.get(name)
+        wanted = {family[one] for one in asked if one in family}
+        if own is not None and wanted:
+            return own not in wanted
+    return False
+
+
+def of_asked(answer: str, question: str) -> str | None:
+    """The answer as the value of the quantity that is asked for; None if it names another one in its place.
+
+    Text that names no quantity comes back as it is.
+    """
+    if not question or len(answer) > 300:
+        return answer
+    asked = asked_names(question)
+    if asked and (divided := _DIVIDED.fullmatch(answer.strip(" .()"))) is not None:
+        if "remainder" in asked and "quotient" not in asked:
+            return divided["remainder"]
+        if "quotient" in asked and "remainder" not in asked and divided["quotient"]:
+            return divided["quotient"]
+    swapped = _in_asked_order(answer, question)
+    if swapped is not None:
+        return swapped
+    letter = _LETTER.match(answer)
+    if letter and asked and is_rival(_LETTERS[letter[1]], asked):
+        return None
+    if not asked or not _NAMED.search(answer):
+        return answer
+    parts = [
+        _PART.fullmatch(part.strip(" ."))
+        for part in _SPLIT.split(answer.strip(" ."))
+        if part.strip(" .")
+    ]
+    told = [part for part in parts if part is not None and _is_value(part["value"])]
+    if len(told) == len(parts) > 1:
+        own = [part["value"] for part in told if part["name"].lower() in asked]
+        if len(own) == 1 and len({part["name"].lower() for part in told}) == len(told):
+            return own[0]
+    one = _ONE.fullmatch(answer.strip(" ."))
+    if one is not None and len(one["rest"]) < 40 and is_rival(one["name"], asked):
+        others = {name[0].lower() for name in _NAMED.finditer(one["rest"])}
+        return answer if others & asked else None
+    return answer
+
+
+def _is_value(text: str) -> bool:
+    return not text[:1].isalpha() or number_of(text) is not None
+
+
+def _in_asked_order(answer: str, question: str) -> str | None:
+    """ "girls : boys = 2 : 3" as 3:2 where the ratio of boys to girls is asked for; None if it is no such text."""
+    text = answer.strip(" .")
+    match = _RATIO.fullmatch(text) or _COUNTED.fullmatch(text)
+    asked = _ASKED_RATIO.search(question) if match else None
+    if match is None or asked is None:
+        return None
+    wanted = [_singular(word) for word in asked.groups() if word]
+    said = [_singular(match["first"]), _singular(match["second"])]
+    if sorted(said) != sorted(wanted) or said[0] == said[1]:
+        return None
+    numbers = (match["a"], match["b"]) if said == wanted else (match["b"], match["a"])
+    return ":".join(numbers)
+
+
+def _singular(word: str) -> str:
+    return word.lower().removesuffix("s")
