@@ -41,7 +41,11 @@ def config_for(algorithm: str, seed: int, arguments: argparse.Namespace) -> Conf
             },
             "policy": {"model": "tiny", "max_new_tokens": 2, "show_task": False},
             "warmup": {"episodes": 250, "epochs": 2, "lr": 1.5e-3},
-            "algorithm": {"name": algorithm, "invalid_penalty": 0.0},
+            "algorithm": {
+                "name": algorithm,
+                "invalid_penalty": 0.0,
+                "aggregation": "token-mean",
+            },
             "train": {
                 "steps": 100_000,
                 "max_env_steps": arguments.env_steps,

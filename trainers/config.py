@@ -7,12 +7,25 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from verigym.errors import ConfigError, suggestion
+from verigym.trainers.credit.table import ESTIMATORS, Estimator, Options
+from verigym.trainers.loss.aggregate import Mode
+from verigym.trainers.loss.correction import REJECTIONS
+from verigym.trainers.loss.table import LOSSES, Loss
 
 
 class _Section(BaseModel):
@@ -66,24 +79,146 @@ class WarmUpSection(_Section):
     explore in reinforcement learning."""
 
 
-class AlgorithmSection(_Section):
-    """Estimation of advantages from returns, and the loss. Defaults: GiGPO, arXiv 2505.10978."""
+class CorrectionSection(_Section):
+    """Weights for the difference between the sampler's log-probabilities and the trainer's."""
 
-    name: Literal["gigpo", "grpo"] = "gigpo"
-    semantics: Literal["paper", "verl_agent"] = "paper"
-    norm: Literal["mean_std", "mean"] = "mean_std"
-    gamma: float = Field(default=0.95, gt=0, le=1)
-    omega: float = Field(default=1.0, ge=0)
+    level: Literal["token", "sequence", "geometric"] | None = None
+    """Ratio that is weighed by: of each token, the product of a row, or its geometric mean. None for no
+    correction."""
+    action: Literal["truncate", "mask"] = "truncate"
+    """What happens to a weight out of bounds: it is cut to the bound (TIS), or set to 0 (MIS, IcePop)."""
+    c_max: float | None = Field(default=2.0, gt=0)
+    c_min: float | None = Field(default=None, gt=0)
+    batch_normalize: bool = False
+    """Divide by the mean weight of the batch."""
+    reject: dict[str, float] = Field(default_factory=dict)
+    """Upper bounds by quantity, such as {seq_mean_k3 = 0.01}; rows or tokens beyond one are dropped."""
+    veto_low: float | None = Field(default=None, gt=0)
+    """Ratio of a single token below which its row is dropped."""
+    veto_high: float | None = Field(default=None, gt=0)
+
+    @field_validator("reject")
+    @classmethod
+    def _known(cls, value: dict[str, float]) -> dict[str, float]:
+        for name, bound in value.items():
+            if name not in REJECTIONS:
+                raise ValueError(f"unknown quantity {name!r}; {suggestion(name, REJECTIONS)}")
+            if bound <= 0:
+                raise ValueError(f"the bound of {name} must be above 0, got {bound}")
+        return value
+
+    @property
+    def is_used(self) -> bool:
+        """True if rows have to be compared with the trainer's own log-probabilities."""
+        return bool(self.level or self.reject or self.veto_low or self.veto_high)
+
+
+class AlgorithmSection(_Section):
+    """Estimation of advantages, and the loss. Defaults: GiGPO, arXiv 2505.10978."""
+
+    name: str = "gigpo"
+    """Estimator of the advantages; `verigym train --list` prints all."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of that estimator."""
+    loss: str | None = None
+    """Policy loss; None for the one that the estimator's paper uses."""
+    loss_options: dict[str, Any] = Field(default_factory=dict)
+    """Options of that loss."""
+    aggregation: Mode | None = None
+    """How losses of tokens become one number; None for the loss's or the estimator's own."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Constant length L of `dr-grpo` and `sum-norm`; None for `policy.max_new_tokens`."""
     invalid_penalty: float = Field(default=0.1, ge=0)
     """Penalty subtracted from the reward of a turn with an invalid action."""
-    clip_low: float = Field(default=0.2, gt=0)
-    clip_high: float = Field(default=0.2, gt=0)
-    dual_clip: float | None = Field(default=None, gt=1)
+    old_logprobs: Literal["rollout", "recomputed"] = "rollout"
+    """Log-probabilities in the ratio: those that the sampler recorded, or the trainer's at the start of
+    the update, for one more forward pass."""
+    correction: CorrectionSection = CorrectionSection()
+    off_policy_threshold: float | None = Field(default=None, gt=0)
+    """Drift in nats per token beyond which rows with a negative advantage are dropped; None for none."""
+    m2po_threshold: float | None = Field(default=None, gt=0)
+    """Second moment of the log-ratio down to which the farthest tokens are dropped; None for none."""
     kl_coef: float = Field(default=0.0, ge=0)
-    """Weight of the k3 KL term to the initial model of reinforcement learning; 0 keeps no copy of it."""
-    aggregation: Literal[
-        "token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "trajectory-mean"
-    ] = "token-mean"
+    """Weight of the KL term to the initial model of reinforcement learning; 0 keeps no copy of it."""
+    kl: Literal["k1", "k2", "k3", "k3+", "unbiased"] = "k3"
+    """Estimate of that KL term."""
+    entropy_coef: float = Field(default=0.0, ge=0)
+    """Weight of the entropy bonus."""
+    entropy_control: Literal["none", "high-entropy", "clip-cov", "kl-cov"] = "none"
+    """`high-entropy` trains only the tokens of highest entropy (80/20), the other two treat the tokens
+    that would lower it most."""
+    entropy_fraction: float | None = Field(default=None, gt=0, le=1)
+    """Share of tokens for `entropy_control`; None for 0.2 with `high-entropy`, else 0.0002."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.name not in ESTIMATORS:
+            raise ValueError(
+                f"unknown algorithm.name {self.name!r}; {suggestion(self.name, ESTIMATORS)}"
+            )
+        if self.loss is not None and self.loss not in LOSSES:
+            raise ValueError(
+                f"unknown algorithm.loss {self.loss!r}; {suggestion(self.loss, LOSSES)}"
+            )
+        _ = self.estimator_options, self.policy_loss_options
+        chosen = self.policy_loss
+        if chosen.one_advantage and self.estimator.level == "token":
+            raise ValueError(
+                f"loss {self.loss_name} has one ratio per row, but {self.name} gives each token an "
+                "advantage of its own; use a loss per token, such as ppo"
+            )
+        if chosen.anchored and (self.correction.level or self.old_logprobs == "recomputed"):
+            raise ValueError(
+                f"loss {self.loss_name} is anchored on the sampler's log-probabilities already; leave "
+                "out algorithm.correction.level and algorithm.old_logprobs"
+            )
+        if self.entropy_control in ("clip-cov", "kl-cov") and self.loss_name != "ppo":
+            raise ValueError(
+                f"entropy_control {self.entropy_control} is defined for loss ppo, got {self.loss_name}"
+            )
+        return self
+
+    @property
+    def estimator(self) -> Estimator:
+        """The entry of the estimator in the table."""
+        return ESTIMATORS[self.name]
+
+    @cached_property
+    def estimator_options(self) -> Options:
+        """The estimator's options, checked."""
+        return _options(self.estimator.options, self.options, "algorithm.options")
+
+    @property
+    def loss_name(self) -> str:
+        """Name of the policy loss."""
+        return self.loss or self.estimator.loss
+
+    @property
+    def policy_loss(self) -> Loss:
+        """The entry of the loss in the table."""
+        return LOSSES[self.loss_name]
+
+    @cached_property
+    def policy_loss_options(self) -> Options:
+        """The loss's options, checked; those of the estimator's paper hold if it names the loss."""
+        own = self.estimator.loss_options if self.loss_name == self.estimator.loss else {}
+        given = {**own, **self.loss_options}
+        return _options(self.policy_loss.options, given, "algorithm.loss_options")
+
+    @property
+    def aggregation_mode(self) -> Mode:
+        """How losses of tokens become one number."""
+        chosen = self.aggregation or self.policy_loss.aggregation or self.estimator.aggregation
+        return cast(Mode, chosen)
+
+
+def _options(kind: type[Options], given: Mapping[str, Any], where: str) -> Options:
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        raise ValueError(
+            "; ".join(_explain(problem, kind, where) for problem in error.errors())
+        ) from None
 
 
 class TrainSection(_Section):
@@ -157,6 +292,18 @@ class Config(_Section):
     limits: LimitsSection = LimitsSection()
     checkpoint: CheckpointSection = CheckpointSection()
 
+    @model_validator(mode="after")
+    def _one_ratio_per_turn(self) -> Self:
+        chosen = self.algorithm
+        turned = chosen.estimator.level != "episode" and self.policy.encoding == "transcript"
+        if turned and chosen.policy_loss.one_advantage:
+            raise ValueError(
+                f"loss {chosen.loss_name} has one ratio per row, but with policy.encoding transcript a "
+                f"row holds turns whose advantages differ under {chosen.name}; use encoding steps, or a "
+                "loss per token, such as ppo"
+            )
+        return self
+
 
 def read_config(path: Path, overrides: Mapping[str, Any] | None = None) -> Config:
     """Read the configuration in the TOML file at `path`; `overrides` maps `section.key` to a value.
@@ -192,10 +339,10 @@ def _override(tree: dict[str, Any], name: str, value: Any) -> None:
     tree[key] = value
 
 
-def _explain(problem: Any) -> str:
-    place = ".".join(str(part) for part in problem["loc"])
+def _explain(problem: Any, root: type[BaseModel] = Config, under: str = "") -> str:
+    place = ".".join([*([under] if under else []), *(str(part) for part in problem["loc"])])
     if problem["type"] == "extra_forbidden":
-        section: type[BaseModel] = Config
+        section: type[BaseModel] = root
         for part in problem["loc"][:-1]:
             inner = section.model_fields[str(part)].annotation
             assert isinstance(inner, type)
@@ -203,4 +350,7 @@ def _explain(problem: Any) -> str:
         return f"unknown key {place}; {suggestion(str(problem['loc'][-1]), section.model_fields)}"
     if problem["type"] == "missing":
         return f"{place} is missing"
+    if problem["type"] == "value_error":
+        message = str(problem["ctx"]["error"])
+        return message if not place or place in message else f"{place}: {message}"
     return f"{place}: {problem['msg']}, got {problem['input']!r}"

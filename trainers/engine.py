@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,10 @@ import torch
 from torch import Tensor
 
 from verigym.errors import VerigymError
-from verigym.trainers.batch import Batch, Row, microbatches
+from verigym.trainers.batch import Batch, Row, TokenStatistics, microbatches
 from verigym.trainers.config import AlgorithmSection, TrainSection
-from verigym.trainers.loss import kl_terms, ppo
 from verigym.trainers.loss.aggregate import Denominators, aggregate, trajectory_tokens
+from verigym.trainers.objective import Objective
 
 
 class DivergedError(VerigymError):
@@ -43,7 +43,8 @@ class StepStats:
 
 
 class Engine:
-    """Trains `model` in place. `temperature` is the one that rows are sampled at."""
+    """Trains `model` in place. `temperature` is the one that rows are sampled at; `max_tokens` the most
+    tokens that the policy samples at once, the constant of `dr-grpo` unless the algorithm has its own."""
 
     def __init__(
         self,
@@ -53,12 +54,15 @@ class Engine:
         temperature: float,
         train: TrainSection,
         algorithm: AlgorithmSection,
+        max_tokens: int,
     ) -> None:
         self.model = model
         self.pad_id = pad_id
         self.temperature = temperature
         self.train = train
         self.algorithm = algorithm
+        self.max_tokens = algorithm.max_tokens or max_tokens
+        self.objective = Objective(algorithm)
         self.reference: Any | None = None
         self.optimizer = self._adamw(train.lr)
         self._keeps_some = "logits_to_keep" in inspect.signature(model.forward).parameters
@@ -76,50 +80,54 @@ class Engine:
 
     @torch.no_grad()
     def logprobs(self, rows: Sequence[Row]) -> list[list[float]]:
-        """Log-probability of each token of each row under the current weights; 0 off the mask."""
-        out: dict[int, list[float]] = {}
-        for part in microbatches(rows, self.train.microbatch_tokens):
-            batch = self._batch(part)
-            logp_BT, _ = self._forward(self.model, batch)
-            for row, line in zip(part, logp_BT.tolist(), strict=True):
-                out[id(row)] = line[: len(row.ids)]
-        return [out[id(row)] for row in rows]
+        """Return the log-probability of each token of each row under the current weights; 0 off the mask."""
+        return self._per_row(rows, lambda batch: self._forward(self.model, batch)[0])
 
-    def reinforce(self, rows: Sequence[Row]) -> StepStats:
-        """One optimiser step on the clipped policy loss of `rows` (a mini-batch)."""
-        algorithm = self.algorithm
+    @torch.no_grad()
+    def statistics(self, rows: Sequence[Row]) -> TokenStatistics:
+        """Return what estimators that read tokens need, under the current weights."""
+        both = self._per_row(
+            rows, lambda batch: torch.stack(self._squares(self.model, batch), dim=-1)
+        )
+        return TokenStatistics(
+            logprobs=[[pair[0] for pair in line] for line in both],
+            sum_pi_sq=[[pair[1] for pair in line] for line in both],
+        )
+
+    def prepare(self, rows: Sequence[Row]) -> list[Row]:
+        """Return all rows of a training step as the objective needs them, before the first update."""
+        if not self.objective.recomputes:
+            return list(rows)
+        return self.objective.correct(rows, self.logprobs(rows))
+
+    def reinforce(self, rows: Sequence[Row], seed: Sequence[int] = (0,)) -> StepStats:
+        """One optimiser step on the objective over `rows` (a mini-batch); `seed` is for its draws."""
         whole = self._batch(rows)
-        denominators = Denominators.of(whole.mask_BT, trajectory=whole.trajectory_B.tolist())
-        per_trajectory_B = trajectory_tokens(whole.mask_BT, whole.trajectory_B.tolist())
-        share_of = {id(row): n for row, n in zip(rows, per_trajectory_B.tolist(), strict=True)}
+        names = whole.trajectory_B.tolist()
+        denominators = Denominators.of(whole.mask_BT, max_tokens=self.max_tokens, trajectory=names)
+        share_B = trajectory_tokens(whole.mask_BT, names)
+        share_of = {id(row): n for row, n in zip(rows, share_B.tolist(), strict=True)}
+        rows, marked = self._selected(rows, share_of, seed)
         # A row without advantage has no policy gradient; it still counts in the denominators.
-        live = [row for row in rows if self.reference is not None or any(row.advantage)]
+        every = self.reference is not None or self.algorithm.entropy_coef > 0
+        live = [row for row in rows if every or any(row.advantage)]
         sums = dict.fromkeys(("loss", "kl", "clipped", "entropy"), 0.0)
         seen = 0
         self.optimizer.zero_grad(set_to_none=True)
         for part in microbatches(live, self.train.microbatch_tokens):
             batch = self._batch(part)
             logp_BT, entropy_BT = self._forward(self.model, batch)
-            policy = ppo(
-                logp_BT,
-                batch.old_logp_BT,
-                batch.advantage_BT,
-                batch.mask_BT,
-                clip_low=algorithm.clip_low,
-                clip_high=algorithm.clip_high,
-                dual_clip_c=algorithm.dual_clip,
-            )
-            token_loss_BT = policy.loss_BT
+            ref_BT = None
             if self.reference is not None:
                 with torch.no_grad():
-                    ref_BT, _ = self._forward(self.reference, batch)
-                k3_BT = kl_terms(logp_BT, ref_BT, batch.mask_BT)[2]
-                token_loss_BT = token_loss_BT + algorithm.kl_coef * k3_BT
-                sums["kl"] += k3_BT.detach().sum().item()
+                    ref_BT = self._forward(self.reference, batch)[0]
+            found = self.objective.token_loss(
+                batch, logp_BT, entropy_BT, ref_BT, self._marks(part, marked, batch)
+            )
             loss = aggregate(
-                token_loss_BT,
+                found.loss_BT,
                 batch.mask_BT,
-                algorithm.aggregation,
+                self.algorithm.aggregation_mode,
                 denominators=denominators,
                 trajectory_tokens_B=torch.tensor(
                     [share_of[id(row)] for row in part], device=whole.mask_BT.device
@@ -127,8 +135,9 @@ class Engine:
             )
             loss.backward()  # type: ignore[no-untyped-call]
             sums["loss"] += loss.item()
-            sums["clipped"] += float((policy.clipped_BT & batch.mask_BT).sum())
-            sums["entropy"] += float((entropy_BT * batch.mask_BT).sum())
+            sums["kl"] += float(found.k3_BT.sum())
+            sums["clipped"] += float(found.clipped_BT.sum())
+            sums["entropy"] += float((entropy_BT.detach() * batch.mask_BT).sum())
             seen += int(batch.mask_BT.sum())
         grad_norm = self._step() if live else 0.0
         return StepStats(
@@ -139,6 +148,46 @@ class Engine:
             grad_norm=grad_norm,
             n_tokens=denominators.tokens,
         )
+
+    def _selected(
+        self, rows: Sequence[Row], share_of: dict[int, int], seed: Sequence[int]
+    ) -> tuple[Sequence[Row], dict[int, list[bool]]]:
+        """Return the rows with the tokens that this mini-batch drops, and those that are marked."""
+        if not self.objective.ranks_tokens:
+            return rows, {}
+        with torch.no_grad():
+            both = self._per_row(
+                rows, lambda batch: torch.stack(self._forward(self.model, batch), dim=-1)
+            )
+        selected, marks = self.objective.select(
+            rows,
+            [[pair[0] for pair in line] for line in both],
+            [[pair[1] for pair in line] for line in both],
+            seed,
+        )
+        for before, after in zip(rows, selected, strict=True):
+            share_of[id(after)] = share_of[id(before)]
+        if marks is None:
+            return selected, {}
+        return selected, {id(row): line for row, line in zip(selected, marks, strict=True)}
+
+    @staticmethod
+    def _marks(part: Sequence[Row], marked: dict[int, list[bool]], batch: Batch) -> Tensor | None:
+        if not marked:
+            return None
+        width = batch.mask_BT.shape[1]
+        lines = [marked[id(row)][:width] for row in part]
+        full = [[*line, *[False] * (width - len(line))] for line in lines]
+        return torch.tensor(full, device=batch.mask_BT.device)
+
+    def _per_row(self, rows: Sequence[Row], compute: Callable[[Batch], Tensor]) -> list[list[Any]]:
+        """Return `compute` [B, T, ...] for each row, in the rows' order, without its padding."""
+        out: dict[int, list[Any]] = {}
+        for part in microbatches(rows, self.train.microbatch_tokens):
+            found = compute(self._batch(part)).tolist()
+            for row, line in zip(part, found, strict=True):
+                out[id(row)] = line[: len(row.ids)]
+        return [out[id(row)] for row in rows]
 
     def imitate(self, rows: Sequence[Row], smoothing: float, used_ids: Sequence[int]) -> float:
         """One optimiser step of supervised learning on the masked tokens; mean loss in nats.
@@ -181,14 +230,20 @@ class Engine:
         return (logits_BPV.float() / self.temperature).log_softmax(-1), at_P
 
     def _forward(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Log-probability of each masked token given what is before it, and entropy there; [B, T]."""
+        """Return the log-probability of each token given what is before it, and the entropy there, both
+        [B, T] and 0 off the mask. The entropy has a gradient if the bonus is on."""
         logp_BPV, at_P = self._distribution(model, batch)
         chosen_BP = logp_BPV.gather(-1, batch.ids_BT[:, at_P][..., None])[..., 0]
-        detached_BPV = logp_BPV.detach()
-        entropy_BP = -(detached_BPV.exp() * detached_BPV).sum(-1)
-        zero_BT = torch.zeros(batch.mask_BT.shape, device=batch.mask_BT.device)
-        logp_BT = torch.where(batch.mask_BT, zero_BT.index_copy(1, at_P, chosen_BP), zero_BT)
-        return logp_BT, zero_BT.index_copy(1, at_P, entropy_BP)
+        spread_BPV = logp_BPV if self.algorithm.entropy_coef > 0 else logp_BPV.detach()
+        entropy_BP = -(spread_BPV.exp() * spread_BPV).sum(-1)
+        return _place(chosen_BP, at_P, batch), _place(entropy_BP, at_P, batch)
+
+    def _squares(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return the log-probability of each token and the sum of squared probabilities there, [B, T]."""
+        logp_BPV, at_P = self._distribution(model, batch)
+        chosen_BP = logp_BPV.gather(-1, batch.ids_BT[:, at_P][..., None])[..., 0]
+        squares_BP = (2 * logp_BPV).exp().sum(-1)
+        return _place(chosen_BP, at_P, batch), _place(squares_BP, at_P, batch)
 
     def _step(self) -> float:
         parameters = [p for p in self.model.parameters() if p.grad is not None]
@@ -209,3 +264,9 @@ class Engine:
             betas=(0.9, 0.95),
             weight_decay=self.train.weight_decay,
         )
+
+
+def _place(x_BP: Tensor, at_P: Tensor, batch: Batch) -> Tensor:
+    """Put values at the P trained places back into [B, T]; 0 off the mask."""
+    zero_BT = torch.zeros(batch.mask_BT.shape, device=batch.mask_BT.device)
+    return torch.where(batch.mask_BT, zero_BT.index_copy(1, at_P, x_BP), zero_BT)

@@ -30,7 +30,7 @@ from verigym.episode import Episode
 from verigym.errors import RequestError, VerigymError
 from verigym.registry import resolve
 from verigym.trainers import checkpoint, tiny
-from verigym.trainers.batch import Row, TurnCredit, assign_credit, make_rows
+from verigym.trainers.batch import Row, TurnCredit, assign_credit, give_credit, make_rows
 from verigym.trainers.config import Config, read_config
 from verigym.trainers.engine import Engine, StepStats
 from verigym.trainers.measures import by_difficulty, optimisation, outcome, signal, total
@@ -141,6 +141,7 @@ class _Run:
             temperature=policy.temperature,
             train=config.train,
             algorithm=config.algorithm,
+            max_tokens=policy.max_new_tokens,
         )
         self.encoding: Encoding = (
             StepRows(
@@ -313,8 +314,11 @@ class _Run:
             on_wait=self._wait,
         )
         clock.append(time.perf_counter())
-        credit = assign_credit(episodes, config.algorithm)
-        rows = make_rows(episodes, credit)
+        rows = make_rows(episodes)
+        reads = config.algorithm.estimator.reads_tokens
+        statistics = self.engine.statistics(rows) if reads else None
+        credit = assign_credit(episodes, config.algorithm, rows, statistics)
+        rows = self.engine.prepare(give_credit(rows, credit))
         gaps = self._transcripts(number, episodes, credit)
         self.whole = False
         stats = self._update(number, rows)
@@ -362,7 +366,7 @@ class _Run:
             order = np.random.default_rng((self.config.seed, number, epoch)).permutation(len(rows))
             for start in range(0, len(rows), train.minibatch_rows):
                 part = [rows[i] for i in order[start : start + train.minibatch_rows]]
-                stats.append(self.engine.reinforce(part))
+                stats.append(self.engine.reinforce(part, (self.config.seed, number, epoch, start)))
         return stats
 
     def _transcripts(
@@ -379,8 +383,8 @@ class _Run:
         shown, earned = [episodes[i] for i in chosen], [credit[i] for i in chosen]
         per_episode = []
         gaps = [0.0]
-        for episode, turns in zip(shown, earned, strict=True):
-            rows = make_rows([episode], [turns])
+        for episode in shown:
+            rows = make_rows([episode])
             found = []
             for row, logprobs in zip(rows, self.engine.logprobs(rows), strict=True):
                 found += [p for p, on in zip(logprobs, row.mask, strict=True) if on]

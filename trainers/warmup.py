@@ -15,10 +15,9 @@ from verigym.agents.loop import play
 from verigym.agents.plan import Plan, Settings
 from verigym.agents.policies.hf import HFPolicy
 from verigym.agents.policy import Completion, Message, Request
-from verigym.agents.rows import token_rows
 from verigym.agents.sampling import generator
 from verigym.errors import RequestError
-from verigym.trainers.batch import Row
+from verigym.trainers.batch import Row, make_rows
 from verigym.trainers.config import WarmUpSection
 from verigym.trainers.engine import Engine
 
@@ -79,21 +78,7 @@ def demonstrate(
     settings: Settings,
 ) -> list[Row]:
     """Training rows of the demonstrator's play; episodes that fault give none."""
-    rows = []
-    for number, episode in enumerate(play(plans, demonstrator, encoding, settings)):
-        if episode.status == "fault":
-            continue
-        for row in token_rows(episode.turns):
-            rows.append(
-                Row(
-                    ids=row.ids,
-                    mask=row.mask,
-                    logprobs=row.logprobs,
-                    advantage=[0.0] * len(row.ids),
-                    trajectory=number,
-                )
-            )
-    return rows
+    return make_rows(list(play(plans, demonstrator, encoding, settings)))
 
 
 def warm_up(

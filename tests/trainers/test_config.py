@@ -19,7 +19,7 @@ GOOD = {"env": {"id": "games/keydoor"}}
         ({**GOOD, "train": {"step": 3}}, "unknown key train.step; did you mean 'steps'"),
         ({**GOOD, "train": {"steps": 0}}, "train.steps"),
         ({**GOOD, "train": {"steps": "many"}}, "got 'many'"),
-        ({**GOOD, "algorithm": {"name": "ppo"}}, "'gigpo' or 'grpo'"),
+        ({**GOOD, "algorithm": {"name": "ggpo"}}, "unknown algorithm.name 'ggpo'; did you mean"),
         ({"env": {}}, "env.id is missing"),
         ({}, "env is missing"),
     ],

@@ -89,6 +89,7 @@ def test_a_run_leaves_what_the_report_needs(whole: Path) -> None:
             "step_advantage",
             "advantage",
             "step_group_size",
+            "tokens",
         }
         assert len(logprobs) == len(tokens) == len(turn["response_ids"])
         assert logprobs == pytest.approx(turn["logprobs"], abs=1e-4)
@@ -196,7 +197,7 @@ def test_a_run_is_never_overwritten_nor_mixed(whole: Path) -> None:
     with pytest.raises(RequestError, match="--resume"):
         train(tiny_config(), whole)
     with pytest.raises(RequestError, match="another configuration"):
-        train(tiny_config(algorithm={"gamma": 0.5}), whole, resume=True)
+        train(tiny_config(algorithm={"options": {"gamma": 0.5}}), whole, resume=True)
 
 
 def test_a_full_disk_at_a_checkpoint_keeps_the_one_before(whole: Path, tmp_path: Path) -> None:

@@ -18,6 +18,30 @@ if TYPE_CHECKING:
     from verigym.trainers.run import Progress
 
 
+def _list(asked: bool) -> None:
+    """Print every estimator and loss with its options, and exit."""
+    if not asked:
+        return
+    from rich.table import Table
+
+    from verigym.trainers.credit.table import ESTIMATORS
+    from verigym.trainers.loss.table import LOSSES
+
+    estimators = Table("algorithm.name", "advantage per", "loss", "algorithm.options", "what it is")
+    for name, entry in ESTIMATORS.items():
+        what = f"{entry.summary} ({entry.source})"
+        estimators.add_row(name, entry.level, entry.loss, _names(entry.options), what)
+    losses = Table("algorithm.loss", "algorithm.loss_options", "what it is")
+    for name, loss in LOSSES.items():
+        losses.add_row(name, _names(loss.options), f"{loss.summary} ({loss.source})")
+    console.out().print(estimators, losses)
+    raise typer.Exit
+
+
+def _names(options: Any) -> str:
+    return "\n".join(f"{name} = {field.default}" for name, field in options.model_fields.items())
+
+
 def train(
     config: Annotated[Path, typer.Argument(help="TOML configuration; see docs/train.md.")],
     resume: Annotated[
@@ -33,6 +57,15 @@ def train(
             "--set", metavar="KEY=VALUE", help="Override one key, with dots for tables; repeatable."
         ),
     ] = None,
+    listed: Annotated[
+        bool,
+        typer.Option(
+            "--list",
+            is_eager=True,
+            callback=_list,
+            help="Print the estimators and losses with their options, and exit.",
+        ),
+    ] = False,
 ) -> None:
     """Train a policy from a TOML configuration; `verigym report` draws the run folder."""
     if not config.is_file():

@@ -1,0 +1,276 @@
+"""Every estimator and every loss by name: what they give on a small batch, and one step of training."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from verigym import ConfigError
+from verigym.cli.main import app
+from verigym.episode import Episode, Fault, Turn
+from verigym.trainers.batch import (
+    Batch,
+    TokenStatistics,
+    assign_credit,
+    give_credit,
+    make_rows,
+)
+from verigym.trainers.config import AlgorithmSection, parse_config
+from verigym.trainers.credit.table import ESTIMATORS
+from verigym.trainers.loss.table import LOSSES
+from verigym.trainers.objective import Objective
+from verigym.verdict import Status, Verdict
+
+EVERY = sorted(ESTIMATORS)
+POSSIBLE = sorted(LOSSES)
+
+
+def judged_as(score: float) -> Verdict:
+    return Verdict(status=Status.OK, score=score, parts={"right": score}, reason="x", digest="x")
+
+
+def turn(state: str, reward: float, tokens: int, seed: int, judged: bool = False) -> Turn:
+    rng = np.random.default_rng(seed)
+    return Turn(
+        observation="",
+        response="x",
+        action="x",
+        reward=reward,
+        state_key=state,
+        valid_action=seed % 5 != 0,
+        prompt_ids=[1, 2],
+        response_ids=[3] * tokens,
+        logprobs=(-rng.random(tokens)).tolist(),
+        mask=[1] * tokens,
+        verdict=judged_as(reward) if judged else None,
+    )
+
+
+def episode(number: int, group: str, rewards: list[float], states: str) -> Episode:
+    last = len(rewards) - 1
+    turns = [
+        turn(state, reward, 1 + (number + t) % 3, 10 * number + t + 1, t == last)
+        for t, (reward, state) in enumerate(zip(rewards, states, strict=True))
+    ]
+    return Episode(
+        id=str(number),
+        env_id="e",
+        task_id=group,
+        seed=0,
+        group_id=group,
+        difficulty="easy",
+        split="train",
+        turns=turns,
+    )
+
+
+def batch() -> list[Episode]:
+    episodes = [
+        episode(0, "a", [0, 0, 1], "stu"),
+        episode(1, "a", [0, 0], "st"),
+        episode(2, "a", [1], "s"),
+        episode(3, "b", [0, 1], "sv"),
+        episode(4, "b", [0, 0, 0], "svv"),
+        episode(5, "b", [0], "s"),
+    ]
+    episodes[5].status, episodes[5].fault = "fault", Fault(cause="x", detail="x")
+    return episodes
+
+
+def credit_of(name: str, episodes: list[Episode], **options: object):
+    algorithm = AlgorithmSection(name=name, options=options, invalid_penalty=0.0)
+    rows = make_rows(episodes)
+    values = [[0.5 * on for on in row.mask] for row in rows]
+    statistics = TokenStatistics(logprobs=[row.logprobs for row in rows], sum_pi_sq=values)
+    return rows, assign_credit(episodes, algorithm, rows, statistics)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_estimator_credits_every_turn(name):
+    rows, credit = credit_of(name, batch())
+    assert [len(found) for found in credit] == [3, 2, 1, 2, 3, 1]
+    assert not any(turn.advantage for turn in credit[5])
+    given = give_credit(rows, credit)
+    assert any(any(row.advantage) for row in given)
+    for row in given:
+        off = [a for a, on in zip(row.advantage, row.mask, strict=True) if not on]
+        assert not any(off)
+        assert np.isfinite(row.advantage).all()
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_faulted_episode_changes_nothing(name):
+    """Law 1: what a fault earned, and if it was played at all, is the same for the others."""
+    episodes = batch()
+    _, with_fault = credit_of(name, episodes)
+    paid = batch()
+    for one in paid[5].turns:
+        one.reward = 1.0
+    _, with_reward = credit_of(name, paid)
+    _, without = credit_of(name, episodes[:5])
+    assert with_fault[:5] == with_reward[:5] == without
+
+
+@pytest.mark.parametrize("name", [n for n in EVERY if ESTIMATORS[n].level == "episode"])
+def test_estimators_of_episodes_treat_its_turns_alike(name):
+    _, credit = credit_of(name, batch())
+    for found in credit:
+        assert len({turn.advantage for turn in found}) <= 1
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_equal_outcomes_teach_nothing_relative_to_the_group(name):
+    if name == "w-reinforce":
+        pytest.skip("has no baseline, by its definition")
+    same = [episode(n, "a", [0.0], "s") for n in (0, 3, 6)]
+    _, credit = credit_of(name, same)
+    assert all(abs(turn.advantage) < 1e-9 for found in credit for turn in found)
+
+
+def inputs(seed: int = 0):
+    rows, credit = credit_of("gigpo", batch())
+    rows = give_credit(rows, credit)
+    rng = np.random.default_rng(seed)
+    rows = [
+        replace(
+            row,
+            old=[p + 0.1 * rng.normal() * on for p, on in zip(row.logprobs, row.mask, strict=True)],
+        )
+        for row in rows
+    ]
+    made = Batch.of(rows, 0, torch.device("cpu"))
+    logp = (made.rollout_BT.double() + 0.1).requires_grad_(True)
+    return rows, made, logp
+
+
+@pytest.mark.parametrize("name", POSSIBLE)
+def test_every_loss_has_a_gradient_on_sampled_tokens_alone(name):
+    _, made, logp = inputs()
+    objective = Objective(AlgorithmSection(loss=name))
+    found = objective.token_loss(made, logp, torch.zeros_like(logp), None)
+    found.loss_BT.sum().backward()
+    assert logp.grad.abs().sum() > 0
+    assert not logp.grad[~made.mask_BT].any()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"correction": {"level": "token"}},
+        {"correction": {"level": "sequence", "action": "mask", "batch_normalize": True}},
+        {"correction": {"reject": {"seq_mean_k3": 1e-6}}},
+        {"correction": {"veto_high": 1.0001}},
+        {"m2po_threshold": 1e-6},
+    ],
+)
+def test_corrections_reach_the_rows(options):
+    rows, _, _ = inputs()
+    objective = Objective(AlgorithmSection(**options))
+    assert objective.recomputes
+    own = [row.old for row in rows]
+    found = objective.correct([replace(row, old=row.logprobs) for row in rows], own)
+    assert [row.old for row in found] == own
+    if "level" in options.get("correction", {}):
+        assert any(w not in (0.0, 1.0) for row in found for w in row.weight)
+    else:
+        assert any(any(row.dropped or ()) for row in found)
+
+
+@pytest.mark.parametrize("control", ["high-entropy", "clip-cov", "kl-cov"])
+def test_entropy_control_chooses_tokens(control):
+    rows, _, _ = inputs()
+    objective = Objective(AlgorithmSection(entropy_control=control, entropy_fraction=0.3))
+    entropy = [[0.1 * i * on for i, on in enumerate(row.mask)] for row in rows]
+    chosen, marks = objective.select(rows, [row.old for row in rows], entropy, (1, 2))
+    again, _ = objective.select(rows, [row.old for row in rows], entropy, (1, 2))
+    assert chosen == again
+    if control == "kl-cov":
+        assert any(map(any, marks))
+    elif control == "high-entropy":
+        assert any(any(row.dropped or ()) for row in chosen)
+
+
+def test_kl_and_entropy_terms_add_up():
+    _, made, logp = inputs()
+    ref = made.rollout_BT.double()
+    plain = Objective(AlgorithmSection()).token_loss(made, logp, torch.zeros_like(logp), None)
+    for kind in ("k1", "k2", "k3", "k3+", "unbiased"):
+        objective = Objective(AlgorithmSection(kl=kind, kl_coef=2.0))
+        with_kl = objective.token_loss(made, logp, torch.zeros_like(logp), ref)
+        assert (with_kl.loss_BT - plain.loss_BT)[made.mask_BT].sum() > 0
+    bonus = Objective(AlgorithmSection(entropy_coef=0.5))
+    with_bonus = bonus.token_loss(made, logp, torch.ones_like(logp), None)
+    lower = (plain.loss_BT - with_bonus.loss_BT)[made.mask_BT]
+    torch.testing.assert_close(lower, torch.full_like(lower, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "said"),
+    [
+        ({"name": "gppo"}, "unknown algorithm.name 'gppo'; did you mean"),
+        ({"loss": "gspoo"}, "unknown algorithm.loss 'gspoo'; did you mean 'gspo'"),
+        ({"options": {"gama": 1}}, "unknown key algorithm.options.gama; did you mean 'gamma'"),
+        ({"options": {"gamma": 2}}, "algorithm.options.gamma: Input should be less than or equal"),
+        ({"loss_options": {"clip": 1}}, "unknown key algorithm.loss_options.clip; did you mean"),
+        (
+            {"name": "otb", "loss": "gspo"},
+            "each token an advantage of its own; use a loss per token",
+        ),
+        ({"loss": "dppo", "old_logprobs": "recomputed"}, "anchored on the sampler's"),
+        ({"loss": "gspo", "entropy_control": "kl-cov"}, "defined for loss ppo"),
+        ({"correction": {"reject": {"seq_k1": 1}}}, "unknown quantity 'seq_k1'; did you mean"),
+    ],
+)
+def test_impossible_settings_are_refused_with_the_reason(algorithm, said):
+    with pytest.raises(ConfigError) as caught:
+        parse_config({"env": {"id": "keydoor"}, "algorithm": algorithm})
+    assert said in str(caught.value)
+
+
+def test_one_ratio_per_row_needs_one_advantage_per_row():
+    tree = {"env": {"id": "keydoor"}, "policy": {"encoding": "transcript"}}
+    parse_config({**tree, "algorithm": {"name": "grpo", "loss": "gspo"}})
+    with pytest.raises(ConfigError, match="turns whose advantages differ under gigpo"):
+        parse_config({**tree, "algorithm": {"name": "gigpo", "loss": "gspo"}})
+
+
+def test_the_list_of_names_is_printed():
+    found = CliRunner().invoke(app, ["train", "--list"])
+    assert found.exit_code == 0, found.output
+    for name in (*ESTIMATORS, *LOSSES):
+        assert name in found.output
+
+
+def _one_step(tmp_path: Path, *settings: str) -> dict[str, object]:
+    path = tmp_path / "c.toml"
+    path.write_text('[env]\nid = "keydoor"\nmax_turns = 4\n[policy]\nmax_new_tokens = 2\n')
+    small = ("train.steps=1", "train.groups=2", "train.group_size=3", "warmup.episodes=0")
+    rest = ("eval.episodes=2", "train.threads=1", "policy.show_task=false", "train.lr=0.001")
+    arguments = ["train", str(path), "--out", str(tmp_path / "run")]
+    for one in (*small, *rest, *settings):
+        arguments += ["--set", one]
+    found = CliRunner().invoke(app, arguments)
+    assert found.exit_code == 0, found.output
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    return json.loads(lines[-1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EVERY)
+def test_one_step_with_every_estimator_and_its_loss(name, tmp_path):
+    line = _one_step(tmp_path, f"algorithm.name={name}")
+    assert line["step"] == 1
+    assert line["n_tokens"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", POSSIBLE)
+def test_one_step_with_every_loss(name, tmp_path):
+    line = _one_step(tmp_path, "algorithm.name=grpo", f"algorithm.loss={name}")
+    assert np.isfinite(line["grad_norm"])

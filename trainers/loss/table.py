@@ -1,0 +1,271 @@
+"""Every policy loss by name: what `algorithm.loss` may be, and its options.
+
+The configuration, the engine, the documentation and the tests read this table and no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pydantic import Field
+from torch import Tensor
+
+from verigym.trainers.credit.table import Options
+from verigym.trainers.loss.cispo import cispo
+from verigym.trainers.loss.decoupled import decoupled
+from verigym.trainers.loss.dppo import dppo
+from verigym.trainers.loss.gmpo import gmpo
+from verigym.trainers.loss.gspo import gspo
+from verigym.trainers.loss.ppo import ppo
+from verigym.trainers.loss.sapo import sapo
+from verigym.trainers.loss.tokens import PolicyLoss
+from verigym.trainers.loss.vespo import vespo
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Inputs:
+    """What a loss reads, all [B, T]: `logp_BT` has the gradient.
+
+    `old_BT` is the policy at the start of the update, `rollout_BT` the sampler's record; the two are
+    the same unless `algorithm.old_logprobs` is `recomputed`. `weight_BT` is the correction from one to
+    the other, None without one.
+    """
+
+    logp_BT: Tensor
+    old_BT: Tensor
+    rollout_BT: Tensor
+    adv_BT: Tensor
+    mask_BT: Tensor
+    weight_BT: Tensor | None = None
+
+    @property
+    def adv_B(self) -> Tensor:
+        """The advantage of each row, that of its first unmasked token."""
+        at_B1 = (self.mask_BT != 0).float().argmax(dim=-1, keepdim=True)
+        return self.adv_BT.gather(1, at_B1)[:, 0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    """One entry of the table.
+
+    `one_advantage` marks losses with one ratio per row, which need one advantage per row.
+    `anchored` marks losses that are anchored on the sampler's log-probabilities already, so that no
+    rollout correction may be added. `recomputes` asks for the policy at the start of the update.
+    """
+
+    summary: str
+    source: str
+    options: type[Options]
+    compute: Callable[[Inputs, Any], PolicyLoss]
+    one_advantage: bool = False
+    anchored: bool = False
+    recomputes: bool = False
+    aggregation: str | None = None
+
+
+class Ppo(Options):
+    """Options of `ppo`."""
+
+    clip_low: float = Field(default=0.2, gt=0)
+    clip_high: float = Field(default=0.2, gt=0)
+    """0.28 is DAPO's clip-higher."""
+    dual_clip: float | None = Field(default=None, gt=1)
+    """Bound on the loss of tokens with a negative advantage, usually 3; None for none."""
+    ratio_cap: float | None = Field(default=None, gt=1)
+    """TRL's delta: a bound on the unclipped ratio; None for none."""
+
+
+class Gspo(Options):
+    """Options of `gspo`."""
+
+    clip_low: float = Field(default=3e-4, gt=0)
+    clip_high: float = Field(default=4e-4, gt=0)
+
+
+class Gmpo(Options):
+    """Options of `gmpo`; both bounds hold for the log-ratio."""
+
+    clip_low: float = Field(default=0.4, gt=0)
+    clip_high: float = Field(default=0.4, gt=0)
+
+
+class Cispo(Options):
+    """Options of `cispo`; the bounds hold for the ratio itself."""
+
+    ratio_max: float = Field(default=5.0, gt=0)
+    ratio_min: float | None = Field(default=None, ge=0)
+
+
+class Sapo(Options):
+    """Options of `sapo`."""
+
+    tau_pos: float = Field(default=1.0, gt=0)
+    tau_neg: float = Field(default=1.05, gt=0)
+
+
+class Vespo(Options):
+    """Options of `vespo`: power and decay for either sign of the advantage."""
+
+    k_pos: float = Field(default=2.0, ge=0)
+    lambda_pos: float = Field(default=3.0, ge=0)
+    k_neg: float = Field(default=3.0, ge=0)
+    lambda_neg: float = Field(default=2.0, ge=0)
+
+
+class Dppo(Options):
+    """Options of `dppo`."""
+
+    kind: Literal["tv", "kl", "abs"] = "tv"
+    """Measure of how far a probability moved."""
+    delta_low: float = Field(default=0.15, gt=0)
+    delta_high: float = Field(default=0.15, gt=0)
+    form: Literal["logp", "ratio"] = "logp"
+    ratio_cap: float | None = Field(default=20.0, gt=0)
+    kl_coef: float = Field(default=0.0, ge=0)
+    """Weight of the squared log-ratio."""
+
+
+class Decoupled(Options):
+    """Options of `decoupled`."""
+
+    clip_low: float = Field(default=0.2, gt=0)
+    clip_high: float = Field(default=0.2, gt=0)
+    dual_clip: float | None = Field(default=None, gt=1)
+    cap: float | None = Field(default=None, gt=1)
+    """Tokens whose weight is larger lose their gradient; None for none."""
+
+
+def _weighted(loss: PolicyLoss, x: Inputs) -> PolicyLoss:
+    if x.weight_BT is None:
+        return loss
+    return PolicyLoss(x.weight_BT * loss.loss_BT, loss.ratio_BT, loss.clipped_BT)
+
+
+def _ppo(x: Inputs, o: Ppo) -> PolicyLoss:
+    found = ppo(
+        x.logp_BT,
+        x.old_BT,
+        x.adv_BT,
+        x.mask_BT,
+        clip_low=o.clip_low,
+        clip_high=o.clip_high,
+        dual_clip_c=o.dual_clip,
+        ratio_cap=o.ratio_cap,
+    )
+    return _weighted(found, x)
+
+
+def _gspo(x: Inputs, o: Gspo) -> PolicyLoss:
+    found = gspo(x.logp_BT, x.old_BT, x.adv_B, x.mask_BT, **o.model_dump())
+    on = x.mask_BT != 0
+    ratio_BT = found.ratio_B[:, None].expand(on.shape)
+    return _weighted(PolicyLoss(found.loss_BT, ratio_BT, found.clipped_B[:, None] & on), x)
+
+
+def _gmpo(x: Inputs, o: Gmpo) -> PolicyLoss:
+    found, clipped_BT = gmpo(x.logp_BT, x.old_BT, x.adv_B, x.mask_BT, **o.model_dump())
+    ratio_BT = found.ratio_B[:, None].expand(clipped_BT.shape)
+    return _weighted(PolicyLoss(found.loss_BT, ratio_BT, clipped_BT), x)
+
+
+def _cispo(x: Inputs, o: Cispo) -> PolicyLoss:
+    return _weighted(cispo(x.logp_BT, x.old_BT, x.adv_BT, x.mask_BT, **o.model_dump()), x)
+
+
+def _sapo(x: Inputs, o: Sapo) -> PolicyLoss:
+    return _weighted(sapo(x.logp_BT, x.old_BT, x.adv_BT, x.mask_BT, **o.model_dump()), x)
+
+
+def _vespo(x: Inputs, o: Vespo) -> PolicyLoss:
+    found, _, _ = vespo(
+        x.logp_BT,
+        x.old_BT,
+        x.adv_B,
+        x.mask_BT,
+        rollout_weight_BT=x.weight_BT,
+        **o.model_dump(),
+    )
+    return found
+
+
+def _dppo(x: Inputs, o: Dppo) -> PolicyLoss:
+    return dppo(x.logp_BT, x.rollout_BT, x.adv_BT, x.mask_BT, **o.model_dump())
+
+
+def _decoupled(x: Inputs, o: Decoupled) -> PolicyLoss:
+    found, _ = decoupled(
+        x.logp_BT,
+        x.old_BT,
+        x.rollout_BT,
+        x.adv_BT,
+        x.mask_BT,
+        clip_low=o.clip_low,
+        clip_high=o.clip_high,
+        dual_clip_c=o.dual_clip,
+        cap=o.cap,
+    )
+    return found
+
+
+LOSSES: dict[str, Loss] = {
+    "ppo": Loss(
+        summary="clip each token's ratio",
+        source="arXiv 1707.06347",
+        options=Ppo,
+        compute=_ppo,
+    ),
+    "gspo": Loss(
+        summary="clip one ratio per row",
+        source="arXiv 2507.18071",
+        options=Gspo,
+        compute=_gspo,
+        one_advantage=True,
+        aggregation="seq-mean-token-mean",
+    ),
+    "cispo": Loss(
+        summary="clip the weight, keep every token's gradient",
+        source="arXiv 2506.13585",
+        options=Cispo,
+        compute=_cispo,
+    ),
+    "gmpo": Loss(
+        summary="geometric mean of clipped ratios",
+        source="arXiv 2507.20673",
+        options=Gmpo,
+        compute=_gmpo,
+        one_advantage=True,
+        aggregation="seq-mean-token-mean",
+    ),
+    "sapo": Loss(
+        summary="a soft gate in place of the clip",
+        source="arXiv 2511.20347",
+        options=Sapo,
+        compute=_sapo,
+        aggregation="seq-mean-token-mean",
+    ),
+    "vespo": Loss(
+        summary="a smooth kernel on the row's weight",
+        source="arXiv 2602.10693",
+        options=Vespo,
+        compute=_vespo,
+        one_advantage=True,
+    ),
+    "dppo": Loss(
+        summary="drop tokens whose probability moved too far",
+        source="arXiv 2602.04879",
+        options=Dppo,
+        compute=_dppo,
+        anchored=True,
+    ),
+    "decoupled": Loss(
+        summary="clip around a proximal policy, weighed by its distance from the sampler's",
+        source="arXiv 2505.24298",
+        options=Decoupled,
+        compute=_decoupled,
+        anchored=True,
+        recomputes=True,
+    ),
+}
