@@ -27,7 +27,7 @@ from verigym.canonical import to_json
 from verigym.errors import ConfigError, MissingError, RequestError, suggestion
 from verigym.missing import REASON
 from verigym.sandbox.local import LocalSandbox
-from verigym.server import direct, judges, metrics, openapi, page, refusals, sandbox
+from verigym.server import direct, groups, judges, metrics, openapi, page, refusals, sandbox
 from verigym.server.body import BatchBody, VerifyBody, read
 from verigym.server.crowd import Crowd
 from verigym.server.envs import routes as envs
@@ -61,6 +61,7 @@ _log = logging.getLogger(__name__)
 
 _verify_decoder = msgspec.json.Decoder(VerifyBody)
 _batch_decoder = msgspec.json.Decoder(BatchBody)
+_group_decoder = msgspec.json.Decoder(groups.GroupBody)
 
 _OPEN_REASONS = frozenset(
     {REASON, "deadline", "load_timeout", "worker_died", "pool_closed", "cancelled"}
@@ -191,6 +192,24 @@ class _Service:
         }
         return [_presentable(by_place[i]) for i in range(len(asks))]
 
+    async def judge_group(self, ask: groups.GroupBody, lane: str, deadline: float) -> list[Verdict]:
+        """Return the verdicts on the members of a group in order. Raises Refusal."""
+        self.check(ask.question(), "$.of")
+        try:
+            verdicts = await groups.judge_group(
+                await groups.make_group(ask, self.pool),
+                ask,
+                self.pool,
+                timeout_s=ask.timeout_s or self.settings.timeout_s,
+                deadline=deadline,
+                lane=lane,
+            )
+        except PoolBusy as error:
+            raise self.full(lane) from error
+        except PoolClosed as error:
+            raise stopping() from error
+        return list(map(_presentable, verdicts))
+
     async def _judge_alike(
         self, asks: Sequence[VerifyBody], where: str, first: int, lane: str, deadline: float
     ) -> list[Verdict]:
@@ -248,7 +267,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
             service = await asyncio.to_thread(_start, settings, ids, watch, loop, n_callers)
             numbers.read_from(lambda: metrics.of_pool(service.pool))
             app.state.service = service
-            for path in ("/v1/verify", "/v1/verify/batch"):
+            for path in ("/v1/verify", "/v1/verify/batch", "/v1/verify/group"):
                 gate.before[path] = service.admit
             stack.push_async_callback(asyncio.to_thread, service.pool.close)
             jobs = app.state.jobs = await _start_jobs(settings, service, open_store)
@@ -308,6 +327,27 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
             judging = service.judge(batch.items, "$.items[{}]", lane, deadline_of(request))
             verdicts = await while_there(request, judging)
         return _json({"verdicts": verdicts})
+
+    @app.post(
+        "/v1/verify/group",
+        summary="Judge the members of a group together",
+        openapi_extra=openapi.GROUP,
+    )
+    async def verify_group(request: Request) -> Response:
+        service = _service(app)
+        with service.holding(request) as lane:
+            ask = await read(request, _group_decoder, settings)
+            judging = service.judge_group(ask, lane, deadline_of(request))
+            verdicts = await while_there(request, judging)
+        return _json({"verdicts": verdicts})
+
+    @app.get(
+        "/v1/verifiers/groups",
+        summary="The group verifiers with their versions and parameters",
+        openapi_extra=openapi.GROUPS,
+    )
+    async def group_verifiers() -> Response:
+        return _json({"verifiers": groups.list_cards()})
 
     metrics.install(app, numbers)
     page.install(app)

@@ -15,6 +15,7 @@ from fastapi.openapi.utils import get_openapi
 
 from verigym.sandbox import wire
 from verigym.server.body import BatchBody, VerifyBody
+from verigym.server.groups import GroupBody, GroupList
 from verigym.server.limits import DEADLINE_HEADER
 from verigym.verdict import Verdict
 
@@ -100,6 +101,8 @@ _TYPES = (
         VerdictList,
         Error,
         Nothing,
+        GroupBody,
+        GroupList,
     ),
     *(wire.SandboxCard, wire.JobBody, wire.ResultBody, wire.SessionBody, wire.SessionCard),
     *(wire.CellBody, wire.CellResult, wire.FileBody, wire.Blob),
@@ -181,6 +184,8 @@ CARD = operation(AuditCard, None, (401, 403, 404, 500, 503))
 VERIFY = operation(Verdict, VerifyBody, ON_BODIES)
 BATCH = operation(VerdictList, BatchBody, ON_BODIES)
 BATCH["responses"]["200"]["content"]["application/x-ndjson"] = {"schema": {"type": "string"}}
+GROUP = operation(VerdictList, GroupBody, ON_BODIES)
+GROUPS = operation(GroupList, None, (401, 403, 500, 503))
 SANDBOX = operation(wire.SandboxCard, None, (401, 403, 500, 503))
 RUN = operation(wire.ResultBody, wire.JobBody, ON_BODIES)
 CANCEL = operation(Nothing, None, (401, 403, 404, 500, 503))

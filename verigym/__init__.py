@@ -16,9 +16,18 @@ from verigym.errors import (
     TaskError,
     VerigymError,
 )
+from verigym.group import GroupVerifier
 from verigym.judge import Judge
 from verigym.question import Ask, Question
-from verigym.registry import list_envs, list_verifiers, make, make_verifier, register_all
+from verigym.registry import (
+    list_envs,
+    list_group_verifiers,
+    list_verifiers,
+    make,
+    make_group_verifier,
+    make_verifier,
+    register_all,
+)
 from verigym.task import Task
 from verigym.vector import make_vec
 from verigym.verdict import Status, Verdict, VerifierFault, fault, scored, scored_by_parts, unusable
@@ -35,6 +44,7 @@ __all__ = [
     "Env",
     "Episode",
     "Fault",
+    "GroupVerifier",
     "Judge",
     "MissingError",
     "Move",
@@ -55,8 +65,10 @@ __all__ = [
     "__version__",
     "fault",
     "list_envs",
+    "list_group_verifiers",
     "list_verifiers",
     "make",
+    "make_group_verifier",
     "make_vec",
     "make_verifier",
     "scored",

@@ -16,9 +16,20 @@ import math
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Final,
+    Generic,
+    Literal,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import msgspec
+from typing_extensions import TypeVar
 
 from verigym.canonical import JSON
 from verigym.errors import RequestError, TaskError, suggestion
@@ -50,6 +61,44 @@ _STEPS = re.compile(r"\[(\d+)\]|([^.\[]+)")
 _LONGEST_VALUE = 200
 
 S = TypeVar("S", bound=msgspec.Struct)
+P = TypeVar("P", bound=msgspec.Struct, default=msgspec.Struct, covariant=True)
+
+
+class NoParams(msgspec.Struct, frozen=True):
+    """Parameters of a class that has none."""
+
+
+class Parameterised(Generic[P]):
+    """Base of classes made with parameters that `P` declares, such as `Verifier[P]`.
+
+    `settings` holds their values; `params` is the same as plain data, which digests cover.
+    """
+
+    id: ClassVar[str]
+    version: ClassVar[int]
+    params_type: ClassVar[type[msgspec.Struct]] = NoParams
+    """`P`, set by naming it in the class statement."""
+    settings: P
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__dict__.keys() & {"defaults", "param_schemas"}:
+            raise TaskError(
+                f"{cls.__name__} declares its parameters by defaults and param_schemas, which are not read; "
+                f"declare them in class Params(msgspec.Struct, frozen=True) and write {cls.__name__}(Verifier[Params])"
+            )
+        for base in cls.__dict__.get("__orig_bases__", ()):
+            for kind in get_args(base):
+                if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+                    cls.params_type = kind
+
+    def __init__(self, **params: JSON) -> None:
+        self.settings = cast(P, read(self.params_type, params, f"verifier {self.id}"))
+        self.params: dict[str, JSON] = plain(self.settings, params)
+
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of the parameters: types, ranges, choices, defaults and descriptions."""
+        return schema_of(self.params_type)
 
 
 def read(kind: type[S], given: Mapping[str, JSON], owner: str) -> S:

@@ -23,16 +23,17 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import gymnasium
 from gymnasium.envs import registration
 
-from verigym.builtin import read_tables
+from verigym.builtin import Kind, read_tables
 from verigym.canonical import JSON
 from verigym.doors import DOORS
 from verigym.env import Env
 from verigym.errors import RequestError, TaskError, suggestion
+from verigym.group import GroupVerifier
 from verigym.judge import Judge
 from verigym.missing import raise_explained
 from verigym.verifier import Verifier
@@ -101,6 +102,12 @@ def list_doors(installed: bool = True) -> dict[str, EnvEntry]:
 def list_verifiers() -> dict[str, str]:
     """Return every registered verifier by id, with its import path, sorted."""
     return {point.name: point.value for point in _points("verifiers")}
+
+
+@cache
+def list_group_verifiers() -> dict[str, str]:
+    """Return every registered group verifier by id, with its import path, sorted."""
+    return {point.name: point.value for point in _points("group_verifiers")}
 
 
 def register_all() -> None:
@@ -273,6 +280,46 @@ def make_verifier(name: str, **params: JSON) -> Verifier:
     return _load_verifier(name)(**params)
 
 
+def make_group_verifier(
+    name: str, of: Judge | Mapping[str, JSON] | str, **params: JSON
+) -> GroupVerifier:
+    """Make a group verifier by id that asks the judge `of`.
+
+    `of` is a judge, the id of a verifier, or an object of its id and parameters like
+    `{"verifier": "math/answer", "params": {"tolerance": 0.01}}`. Raises RequestError with suggestions for an unknown id.
+    """
+    loaded = find_group_verifier(name)
+    if isinstance(of, Judge):
+        return loaded(of, **params)
+    given = {"verifier": of} if isinstance(of, str) else of
+    for key in given:
+        if key not in ("verifier", "params"):
+            raise RequestError(f"of has no {key!r}; {suggestion(key, ('verifier', 'params'))}")
+    inner, settings = given.get("verifier"), given.get("params") or {}
+    if not isinstance(inner, str) or not isinstance(settings, dict):
+        raise RequestError(
+            f'of must be the id of a verifier, or {{"verifier": id, "params": {{...}}}}, got {of!r}'
+        )
+    return loaded(make_verifier(inner, **settings), **params)
+
+
+@cache
+def find_group_verifier(name: str) -> type[GroupVerifier]:
+    """Return the class of a group verifier by id. Raises RequestError with suggestions for an unknown id."""
+    for point in _points("group_verifiers"):
+        if point.name == name:
+            loaded = _load(point.value, f"group verifier {name}")
+            if not (isinstance(loaded, type) and issubclass(loaded, GroupVerifier)):
+                raise TaskError(f"{name!r} ({point.value}) is not a verigym.GroupVerifier")
+            if loaded.id != name:
+                raise TaskError(
+                    f"group verifier {name!r} ({point.value}) calls itself {loaded.id!r}"
+                )
+            return loaded
+    known = list_group_verifiers()
+    raise RequestError(f"unknown group verifier {name!r}; {suggestion(name, known)}")
+
+
 @cache
 def _load_verifier(name: str) -> type[Verifier]:
     for point in _points("verifiers"):
@@ -308,10 +355,10 @@ def _load(target: str, what: str) -> Any:
 
 
 @cache
-def _points(room: Literal["envs", "verifiers"]) -> tuple[EntryPoint, ...]:
+def _points(kind: Kind) -> tuple[EntryPoint, ...]:
     """Return the rows of the tables and the entry points of other packages, sorted by name."""
-    group = f"verigym.{room}"
-    points = read_tables(room)
+    group = f"verigym.{kind}"
+    points = read_tables(kind)
     for point in entry_points(group=group):
         other = points.setdefault(point.name, point)
         if other.value != point.value:

@@ -175,6 +175,55 @@ class Batch:
         return self.fill([failed.verdict] * len(self.bodies))
 
 
+@dataclass(frozen=True)
+class GroupBatch:
+    """Submissions to judge together, and the verdicts on those that JSON cannot hold.
+
+    The service judges an empty text in the place of such a one.
+    """
+
+    verifier: str
+    body: bytes
+    refused: list[Verdict | None]
+
+    @staticmethod
+    def of(
+        verifier: str,
+        of: str | Mapping[str, JSON],
+        task: Task,
+        submissions: Sequence[JSON],
+        params: Mapping[str, JSON] | None,
+        timeout_s: float,
+    ) -> GroupBatch:
+        """Build the batch. Raises RequestError for parameters or a task that JSON cannot hold."""
+        refused = [refusal(one) for one in submissions]
+        body = to_json(
+            {
+                "verifier": verifier,
+                "of": {"verifier": of} if isinstance(of, str) else of,
+                "params": params or {},
+                "task": task,
+                "submissions": [
+                    "" if unfit else one for unfit, one in zip(refused, submissions, strict=True)
+                ],
+                "timeout_s": judging_time(timeout_s),
+            }
+        )
+        return GroupBatch(verifier, body, refused)
+
+    def read(self, answer: bytes) -> list[Verdict]:
+        """Decode the answer of POST /v1/verify/group. Raises Failed if it is malformed."""
+        verdicts = read_verdicts(answer, self.verifier, len(self.refused))
+        return [
+            verdict if unfit is None else unfit.stamped(verdict.verifier, "")
+            for unfit, verdict in zip(self.refused, verdicts, strict=True)
+        ]
+
+    def fail(self, failed: Failed) -> list[Verdict]:
+        """Return a fault for every submission."""
+        return [unfit or failed.verdict for unfit in self.refused]
+
+
 def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> bytes:
     """Return the body of a successful answer. Raises RequestError for the caller's mistake, else Failed."""
     if 200 <= status < 300:

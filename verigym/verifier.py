@@ -1,44 +1,36 @@
 """`Verifier[P]`, the class that an author subclasses: `(task, submission) -> Verdict`; versioned and pure.
 
-class Params(msgspec.Struct, frozen=True):
-    fold: Annotated[bool, Meta(description="Ignore case.")] = False
+    class Params(msgspec.Struct, frozen=True):
+        fold: Annotated[bool, Meta(description="Ignore case.")] = False
 
-class Exact(Verifier[Params]):
-    id = "mine/exact"
-    version = 1
+    class Exact(Verifier[Params]):
+        id = "mine/exact"
+        version = 1
 
-    def judge(self, task, submission):
-        same = submission.lower() == task.reference if self.settings.fold else submission == task.reference
-        return scored(float(same), "compared")
+        def judge(self, task, submission):
+            fold = str.casefold if self.settings.fold else str
+            return scored(float(fold(submission) == fold(task.reference)), "compared")
+
+`P` may be left out for a verifier without parameters.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Generic, cast, get_args
+from typing import Any, ClassVar
 
-import msgspec
-from typing_extensions import TypeVar
-
-from verigym import params as parameters
 from verigym.canonical import JSON
 from verigym.errors import MissingError, RequestError, SandboxError, TaskError
 from verigym.judge import Judge
 from verigym.missing import REASON, explain
+from verigym.params import P, Parameterised
 from verigym.submission import identity_of, refusal
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault
 
 
-class NoParams(msgspec.Struct, frozen=True):
-    """Parameters of a verifier that has none."""
-
-
-P = TypeVar("P", bound=msgspec.Struct, default=msgspec.Struct, covariant=True)
-
-
-class Verifier(Judge, Generic[P]):
+class Verifier(Parameterised[P], Judge):
     """Judges submissions in this process. Subclasses set `id` and `version`, and write `judge`.
 
     A change that can alter any score raises `version`. `P` declares the parameters: a frozen
@@ -48,9 +40,6 @@ class Verifier(Judge, Generic[P]):
 
     id: ClassVar[str]
     version: ClassVar[int]
-    params_type: ClassVar[type[msgspec.Struct]] = NoParams
-    """`P`, set by naming it in the class statement."""
-    settings: P
     about: ClassVar[str] = ""
     """Description in one line: what is judged and what a submission looks like."""
     evidence: ClassVar[str] = ""
@@ -58,26 +47,6 @@ class Verifier(Judge, Generic[P]):
     ignored."""
     weights: ClassVar[Mapping[str, float]] = {}
     """Weights of a verdict's parts in the score; a weight of 0 is reported but not scored."""
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if cls.__dict__.keys() & {"defaults", "param_schemas"}:
-            raise TaskError(
-                f"{cls.__name__} declares its parameters by defaults and param_schemas, which are not read; "
-                f"declare them in class Params(msgspec.Struct, frozen=True) and write {cls.__name__}(Verifier[Params])"
-            )
-        for base in cls.__dict__.get("__orig_bases__", ()):
-            for kind in get_args(base):
-                if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-                    cls.params_type = kind
-
-    def __init__(self, **params: JSON) -> None:
-        self.settings = cast(P, parameters.read(self.params_type, params, f"verifier {self.id}"))
-        self.params: dict[str, JSON] = parameters.plain(self.settings, params)
-
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the parameters: types, ranges, choices, defaults and descriptions."""
-        return parameters.schema_of(self.params_type)
 
     @abstractmethod
     def judge(self, task: Task, submission: JSON) -> Verdict:

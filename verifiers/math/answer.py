@@ -8,6 +8,7 @@ and every step is bounded in characters, tokens, depth, digits and terms before 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, ClassVar, Literal
 
@@ -70,7 +71,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
     the form that is required) or `restated` (an expression of the question); unusable with `no_answer`, `several_answers`,
     `too_long` or `not_text`. The reference is `{"answer": text}` or `{"answers": [text, ...]}` (any of
     them is right), with the `question` where the form of the answer hangs on it (options, units,
-    percent, base, rounding), and perhaps the `form`, which goes before the parameter.
+    percent, base, rounding), and perhaps the `form`, which goes before the parameter. `{"reply": text}` in
+    place of the answer is another reply, whose answer is taken for right; `group/majority` asks so.
     """
 
     id: ClassVar[str] = "math/answer"
@@ -87,6 +89,34 @@ class AnswerVerifier(Verifier[AnswerParams]):
 
     def judge(self, task: Task, submission: JSON) -> Verdict:
         """Judge the final answer of a reply against the reference of `task`."""
+        reference = task.reference
+        if not isinstance(reference, dict) or "reply" not in reference:
+            return self._compare(task, submission)
+        form_of(task)
+        # The task's author is to blame for all but the reply.
+        _, question = written_reference(with_answer(task, "1"))
+        found = self._stated(question, reference["reply"])
+        if isinstance(found, Verdict):
+            return found
+        try:
+            return self._compare(with_answer(task, found), submission)
+        except TaskError as error:
+            return unusable("no_answer", f"the reply in the reference gives no answer: {error}")
+
+    def _stated(self, question: str, reply: JSON) -> str | Verdict:
+        """Return the answer of the reply that takes the place of a reference answer."""
+        if not isinstance(reply, str) or len(reply) > MAX_REPLY_CHARS:
+            return unusable(
+                "no_answer", "the reply in the reference is not a text that can be read"
+            )
+        found = extract(reply, self.settings.extract, question, commas=False)
+        if found.answer and reads_decimal_comma(found.answer, question):
+            found = extract(reply, self.settings.extract, question, commas=True)
+        if not found.answer or found.also:
+            return unusable("no_answer", "the reply in the reference gives no answer, or several")
+        return found.answer
+
+    def _compare(self, task: Task, submission: JSON) -> Verdict:
         golds, question = reference_of(task)
         form = form_of(task) or self.settings.form
         if not isinstance(submission, str):
@@ -165,6 +195,13 @@ def form_of(task: Task) -> str:
     if form not in FORMS:
         raise TaskError(f"task {task.id}: form must be one of {', '.join(FORMS)}, got {form!r}")
     return str(form)
+
+
+def with_answer(task: Task, answer: str) -> Task:
+    """Return the task with `answer` as its only right one, in place of another reply."""
+    assert isinstance(task.reference, dict)
+    kept = {k: v for k, v in task.reference.items() if k not in ("reply", "answer", "answers")}
+    return replace(task, reference={**kept, "answer": answer})
 
 
 def reference_of(task: Task) -> tuple[tuple[str, ...], str]:

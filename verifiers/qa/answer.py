@@ -9,6 +9,9 @@ The reference is
                   one must be cited (one list a hop)
     "pages"       {page id: text}, to check quotes in
 
+`{"reply": text}` in place of the answer is another reply, whose answer is taken for right
+(`group/majority` asks so); `kind` is then text unless it is given.
+
 The submission is text (`commit.py` says where its answer is) or `{"answer", "citations"}`.
 
 - text: equal to an alias in the form of `normalise.py`; signs as they are where an alias has no words
@@ -42,6 +45,7 @@ from msgspec import Meta, Struct
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
@@ -103,7 +107,9 @@ from verigym.verifiers.qa.reference import (
     known_number,
     read_reference,
     unit_words,
+    usual_answer,
     wanted_number,
+    with_answer,
 )
 from verigym.verifiers.qa.sentence_words import without_marks
 from verigym.verifiers.qa.statement import counts_something, states
@@ -197,6 +203,21 @@ class AnswerVerifier(Verifier[AnswerParams]):
 
     @override
     def judge(self, task: Task, submission: JSON) -> Verdict:
+        reference = task.reference
+        if not isinstance(reference, dict) or "reply" not in reference:
+            return self._compare(task, submission)
+        usual = usual_answer(task)  # the task's author is to blame for all but the reply
+        read_support(read_reference(usual)[0])
+        given = take(reference["reply"])
+        if isinstance(given, Verdict):
+            return given
+        answer = undressed(without_courtesies(unboxed(given[0])))
+        try:
+            return self._compare(with_answer(usual, answer), submission)
+        except TaskError as error:
+            return unusable("no_answer", f"the reply in the reference gives no answer: {error}")
+
+    def _compare(self, task: Task, submission: JSON) -> Verdict:
         reference, kind, right = read_reference(task)
         support = read_support(reference)
         given = take(submission)

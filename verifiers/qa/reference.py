@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 
@@ -51,6 +52,32 @@ def read_reference(task: Task) -> tuple[Mapping[str, JSON], str, list[JSON]]:
     ):
         raise TaskError("units must be a list of texts")
     return reference, kind, list(right)
+
+
+_USUAL = {"text": "a", "number": "1", "date": "2000-01-01", "yes_no": "yes"}
+
+
+def usual_answer(task: Task) -> Task:
+    """Return the task with a harmless answer of its kind, in place of another reply and of its own answers.
+
+    Raises TaskError for lists, which are not read out of replies.
+    """
+    reference = task.reference
+    assert isinstance(reference, dict)
+    known = {key: value for key, value in reference.items() if key != "reply"}
+    kind = known.get("kind", "text")
+    if "answer" in known or "answers" in known:
+        kind = read_reference(replace(task, reference=known))[1]
+    if kind not in _USUAL:
+        raise TaskError(f"a reply can be the reference of {', '.join(_USUAL)}, not of {kind!r}")
+    known.pop("answers", None)
+    return replace(task, reference={**known, "kind": kind, "answer": _USUAL[str(kind)]})
+
+
+def with_answer(task: Task, answer: str) -> Task:
+    """Return the task with `answer` as its only right one."""
+    assert isinstance(task.reference, dict)
+    return replace(task, reference={**task.reference, "answer": answer})
 
 
 @lru_cache(maxsize=1024)

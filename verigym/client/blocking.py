@@ -15,7 +15,7 @@ from verigym.client.sender import Sender
 from verigym.client.streams import Stream
 from verigym.client.types import EnvInfo, Job, Numbered, Session, SessionState, Step, TaskInfo
 from verigym.levels import Difficulty
-from verigym.service import Batch, Failed, VerifierInfo
+from verigym.service import Batch, Failed, GroupBatch, VerifierInfo
 from verigym.task import Task
 from verigym.verdict import Verdict, VerifierFault
 
@@ -74,6 +74,25 @@ class Client(Sender):
             return batch.fill(service.read_verdicts(answer, verifier, len(batch.bodies)))
         except Failed as failed:
             return batch.fail(failed)
+
+    def verify_group(
+        self,
+        verifier: str,
+        task: Task,
+        submissions: Sequence[JSON],
+        *,
+        of: str | Mapping[str, JSON],
+        params: Mapping[str, JSON] | None = None,
+    ) -> list[Verdict]:
+        """Return the verdicts on the members of a group in order, judged by a group verifier.
+
+        `of` is the verifier that it asks: an id, or `{"verifier": id, "params": {...}}`.
+        """
+        group = GroupBatch.of(verifier, of, task, submissions, params, self.timeout_s)
+        try:
+            return group.read(self._send("POST", "/v1/verify/group", group.body))
+        except Failed as failed:
+            return group.fail(failed)
 
     def verify_each(
         self,

@@ -1,0 +1,1 @@
+"""Verifiers of groups: all members are judged at once, by questions about them and pairs of them."""
