@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -130,7 +131,12 @@ def test_sdist_and_wheel_hold_every_module_and_the_wheel_works(tmp_path):
     data |= {f"verigym/server/page/{path.name}" for path in page if path.is_file()}
     languages = (ROOT / "sandbox" / "languages").glob("*.toml")
     data |= {f"verigym/sandbox/languages/{path.name}" for path in languages}
-    for path in [*ROOT.glob("verifiers/*/cards/*"), *ROOT.glob("verifiers/*/seeds/*")]:
+    programs = ROOT.glob("envs/code/programs/verilog/*.v")
+    for path in [
+        *ROOT.glob("verifiers/*/cards/*"),
+        *ROOT.glob("verifiers/*/seeds/*"),
+        *programs,
+    ]:
         data.add(f"verigym/{path.relative_to(ROOT).as_posix()}")
     assert data <= held
     assert any(name.endswith("licenses/LICENSE") for name in held)
@@ -143,6 +149,10 @@ def test_sdist_and_wheel_hold_every_module_and_the_wheel_works(tmp_path):
         assert path.relative_to(ROOT).as_posix() in held
     assert {"verigym/py.typed", "LICENSE", "README.md", "pyproject.toml", "Makefile"} <= held
     assert "tests/test_packaging.py" in held
+    assert {name.removeprefix("verigym/") for name in data} <= held
+    linked = re.findall(r"\]\(([^):#]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    links = {link.rstrip("/") for link in linked} - {"https"}
+    assert links <= held, "the README links to what the sdist does not hold"
 
     target = tmp_path / "site"
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
-from verigym.envs.code.mutated import filled
+from verigym.envs.code.program_files import filled
 from verigym.envs.code.slow import LEVELS
 from verigym.question import Ask, Question
 

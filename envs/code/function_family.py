@@ -1,18 +1,19 @@
 """`Wanted`: a function to be written, for the families of `code/functions` (functions_*.py).
 
 A family is a function of the generator that gives a `Wanted`. `answer` is what hidden tests are made with, here;
-`body` is Python text for the oracle, run in the sandbox alone, and made in another way.
+the program for the oracle, run in the sandbox alone, is another one (programs/functions).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from verigym.envs.code.family import letters, whole
+from verigym.envs.code.program_files import filled, program
 
 Arguments = Callable[[np.random.Generator, int], list[Any]]
 
@@ -23,7 +24,8 @@ class Wanted:
 
     signature: str
     statement: str
-    body: str
+    values: Mapping[str, int | str]
+    """Text for each upper-case name of the program."""
     arguments: Arguments
     answer: Callable[..., Any]
 
@@ -34,8 +36,9 @@ class Wanted:
 
     @property
     def source(self) -> str:
-        """A right program."""
-        return f"def {self.signature}:\n    " + self.body.strip().replace("\n", "\n    ") + "\n"
+        """A right program: that of programs/functions with the values drawn."""
+        text = filled(program(f"functions/{self.name}.py"), self.values)
+        return text.replace("\n\n", "\n    \n")
 
 
 def some_words(rng: np.random.Generator, size: int, alphabet: str, longest: int = 5) -> list[str]:

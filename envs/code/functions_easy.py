@@ -16,7 +16,7 @@ def keep_between(rng: np.random.Generator) -> Wanted:
         signature="keep_between(nums: list[int]) -> list[int]",
         statement=f"Give those of the numbers that lie from {low} to {high}, both included, in their "
         f"order, each made larger by {more}.",
-        body=f"return [n + {more} for n in nums if {low} <= n <= {high}]",
+        values={"MORE": more, "LOW": low, "HIGH": high},
         arguments=lambda rng, size: [wholes(rng, size, -20, 25)],
         answer=lambda nums: [n + more for n in nums if n in range(low, high + 1)],
     )
@@ -31,16 +31,7 @@ def every_nth(rng: np.random.Generator) -> Wanted:
         signature="every_nth(text: str) -> str",
         statement=f"The text has lower-case letters and spaces. Every letter whose number among the letters "
         f"is divisible by {n} (counted from 1, spaces not counted) is {what}; all else stays.",
-        body=f"""
-count = 0
-out = ""
-for c in text:
-    if c != " ":
-        count += 1
-        if count % {n} == 0:
-            c = {"" if drop else sign!r}
-    out += c
-return out""",
+        values={"N": n, "SIGN": repr("" if drop else sign)},
         arguments=lambda rng, size: [" ".join(some_words(rng, size, "abcdefgh"))],
         answer=lambda text: _every_nth(text, n, "" if drop else sign),
     )
@@ -60,7 +51,7 @@ def trimmed(rng: np.random.Generator) -> Wanted:
         statement=f"Leave out the {low} smallest and the {high} largest of the numbers, and give the sum of "
         f"those that are left; if there are fewer than {low + high + 1} numbers, give -1. Equal numbers "
         "are numbers of their own.",
-        body=f"return sum(sorted(nums)[{low}:len(nums) - {high}]) if len(nums) > {low + high} else -1",
+        values={"LOW": low, "HIGH": high, "BOTH": low + high},
         arguments=lambda rng, size: [wholes(rng, size + 2, -9, 30)],
         answer=lambda nums: _trimmed(nums, low, high),
     )
@@ -87,14 +78,7 @@ def price_text(rng: np.random.Generator) -> Wanted:
         f"with as many of the large coin as it holds, in the form '3 {names[0]}{join}5 {names[1]}'; a part "
         f"whose number is 0 is left out with the sign between; a price of 0 is 'free'. There is no "
         "plural, and the price is not negative.",
-        body=f"""
-large, small = divmod(amount, {each})
-parts = []
-if large:
-    parts.append(str(large) + " {names[0]}")
-if small:
-    parts.append(str(small) + " {names[1]}")
-return {join!r}.join(parts) or "free\"""",
+        values={"EACH": each, "CROWN": names[0], "PENNY": names[1], "JOIN": repr(join)},
         arguments=lambda rng, size: [
             one_of_numbers(rng, [0, each, each * size, each - 1, whole(rng, 0, 9 * size * each)])
         ],
@@ -122,10 +106,7 @@ def pair_sums(rng: np.random.Generator) -> Wanted:
         signature="pair_sums(first: list[int], second: list[int]) -> list[int]",
         statement=f"At each place give {a} times the number of the first list plus {b} times that of the second. "
         f"Numbers of the longer list that have no partner are {rest}.",
-        body=f"""
-out = [{a} * x + {b} * y for x, y in zip(first, second)]
-n = len(out)
-return out{" + first[n:] + second[n:]" if kept else ""}""",
+        values={"A": a, "B": b, "OUT": "out + first[n:] + second[n:]" if kept else "out"},
         arguments=lambda rng, size: [
             wholes(rng, whole(rng, 0, size + 1), -9, 9),
             wholes(rng, whole(rng, 0, size + 1), -9, 9),

@@ -20,23 +20,7 @@ def grid_paths(rng: np.random.Generator) -> Wanted:
         "the bottom right one over free cells, each step one to the right or one down, and changes between "
         f"these two directions at most {turns} times. Give the number of paths as its remainder after "
         f"division by {modulus}; 0 if the first or the last cell is a wall, 1 if the grid is a single free cell.",
-        body=f"""
-from functools import cache
-h, w = len(grid), len(grid[0])
-
-@cache
-def go(y, x, right, left):
-    if left < 0 or y >= h or x >= w or grid[y][x] == "#":
-        return 0
-    if (y, x) == (h - 1, w - 1):
-        return 1
-    return go(y, x + 1, True, left - (not right)) + go(y + 1, x, False, left - right)
-
-if (h, w) == (1, 1):
-    return int(grid[0][0] == ".")
-if grid[0][0] == "#":
-    return 0
-return (go(0, 1, True, {turns}) + go(1, 0, False, {turns})) % {modulus}""",
+        values={"TURNS": turns, "MODULUS": modulus},
         arguments=lambda rng, size: [_grid(rng, min(3 + size // 4, 9))],
         answer=lambda grid: _grid_paths(grid, turns) % modulus,
     )
@@ -77,20 +61,7 @@ def unpacked(rng: np.random.Generator) -> Wanted:
         "comes of putting its parts together in order, a pair standing for n times the text of its form, "
         f"every second one of these copies (the second, the fourth, ...) {way}. Give the first {most} letters "
         "of the text of the form, or all if there are fewer.",
-        body=f"""
-def text(form):
-    out = ""
-    for part in form:
-        if isinstance(part, str):
-            out += part
-        else:
-            n, inner = part
-            once = text(inner)
-            for i in range(n):
-                out += once{"[::-1] if i % 2 else once" if back else ""}
-    return out
-
-return text(form)[:{most}]""",
+        values={"PART": "once[::-1] if i % 2 else once" if back else "once", "MOST": most},
         arguments=lambda rng, size: [_form(rng, min(size, 4), 2)],
         answer=lambda form: _unpacked(form, back)[:most],
     )
@@ -128,10 +99,7 @@ def choices(rng: np.random.Generator) -> Wanted:
         statement=f"Give all ways to choose {size} of the prices, at different places, that cost {how} money together: each as "
         "the list of its prices in ascending order, the ways in ascending order of these lists, and ways "
         f"with the same list only once; of more than {first} ways, the first {first} alone.",
-        body=f"""
-from itertools import combinations
-ways = {{tuple(sorted(c)) for c in combinations(prices, {size}) if sum(c) {test} money}}
-return sorted(map(list, ways))[:{first}]""",
+        values={"SIZE": size, "FITS": f"sum(c) {test} money", "FIRST": first},
         arguments=_prices,
         answer=lambda prices, money: _choices(prices, money, size, how == "exactly")[:first],
     )
@@ -161,12 +129,7 @@ def word_chain(rng: np.random.Generator) -> Wanted:
         statement="A chain is a selection of the words in their order in the list, perhaps with others between them, in which each "
         f"word but the first begins with the {meet}, and is longer than that one by at most {longer} letters (it may "
         f"also be as long, or shorter). Words of fewer than {k} letters are in no chain. Give the length of the longest chain, in words.",
-        body=f"""
-words = [w for w in words if len(w) >= {k}]
-best = [0] * len(words)
-for i, w in enumerate(words):
-    best[i] = 1 + max([best[j] for j in range(i) if words[j][{0 if turned else -1}] == w[0] and len(w) - len(words[j]) <= {longer}], default=0)
-return max(best, default=0)""",
+        values={"K": k, "END": 0 if turned else -1, "LONGER": longer},
         arguments=lambda rng, size: [some_words(rng, min(size, 40), "abc", 7)],
         answer=lambda words: _word_chain(
             tuple(w for w in words if w[k - 1 :]), longer, 0 if turned else -1
@@ -197,18 +160,11 @@ def spreading(rng: np.random.Generator) -> Wanted:
         f"cells with 0. Each minute it spreads from each burning cell to {cells}, but not to cells damper than {dry}; "
         f"a cell of dampness {dry} itself burns only if at least two of these cells around it burn. "
         f"Give the number of burning cells after {steps} minutes.",
-        body=f"""
-h, w = len(wood), len(wood[0])
-burning = {{(i, j) for i in range(h) for j in range(w) if wood[i][j] == 0}}
-for _ in range({steps}):
-    new = set(burning)
-    for i in range(h):
-        for j in range(w):
-            near = sum((i + a, j + b) in burning for a in (-1, 0, 1) for b in (-1, 0, 1) if {"a or b" if around else "(a == 0) != (b == 0)"})
-            if wood[i][j] <= {dry} and near >= (2 if wood[i][j] == {dry} else 1):
-                new.add((i, j))
-    burning = new
-return len(burning)""",
+        values={
+            "STEPS": steps,
+            "NEAR": "a or b" if around else "(a == 0) != (b == 0)",
+            "DRY": dry,
+        },
         arguments=lambda rng, size: [
             [
                 wholes(rng, min(1 + size // 2, 9), 0, 9)

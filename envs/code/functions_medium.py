@@ -25,11 +25,7 @@ def grouped(rng: np.random.Generator) -> Wanted:
         statement=f"Group the numbers by the remainder that division by {m} leaves (from 0 to {m - 1}, for "
         f"negative numbers, too). Give a dictionary from each remainder that occurs, written as a text, to "
         f"a number: of the different numbers of its group, {says}.",
-        body=f"""
-groups = {{}}
-for n in nums:
-    groups.setdefault(str(n % {m}), set()).add(n)
-return {{key: {code}(group) for key, group in groups.items()}}""",
+        values={"M": m, "FUNCTION": code},
         arguments=lambda rng, size: [wholes(rng, size, -15, 15)],
         answer=lambda nums: {
             str(r): functions[what](sorted({n for n in nums if (n - r) % m == 0}))
@@ -48,11 +44,7 @@ def dealt(rng: np.random.Generator) -> Wanted:
         statement=f"Cards are dealt from the front of the list to {players} players, {hand} at a time to each in turn, "
         f"{way}, again and again until none is left (the last one to get cards may get fewer). Give "
         "the list of the players' cards, first player first, each player's in the order in which they came.",
-        body=f"""
-hands = [[] for _ in range({players})]
-for i in range(0, len(cards), {hand}):
-    hands[i // {hand} % {players}] += cards[i:i + {hand}]
-return hands{"[::-1]" if back else ""}""",
+        values={"PLAYERS": players, "HAND": hand, "HANDS": "hands[::-1]" if back else "hands"},
         arguments=lambda rng, size: [some_words(rng, size + whole(rng, 0, 3), "abcdef", 2)],
         answer=lambda cards: [
             [card for i, card in enumerate(cards) if (i // hand) % players == place]
@@ -71,16 +63,7 @@ def long_runs(rng: np.random.Generator) -> Wanted:
         statement=f"A run is a longest piece of equal letters. For each run of at least {least} "
         f"and at most {most} letters, from left to "
         f"right, give a list of its letter and {says}.",
-        body=f"""
-out, i = [], 0
-while i < len(text):
-    j = i
-    while j < len(text) and text[j] == text[i]:
-        j += 1
-    if {least} <= j - i <= {most}:
-        out.append([text[i], {"i" if want == "place" else "j - i"}])
-    i = j
-return out""",
+        values={"LEAST": least, "MOST": most, "FOUND": "i" if want == "place" else "j - i"},
         arguments=lambda rng, size: [
             "".join(one_of(rng, "abcd") * whole(rng, 1, 6) for _ in range(size))
         ],
@@ -107,13 +90,11 @@ def best_window(rng: np.random.Generator) -> Wanted:
         signature="best_window(nums: list[int]) -> int",
         statement=f"Of all {width} neighbours in the list, give the place (counted from 0) where those with the {which} sum "
         f"begin, of several the {tie}. Give -1 if there are fewer than {width} numbers.",
-        body=f"""
-best = -1
-for i in range(len(nums) - {width - 1}):
-    s = sum(nums[i:i + {width}])
-    if best < 0 or s {">" if most else "<"}{"=" if last else ""} top:
-        best, top = i, s
-return best""",
+        values={
+            "LAST": width - 1,
+            "WIDTH": width,
+            "BETTER": f"s {'>' if most else '<'}{'=' if last else ''} top",
+        },
         arguments=lambda rng, size: [wholes(rng, size + 1, -4, 4)],
         answer=lambda nums: _best_window(nums, width, last, most),
     )
@@ -134,10 +115,7 @@ def weighted_sum(rng: np.random.Generator) -> Wanted:
         signature="weighted_sum(tree: list) -> int",
         statement="A tree is a list of whole numbers and trees. Give its weight: the sum of its numbers, plus "
         f"{k} times the weight of each tree in it; an empty tree weighs {empty}.",
-        body=f"""
-if not tree:
-    return {empty}
-return sum({k} * weighted_sum(item) if isinstance(item, list) else item for item in tree)""",
+        values={"EMPTY": empty, "K": k},
         arguments=lambda rng, size: [_tree(rng, min(size, 30), 3)],
         answer=lambda tree: _weight(tree, k, empty),
     )
@@ -170,9 +148,7 @@ def ranked(rng: np.random.Generator) -> Wanted:
         statement=f"Order the words: those with the {order} letters {letter} first; of equally many, shorter ones first; "
         f"of those, in alphabetical order. Give the first {third} different words of that order, or all if "
         "there are fewer.",
-        body=f"""
-key = lambda w: ({"-" if down else ""}w.count({letter!r}), len(w), w)
-return sorted(set(words), key=key)[:{third}]""",
+        values={"COUNT": f"{'-' if down else ''}w.count({letter!r})", "THIRD": third},
         arguments=lambda rng, size: [some_words(rng, size, f"{letter}bcd", 4)],
         answer=lambda words: _ranked(words, letter, down)[:third],
     )
@@ -200,12 +176,7 @@ def turned_round(rng: np.random.Generator) -> Wanted:
         statement="The keys are names, the values the towns where they live. Names of "
         f"fewer than {k} letters are left out of everything. Give a dictionary from each town "
         f"where at least {least} of them live to the list of the names there, {order}.",
-        body=f"""
-towns = {{}}
-for name in sorted(homes, reverse={reverse}):
-    if len(name) >= {k}:
-        towns.setdefault(homes[name], []).append(name)
-return {{town: names for town, names in towns.items() if len(names) >= {least}}}""",
+        values={"REVERSE": reverse, "K": k, "LEAST": least},
         arguments=lambda rng, size: [
             {
                 # So many towns that few names live in each: those with just enough tell most.

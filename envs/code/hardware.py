@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from verigym.envs.code.program_files import fill_logic
+
 Ports = list[tuple[str, int]]
 Model = Callable[[Sequence[int]], list[int]]
 
@@ -73,7 +75,7 @@ def gates(rng: np.random.Generator) -> Drawn:
         says=f"y = {formula(words, 'NOT ')}, where NOT binds first.",
         inputs=[(name, 1) for name in names],
         outputs=[("y", 1)],
-        logic=f"  assign y = {formula(signs, '~')};",
+        logic=fill_logic("gates", FORMULA=formula(signs, "~")),
         model=model,
         steps=4,
     )
@@ -87,7 +89,7 @@ def truth(rng: np.random.Generator) -> Drawn:
         says=f"y is 1 where the 3-bit number a is one of {', '.join(map(str, ones))}, else 0.",
         inputs=[("a", 3)],
         outputs=[("y", 1)],
-        logic=f"  wire [7:0] table_bits = 8'd{table};\n  assign y = table_bits[a];",
+        logic=fill_logic("truth", TABLE=table),
         model=lambda given: [table >> given[0] & 1],
         steps=3,
     )
@@ -104,8 +106,7 @@ def mux(rng: np.random.Generator) -> Drawn:
         says=f"y is {', '.join(names)} for sel = 0, 1 and so on; for a larger sel, y is {other}.",
         inputs=[("sel", bits), *((name, width) for name in names)],
         outputs=[("y", width)],
-        logic=f"  always @* begin\n    case (sel)\n{rows}\n      default: y = {width}'d{other};\n"
-        "    endcase\n  end",
+        logic=fill_logic("mux", ROWS=rows, OTHER=f"{width}'d{other}"),
         model=lambda given: [given[1 + given[0]] if given[0] < count else other],
         steps=3,
         stored=("y",),
@@ -128,7 +129,7 @@ def parity(rng: np.random.Generator) -> Drawn:
         "ones in a.",
         inputs=[("a", width)],
         outputs=[("p", 1), ("n", bits)],
-        logic=f"  assign p = {'~' if odd else ''}(^a);\n  assign n = {terms};",
+        logic=fill_logic("parity", INVERT="~" if odd else "", TERMS=terms),
         model=model,
         steps=4,
     )
@@ -154,7 +155,7 @@ def adder(rng: np.random.Generator) -> Drawn:
         says=says,
         inputs=[("a", width), ("b", width), ("cin", 1)],
         outputs=[("s", width), ("cout", 1)],
-        logic=f"  assign {{cout, s}} = {{1'b0, a}} {sign} {{1'b0, b}} {sign} cin;",
+        logic=fill_logic("adder", SIGN=sign),
         model=model,
         steps=4,
     )
@@ -176,7 +177,7 @@ def decoder(rng: np.random.Generator) -> Drawn:
         f"are {idle}.",
         inputs=[("a", bits), ("en", 1)],
         outputs=[("y", width)],
-        logic=f"  assign y = {'~' if low else ''}(en ? ({width}'d1 << a) : {width}'d0);",
+        logic=fill_logic("decoder", INVERT="~" if low else "", WIDTH=width),
         model=model,
         steps=3,
     )
@@ -227,7 +228,7 @@ def priority(rng: np.random.Generator) -> Drawn:
         "where a is 0, both are 0.",
         inputs=[("a", width)],
         outputs=[("y", bits), ("v", 1)],
-        logic=f"  assign v = |a;\n  always @* begin\n    y = 0;\n{rows}\n  end",
+        logic=fill_logic("priority", ROWS=rows),
         model=model,
         steps=6,
         stored=("y",),
@@ -251,7 +252,7 @@ def rotate(rng: np.random.Generator) -> Drawn:
         says=f"y is a rotated {way} by n places.",
         inputs=[("a", width), ("n", bits)],
         outputs=[("y", width)],
-        logic=f"  assign y = (a {one} n) | (a {other} ({bits + 1}'d{width} - n));",
+        logic=fill_logic("rotate", WAY=one, BACK=other, WIDTH=f"{bits + 1}'d{width}"),
         model=model,
         steps=6,
     )
@@ -272,7 +273,7 @@ def compare(rng: np.random.Generator) -> Drawn:
         says=f"a and b are {kind}. gt is 1 where a is larger than b; least is the smaller of the two.",
         inputs=[("a", width), ("b", width)],
         outputs=[("gt", 1), ("least", width)],
-        logic=f"  assign gt = {a} > {b};\n  assign least = gt ? b : a;",
+        logic=fill_logic("compare", A=a, B=b),
         model=model,
         steps=6,
     )
@@ -299,16 +300,7 @@ def edges(rng: np.random.Generator) -> Drawn:
         "since the edge before, else 0. While rst is 1, y becomes 0 and the value remembered is 0.",
         inputs=[("rst", 1), ("a", width)],
         outputs=[("y", width)],
-        logic=f"""  reg [{mask.bit_length() - 1}:0] last;
-  always @(posedge clk) begin
-    if (rst) begin
-      last <= 0;
-      y <= 0;
-    end else begin
-      last <= a;
-      y <= {logic};
-    end
-  end""",
+        logic=fill_logic("edges", HIGH=width - 1, CHANGED=logic),
         model=model,
         steps=7,
         clocked=True,

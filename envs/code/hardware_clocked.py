@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from verigym.envs.code.hardware import Drawn, pick, whole
+from verigym.envs.code.program_files import fill_logic
 
 
 def counter(rng: np.random.Generator) -> Drawn:
@@ -34,11 +35,7 @@ def counter(rng: np.random.Generator) -> Drawn:
         f"else stays. last is 1 while q is {0 if down else top}.",
         inputs=[("rst", 1), ("en", 1)],
         outputs=[("q", bits), ("last", 1)],
-        logic=f"""  assign last = q == {0 if down else top};
-  always @(posedge clk) begin
-    if (rst) q <= {start};
-    else if (en) q <= {step};
-  end""",
+        logic=fill_logic("counter", LAST=0 if down else top, START=start, STEP=step),
         model=model,
         steps=8,
         clocked=True,
@@ -75,11 +72,9 @@ def shifter(rng: np.random.Generator) -> Drawn:
         f"Where load and shift are both 1, {'load' if loads_first else 'shift'} wins.",
         inputs=[("rst", 1), ("load", 1), ("shift", 1), ("bit_in", 1), ("d", width)],
         outputs=[("q", width)],
-        logic=f"""  always @(posedge clk) begin
-    if (rst) q <= 0;
-    else if ({first[0]}) q <= {first[1]};
-    else if ({second[0]}) q <= {second[1]};
-  end""",
+        logic=fill_logic(
+            "shifter", FIRST=first[0], FIRSTQ=first[1], SECOND=second[0], SECONDQ=second[1]
+        ),
         model=model,
         steps=8,
         clocked=True,
@@ -123,14 +118,7 @@ def alu(rng: np.random.Generator) -> Drawn:
         "highest bit of y.",
         inputs=[("op", 3), ("a", width), ("b", width)],
         outputs=[("y", width), ("zero", 1), ("negative", 1)],
-        logic=f"""  assign zero = y == 0;
-  assign negative = y[{width - 1}];
-  always @* begin
-    case (op)
-{rows}
-      default: y = 0;
-    endcase
-  end""",
+        logic=fill_logic("alu", HIGH=width - 1, ROWS=rows),
         model=model,
         steps=14,
         stored=("y",),
@@ -178,21 +166,14 @@ def detector(rng: np.random.Generator) -> Drawn:
         "becomes 0 and all bits are forgotten.",
         inputs=[("rst", 1), ("en", 1), ("bit_in", 1)],
         outputs=[("y", 1)],
-        logic=f"""  reg [{size - 1}:0] seen;
-  reg [2:0] count;
-  wire [{size - 1}:0] next = {{seen[{size - 2}:0], bit_in}};
-  wire hit = next == {size}'b{pattern:0{size}b} && count >= {size - 1};
-  always @(posedge clk) begin
-    if (rst) begin
-      seen <= 0;
-      count <= 0;
-      y <= 0;
-    end else if (en) begin
-      seen <= next;
-      if (count < {size}) count <= count + 1;
-      y <= hit;{again}
-    end else y <= 0;
-  end""",
+        logic=fill_logic(
+            "detector",
+            HIGH=size - 1,
+            REST=size - 2,
+            SIZE=size,
+            PATTERN=f"{size}'b{pattern:0{size}b}",
+            AGAIN=again,
+        ),
         model=model,
         steps=16,
         clocked=True,
@@ -223,10 +204,7 @@ def lfsr(rng: np.random.Generator) -> Drawn:
         f"place and its lowest bit becomes {bits}, taken before the move; else q stays.",
         inputs=[("rst", 1), ("en", 1)],
         outputs=[("q", width)],
-        logic=f"""  always @(posedge clk) begin
-    if (rst) q <= {first};
-    else if (en) q <= {{q[{width - 2}:0], {bits}}};
-  end""",
+        logic=fill_logic("lfsr", START=first, REST=width - 2, BITS=bits),
         model=model,
         steps=14,
         clocked=True,
@@ -262,16 +240,7 @@ def accumulator(rng: np.random.Generator) -> Drawn:
         f"full is 1 while q is {top} or {bottom}.",
         inputs=[("rst", 1), ("en", 1), ("d", small)],
         outputs=[("q", width), ("full", 1)],
-        logic=f"""  wire signed [{width}:0] total = $signed(q) + $signed(d);
-  assign full = $signed(q) == {top} || $signed(q) == {bottom};
-  always @(posedge clk) begin
-    if (rst) q <= 0;
-    else if (en) begin
-      if (total > {top}) q <= {top};
-      else if (total < {bottom}) q <= {bottom};
-      else q <= total;
-    end
-  end""",
+        logic=fill_logic("accumulator", WIDTH=width, TOP=top, BOTTOM=bottom),
         model=model,
         steps=16,
         clocked=True,
@@ -308,21 +277,7 @@ def machine(rng: np.random.Generator) -> Drawn:
         f"rst is 1 it goes to S{first}.",
         inputs=[("rst", 1), ("x", 1)],
         outputs=[("y", 3)],
-        logic=f"""  reg [2:0] s;
-  always @(posedge clk) begin
-    if (rst) s <= {first};
-    else
-      case (s)
-{moves}
-        default: s <= {first};
-      endcase
-  end
-  always @* begin
-    case (s)
-{shows}
-      default: y = 0;
-    endcase
-  end""",
+        logic=fill_logic("machine", START=first, MOVES=moves, SHOWS=shows),
         model=model,
         steps=16,
         clocked=True,
@@ -360,24 +315,7 @@ def fifo(rng: np.random.Generator) -> Drawn:
         "4 words or none.",
         inputs=[("rst", 1), ("push", 1), ("pop", 1), ("d", width)],
         outputs=[("head", width), ("full", 1), ("empty", 1)],
-        logic=f"""  reg [{width - 1}:0] words [0:3];
-  reg [1:0] first;
-  reg [2:0] count;
-  wire puts = push && !full{guard};
-  wire takes = pop && !empty;
-  assign full = count == 4;
-  assign empty = count == 0;
-  assign head = empty ? {empty_value} : words[first];
-  always @(posedge clk) begin
-    if (rst) begin
-      first <= 0;
-      count <= 0;
-    end else begin
-      if (puts) words[(first + count) & 3] <= d;
-      if (takes) first <= first + 1;
-      count <= count + puts - takes;
-    end
-  end""",
+        logic=fill_logic("fifo", HIGH=width - 1, GUARD=guard, NOTHING=empty_value),
         model=model,
         steps=20,
         clocked=True,

@@ -10,12 +10,11 @@ whatever the numbers. The functions are in mutated_*.py.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from verigym.envs.code.program_files import body
+from verigym.envs.code.program_files import body, filled
 
 Bound = dict[str, Any]
 Change = tuple[str, str, Callable[..., list[Any]]]
@@ -61,11 +60,6 @@ class Mutated:
 
     def _all(self, numbers: dict[str, int]) -> dict[str, int]:
         return numbers | {name: compute(**numbers) for name, compute in self.computed.items()}
-
-
-def filled(text: str, numbers: dict[str, int]) -> str:
-    """`text` with its upper-case words that are names of numbers replaced."""
-    return re.sub(r"\b[A-Z]+\b", lambda m: str(numbers.get(m.group(), m.group())), text)
 
 
 def whole(low: int, high: int) -> Bound:

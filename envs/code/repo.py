@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import CHARSET, Draft, Env, Transition
-from verigym.envs.code.mutated import filled
+from verigym.envs.code.program_files import filled
 from verigym.envs.code.repo_records import calls
 from verigym.envs.code.stage_variants import Part, variants
 from verigym.envs.code.stages import HELPERS, REPORTS, STEPS, Stage

@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from verigym.envs.code.mutated import filled
-from verigym.envs.code.program_files import program
+from verigym.envs.code.program_files import filled, program
 
 Numbers = dict[str, int]
 Calls = list[list[Any]]

@@ -1,0 +1,1 @@
+"""Right programs of `code/functions`, by family."""

@@ -1,0 +1,1 @@
+"""Right modules of `code/verilog`, by kind."""
