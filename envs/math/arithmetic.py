@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
 
-from verigym.question import Ask, Question
+from verigym.envs.math.paper import Paper
+from verigym.envs.math.worked import Worked
+from verigym.question import Ask
 
 _LEVEL_OF = {"+": 1, "-": 1, "*": 2}
 
@@ -22,9 +26,16 @@ class Level:
 
 
 LEVELS = {
+    1: Level(range(1, 2), 12),
     2: Level(range(1, 3), 20),
+    3: Level(range(2, 4), 50),
     4: Level(range(3, 5), 50),
+    5: Level(range(4, 7), 70),
     6: Level(range(6, 9), 100),
+    7: Level(range(11, 15), 150),
+    8: Level(range(20, 25), 250),
+    9: Level(range(45, 52), 500),
+    10: Level(range(115, 131), 999),
 }
 
 
@@ -51,13 +62,12 @@ class Tree:
         return f"{left} {self.sign} {right}"
 
 
-class Arithmetic(Question):
+class Arithmetic(Worked):
     """An expression with + - * and parentheses; the answer is its value, a whole number."""
 
     id: ClassVar[str] = "verigym/math/arithmetic-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
@@ -75,6 +85,49 @@ class Arithmetic(Question):
             answer_form="evaluated",
             steps=count * len(str(abs(tree.value))),
         )
+
+    @override
+    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+        return str(_value(paper, _Tokens(question)))
+
+
+class _Tokens(Iterator[str]):
+    """Numbers, signs and parentheses of a question, one after the other."""
+
+    def __init__(self, question: str) -> None:
+        self._left: list[str] = re.findall(r"\d+|[-+*()]", question)[::-1]
+
+    @override
+    def __next__(self) -> str:
+        return self._left.pop()
+
+    def is_next(self, signs: str) -> bool:
+        """Return True if the next token is one of `signs`."""
+        return bool(self._left) and self._left[-1] in signs
+
+
+def _value(paper: Paper, tokens: _Tokens) -> int:
+    total = _product(paper, tokens)
+    while tokens.is_next("+-"):
+        join = paper.add if next(tokens) == "+" else paper.subtract
+        total = join(total, _product(paper, tokens))
+    return total
+
+
+def _product(paper: Paper, tokens: _Tokens) -> int:
+    total = _factor(paper, tokens)
+    while tokens.is_next("*"):
+        next(tokens)
+        total = paper.multiply(total, _factor(paper, tokens))
+    return total
+
+
+def _factor(paper: Paper, tokens: _Tokens) -> int:
+    if (token := next(tokens)) != "(":
+        return int(token)
+    total = _value(paper, tokens)
+    next(tokens)
+    return total
 
 
 def _joined(rng: np.random.Generator, left: Tree, right: Tree) -> Tree:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import ClassVar
@@ -9,31 +11,51 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.envs.math.elimination import eliminate, substitute
+from verigym.envs.math.equations import whole_roots
+from verigym.envs.math.paper import Paper
 from verigym.envs.math.systems import determinant
-from verigym.question import Ask, Question
+from verigym.envs.math.worked import Worked
+from verigym.question import Ask
 
 # Rows, and how large entries are.
-LEVELS = {2: (2, 6), 4: (3, 5), 6: (4, 4)}
+LEVELS = {
+    1: (2, 9),
+    2: (2, 6),
+    3: (2, 25),
+    4: (3, 5),
+    5: (4, 2),
+    6: (4, 4),
+    7: (5, 5),
+    8: (6, 5),
+    9: (7, 6),
+    10: (8, 7),
+}
 
 Rows = list[list[int]]
 
 
-class Matrices(Question):
+class Matrices(Worked):
     """Determinants, products, inverses, ranks and eigenvalues."""
 
     id: ClassVar[str] = "verigym/math/matrices-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
         n, largest = LEVELS[level]
-        kind = KINDS[int(rng.integers(len(KINDS)))]
+        kinds = KINDS[:1] if level == 1 else KINDS
+        kind = kinds[int(rng.integers(len(kinds)))]
         text, answer = kind(rng, n, largest)
         return Ask(
             prompt=text, answer=answer, answer_form="evaluated", steps=n**3, tags=(kind.__name__,)
         )
+
+    @override
+    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+        given = re.findall(r"\[\[[^.]*?\]\]", question)
+        return SOLVERS[kind](paper, *(json.loads(rows) for rows in given))
 
 
 def the_determinant(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
@@ -79,7 +101,7 @@ def the_eigenvalues(rng: np.random.Generator, n: int, largest: int) -> tuple[str
     """Eigenvalues of a matrix built from them by a change of basis with determinant 1."""
     values = [int(v) for v in rng.integers(-largest, largest, n, endpoint=True)]
     rows = [[values[i] if i == j else 0 for j in range(n)] for i in range(n)]
-    for _ in range(n):
+    for _ in range(n if n < 5 else 2 * n):
         i, j = (int(v) for v in rng.permutation(n)[:2])
         factor = 1 if rng.integers(2) else -1
         # Row i gains factor times row j, column j loses factor times column i: a similarity.
@@ -98,6 +120,65 @@ KINDS: tuple[Callable[[np.random.Generator, int, int], tuple[str, str]], ...] = 
     the_rank,
     the_eigenvalues,
 )
+
+
+def _find_determinant(paper: Paper, rows: Rows) -> str:
+    rank, sign = eliminate(paper, rows, len(rows))
+    return str(sign * rows[-1][-1] if rank == len(rows) else 0)
+
+
+def _find_product(paper: Paper, a: Rows, b: Rows) -> str:
+    return shown(_multiply(paper, a, b))
+
+
+def _multiply(paper: Paper, a: Rows, b: Rows) -> Rows:
+    found: Rows = []
+    for line in a:
+        found.append([])
+        for column in zip(*b, strict=True):
+            total = 0
+            for x, y in zip(line, column, strict=True):
+                total = paper.add(total, paper.multiply(x, y))
+            found[-1].append(total)
+    return found
+
+
+def _find_inverse(paper: Paper, rows: Rows) -> str:
+    n = len(rows)
+    grid = [[*row, *(int(i == j) for j in range(n))] for i, row in enumerate(rows)]
+    eliminate(paper, grid, n)
+    columns = [substitute(paper, grid, n + j) for j in range(n)]
+    return shown([list(row) for row in zip(*columns, strict=True)])
+
+
+def _find_rank(paper: Paper, rows: Rows) -> str:
+    return str(eliminate(paper, rows, len(rows[0]))[0])
+
+
+def _find_eigenvalues(paper: Paper, rows: Rows) -> str:
+    """Find the characteristic polynomial by the method of Faddeev and LeVerrier, and its roots."""
+    n = len(rows)
+    p, power = [1], [list(row) for row in rows]
+    for k in range(1, n + 1):
+        trace = 0
+        for i in range(n):
+            trace = paper.add(trace, power[i][i])
+        p.append(-paper.divide_exactly(trace, k))
+        if k < n:
+            for i in range(n):
+                power[i][i] = paper.add(power[i][i], p[-1])
+            power = _multiply(paper, rows, power)
+    roots = sorted(set(whole_roots(paper, p)))
+    return f"{{{', '.join(map(str, roots))}}}"
+
+
+SOLVERS: dict[str, Callable[..., str]] = {
+    "the_determinant": _find_determinant,
+    "the_product": _find_product,
+    "the_inverse": _find_inverse,
+    "the_rank": _find_rank,
+    "the_eigenvalues": _find_eigenvalues,
+}
 
 
 def _random(rng: np.random.Generator, n: int, largest: int) -> Rows:

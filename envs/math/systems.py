@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
 
-from verigym.question import Ask, Question
+from verigym.envs.math.elimination import eliminate, substitute
+from verigym.envs.math.paper import Paper
+from verigym.envs.math.worked import Worked
+from verigym.question import Ask
 
 # Unknowns, and how large coefficients and solutions are.
-LEVELS = {2: (2, 5), 4: (3, 5), 6: (4, 7)}
-NAMES = ("x", "y", "z", "w")
+LEVELS = {
+    1: (2, 2),
+    2: (2, 5),
+    3: (3, 2),
+    4: (3, 5),
+    5: (4, 3),
+    6: (4, 7),
+    7: (5, 4),
+    8: (5, 9),
+    9: (6, 8),
+    10: (7, 9),
+}
+NAMES = ("x", "y", "z", "w", "v", "u", "t")
+_TERM = re.compile(r"(-?) ?(\d*)([a-z])")
 
 
-class Systems(Question):
+class Systems(Worked):
     """Linear systems with as many equations as unknowns and an invertible coefficient matrix."""
 
     id: ClassVar[str] = "verigym/math/systems-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
@@ -42,6 +57,18 @@ class Systems(Question):
             answer_form="evaluated",
             steps=n**3,
         )
+
+    @override
+    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+        rows = []
+        for line in question.splitlines()[1:-1]:
+            left, side = line.split(" = ")
+            terms = {name: int(sign + (size or "1")) for sign, size, name in _TERM.findall(left)}
+            rows.append([terms.get(name, 0) for name in NAMES] + [int(side)])
+        n = len(rows)
+        rows = [row[:n] + row[-1:] for row in rows]
+        eliminate(paper, rows, n)
+        return f"({', '.join(map(str, substitute(paper, rows, n)))})"
 
 
 def determinant(rows: list[list[int]]) -> int:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
 
-from verigym.question import Ask, Question
+from verigym.envs.math.paper import Paper
+from verigym.envs.math.worked import Worked
+from verigym.question import Ask
 
 PEOPLE = (
     *("Ada", "Bo", "Cleo", "Dan", "Eva", "Finn", "Gita", "Hugo", "Ines", "Jun", "Kofi", "Lena"),
@@ -27,27 +30,50 @@ PEOPLE = (
         "Yara",
     ),
 )
+MORE_PEOPLE = (
+    *("Abel", "Anouk", "Arno", "Bela", "Birgit", "Carl", "Celia", "Dora", "Edgar", "Elif", "Enzo"),
+    *("Farah", "Flora", "Gero", "Greta", "Hana", "Heidi", "Igor", "Imani", "Ivo", "Jana", "Joris"),
+    *("Kaya", "Kim", "Lars", "Leila", "Luca", "Maud", "Milan", "Nadia", "Noah", "Olga", "Otto"),
+    *("Petra", "Priya", "Ralf", "Remy", "Ruth", "Saul", "Selma", "Taro", "Thea", "Udo", "Vito"),
+    *("Wanda", "Xenia", "Yusuf", "Zara"),
+)
+"""People of the stories above level 6, besides the others."""
+
 THINGS = ("apples", "books", "marbles", "stamps", "shells", "coins", "cards", "pencils")
 OTHERS = ("birds", "cups", "hats", "keys", "lamps", "maps", "plants", "spoons")
 
 
 @dataclass(frozen=True)
 class Level:
-    """Number of people in the chain and of irrelevant facts; `shuffled` if the story is."""
+    """Number of people in the chain and of irrelevant facts; `shuffled` if the story is.
+
+    A person is compared with one of the `back` people named before, or with any if it is 0.
+    """
 
     people: range
     distractors: int
     shuffled: bool
+    back: int = 0
 
 
 LEVELS = {
+    1: Level(range(2, 3), 0, False),
     2: Level(range(3, 4), 0, False),
+    3: Level(range(3, 5), 1, False),
     4: Level(range(4, 6), 2, False),
+    5: Level(range(5, 7), 4, False),
     6: Level(range(6, 9), 4, True),
+    7: Level(range(9, 12), 6, True, 3),
+    8: Level(range(14, 17), 9, True, 3),
+    9: Level(range(22, 26), 13, True, 3),
+    10: Level(range(44, 53), 18, True, 3),
 }
 
+_TIMES = {"twice": 2, "three times": 3, "four times": 4}
+_PARTS = {"half": 2, "a third": 3, "a quarter": 4}
 
-class WordProblems(Question):
+
+class WordProblems(Worked):
     """Word problems that compare the numbers of things people have, and ask for one person's or
     everybody's.
 
@@ -58,19 +84,20 @@ class WordProblems(Question):
     id: ClassVar[str] = "verigym/math/word-problems-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
         settings = LEVELS[level]
         count = int(rng.integers(settings.people.start, settings.people.stop))
-        names = [PEOPLE[int(i)] for i in rng.permutation(len(PEOPLE))]
+        known = PEOPLE if level <= 6 else (*PEOPLE, *MORE_PEOPLE)
+        names = [known[int(i)] for i in rng.permutation(len(known))]
         people, strangers = names[:count], names[count:]
         thing = THINGS[int(rng.integers(len(THINGS)))]
         amounts = [int(rng.integers(3, 30))]
         story = [f"{people[0]} has {amounts[0]} {thing}."]
         for i in range(1, count):
-            j = i - 1 if i == count - 1 else int(rng.integers(i))
+            first = max(0, i - settings.back) if settings.back else 0
+            j = i - 1 if i == count - 1 else int(rng.integers(first, i))
             text, amount = _comparison(rng, people[i], people[j], amounts[j], thing)
             story.append(text)
             amounts.append(amount)
@@ -92,6 +119,58 @@ class WordProblems(Question):
             steps=2 * count + settings.distractors,
             tags=(f"people={count}",),
         )
+
+    @override
+    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+        """Follow the story back from the person who is asked for, and add."""
+        *story, last = re.split(r"(?<=\.) ", question)
+        asked = re.search(r"How many (\w+) (?:does|do) (.*) have", last)
+        assert asked
+        thing, people = asked[1], re.findall(r"[A-Z]\w+", asked[2])
+        known: dict[str, int] = {}
+        total = 0
+        for place, who in enumerate(people):
+            amount = _amount(paper, story, thing, who, known)
+            total = paper.add(total, amount) if place else amount
+        return str(total)
+
+
+def _amount(paper: Paper, story: list[str], thing: str, who: str, known: dict[str, int]) -> int:
+    """Return the number that `who` has; `known` holds the numbers found so far."""
+    chain: list[tuple[str, str]] = []
+    while who not in known:
+        line = _find(paper, story, thing, who)
+        if " as many " in line or " than " in line:
+            other = line.rsplit(" ", 1)[1].rstrip(".")
+            chain.append((who, line))
+            who = other
+        else:
+            known[who] = int(line.split()[2])
+    for person, line in reversed(chain):
+        known[person] = _compared(paper, line, known[who])
+        who = person
+    return known[who]
+
+
+def _find(paper: Paper, story: list[str], thing: str, who: str) -> str:
+    """Return the sentence that says how many `who` has."""
+    for line in story:
+        paper.look()
+        if line.startswith(f"{who} has ") and f" {thing}" in line:
+            return line
+    raise ValueError(f"no sentence about {who}")
+
+
+def _compared(paper: Paper, line: str, amount: int) -> int:
+    words = line.split()
+    if words[3] == "more":
+        return paper.add(amount, int(words[2]))
+    if words[3] == "fewer":
+        return paper.subtract(amount, int(words[2]))
+    phrase = " ".join(words[2 : words.index("as")])
+    if phrase in _PARTS:
+        return paper.divide_exactly(amount, _PARTS[phrase])
+    return paper.multiply(amount, _TIMES[phrase])
 
 
 def _comparison(

@@ -1,0 +1,43 @@
+"""Elimination on a matrix of whole numbers without fractions (Bareiss 1968), on paper."""
+
+from __future__ import annotations
+
+from verigym.envs.math.paper import Paper
+
+
+def eliminate(paper: Paper, grid: list[list[int]], columns: int) -> tuple[int, int]:
+    """Bring the first `columns` columns into steps, in place; return the rank and the sign of the swaps."""
+    rank, sign, before = 0, 1, 1
+    for column in range(columns):
+        pivot = next((i for i in range(rank, len(grid)) if grid[i][column]), None)
+        if pivot is None:
+            continue
+        if pivot != rank:
+            grid[rank], grid[pivot] = grid[pivot], grid[rank]
+            sign = -sign
+        top = grid[rank]
+        for row in grid[rank + 1 :]:
+            first = row[column]
+            row[column] = 0
+            for j in range(column + 1, len(row)):
+                cross = paper.multiply(row[j], top[column])
+                if first:
+                    cross = paper.subtract(cross, paper.multiply(first, top[j]))
+                row[j] = cross if before == 1 else paper.divide_exactly(cross, before)
+        before = top[column]
+        rank += 1
+        if rank == len(grid):
+            break
+    return rank, sign
+
+
+def substitute(paper: Paper, grid: list[list[int]], side: int) -> list[int]:
+    """Return the whole numbers that solve a square system in steps, whose right side is column `side`."""
+    n = len(grid)
+    found = [0] * n
+    for i in reversed(range(n)):
+        left = grid[i][side]
+        for j in range(i + 1, n):
+            left = paper.subtract(left, paper.multiply(grid[i][j], found[j]))
+        found[i] = paper.divide_exactly(left, grid[i][i])
+    return found

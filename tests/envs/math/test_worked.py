@@ -1,0 +1,38 @@
+"""Solvers that work answers out on paper find the answer of the reference at every level."""
+
+import pytest
+
+import verigym
+from verigym.envs.math.paper import Paper
+from verigym.envs.math.worked import read_question
+
+FAMILIES = [
+    "arithmetic",
+    "equations",
+    "matrices",
+    "systems",
+    "word-problems",
+]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_solver_agrees_with_the_reference(family):
+    env = verigym.make(f"math/{family}")
+    for level in range(1, 11):
+        for seed in range(3):
+            task = env.sample_task(seed, level)
+            found = env.work_out(Paper(), read_question(task), task.tags[0])
+            assert found == task.reference["answer"], task.prompt
+
+
+@pytest.mark.parametrize("a", [0, 7, -35, 999, -100200])
+@pytest.mark.parametrize("b", [1, 9, -10, 4096])
+def test_paper_calculates(a, b):
+    paper = Paper()
+    assert paper.add(a, b) == a + b
+    assert paper.subtract(a, b) == a - b
+    assert paper.multiply(a, b) == a * b
+    assert paper.divide_exactly(a * b, b) == a
+    if b > 0:
+        assert paper.divide(a, b) == divmod(a, b)
+    assert paper.operations > 0
