@@ -35,7 +35,7 @@ _BEFORE = _ANYWHERE | frozenset(
 )
 _AFTER = _ANYWHERE | frozenset(
     names(
-        "below above plus minus divided multiplied raised reduced increased decreased off too short away"
+        "below above plus minus divided multiplied raised reduced increased decreased off too short away ago"
     )
 )
 # Of the words behind a number, those that a question may ask for: "how many more".
@@ -71,7 +71,9 @@ _TIMES = frozenset(
         "spring summer autumn fall winter early late mid christmas easter circa since monday tuesday wednesday thursday friday saturday sunday"
     )
 )
-_RESIDUES = re.compile(r"\bmod|congruen|residue|remainder|\\equiv|≡|clock", re.IGNORECASE)
+_RESIDUES = re.compile(
+    r"\b(?:units|ones|last) digit|\bmod|congruen|residue|remainder|\\equiv|≡|clock", re.IGNORECASE
+)
 _WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
 
 

@@ -49,6 +49,10 @@ _COMMA = re.compile(r"(?:€ ?|£ ?|\\dollar ?)\d+,\d{1,2}|\d+,\d{1,2} ?(?:[A-Za
 _DECLARED = re.compile(
     r"(?:\s*[,;]\s*|\s+)\(?(?:where |with |for )?(?:(?:any |arbitrary )?[A-Za-z](?:_\{?\w\}?)?\s*(?:,|and)\s*)+[A-Za-z](?:_\{?\w\}?)?\s*(?:\\in\s*\\(?:RR|CC)|(?:are |is |being )?(?:an? |any |arbitrary |real |complex )*constants?)\)?$"
 )
+_ASKS_LARGER = re.compile(
+    r"\bwhich\b[^?]*?\b(larger|greater|bigger|largest|greatest|biggest|smaller|less|lesser|smallest|least)\b",
+    re.IGNORECASE,
+)
 _ODDS = re.compile(r"\d+ ?(?::|to) ?\d+")
 _EMPTY_SETS = frozenset(("\\emptyset", "\\{\\}", "{}", "set()", "[]", "\\phi", "()"))
 _LETTERS = re.compile(r"[A-J](?:(?: ?[,;&] ?| and | ?, and )[A-J]){1,5}")
@@ -200,11 +204,40 @@ def _as_asked(gold: str, answer: str, ctx: Context) -> str | None:
     told = of_asked(kept, ctx.question) if kept is not None else None
     if told is None:
         return None
-    read = in_symbols(result_of(told), ctx.question)
+    read = in_symbols(result_of(told, ctx.question, equation="=" in gold), ctx.question)
     if "\\in" not in gold:
         read = _DECLARED.sub("", read)
     point = sole_point(read) if gold[:1] == "(" else None
-    return spelled_out(point or read, ctx.question)
+    return spelled_out(
+        point or _compared(read, ctx.question) or _continued(read, ctx.question), ctx.question
+    )
+
+
+def _compared(answer: str, question: str) -> str | None:
+    """The larger of "3^20 > 2^30" where a question asks which is larger, or the smaller; else None."""
+    asked = _ASKS_LARGER.search(question) if re.search("[<>]", answer) else None
+    parts = re.split("[<>]", answer)
+    if asked is None or len(set(re.findall("[<>]=?", answer))) != 1 or re.search("[<>]=", answer):
+        return None
+    rising = "<" in answer
+    wants_large = asked[1].lower() in (
+        "larger",
+        "greater",
+        "bigger",
+        "largest",
+        "greatest",
+        "biggest",
+    )
+    return (parts[-1] if rising == wants_large else parts[0]).partition("=")[0].strip()
+
+
+def _continued(answer: str, question: str) -> str:
+    """The last of the terms that continue those of the question, where the next one is asked for."""
+    terms = [term.strip() for term in answer.split(",")]
+    if len(terms) < 4 or not re.search(r"\bnext (?:term|number|one|value|element)\b", question):
+        return answer
+    shown = re.sub(r"[\s$]", "", question)
+    return terms[-1] if ",".join(terms[:-1]) in shown and ",".join(terms) not in shown else answer
 
 
 @lru_cache(maxsize=512)

@@ -78,6 +78,8 @@ def allows(
         return same(counted, False)
     if tail.endswith("%"):
         return same(tail, True)
+    if re.fullmatch(r"[\d\s.+\-*/^()!]*[-+*/^!][\d\s.+\-*/^()!]*", tail):
+        return same(tail, False)
     reason = _REASON.match(tail)
     if reason:
         said = tail[reason.end() :]

@@ -59,6 +59,14 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
         if ctx.angle == "degrees" and second == _RADIAN:
             return same_node(_radians(left), right, ctx)
     if (
+        ctx.unit is not None
+        and second is not None
+        and second != ctx.unit
+        and second.dims == ctx.unit.dims
+        and re.search(rf"(?<![\d.]){re.escape(answer.text)}(?![\w])", ctx.question)
+    ):
+        return False  # the measure that was to be converted
+    if (
         first is None
         and second is not None
         and second.dims
@@ -66,6 +74,8 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
         and ctx.unit.dims == second.dims
     ):
         return same_node(_times(left, ctx.unit.factor), _times(right, second.factor), ctx, constant)
+    if first is not None and first.dims and right.kind == "percent":
+        return False
     if first is not None and second is None and ctx.units == "required":
         return False
     if first is not None and second is not None:

@@ -17,6 +17,7 @@ from verigym.verifiers.math.regions import is_region, same_region, sure_region, 
 from verigym.verifiers.math.trees import Node
 
 _RESIDUE = re.compile(r"\b(?:remainder|residue)\b", re.IGNORECASE)
+_MODULAR = re.compile(r"\b(?:modulo|(?:units|ones|last) digit)\b|\\p?mod\b|\bmod \d", re.IGNORECASE)
 
 _MODULUS = re.compile(r"(?:\bby|\\?mod(?:ulo)?|pmod)[\s${(\\]*(\d+)")
 
@@ -48,7 +49,10 @@ def _same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
             return True
         if found is False and (any(map(_sure, left)) or any(map(_sure, right))):
             return False
-    if len(left) == len(right) == 1 and _RESIDUE.search(ctx.question):
+    if len(left) == len(right) == 1 and (
+        _RESIDUE.search(ctx.question)
+        or (_is_plain_number(left[0]) and _MODULAR.search(ctx.question))
+    ):
         mine, theirs = _residue(left[0]), _residue(right[0])
         if not _fits_modulus(right[0], ctx.question):
             return False
@@ -66,11 +70,17 @@ def _same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
     return _same_lists(left, right, ctx, gold.constant or answer.constant)
 
 
+def _is_plain_number(item: Item) -> bool:
+    return item.node is not None and item.node.kind == "num"
+
+
 def _fits_modulus(item: Item, question: str) -> bool:
     """Return True unless an item is a residue of another modulus than the question names."""
     if item.node is None or item.node.kind != "mod" or item.node.args[1].kind != "num":
         return True
     named = _MODULUS.findall(question)
+    if re.search(r"\b(?:units|ones|last) digit\b", question, re.IGNORECASE):
+        named = ["10"]
     return not named or str(item.node.args[1].value) in named
 
 

@@ -77,11 +77,21 @@ def is_unfit(unit: Unit, question: str) -> bool:
     wanted = asked_dims(question)
     if wanted is None or (not unit.dims and not unit.degree):
         return False
-    return unit.degree or (unit.dims not in wanted and {name for name, _ in unit.dims} != {"u"})
+    if {name for name, _ in unit.dims} == {"u"}:
+        # Square units are for areas.
+        powers = {dims[0][1] for dims in wanted if len(dims) == 1 and dims[0][0] == "L"}
+        return bool(powers) and unit.dims[0][1] not in powers
+    return unit.degree or unit.dims not in wanted
 
 
 def factor_of(unit: Unit, question: str) -> Unit | None:
     """The unit in which a bare reference is: that of the lengths of the question, to the power of the answer's."""
+    if (
+        unit.dims == _YEAR
+        and re.search(r"\d years?\b", question)
+        and not re.search(r"\bmonths?\b", question)
+    ):
+        return unit_of("years")
     if len(unit.dims) != 1 or unit.dims[0][0] != "L":
         return None
     base = length_of(question)

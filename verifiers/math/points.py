@@ -23,6 +23,8 @@ def sole_point(text: str) -> str | None:
         return None
     before, after = text[: found[0].start()], text[found[0].end() :]
     before = _NAME.sub("", before)
+    if before and not before[-1:].isspace() and before[-1:] not in ":=":
+        return None  # an operation: gcd(4, 6)
     rest = f"{before} {after}"
     if re.search(r"[\d=<>\\+*/^?]", rest) or _OTHER.search(rest):
         return None

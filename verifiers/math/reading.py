@@ -76,11 +76,11 @@ _EXCEPT = re.compile(
 )
 _IMPLIES = re.compile(r"\\(?:implies|Rightarrow|Longrightarrow|therefore)(?![A-Za-z])")
 _ASSIGNED = re.compile(r"([A-Za-z](?:_\{?\w\}?)?)\s*=")
-_TO = re.compile(r"^(\d+) to (\d+)(?: to (\d+))?$")
+_TO = re.compile(r"^(\d+)[ -]to[ -](\d+)(?:[ -]to[ -](\d+))?$")
 _AND = re.compile(r"\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*")
 _EXPLICIT_AND = re.compile(r"\band\b|&")
 _ASIDE = re.compile(
-    r"\s*\((?:[^()]*\b(?:approx|about|rounded|decimal|d\. ?p\.?|dp\b|s\. ?f\.?|sig|equality|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|[^()]*\b(?:rejected|extraneous|invalid|discarded|inadmissible)[^()]*|\s*-?\d[\d.]*\s*%\s*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*)\)\s*$"
+    r"\s*\((?:[^()]*\b(?:approx|about|rounded|decimal|d\. ?p\.?|dp\b|s\. ?f\.?|sig|equality|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|[\d\s.+\-*/^!]+(?:\([\d\s+\-*/]+\)[\d\s.+\-*/^!]*)?|[^()]*\b(?:rejected|extraneous|invalid|discarded|inadmissible)[^()]*|\s*-?\d[\d.]*\s*%\s*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*)\)\s*$"
 )
 
 

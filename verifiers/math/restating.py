@@ -16,6 +16,7 @@ from itertools import islice
 
 from verigym.verifiers.math.canonical import canonical
 from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.forms import (
     as_heavy,
     is_literal,
@@ -270,12 +271,19 @@ def _is_settled(node: Node, counts: bool) -> bool:
     if node.kind in ("neg", "percent", "pm", "mp"):
         return _is_settled(node.args[0], counts)
     if node.kind == "div" and all(map(_is_number, node.args)):
-        return is_literal(node) or any(arg.has("dec") for arg in node.args)
+        return is_literal(node) or (
+            any(arg.has("dec") for arg in node.args) and not _is_integral(node)
+        )
     if is_literal(node) or node.kind in ("var", "named", "dots", "based") or node.has("const"):
         return True
     if node.kind == "fact" or (node.kind == "fn" and node.value in ("binomial", "factorial")):
         return counts and all(map(_is_number, node.args))
     return not is_undone(node)
+
+
+def _is_integral(node: Node) -> bool:
+    value = exact(node)
+    return value is not None and value.denominator == 1
 
 
 def _is_number(node: Node) -> bool:

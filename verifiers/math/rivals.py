@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from verigym.verifiers.math.people import amount_asked
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.trees import names
+from verigym.verifiers.math.units import COUNTING
 
 _FAMILIES = tuple(
     {word.replace("_", " "): row.split("/")[0].replace("_", " ") for row in family for word in row.split("/")}
@@ -24,14 +26,16 @@ _FAMILIES = tuple(
         "length width/breadth height/depth area perimeter volume",
         "minimum/min/smallest/least maximum/max/largest/greatest",
         "sum/total difference product quotient ratio",
-        "profit loss cost/cost_price revenue/selling_price discount",
+        "profit loss cost/cost_price revenue/selling_price/sale_price/price discount",
         "speed/velocity acceleration distance/displacement time",
         "base exponent/power coefficient/leading_coefficient constant_term degree discriminant",
         "eigenvalue/eigenvalues eigenvector determinant/det trace rank nullity",
         "amplitude period phase frequency/midline",
         "interest principal rate amount",
         "sine/sin cosine/cos tangent/tan",
-        "lcm gcd/gcf/hcf", "least_common_multiple greatest_common_divisor/greatest_common_factor/highest_common_factor",
+        "lcm/least_common_multiple/lowest_common_multiple gcd/gcf/hcf/greatest_common_divisor/greatest_common_factor/highest_common_factor",
+        "units_digit/ones_digit/last_digit tens_digit hundreds_digit thousands_digit", "vertex focus/foci directrix center/centre",
+        "edges sides vertices/corners faces diagonals angles",
         "median hypotenuse altitude", "complement supplement", "domain codomain range/image",
         "vertices/vertex edges faces", "permutation/permutations combination/combinations", "real_part imaginary_part modulus argument",
     ))
@@ -56,8 +60,12 @@ _ONE = re.compile(
 _PART = re.compile(
     rf"{_LEAD}(?P<name>{_NAME})\s*(?:=|:|\bis\b|\bequals\b|\bof\b|\s)\s*{_VALUE}", re.IGNORECASE
 )
-_LETTERS = {"r": "radius", "d": "diameter", "x": "x-intercept", "y": "y-intercept"}
-_LETTER = re.compile(r"([rdxy])\s*=\s*-?[\d\\][^,;=]*$")
+_LETTERS = {
+    "r": "radius", "d": "diameter", "x": "x-intercept", "y": "y-intercept", "A": "area", "P": "perimeter", "C": "circumference",
+    "V": "volume", "m": "slope", "b": "y-intercept",
+}  # fmt: skip
+
+_LETTER = re.compile(r"([rdxyAPCVmb])\s*=\s*-?[\d\\][^,;=]*$")
 _SPLIT = re.compile(r"\s*(?:[,;]\s*(?:and |with )?|\band\b|\bwith\b)\s*(?:a )?")
 _DIVIDED = re.compile(
     r"(?:(?P<quotient>-?\d[\d,]*)\s*,?\s*)?\b(?:[Rr]|rem\.?|remainder|with (?:a )?remainder(?: of)?)\s*[:=]?\s*(?P<remainder>\d[\d,]*)"
@@ -107,6 +115,10 @@ def of_asked(answer: str, question: str) -> str | None:
     """
     if not question or len(answer) > 300:
         return answer
+    told = amount_asked(answer, question)
+    if told is None or _is_other_term(told, question) or _counts_other(told, question):
+        return None
+    answer = told
     asked = asked_names(question)
     if asked and (divided := _DIVIDED.fullmatch(answer.strip(" .()"))) is not None:
         if "remainder" in asked and "quotient" not in asked:
@@ -117,7 +129,12 @@ def of_asked(answer: str, question: str) -> str | None:
     if swapped is not None:
         return swapped
     letter = _LETTER.match(answer)
-    if letter and asked and is_rival(_LETTERS[letter[1]], asked):
+    if (
+        letter
+        and asked
+        and is_rival(_LETTERS[letter[1]], asked)
+        and not re.search(rf"(?<![\w\\]){letter[1]}(?![\w])(?! [a-z])", question)
+    ):
         return None
     if not asked or not _NAMED.search(answer):
         return answer
@@ -126,16 +143,52 @@ def of_asked(answer: str, question: str) -> str | None:
         for part in _SPLIT.split(answer.strip(" ."))
         if part.strip(" .")
     ]
-    told = [part for part in parts if part is not None and _is_value(part["value"])]
-    if len(told) == len(parts) > 1:
-        own = [part["value"] for part in told if part["name"].lower() in asked]
-        if len(own) == 1 and len({part["name"].lower() for part in told}) == len(told):
+    pairs = [part for part in parts if part is not None and _is_value(part["value"])]
+    if len(pairs) == len(parts) > 1:
+        own = [part["value"] for part in pairs if part["name"].lower() in asked]
+        if len(own) == 1 and len({part["name"].lower() for part in pairs}) == len(pairs):
             return own[0]
     one = _ONE.fullmatch(answer.strip(" ."))
     if one is not None and len(one["rest"]) < 40 and is_rival(one["name"], asked):
         others = {name[0].lower() for name in _NAMED.finditer(one["rest"])}
         return answer if others & asked else None
     return answer
+
+
+_TERM = re.compile(r"[a-zT]_\{?(\d{1,4})\}? ?=")
+_NTH = re.compile(
+    r"\b(\d{1,4})(?:\^?\{?\\?(?:text\{)?)?(?:st|nd|rd|th)\b[^.?]{0,40}\bterm\b", re.IGNORECASE
+)
+_HOW_MANY = re.compile(r"\bhow many ((?:[a-z-]+ ){0,3}?)([a-z]{3,})\b([^.?]*)", re.IGNORECASE)
+_ONLY_COUNT = re.compile(r"\d[\d,]* ([a-z]{3,20})")
+
+
+def _is_other_term(answer: str, question: str) -> bool:
+    """Return True for a_9 = 39 where the tenth term is asked for."""
+    term, asked = _TERM.match(answer), _NTH.search(question)
+    return term is not None and asked is not None and term[1] != asked[1]
+
+
+def _counts_other(answer: str, question: str) -> bool:
+    """Return True if an answer counts another thing of the question than the one that is asked for, or of its family."""
+    count = _ONLY_COUNT.fullmatch(answer.strip(" ."))
+    asked = list(_HOW_MANY.finditer(question))
+    if count is None or not asked:
+        return False
+    clause = f"{asked[-1][1]}{asked[-1][2]}{asked[-1][3]}".lower()
+    noun = count[1].lower()
+    if _singular(noun) in clause:
+        return False
+    named = frozenset(name[0].lower() for name in _NAMED.finditer(f"{asked[-1][1]}{asked[-1][2]}"))
+    if is_rival(noun, named):
+        return True
+    rest = question[: asked[-1].start()].lower()
+    return (
+        noun.endswith("s")
+        and re.search(rf"\b(?:\d+|each|every|of|per|an?|the) {_singular(noun)}(?:s|es)?\b", rest)
+        is not None
+        and noun not in COUNTING
+    )
 
 
 def _is_value(text: str) -> bool:

@@ -48,7 +48,7 @@ _VERBS = re.compile(
 )
 
 _SHARE = re.compile(
-    r"(?:an? |about an? )?(?P<above>\d[\d,]*|[a-z]+) (?:out of|in|chances? (?:in|out of))(?: every| each)? (?P<below>\d[\d,]*|[a-z]+)(?: chances?| probability| times| cases)?",
+    r"(?:an? |about an? )?(?P<above>\d[\d,]*|[a-z]+) (?:out of|in|of|chances? (?:in|out of))(?: every| each| the| all)? (?P<below>\d[\d,]*|[a-z]+)(?: chances?| probability| times| cases| [a-z]+)?",
     re.IGNORECASE,
 )
 _CHANCE = re.compile(
@@ -107,6 +107,19 @@ _WITH = re.compile(
 )
 _MIXED = re.compile(r"(-?\d+) and (\d+/\d+|\\frac ?\{\d+\} ?\{\d+\})( .*)?")
 _SIGNED = re.compile(r"(?:minus|negative) (\d.*)", re.IGNORECASE)
+_EACH = re.compile(
+    r"[a-z] (?:is|equals) -?\d[\d./]*(?:(?:,| and|, and) [a-z] (?:is|equals) -?\d[\d./]*)+"
+)
+_FRACTION_OF = re.compile(
+    r"((?:a|one|two|three|four|five|six|seven|eight|nine|ten)[ -][a-z]+) of (?:the |his |her |all |it)[a-z ]*(?: (?:is|are|was|were) [a-z]+)?",
+    re.IGNORECASE,
+)
+_OPERATED = re.compile(
+    r"\\?(?:lim|det|tr|dim|rank|deg|avg|mean|limit|ans|sum|prob|P) ?(?:[A-Z] ?)?= ?(?=-?[\d\\])(?!.*=.*=)"
+)
+_YEAR = re.compile(
+    r"(?:[Ii]n (?:the year )?|[Tt]he year |[A-Za-z][A-Za-z \d']{3,60} in (?:the year )?)(\d{4})(?: (?:AD|CE))?"
+)
 _POSSIBLE = re.compile(
     r"([a-z]) (?:can|could|may|must|has to) (?:only )?(?:be|equal)(?: equal to| either| one of)? (?=[-\d{\\(])(?!.*\bnot\b)"
 )
@@ -119,6 +132,8 @@ def in_symbols(text: str, question: str = "") -> str:
     if len(text) > _MOST_CHARS:
         return text
     if text.startswith("{"):
+        if re.fullmatch(r"\{(?: ?[a-z] ?= ?[^{}=|:<>,]+,?)+\}", text):
+            return text[1:-1]
         braced = _BRACED.fullmatch(text)
         return f"\\{{{braced[1]} | {braced[2]}\\}}" if braced else text
     if text.startswith("complex("):
@@ -128,6 +143,21 @@ def in_symbols(text: str, question: str = "") -> str:
     share = _as_share(text, question)
     if share is not None:
         return share
+    each = _EACH.fullmatch(text.strip(" ."))
+    if each:
+        return re.sub(r" (?:is|equals) ", " = ", text)
+    fraction = _FRACTION_OF.fullmatch(text)
+    if (
+        fraction
+        and (value := number_of(fraction[1].replace("-", " "))) is not None
+        and "/" in value
+    ):
+        return value
+    named = _OPERATED.match(text)
+    if named:
+        return text[named.end() :]
+    if "year" in question.lower() and (year := _YEAR.fullmatch(text.strip(" ."))) is not None:
+        return year[1]
     possible = _POSSIBLE.match(text)
     if possible:
         return f"{possible[1]} = {text[possible.end() :]}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from verigym.verifiers.math.exact import exact
+from verigym.verifiers.math.mentions import labels
 from verigym.verifiers.math.parser import parse
 from verigym.verifiers.math.trees import TooBig, Unreadable
 
@@ -19,9 +20,10 @@ _NOUN = re.compile(r"(?<=[\d)])\s+[a-z]{2,20}(?: [a-z]{2,20}){0,2}(?=\s*(?:[-+*/
 _CURRENCY = re.compile(r"\\dollar\s*|[€£]")
 _NUMERIC = re.compile(r"[\d\s.,+\-*/()^%!]+")
 _CONCLUSION = re.compile(
-    r"^(?P<work>[^A-Za-z]*[a-z]?.*[=<>].*?),? (?:so|therefore|thus|hence|which gives|giving|i\.e\.,?|that is,?|which means)(?: that)?,? (?P<end>(?P<name>[a-z]) ?(?:=|<=|>=|<|>|\\in) ?[^=<>]+)$",
+    r"^(?P<work>[^A-Za-z]*[a-z]?.*[=<>].*?),? (?:so|therefore|thus|hence|which gives|giving|i\.e\.,?|that is,?|which means)(?: that)?,? (?P<end>(?P<name>[a-z]) ?(?:=|<=|>=|<|>|\\in) ?[^=<>]+?(?:(?:,| or| and) (?P=name) ?= ?[^=<>]+)*)$",
     re.DOTALL,
 )
+_SAME_NAME = re.compile(r"\bor ([a-z]) ?=(?=[^=]*$)")
 _MOD = re.compile(
     r"(?P<number>-?\d{1,30}) ?(?:\\pmod|%) ?\{?(?P<modulus>\d{1,30})\}? ?= ?(?P<value>-?\d{1,30})"
 )
@@ -33,7 +35,7 @@ _CHECK = re.compile(
 _ALSO = re.compile(r"\b(?:or|not|never|maybe|perhaps)\b", re.IGNORECASE)
 
 
-def result_of(answer: str) -> str:
+def result_of(answer: str, question: str = "", *, equation: bool = False) -> str:
     """The result at the end of workings; other text as it is."""
     if len(answer) > _MOST_CHARS or not re.search(r"[=<>]|\\equiv", answer):
         return answer
@@ -54,13 +56,70 @@ def result_of(answer: str) -> str:
     if (
         concluded is not None
         and not _ALSO.search(concluded["work"])
-        and not _ALSO.search(concluded["end"])
+        and not _ALSO.search(_SAME_NAME.sub("", concluded["end"]))
     ):
         work = concluded["work"]
         # Work of numbers alone must be true, and lead nowhere else.
         if not _NUMERIC.fullmatch(work.replace("=", "")) or _is_true(work):
             return concluded["end"]
-    return _last_of(answer)
+    return (None if equation else _end_of_chain(answer, question)) or _last_of(answer)
+
+
+_LITERAL = re.compile(
+    r"(?:\\dollar ?|€ ?|£ ?)?-?(?:\d[\d.,]*|\\frac ?\{-?\d+\} ?\{\d+\}|\d+/\d+)(?: ?(?:%|\^ ?\{?\\circ ?\}?|[a-zA-Z/^\d ]{1,20}))?"
+)
+_EVALUATED = re.compile(
+    r"\bevaluated\b|[\])] ?_ ?\{?-?\w+\}? ?\^|\\(?:int|sum|prod|lim)(?![a-z])|\| ?_"
+)
+_WORDS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
+
+
+def _end_of_chain(answer: str, question: str) -> str | None:
+    """The end of "speed = distance/time = 180/2.5 = 72 km/h", where the numbers on the way agree; else None."""
+    if re.search(r"[<>;]|\b(?:or|and)\b|!=|,(?!\d{3})", answer):
+        return None
+    *way, end = (side.strip() for side in answer.split("="))
+    if not way or not _LITERAL.fullmatch(end):
+        return None
+    bare = _bare(end)
+    for k, side in enumerate(way):
+        if _NUMERIC.fullmatch(_bare(side)):
+            if not _is_true(f"{_bare(side)} = {bare}"):
+                return None
+        elif _EVALUATED.search(side):
+            continue
+        elif len(way) > 1 and (words := _WORDS.findall(re.sub(r"\\[a-z]+", " ", side))):
+            if not labels([word.lower() for word in words], frozenset()):
+                return None
+        elif (
+            k == 0 and len(way) > 1 and re.fullmatch(r"[A-Za-z](?:_\{?\w+\}?)?", side)
+        ) or _is_known_formula(side, question):
+            continue
+        else:
+            return None
+    return end
+
+
+def _is_known_formula(side: str, question: str) -> bool:
+    """Return True for n(n-3)/2, the letters of which the question does not use."""
+    letters = set(re.findall(r"(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])", side))
+    shown = set(re.findall(r"(?<![A-Za-z])[A-Za-z](?![A-Za-z])", question)) - {"a", "A", "I"}
+    return (
+        bool(letters)
+        and bool(question)
+        and not letters & shown
+        and len(re.findall(r"[-+*/()^]", side)) > 1
+    )
+
+
+def _bare(text: str) -> str:
+    """Numbers without their degrees, units and currencies."""
+    text = re.sub(r"\^ ?\{?\\circ ?\}?|\\dollar ?|[€£]", "", text)
+    return re.sub(
+        r"(?<=[\d)]) ?(?:[A-Za-z]{1,12}(?:/[a-z]{1,6})?(?:\^\{?\d\}?)?)(?: [a-z]{1,12}){0,2}$",
+        "",
+        text,
+    ).strip()
 
 
 def _last_of(answer: str) -> str:
