@@ -26,13 +26,16 @@ LINKS_OF = {kind: [n for n, link in LINKS.items() if link.subject == kind] for k
 FIGURES_OF = {kind: [n for n, one in FIGURES.items() if one.subject == kind] for kind in KINDS}
 _STARTS = ("person", "firm", "work", "town", "event", "school")
 _TRIES = 8
+_MOST_LINES = 64
+"""Ways to write the answers to several questions: with the names or the titles of pages."""
 
 
 @dataclass
 class Chain:
     """A phrase that names the page `at`, and how one gets there.
 
-    `query` is what `at` is found by where no page that was read leads to it.
+    `query` is what `at` is found by where no page that was read leads to it. With a list of `sentences` each
+    page on the way gets a name of its own (P1, P2), so that long phrases need not stand in each other.
     """
 
     world: World
@@ -42,6 +45,7 @@ class Chain:
     route: list[tuple[str, int]] = field(default_factory=list)
     support: list[list[int]] = field(default_factory=list)
     met: set[int] = field(default_factory=set)
+    sentences: list[str] | None = None
 
     def _read(self, page: int, query: str) -> bool:
         """Put a page on the way; return False if it is on it already, unless it is the last."""
@@ -51,6 +55,14 @@ class Chain:
             return False
         self.route.append((query, page))
         return True
+
+    def _named(self, phrase: str) -> str:
+        """Return the name under which a sentence introduces `phrase`, or `phrase` itself if none does."""
+        if self.sentences is None:
+            return phrase
+        name = f"P{len(self.sentences) + 1}"
+        self.sentences.append(f"{name} is {phrase}.")
+        return name
 
     def is_disputed(self, name: str) -> bool:
         """Return True if registers have entries about the link or figure `name` of this page."""
@@ -68,7 +80,7 @@ class Chain:
         # A marriage stands on two pages, and a region's page lists its towns.
         both = name in ("spouse", "region")
         self.support.append([self.at, target] if both else [self.at])
-        self.phrase = LINKS[name].phrase.format(self.phrase)
+        self.phrase = self._named(LINKS[name].phrase.format(self.phrase))
         self.at, self.query = target, ""
         self.met.add(target)
         return True
@@ -82,7 +94,7 @@ class Chain:
         if not self._read(found[0], query):
             return False
         self.support.append([found[0]])
-        self.phrase = LINKS[name].inverse.format(self.phrase)
+        self.phrase = self._named(LINKS[name].inverse.format(self.phrase))
         self.at, self.query = found[0], query
         self.met.add(self.at)
         return True
@@ -150,8 +162,9 @@ def finish(chain: Chain, draws: Draws, pages: int, turns: int) -> Quest | None:
         answer, aliases = answer_by_page(chain.world, chain.at)
     if len(chain.route) != pages:
         return None
+    question = f"What is {chain.phrase}?" if form != "text" else f"Name {chain.phrase}."
     return Quest(
-        question=f"What is {chain.phrase}?" if form != "text" else f"Name {chain.phrase}.",
+        question=" ".join([*(chain.sentences or ()), question]),
         answer=answer,
         aliases=aliases,
         kind=form,
@@ -169,11 +182,17 @@ def several(count: int, pose: Callable[[int], Quest | None]) -> Quest:
     be asked again."""
     parts: list[Quest] = []
     met: set[int] = set()
+    lines = 1
     while len(parts) < count:
         part = pose(len(parts))
-        if part is not None and met.isdisjoint(page for _, page in part.route):
+        if part is None or lines * (1 + len(part.aliases)) > _MOST_LINES:
+            continue
+        if met.isdisjoint(page for _, page in part.route):
             parts.append(part)
             met |= {page for _, page in part.route}
+            lines *= 1 + len(part.aliases)
+    if count == 1:
+        return parts[0]
     asked = " ".join(f"({n}) {part.question}" for n, part in enumerate(parts, 1))
     first, *others = map("; ".join, product(*[(part.answer, *part.aliases) for part in parts]))
     return Quest(

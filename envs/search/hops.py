@@ -1,4 +1,4 @@
-"""`search/hops`: chains of two to six pages."""
+"""`search/hops`: chains of one to twenty pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from verigym.envs.search.draws import Draws
 from verigym.envs.search.reading import Quest, Searching
 from verigym.envs.search.world import World
 
-_PAGES = {2: (2, 2), 4: (3, 4), 6: (5, 6)}
+_PAGES = {
+    1: (1, 1), 2: (2, 2), 3: (2, 3), 4: (3, 4), 5: (4, 5),
+    6: (5, 6), 7: (7, 8), 8: (10, 11), 9: (14, 15), 10: (20, 20),
+}  # fmt: skip
+"""Least and greatest number of pages of a chain, by level."""
+_NESTED = 6
+"""Most pages that one phrase leads through; of a longer chain each page has a sentence."""
 
 
 class Hops(Searching):
@@ -19,13 +25,14 @@ class Hops(Searching):
 
     id: ClassVar[str] = "verigym/search/hops-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
         least, most = _PAGES[level]
         pages = least + draws.below(most - least + 1)
         chain = begin(world, draws)
+        if pages > _NESTED:
+            chain.sentences = []
         if not wander(chain, draws, pages, back=3):
             return None
         return finish(chain, draws, pages, turns=4 * pages + 6)

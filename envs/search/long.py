@@ -1,7 +1,8 @@
-"""`search/long`: twenty to forty pages to visit and two facts on the way to each, put together at the end."""
+"""`search/long`: ten to seventy pages to visit and two facts on the way to each, put together at the end."""
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 from typing_extensions import override
@@ -11,9 +12,18 @@ from verigym.envs.search.draws import Draws
 from verigym.envs.search.pages import date_text
 from verigym.envs.search.reading import Quest, Searching
 from verigym.envs.search.schema import FIGURES, LINKS, RECORDED
+from verigym.envs.search.steps import (
+    add_up,
+    as_number,
+    count_below,
+    figures_of,
+    place_of_largest,
+)
 from verigym.envs.search.world import World
+from verigym.verifiers.qa.citations import MAX_CITATIONS
 
-_ITEMS = {2: 21, 4: 28, 6: 40}
+_ITEMS = {1: 12, 2: 21, 3: 24, 4: 28, 5: 34, 6: 40, 7: 46, 8: 53, 9: 61, 10: 70}
+_BOUND = re.compile(r"is it (?:before|less than) ([^?]+)\?")
 _PATHS = (
     ("firm", "founder", "born"),
     ("work", "author", "born"),
@@ -27,11 +37,10 @@ _PATHS = (
 
 class Long(Searching):
     """A figure behind a link, for each of a list: which is the first or largest, how many are below a
-    bound, or their sum. Takes 43 turns where each page is opened; the pages that decide are to be cited."""
+    bound, or their sum. Each of its pages is opened in a turn; the pages that decide are to be cited."""
 
     id: ClassVar[str] = "verigym/search/long-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     by_title: ClassVar[bool] = True
 
     @override
@@ -58,7 +67,7 @@ class Long(Searching):
         ways = ("most", "least", "count") if figure == "born" else ("most", "least", "count", "sum")
         way = draws.one(ways)
         ordered = sorted(rows)
-        form, deciding = "number", rows
+        form, deciding, both = "number", rows, True
         if way in ("most", "least"):
             deciding = [ordered[-1] if way == "most" else ordered[0]]
             answer, form = world.titles[deciding[0][1]], "text"
@@ -80,6 +89,8 @@ class Long(Searching):
         else:
             answer, question = str(sum(row[0] for row in rows)), "What is the sum of them all?"
             cite = f"Cite two pages for each: of the {kind}, and of what has the figure."
+            if 2 * len(rows) > MAX_CITATIONS:
+                cite, both = "Cite for each the page of what has the figure.", False
         listed = "\n".join(f"- {world.titles[item]}" for _, item, _ in rows)
         return Quest(
             question=f"Take {wanted}, for each of these:\n{listed}\n{question}",
@@ -90,7 +101,26 @@ class Long(Searching):
             route=[
                 (world.titles[page], page) for _, item, target in rows for page in (item, target)
             ],
-            support=[[page] for _, item, target in deciding for page in (item, target)],
+            support=[[page] for _, item, target in deciding for page in (item, target)[not both :]],
             turns=4 * len(rows) + 10,
             tags=(way, f"items={len(rows)}"),
         )
+
+    @override
+    def put_together(self) -> tuple[str, int]:
+        """Find the largest or smallest of the figures on the pages, count those below the bound, or add them
+        up."""
+        task = self.task
+        assert isinstance(task.reference, dict)
+        library, route = self.library(task), task.reference["route"]
+        read = [library.open(page) for _, page in route[1::2]]
+        figures = list(figures_of(page.text for page in read if page is not None))
+        if "sum" in task.tags:
+            total, operations = add_up(figures)
+            return str(total), operations
+        if "count" in task.tags:
+            bound = _BOUND.findall(task.prompt)[-1]
+            below, operations = count_below(figures, as_number(*bound.split()))
+            return str(below), operations
+        best, operations = place_of_largest(figures, 1 if "most" in task.tags else -1)
+        return str(route[2 * best][0]), operations

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from typing_extensions import override
 
-from verigym.envs.search.chains import FORMS, LINKS_OF, answer_by_page, begin, several
+from verigym.envs.search.chains import FORMS, LINKS_OF, answer_by_page, begin, finish, several
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.pages import figure_text
 from verigym.envs.search.reading import Quest, Searching
@@ -17,11 +18,13 @@ _OF_PEOPLE = ("birthplace", "teacher", "alma_mater", "employer")
 
 
 class Noise(Searching):
-    """Tell namesakes apart (easy), find the entry of a register that counts (medium), or both (hard)."""
+    """Tell namesakes apart (tiny and easy), find the entry of a register that counts (medium), or both (hard).
+
+    From level 7 to 10 there are three to sixteen facts that need both.
+    """
 
     id: ClassVar[str] = "verigym/search/noise-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     rules: ClassVar[str] = (
         "People may share a name. Entries of the public register may disagree with the page of their subject "
         "and with each other: then the latest counts, among that page (by the date it gives) and the "
@@ -30,11 +33,13 @@ class Noise(Searching):
 
     @override
     def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
-        if level == 2:
-            return several(3, lambda _: _namesake(world, draws))
-        if level == 4:
-            return several(2, lambda _: _by_register(world, draws))
-        return several(2, lambda _: _by_namesake(world, draws))
+        ways = _WAYS[level]
+        return several(len(ways), lambda n: ways[n](world, draws))
+
+
+def _undisputed(world: World, draws: Draws) -> Quest | None:
+    chain = begin(world, draws)
+    return finish(chain, draws, 1, turns=10)
 
 
 def _by_register(world: World, draws: Draws) -> Quest | None:
@@ -146,3 +151,18 @@ def _disputed(
         turns=4 * len(route) + 6,
         tags=("disputed", f"entries={len(entries)}"),
     )
+
+
+_WAYS: dict[int, tuple[Callable[[World, Draws], Quest | None], ...]] = {
+    1: (_namesake,) * 2,
+    2: (_namesake,) * 3,
+    3: (*(_namesake,) * 3, _undisputed),
+    4: (_by_register,) * 2,
+    5: (_by_register, _by_namesake),
+    6: (_by_namesake,) * 2,
+    7: (_by_namesake,) * 3,
+    8: (_by_namesake,) * 5,
+    9: (_by_namesake,) * 10,
+    10: (_by_namesake,) * 16,
+}
+"""Facts of a task by level, and what makes them hard to tell."""

@@ -18,6 +18,7 @@ from verigym.canonical import JSON
 from verigym.env import SPLITS, Draft, Env, Move, Transition
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.library import Library, world_library
+from verigym.envs.search.steps import look_through, read_through
 from verigym.envs.search.toolbox import (
     HELP,
     TOOLS,
@@ -174,10 +175,25 @@ class Reader(Env[Reading]):
 
     @override
     def work(self, state: Reading) -> int:
-        """A page to read, or at the end all facts to put together."""
+        """Count the results looked at up to the right one, or the statements of the page and the facts noted
+        from it; at the end, also the steps of `put_together`. Choosing the next call is one more."""
         route = _reference(self.task).get("route", [])
-        at_end = route and state.page == route[-1][1]
-        return len(route) + len(_groups(self.task)) if at_end else 1
+        at = next((n for n, (_, page) in enumerate(route) if page == state.page), -1)
+        if state.query and at + 1 < len(route):
+            return look_through(state.view, route[at + 1][1]) + 1
+        facts = [group for group in _groups(self.task) if state.page in group]
+        operations = read_through(state.view, facts) + 1
+        if route and at + 1 == len(route):
+            operations += self.put_together()[1]
+        return operations
+
+    def put_together(self) -> tuple[str, int]:
+        """Return the answer, made of the facts noted on the way, and the number of steps that takes: here one
+        for each fact, that the answers are written down in order."""
+        operations = 0
+        for _ in _groups(self.task):
+            operations += 1
+        return str(_reference(self.task).get("reply", "")), operations
 
     @override
     def solve(self, state: Reading) -> str:

@@ -14,11 +14,14 @@ from verigym.envs.search.reading import Quest, Searching
 from verigym.envs.search.schema import FIGURES, LINKS, Figure, Link
 from verigym.envs.search.world import NONE, World
 
-_PAGES = {2: 1, 4: 2, 6: 3}
-_PARTS = 3
-# How many of the three are not known, in twelve questions: none and all of them once each, so that saying
-# "unknown" always, or never, is paid in one question of twelve, and one or two known say little of the third.
+_SIZES = {
+    1: (2, 1), 2: (3, 1), 3: (4, 1), 4: (3, 2), 5: (4, 2), 6: (3, 3), 7: (4, 3), 8: (5, 4), 9: (8, 5), 10: (12, 6)
+}  # fmt: skip
+"""Questions of a task, and pages to each, by level."""
+# How many of three are not known, in twelve tasks: none and all of them once each, so that saying
+# "unknown" always, or never, is paid in one task of twelve, and one or two known say little of the third.
 _LACKS = (0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3)
+_OF = 3
 # Facts that some pages lack. Which one is asked for is drawn whether it is known or not, so that the words
 # of a question betray nothing.
 _LACKING: dict[str, Link | Figure] = {
@@ -29,14 +32,13 @@ _UNKNOWN = "unknown"
 
 
 class Unanswerable(Searching):
-    """Three chains of one to three pages each; the last page of some lacks the fact that is asked of it.
+    """Two to twelve chains of one to six pages each; the last page of some lacks the fact that is asked of it.
 
-    Then its answer is "unknown", with the same citations as an answer would need; all three must be right.
+    Then its answer is "unknown", with the same citations as an answer would need; all must be right.
     """
 
     id: ClassVar[str] = "verigym/search/unanswerable-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     rules: ClassVar[str] = (
         "A page states all that is known of its subject. Where it lacks the fact that is asked of it, the "
         f'answer is "{_UNKNOWN}"; cite the pages on the way to it, that page included.'
@@ -44,14 +46,14 @@ class Unanswerable(Searching):
 
     @override
     def pose(self, world: World, draws: Draws, level: int) -> Quest | None:
-        pages = _PAGES[level]
-        unknown = draws.some(range(_PARTS), draws.one(_LACKS))
-        names = [draws.one(tuple(_LACKING)) for _ in range(_PARTS)]
+        parts, pages = _SIZES[level]
+        unknown = draws.some(range(parts), round(draws.one(_LACKS) * parts / _OF))
+        names = [draws.one(tuple(_LACKING)) for _ in range(parts)]
 
         def part(n: int) -> Quest | None:
             return _part(world, draws, names[n], n in unknown, pages)
 
-        quest = several(_PARTS, part)
+        quest = several(parts, part)
         return replace(quest, tags=(*quest.tags, f"unknown={len(unknown)}"))
 
 
