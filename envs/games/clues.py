@@ -112,6 +112,68 @@ def solvable(known: list[int], links: list[Link], houses: int) -> bool:
     return False
 
 
+def count_solving(words: int, links: list[Link], houses: int) -> int:
+    """Solve as `solvable` does, and count: to apply a clue to two words, or to compare a word with the others
+    of its row."""
+    operations = 0
+    full = (1 << houses) - 1
+
+    def narrow(known: list[int]) -> bool:
+        nonlocal operations
+        changed = True
+        while changed:
+            changed = False
+            for one in links:
+                operations += 1
+                left_a, left_b = known[one.a], known[one.b] if not one.alone else full
+                if one.alone:
+                    left_a &= one.alone
+                else:
+                    left_b &= one.onto_b[left_a]
+                    left_a &= one.onto_a[left_b]
+                if not left_a or not left_b:
+                    return False
+                changed = changed or left_a != known[one.a]
+                known[one.a] = left_a
+                if not one.alone:
+                    changed = changed or left_b != known[one.b]
+                    known[one.b] = left_b
+            for word in range(words):
+                operations += 1
+                start = word // houses * houses
+                others = [known[i] for i in range(start, start + houses) if i != word]
+                left = known[word]
+                for other in others:
+                    if not other & (other - 1):
+                        left &= ~other
+                elsewhere = 0
+                for other in others:
+                    elsewhere |= other
+                left = left & ~elsewhere or left
+                if not left or (left & (left - 1) == 0 and left in others):
+                    return False
+                changed = changed or left != known[word]
+                known[word] = left
+        return True
+
+    def solve(known: list[int]) -> bool:
+        if not narrow(known):
+            return False
+        open_words = [word for word, here in enumerate(known) if here & (here - 1)]
+        if not open_words:
+            return True
+        word = min(open_words, key=lambda one: known[one].bit_count())
+        return any(
+            solve([*known[:word], 1 << house, *known[word + 1 :]])
+            for house in range(houses)
+            if known[word] >> house & 1
+        )
+
+    solved = solve([full] * words)
+    assert solved, "a drawn puzzle has a solution"
+    return operations
+
+
 def clues_for(
     draws: list[float], places: list[int], houses: int, direct: float
 ) -> list[Link] | None:

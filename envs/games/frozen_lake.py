@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.games.paths import shortest
+from verigym.envs.games.paths import count_tried, shortest
 from verigym.envs.games.replayed import ReplayedGame
 from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.rules import LakeState
 
 # Width and height, the share of holes, the shortest way.
 SIZES = {
+    1: (3, 0.2, range(2, 5)),
     2: (4, 0.2, range(4, 7)),
+    3: (5, 0.25, range(6, 10)),
     4: (6, 0.3, range(8, 14)),
+    5: (8, 0.3, range(10, 25)),
     6: (9, 0.3, range(13, 41)),
+    7: (11, 0.3, range(13, 60)),
+    8: (14, 0.3, range(17, 80)),
+    9: (18, 0.3, range(22, 99)),
+    10: (22, 0.3, range(27, 120)),
 }
 
 _PROMPT = """\
@@ -32,7 +40,6 @@ class FrozenLake(ReplayedGame):
     id: ClassVar[str] = "verigym/games/frozen-lake-v0"
     game: ClassVar[str] = "lake"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
 
     @override
@@ -41,7 +48,11 @@ class FrozenLake(ReplayedGame):
         size, holes, lengths = SIZES[level]
         while True:
             cells = np.where(rng.random((size, size)) < holes, "H", "F")
-            start, goal = (int(i) for i in rng.permutation(size * size)[:2])
+            if level > 6:  # from the first row to the last, so that the way is long
+                start, goal = (int(i) for i in rng.integers(size, size=2))
+                goal += size * (size - 1)
+            else:
+                start, goal = (int(i) for i in rng.permutation(size * size)[:2])
             cells.flat[start], cells.flat[goal] = "S", "G"
             rows = tuple("".join(row) for row in cells)
             path = _way(LakeState(rows, *divmod(start, size)))
@@ -71,8 +82,12 @@ class FrozenLake(ReplayedGame):
 
     @override
     def best(self, board: LakeState) -> str | None:
-        path = _way(board)
-        return path[0] if path else None
+        return _next_move(board)
+
+    @override
+    def operations(self, board: LakeState) -> int:
+        """Count the cells that a search from the start looks at."""
+        return count_tried(board, _legs, _at_goal)
 
 
 def _steps(board: LakeState) -> list[tuple[str, LakeState]]:
@@ -84,8 +99,19 @@ def _steps(board: LakeState) -> list[tuple[str, LakeState]]:
     return found
 
 
-def _way(board: LakeState) -> list[str] | None:
-    def moves(at: LakeState) -> list[tuple[str, LakeState]]:
-        return [] if at.rows[at.row][at.column] == "H" else _steps(at)
+def _legs(at: LakeState) -> list[tuple[str, LakeState]]:
+    return [] if at.rows[at.row][at.column] == "H" else _steps(at)
 
-    return shortest(board, moves, lambda at: at.rows[at.row][at.column] == "G")
+
+def _at_goal(at: LakeState) -> bool:
+    return at.rows[at.row][at.column] == "G"
+
+
+@lru_cache(maxsize=4096)
+def _next_move(board: LakeState) -> str | None:
+    path = _way(board)
+    return path[0] if path else None
+
+
+def _way(board: LakeState) -> list[str] | None:
+    return shortest(board, _legs, _at_goal)

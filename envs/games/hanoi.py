@@ -8,11 +8,22 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.games.replayed import ReplayedGame
+from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.verifiers.games.rules import RULES, HanoiState
 
 # Disks, and the least number of moves.
-SIZES = {2: (3, range(3, 8)), 4: (4, range(8, 16)), 6: (6, range(24, 64))}
+SIZES = {
+    1: (3, range(1, 4)),
+    2: (3, range(3, 8)),
+    3: (4, range(6, 10)),
+    4: (4, range(8, 16)),
+    5: (5, range(14, 32)),
+    6: (6, range(24, 64)),
+    7: (6, range(48, 64)),
+    8: (7, range(64, 112)),
+    9: (8, range(128, 200)),
+    10: (9, range(256, 360)),
+}
 
 _PROMPT = """\
 Three pegs hold {disks} disks; 1 is the smallest. Each turn moves the top disk of one peg onto another \
@@ -26,7 +37,6 @@ class Hanoi(ReplayedGame):
     id: ClassVar[str] = "verigym/games/hanoi-v0"
     game: ClassVar[str] = "hanoi"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
@@ -69,6 +79,18 @@ class Hanoi(ReplayedGame):
                 move = (where[disk], target)
                 target = 3 - where[disk] - target  # the peg that is neither
         return f"{move[0] + 1}->{move[1] + 1}" if move else None
+
+    @override
+    def work(self, state: Play) -> int:
+        """Count the disks that are looked up, and the pegs that are worked out from them."""
+        operations, target = 0, state.board.target
+        for disk in range(sum(map(len, state.board.pegs)), 0, -1):
+            operations += 1
+            peg = next(i for i, disks in enumerate(state.board.pegs) if disk in disks)
+            if peg != target:
+                target = 3 - peg - target
+                operations += 1
+        return operations
 
 
 def _least(state: HanoiState) -> int:

@@ -15,9 +15,16 @@ from verigym.verifiers.games.rules import RULES
 
 # Rooms, things that are not wanted, and errands.
 SIZES: dict[int, tuple[int, int, tuple[str, ...]]] = {
+    1: (2, 1, ("light",)),
     2: (2, 8, ("put", "light")),
+    3: (3, 11, ("put", "light", "heat")),
     4: (3, 14, ("put", "light", "heat", "cool", "clean")),
+    5: (4, 19, ("heat", "cool", "clean")),
     6: (5, 24, ("two", "heat", "cool", "clean")),
+    7: (5, 50, ("two", "heat", "cool", "clean")),
+    8: (5, 90, ("two", "heat", "cool", "clean")),
+    9: (5, 120, ("two",)),
+    10: (5, 180, ("two",)),
 }
 
 _PROMPT = """\
@@ -50,13 +57,12 @@ class Household(ReplayedGame):
     id: ClassVar[str] = "verigym/games/household-v0"
     game: ClassVar[str] = "household"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Draw a house in which nothing of the wanted kind is at its target yet."""
         size, others, errands = SIZES[level]
-        draws = Draws(rng.random(256).tolist())
+        draws = Draws(rng.random(256 if others < 30 else 4 * others).tolist())
         rest = [room for room in ROOMS if room != "kitchen"]
         if size == 2:
             rest.remove("bathroom")  # a lamp has to be somewhere
@@ -167,9 +173,20 @@ class Household(ReplayedGame):
         return _opened(board, spot) or f"take {thing} from {spot}"
 
     def work(self, state: Play) -> int:
-        """Grows with the number of places to look into."""
+        """Count the things that are compared with the wanted kind, or the places with the target."""
         board: Home = state.board
-        return 1 + len(board.house.places) // 10
+        operations, wanted = 1, board.house.errand[1]
+        if kind_of(board.held) == wanted:
+            for name in board.house.room_of:
+                operations += 1
+                if name == board.at and board.reaches(name):
+                    operations += 1  # may be the place to use
+            return operations
+        for thing in board.house.things:
+            operations += 1
+            if kind_of(thing) == wanted:
+                operations += 1  # how far it is
+        return operations
 
 
 def _said(errand: str, thing: str, place: str) -> str:

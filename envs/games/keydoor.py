@@ -1,18 +1,21 @@
 """Keydoor: fetch keys, open doors, reach the goal on a small text grid.
 
 The reward is sparse: 1 at the goal, 0 until then. Levels are chambers in a row, each behind a door,
-turned and mirrored at random beyond the tiny size; their shortest solutions take 6 to 30 moves, by level.
+turned and mirrored at random beyond the tiny size; their shortest solutions take 6 to 160 moves, by level.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
+from verigym.envs.games.paths import count_tried
 from verigym.errors import RequestError
 from verigym.reply import move as move_in
 from verigym.task import Task
@@ -43,8 +46,14 @@ class Size:
 SIZES = {
     1: Size(chambers=2, width=2, height=4, shortest=range(6, 11), max_turns=16, turned=False),
     2: Size(chambers=2, width=2, height=4, shortest=range(8, 13), max_turns=20),
+    3: Size(chambers=2, width=3, height=4, shortest=range(10, 16), max_turns=25),
     4: Size(chambers=2, width=4, height=4, shortest=range(12, 19), max_turns=30),
+    5: Size(chambers=3, width=3, height=4, shortest=range(15, 26), max_turns=40),
     6: Size(chambers=3, width=3, height=5, shortest=range(18, 31), max_turns=50),
+    7: Size(chambers=4, width=3, height=6, shortest=range(26, 60), max_turns=80),
+    8: Size(chambers=5, width=4, height=6, shortest=range(36, 90), max_turns=120),
+    9: Size(chambers=5, width=5, height=8, shortest=range(46, 120), max_turns=160),
+    10: Size(chambers=6, width=5, height=8, shortest=range(56, 160), max_turns=200),
 }
 
 
@@ -63,7 +72,6 @@ class KeyDoor(Env[Play]):
     id: ClassVar[str] = "verigym/games/keydoor-v0"
     verifier_id: ClassVar[str] = "games/keydoor"
     difficulties: ClassVar[tuple[str, ...]] = ("tiny", "easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     max_observation_chars: ClassVar[int] = 1024
     max_action_chars: ClassVar[int] = 1024
 
@@ -127,12 +135,38 @@ class KeyDoor(Env[Play]):
         """Moves that are not blocked."""
         return [m for m in MOVES if state.level.move(state.place, m) != state.place]
 
+    def work(self, state: Play) -> int:
+        """Count the steps that a search for the goal tries; later turns read the way that was found."""
+        return 1 if state.moves else count_tried(state.place, *_ways_in(state.level))
+
     def solve(self, state: Play) -> str:
         """First move of a shortest way to the goal."""
-        path = state.level.shortest(state.place)
-        if not path:
-            raise RequestError("the play is over; there is no next move")
-        return path[0]
+        level, place = state.level, state.place
+        known = _known(level)
+        if place not in known:
+            path = level.shortest(place)
+            if not path:
+                raise RequestError("the play is over; there is no next move")
+            for move in path:
+                known[place] = move
+                place = level.move(place, move)
+        return known[state.place]
+
+
+@lru_cache(maxsize=64)
+def _known(level: Level) -> dict[Place, str]:
+    """The next moves that were found. The end of a first shortest way is a first shortest way itself, so
+    that it does not matter from where a move was found."""
+    return {}
+
+
+def _ways_in(
+    level: Level,
+) -> tuple[Callable[[Place], list[tuple[str, Place]]], Callable[[Place], bool]]:
+    def steps(place: Place) -> list[tuple[str, Place]]:
+        return [(move, level.move(place, move)) for move in MOVES]
+
+    return steps, level.at_goal
 
 
 def _draw(rng: np.random.Generator, size: Size) -> tuple[str, ...]:

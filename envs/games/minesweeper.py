@@ -10,8 +10,8 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.games.minesweeper_proofs import proved
-from verigym.envs.games.replayed import ReplayedGame
+from verigym.envs.games.minesweeper_proofs import count_reasoning, proved
+from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.verifiers.games.minesweeper import (
     GAP,
     Field,
@@ -22,7 +22,18 @@ from verigym.verifiers.games.minesweeper import (
 )
 
 # Height, width, mines, and turns.
-SIZES = {2: (5, 5, 4), 4: (7, 7, 9), 6: (9, 9, 16)}
+SIZES = {
+    1: (4, 4, 2),
+    2: (5, 5, 4),
+    3: (6, 6, 6),
+    4: (7, 7, 9),
+    5: (8, 8, 12),
+    6: (9, 9, 16),
+    7: (10, 10, 20),
+    8: (11, 11, 25),
+    9: (12, 12, 30),
+    10: (14, 14, 41),
+}
 _AT_ONCE = 8
 
 _PROMPT = """\
@@ -38,7 +49,6 @@ class Minesweeper(ReplayedGame):
     id: ClassVar[str] = "verigym/games/minesweeper-v0"
     game: ClassVar[str] = "minesweeper"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
 
     @override
@@ -99,6 +109,11 @@ class Minesweeper(ReplayedGame):
         safe = proved(field, board.cells, 0)[0] or field.free & ~board.cells
         lowest = (safe & -safe).bit_length() - 1
         return _names(field.height, field.width)[lowest // 4] if safe else None
+
+    @override
+    def work(self, state: Play) -> int:
+        """Count the cells that are looked at until one is proved free."""
+        return count_reasoning(state.board)
 
 
 # What `_written` gives as signs: c between rows is left out, and d ends a row.

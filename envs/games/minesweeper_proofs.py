@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from verigym.verifiers.games.minesweeper import GAP, Field, around, some, spread
+from verigym.verifiers.games.minesweeper import GAP, Field, Opened, around, some, spread
 
 
 def proved(field: Field, cells: int, known: int) -> tuple[int, int]:
@@ -119,3 +119,51 @@ def _pairs(width: int) -> tuple[int, list[_Pair]]:
 
 def _square(r: int, c: int, far: int = 1) -> set[tuple[int, int]]:
     return {(i, j) for i in range(r - far, r + far + 1) for j in range(c - far, c + far + 1)}
+
+
+def count_reasoning(board: Opened) -> int:
+    """Find a free cell as `proved` does, number by number, and count the cells that are looked at.
+
+    First each number alone, until none tells of a mine any more; then two numbers of which one has all
+    hidden cells of the other.
+    """
+    field, operations = board.field, 0
+    height, width, wide = field.height, field.width, field.width + GAP
+    is_open = [board.cells >> 4 * (r * wide + c) & 1 for r in range(height) for c in range(wide)]
+    mines: set[tuple[int, int]] = set()
+    rests: dict[tuple[int, int], tuple[frozenset[tuple[int, int]], int]] = {}
+    found = True
+    while found:
+        found = False
+        for r in range(height):
+            for c in range(width):
+                if not is_open[r * wide + c]:
+                    continue
+                left, hidden = field.numbers >> 4 * (r * wide + c) & 15, []
+                for i in range(max(0, r - 1), min(height, r + 2)):
+                    for j in range(max(0, c - 1), min(width, c + 2)):
+                        operations += 1
+                        if (i, j) in mines:
+                            left -= 1
+                        elif not is_open[i * wide + j]:
+                            hidden.append((i, j))
+                if hidden and not left:
+                    return operations
+                if hidden and left == len(hidden):
+                    mines.update(hidden)
+                    found = True
+                rests[r, c] = frozenset(hidden), left
+        if found:
+            continue
+        for (r, c), (less, few) in rests.items():
+            for (i, j), (more, many) in rests.items():
+                if not less or max(abs(r - i), abs(c - j)) > 2:
+                    continue
+                operations += 1
+                own = more - less
+                if own and len(own) == many - few and not own <= mines:
+                    mines.update(own)
+                    found = True
+                elif own and less <= more and many == few:
+                    return operations
+    return operations

@@ -14,7 +14,18 @@ from verigym.envs.games.replayed import ReplayedGame
 from verigym.verifiers.games.nonogram import Picture, Runs, runs_of
 
 # Rows and columns, and the share of filled cells.
-SIZES = {2: (4, 0.6), 4: (6, 0.6), 6: (9, 0.62)}
+SIZES = {
+    1: (3, 0.6),
+    2: (4, 0.6),
+    3: (5, 0.6),
+    4: (6, 0.6),
+    5: (7, 0.61),
+    6: (9, 0.62),
+    7: (10, 0.62),
+    8: (12, 0.63),
+    9: (14, 0.64),
+    10: (16, 0.66),
+}
 
 _PROMPT = """\
 A nonogram of {size} rows and {size} columns. Beside each line stand the lengths of its runs of filled \
@@ -29,7 +40,6 @@ class Nonogram(ReplayedGame):
     id: ClassVar[str] = "verigym/games/nonogram-v0"
     game: ClassVar[str] = "nonogram"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
@@ -77,23 +87,42 @@ class Nonogram(ReplayedGame):
                     return f"{row} {column}"
         return None
 
+    @override
+    def operations(self, board: Picture) -> int:
+        """Count the ways to draw a line that are compared with the lines that cross it."""
+        tally = _Tally()
+        _search(*_options(board.across, board.down), tally)
+        return tally.compared
+
+
+class _Tally:
+    """Number of ways to draw a line that were compared with the lines that cross it."""
+
+    def __init__(self) -> None:
+        self.compared = 0
+
 
 @lru_cache(maxsize=512)
 def _solved(across: Runs, down: Runs) -> tuple[str, ...]:
     """A picture with these runs: lines are narrowed to what fits, then tried row by row."""
-    width = len(down)
-    fits = [_lines(runs, width) for runs in across]
-    stands = [_lines(runs, len(across)) for runs in down]
-    solved = _search(fits, stands)
+    solved = _search(*_options(across, down), _Tally())
     assert solved is not None, "a drawn nonogram has a solution"
     return solved
 
 
-def _search(fits: list[list[str]], stands: list[list[str]]) -> tuple[str, ...] | None:
+def _options(across: Runs, down: Runs) -> tuple[list[list[str]], list[list[str]]]:
+    """All ways to draw each row and each column."""
+    fits = [_lines(runs, len(down)) for runs in across]
+    return fits, [_lines(runs, len(across)) for runs in down]
+
+
+def _search(
+    fits: list[list[str]], stands: list[list[str]], tally: _Tally
+) -> tuple[str, ...] | None:
     while True:
         before = sum(map(len, fits)) + sum(map(len, stands))
-        fits = _narrowed(fits, stands)
-        stands = _narrowed(stands, fits)
+        fits = _narrowed(fits, stands, tally)
+        stands = _narrowed(stands, fits, tally)
         if not all(fits) or not all(stands):
             return None
         if sum(map(len, fits)) + sum(map(len, stands)) == before:
@@ -103,19 +132,24 @@ def _search(fits: list[list[str]], stands: list[list[str]]) -> tuple[str, ...] |
         return tuple(lines[0] for lines in fits)
     row = min(open_rows, key=lambda r: len(fits[r]))
     for line in fits[row]:
-        found = _search([*fits[:row], [line], *fits[row + 1 :]], stands)
+        found = _search([*fits[:row], [line], *fits[row + 1 :]], stands, tally)
         if found is not None:
             return found
     return None
 
 
-def _narrowed(lines: list[list[str]], crossing: list[list[str]]) -> list[list[str]]:
+def _narrowed(lines: list[list[str]], crossing: list[list[str]], tally: _Tally) -> list[list[str]]:
     """Each line's possibilities that agree, cell by cell, with some possibility of the crossing line."""
     allowed = [[{line[i] for line in cross} for i in range(len(lines))] for cross in crossing]
-    return [
-        [line for line in many if all(line[j] in allowed[j][i] for j in range(len(line)))]
-        for i, many in enumerate(lines)
-    ]
+    found = []
+    for i, many in enumerate(lines):
+        kept = []
+        for line in many:
+            tally.compared += 1
+            if all(line[j] in allowed[j][i] for j in range(len(line))):
+                kept.append(line)
+        found.append(kept)
+    return found
 
 
 @lru_cache(maxsize=4096)

@@ -37,3 +37,22 @@ def shortest(
                 came[after] = (state, move)
                 queue.append(after)
     return None
+
+
+def count_tried(
+    start: State,
+    moves: Callable[[State], Iterable[tuple[str, State]]],
+    won: Callable[[State], bool],
+) -> int:
+    """Search as `shortest` does, and count the moves that are tried."""
+    operations, seen, queue = 0, {start}, deque([start])
+    while queue:
+        state = queue.popleft()
+        if won(state):
+            break
+        for _, after in moves(state):
+            operations += 1
+            if after not in seen:
+                seen.add(after)
+                queue.append(after)
+    return operations

@@ -60,6 +60,14 @@ class ReplayedGame(Env[Play]):
     def best(self, board: Any) -> str | None:
         """Return an optimal next move; None in a dead end."""
 
+    def operations(self, board: Any) -> int:
+        """Return the operations of a solver that counts them, from `board` to the goal.
+
+        The player keeps the way that was found: later turns take one operation, to read the next move.
+        A game in which each turn is thought out anew overrides `work`.
+        """
+        return 1
+
     def moves(self, board: Any) -> list[str] | None:
         """Return the moves that can be made; None if they cannot be listed."""
         return None
@@ -118,6 +126,10 @@ class ReplayedGame(Env[Play]):
     @override
     def legal_actions(self, state: Play) -> list[str] | None:
         return None if self.lost(state.board) else self.moves(state.board)
+
+    @override
+    def work(self, state: Play) -> int:
+        return 1 if state.moves else self.operations(state.board)
 
     @override
     def solve(self, state: Play) -> str:

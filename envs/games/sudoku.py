@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,10 +10,21 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
-from verigym.verifiers.games.sudoku import Grid, units
+from verigym.verifiers.games.sudoku import SIGNS, Grid, units
 
 # Box, and how many cells stay given at most (fewer are taken away where that would need guessing).
-SIZES = {2: ((2, 2), 8), 4: ((2, 3), 16), 6: ((3, 3), 30)}
+SIZES = {
+    1: ((2, 2), 10),
+    2: ((2, 2), 8),
+    3: ((2, 3), 22),
+    4: ((2, 3), 16),
+    5: ((3, 3), 42),
+    6: ((3, 3), 30),
+    7: ((3, 4), 100),
+    8: ((3, 4), 84),
+    9: ((3, 4), 64),
+    10: ((4, 4), 130),
+}
 
 _PROMPT = """\
 Fill the grid: each row, each column and each box of {height} by {width} holds 1 to {n} once. A dot is an \
@@ -28,7 +39,6 @@ class Sudoku(ReplayedGame):
     id: ClassVar[str] = "verigym/games/sudoku-v0"
     game: ClassVar[str] = "sudoku"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
@@ -54,6 +64,9 @@ class Sudoku(ReplayedGame):
     @override
     def show(self, board: Grid) -> str:
         n = board.box[0] * board.box[1]
+        if n > 9:
+            shown = [f"{number or '.':>2}" for number in board.numbers]
+            return "\n".join([" ".join(shown[i : i + n]) for i in range(0, n * n, n)])
         signs = " ".join(_signs(board.numbers))
         return "\n".join([signs[i : i + 2 * n - 1] for i in range(0, 2 * n * n, 2 * n)])
 
@@ -70,8 +83,12 @@ class Sudoku(ReplayedGame):
                 return f"{place // n + 1} {place % n + 1} {number}"
         return None
 
+    @override
+    def operations(self, board: Grid) -> int:
+        return _reasoned(board.given, board.box)[1]
 
-_SIGNS = bytes.maketrans(bytes(range(10)), b".123456789")
+
+_SIGNS = bytes.maketrans(bytes(range(17)), SIGNS.encode())
 
 
 def _signs(numbers: bytes) -> str:
@@ -135,11 +152,10 @@ def _forced(numbers: list[int], place: int, number: int, of: list[list[tuple[int
 
 @lru_cache(maxsize=256)
 def _solved(given: bytes, box: tuple[int, int]) -> bytes:
-    """The solution, by filling in the cell with the fewest numbers left."""
+    """The solution: what is forced, then by trying the cell with the fewest numbers left."""
     n = box[0] * box[1]
-    all_units = units(*box)
-    near = [{j for u in all_units if i in u for j in u} - {i} for i in range(n * n)]
-    numbers = list(given)
+    near = _near(box)
+    numbers = _reasoned(given, box)[0]
 
     def fill() -> bool:
         best: tuple[int, list[int]] | None = None
@@ -162,3 +178,54 @@ def _solved(given: bytes, box: tuple[int, int]) -> bytes:
 
     fill()
     return bytes(numbers)
+
+
+def _reasoned(given: bytes, box: tuple[int, int]) -> tuple[list[int], int]:
+    """Fill in what is forced, and count the operations: to look at a cell, or to strike a number from it.
+
+    A cell is forced where one number is left for it, or where it is the only one of a row, column or box
+    that is left for a number.
+    """
+    n, near = box[0] * box[1], _near(box)
+    numbers, operations = list(given), 0
+    left: dict[int, set[int]] = {}
+    for place, number in enumerate(numbers):
+        if not number:
+            left[place] = set(range(1, n + 1))
+            for other in near[place]:
+                operations += 1
+                left[place].discard(numbers[other])
+    forced = [(place, min(some)) for place, some in left.items() if len(some) == 1]
+    while left:
+        if not forced:
+            for unit in units(*box):
+                seen: dict[int, list[int]] = {}
+                for place in unit:
+                    operations += 1
+                    for number in left.get(place, ()):
+                        seen.setdefault(number, []).append(place)
+                forced += [(some[0], number) for number, some in seen.items() if len(some) == 1]
+            if not forced:
+                break
+        place, number = forced.pop()
+        if place not in left:
+            continue
+        del left[place]
+        numbers[place] = number
+        for other in near[place]:
+            if other in left:
+                operations += 1
+                left[other].discard(number)
+                if len(left[other]) == 1:
+                    forced.append((other, min(left[other])))
+                elif not left[other]:
+                    return list(given), operations  # no solution
+    return numbers, operations
+
+
+@cache
+def _near(box: tuple[int, int]) -> list[list[int]]:
+    """The other cells of each cell's row, column and box."""
+    all_units = units(*box)
+    cells = range((box[0] * box[1]) ** 2)
+    return [sorted({j for u in all_units if i in u for j in u} - {i}) for i in cells]

@@ -7,12 +7,23 @@ from typing import Any, ClassVar
 import numpy as np
 from typing_extensions import override
 
-from verigym.envs.games.clues import Link, clues_for
-from verigym.question import Ask, Question
+from verigym.envs.games.clues import Link, clues_for, count_solving, link
+from verigym.question import Ask, Asked, Question
 from verigym.task import Task
 
 # Houses, words in each, and the share of clues about a house by its number.
-SIZES = {2: (3, 3, 0.3), 4: (4, 4, 0.2), 6: (5, 5, 0.1)}
+SIZES = {
+    1: (3, 2, 0.3),
+    2: (3, 3, 0.3),
+    3: (3, 4, 0.25),
+    4: (4, 4, 0.2),
+    5: (5, 4, 0.15),
+    6: (5, 5, 0.1),
+    7: (6, 5, 0.1),
+    8: (6, 7, 0.1),
+    9: (7, 7, 0.15),
+    10: (7, 7, 0.05),
+}
 
 # What the words of a row are, and how a clue speaks of one.
 ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -64,7 +75,6 @@ class Zebra(Question):
     id: ClassVar[str] = "verigym/games/zebra-v0"
     verifier_id: ClassVar[str] = "games/replay"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     form: ClassVar[str] = (
         "Think as long as you like, then give every word once, each on a line of its own with the number "
         "of its house behind it, in tags: <answer>...</answer>"
@@ -114,6 +124,19 @@ class Zebra(Question):
     def reply(self, reference: Any) -> str:
         lines = [f"{word} {house}" for word, house in reference["solution"].items()]
         return "<answer>\n" + "\n".join(lines) + "\n</answer>"
+
+    @override
+    def work(self, state: Asked) -> int:
+        """Count what a solver does with the clues of the task."""
+        reference: Any = state.task.reference
+        rows = reference["words"]
+        places = {word: i for i, word in enumerate(word for row in rows for word in row)}
+        houses = len(rows[0])
+        links = [
+            link(kind, places[a], b - 1 if isinstance(b, int) else places[b], houses)
+            for kind, a, b in reference["clues"]
+        ]
+        return count_solving(len(places), links, houses)
 
     @override
     def candidates(self, task: Task) -> list[str]:

@@ -15,11 +15,8 @@ class VerigymSums(Question):
     def ask(self, rng, level):
         """Draw from `rng` alone: the same seed must give the same question. Levels are 1 to 10."""
         a, b = (int(n) for n in rng.integers(10**level, 10 ** (level + 1), 2))
-        return Ask(
-            prompt=f"What is {a} + {b}?",
-            answer=str(a + b),
-            answer_form="evaluated",  # "2 + 3" is no answer to "What is 2 + 3?"
-        )
+        # "2 + 3" is no answer to "What is 2 + 3?": the value is wanted.
+        return Ask(prompt=f"What is {a} + {b}?", answer=str(a + b), answer_form="evaluated")
 
     def work(self, state):
         """Count the digits that are added, by adding them."""

@@ -10,6 +10,9 @@ from msgspec import Struct
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 
+SIGNS = ".123456789ABCDEFG"
+"""How numbers from 0 to 16 are written in `rows`."""
+
 
 class Grid(Struct, frozen=True, gc=False):
     """Numbers row by row, 0 for none; which of them are given; the height and width of a box."""
@@ -37,7 +40,7 @@ class Sudoku:
     """`{"rows": ["1..4", ...], "box": [2, 2]}`: a move `[row, column, number]`, from 1, fills a cell.
 
     `rows` may be one text with spaces between them. Given numbers stay; other cells may be filled anew,
-    and 0 empties one. Won where every row, column and box holds every number.
+    and 0 empties one; A to G stand for 10 to 16. Won where every row, column and box holds every number.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Grid:
@@ -50,15 +53,15 @@ class Sudoku:
             raise TaskError("sudoku: box must be [height, width]")
         height, width = (int(str(side)) for side in box)
         n = height * width
-        if not (1 <= height <= 3 and 1 <= width <= 3 and n >= 4):
-            raise TaskError("sudoku: boxes of 2x2 to 3x3")
+        if not (1 <= height <= 4 and 1 <= width <= 4 and n >= 4):
+            raise TaskError("sudoku: boxes of 2x2 to 4x4")
         if isinstance(rows, str):
             rows = rows.split()
         if not isinstance(rows, list | tuple) or len(rows) != n:
             raise TaskError(f"sudoku: {n} rows are needed")
         for row in rows:
-            if not isinstance(row, str) or len(row) != n or row.strip(".123456789"[: n + 1]):
-                raise TaskError(f"sudoku: a row is {n} of . and 1 to {n}, got {row!r}")
+            if not isinstance(row, str) or len(row) != n or row.strip(SIGNS[: n + 1]):
+                raise TaskError(f"sudoku: a row is {n} of {SIGNS[: n + 1]}, got {row!r}")
         given = "".join(map(str, rows)).encode().translate(_NUMBERS)
         for unit in units(height, width):
             filled = [given[i] for i in unit if given[i]]
@@ -92,7 +95,7 @@ class Sudoku:
         return all(len({state.numbers[i] for i in unit}) == len(unit) for unit in units(*state.box))
 
 
-_NUMBERS = bytes.maketrans(b".123456789", bytes(range(10)))
+_NUMBERS = bytes.maketrans(SIGNS.encode(), bytes(range(17)))
 
 
 @lru_cache(maxsize=1 << 12)

@@ -1,0 +1,55 @@
+"""Games at levels beyond those that have names."""
+
+import itertools
+
+import pytest
+
+import verigym
+from verigym.envs.games.keydoor import _known
+from verigym.envs.games.lights import _presses
+from verigym.envs.games.sudoku import _reasoned
+from verigym.verifiers.games.rules import RULES
+from verigym.verifiers.games.sudoku import units
+
+OFF = ("...", "...", "...")
+
+
+def test_the_fewest_presses_are_found():
+    lights = RULES["lights"]
+    for cells in itertools.combinations(range(9), 3):
+        board = OFF
+        for cell in cells:
+            board = lights.apply(board, divmod(cell, 3))
+        # On three rows, each set of presses gives another board.
+        assert _presses(board) == [divmod(cell, 3) for cell in cells]
+
+
+def test_a_board_that_cannot_be_turned_off_has_no_presses():
+    assert _presses(("#...", "....", "....", "....")) == []
+
+
+@pytest.mark.parametrize("level", [8, 10])
+def test_large_sudokus_are_solved_by_what_is_forced(level):
+    env = verigym.make("games/sudoku", difficulty=level)
+    shown, _ = env.reset(seed=1)
+    board = env.state.board
+    numbers, operations = _reasoned(board.given, board.box)
+    assert all(len({numbers[i] for i in unit}) == len(unit) for unit in units(*board.box))
+    assert all(given in (0, number) for given, number in zip(board.given, numbers, strict=True))
+    assert operations > 693
+    side = board.box[0] * board.box[1]
+    lines = env.observe(env.state).splitlines()
+    assert [len(line.split()) for line in lines] == [side] * side
+    assert f"1 to {side} once" in shown
+
+
+def test_a_move_that_was_found_on_a_longer_way_is_the_same():
+    env = verigym.make("games/keydoor", difficulty=8)
+    env.reset(seed=5)
+    level, seen = env.state.level, []
+    while not env.state.level.at_goal(env.state.place):
+        seen.append((env.state, env.oracle()))
+        env.step(seen[-1][1])
+    for state, move in seen[1::9]:
+        _known(level).clear()
+        assert env.solve(state) == move
