@@ -65,15 +65,33 @@ class Regrader:
             return []
         env = _world(episode)
         try:
-            return _play(env, episode, self._for(env))
+            judged = _play(env, episode)
+            items = [(move.task, move.submission) for _, _, move in judged]
+            verdicts = self._for(env).verify_batch(items)
         finally:
             env.close()
+        return [
+            Regraded(episode=episode.id, env_id=episode.env_id, turn=number, old=old, new=new)
+            for (number, old, _), new in zip(judged, verdicts, strict=True)
+        ]
 
     def _for(self, env: Env[Any]) -> Judge:
         name = env.verifier_id
         if name not in self._verifiers:
             self._verifiers[name] = self._verifier_of(name)
         return self._verifiers[name]
+
+
+def judged_moves(episode: Episode) -> list[tuple[int, Verdict, Move[Any]]]:
+    """Replay an episode and return each judged turn: its number, its verdict, and its move.
+
+    Raises TaskError if the episode cannot be replayed.
+    """
+    env = _world(episode)
+    try:
+        return _play(env, episode)
+    finally:
+        env.close()
 
 
 def _world(episode: Episode) -> Env[Any]:
@@ -99,7 +117,7 @@ def _world(episode: Episode) -> Env[Any]:
     return env
 
 
-def _play(env: Env[Any], episode: Episode, judge: Judge) -> list[Regraded]:
+def _play(env: Env[Any], episode: Episode) -> list[tuple[int, Verdict, Move[Any]]]:
     judged: list[tuple[int, Verdict, Move[Any]]] = []
     for number, turn in enumerate(episode.turns):
         if env.state_key() != turn.state_key:
@@ -115,8 +133,4 @@ def _play(env: Env[Any], episode: Episode, judge: Judge) -> list[Regraded]:
             raise TaskError(f"turn {number} cannot be played: {error}") from error
         if turn.verdict is not None:
             judged.append((number, turn.verdict, move))
-    verdicts = judge.verify_batch([(move.task, move.submission) for _, _, move in judged])
-    return [
-        Regraded(episode=episode.id, env_id=episode.env_id, turn=number, old=old, new=new)
-        for (number, old, _), new in zip(judged, verdicts, strict=True)
-    ]
+    return judged

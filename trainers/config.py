@@ -45,6 +45,17 @@ class EnvSection(_Section):
     """URL of a verifier service (`verigym serve`); None to judge in process."""
 
 
+class GroupSection(_Section):
+    """Rewards from a group verifier, which judges all members of a group together."""
+
+    verifier: str | None = None
+    """Id of the group verifier, such as `group/majority`; None to reward each episode by itself."""
+    of: str | dict[str, Any] | None = None
+    """The verifier that it asks: an id, or a table of `verifier` and `params`; None for the environment's."""
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Parameters of the group verifier."""
+
+
 class PolicySection(_Section):
     """The model and its prompts."""
 
@@ -284,6 +295,7 @@ class Config(_Section):
     name: str = "run"
     seed: int = Field(default=0, ge=0)
     env: EnvSection
+    group: GroupSection = GroupSection()
     policy: PolicySection = PolicySection()
     warmup: WarmUpSection = WarmUpSection()
     algorithm: AlgorithmSection = AlgorithmSection()

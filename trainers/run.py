@@ -21,6 +21,7 @@ import transformers
 import verigym
 from verigym.agents.chat import Encoding, StepRows, Transcript
 from verigym.agents.envpool import EnvPool
+from verigym.agents.groups import reward_groups
 from verigym.agents.loop import play
 from verigym.agents.plan import FaultLimit, Plan, Settings
 from verigym.agents.policies.hf import HFPolicy
@@ -33,6 +34,7 @@ from verigym.trainers import checkpoint, tiny
 from verigym.trainers.batch import Row, TurnCredit, assign_credit, give_credit, make_rows
 from verigym.trainers.config import Config, read_config
 from verigym.trainers.engine import Engine, StepStats
+from verigym.trainers.groups import make_group
 from verigym.trainers.measures import by_difficulty, optimisation, outcome, signal, total
 from verigym.trainers.run_folder import RunFolder
 from verigym.trainers.stop import StopRequest
@@ -158,6 +160,7 @@ class _Run:
             fault_limit=config.limits.fault_share,
         )
         self.envs = EnvPool()
+        self.group = make_group(config.group, config.env)
         self.folder: RunFolder | None = None
         self.step = 0
         self.env_steps = 0
@@ -313,6 +316,8 @@ class _Run:
             on_turn=lambda episode, turn: self.stop.check(),
             on_wait=self._wait,
         )
+        if self.group is not None:
+            reward_groups(episodes, self.group, fault_limit=config.limits.fault_share)
         clock.append(time.perf_counter())
         rows = make_rows(episodes)
         reads = config.algorithm.estimator.reads_tokens
@@ -490,6 +495,8 @@ def _identity(config: Config) -> str:
     if config.train.lr_final != 1.0:
         tree["train"]["steps"] = config.train.steps
     del tree["env"]["verifier"]
+    if config.group.verifier is None:
+        del tree["group"]
     del tree["name"]
     return digest(tree)
 

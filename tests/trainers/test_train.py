@@ -254,3 +254,19 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
         threading.Event().wait(0.05)
     assert after[0] <= before[0]
     assert after[1] <= before[1]
+
+
+def test_a_group_verifier_gives_the_rewards(tmp_path: Path) -> None:
+    """Two members with equal scores share the one reward of the best."""
+    config = tiny_config(
+        env={"id": "math/arithmetic", "max_turns": None},
+        group={
+            "verifier": "group/best",
+            "of": {"verifier": "text/length", "params": {"most": 10**6}},
+        },
+        warmup={"episodes": 0},
+        train={"steps": 1, "groups": 1, "group_size": 2},
+        eval={"episodes": 1},
+    )
+    (line,) = lines(train(config, tmp_path / "run") / "metrics.jsonl")
+    assert (line["return_mean"], line["episodes"], line["faults"]) == (0.5, 2, {})
