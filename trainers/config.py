@@ -97,7 +97,7 @@ class CorrectionSection(_Section):
     """Ratio that is weighed by: of each token, the product of a row, or its geometric mean. None for no
     correction."""
     action: Literal["truncate", "mask"] = "truncate"
-    """What happens to a weight out of bounds: it is cut to the bound (TIS), or set to 0 (MIS, IcePop)."""
+    """Treatment of a weight out of bounds: it is cut to the bound (TIS), or set to 0 (MIS, IcePop)."""
     c_max: float | None = Field(default=2.0, gt=0)
     c_min: float | None = Field(default=None, gt=0)
     batch_normalize: bool = False
@@ -136,7 +136,7 @@ class AlgorithmSection(_Section):
     loss_options: dict[str, Any] = Field(default_factory=dict)
     """Options of that loss."""
     aggregation: Mode | None = None
-    """How losses of tokens become one number; None for the loss's or the estimator's own."""
+    """Reduction of the tokens' losses to one number; None for the loss's or the estimator's own."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Constant length L of `dr-grpo` and `sum-norm`; None for `policy.max_new_tokens`."""
     invalid_penalty: float = Field(default=0.1, ge=0)
@@ -218,7 +218,7 @@ class AlgorithmSection(_Section):
 
     @property
     def aggregation_mode(self) -> Mode:
-        """How losses of tokens become one number."""
+        """Reduction of the tokens' losses to one number."""
         chosen = self.aggregation or self.policy_loss.aggregation or self.estimator.aggregation
         return cast(Mode, chosen)
 

@@ -26,7 +26,7 @@ from verigym.trainers.loss.vespo import vespo
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Inputs:
-    """What a loss reads, all [B, T]: `logp_BT` has the gradient.
+    """Inputs of a loss, all [B, T]: `logp_BT` has the gradient.
 
     `old_BT` is the policy at the start of the update, `rollout_BT` the sampler's record; the two are
     the same unless `algorithm.old_logprobs` is `recomputed`. `weight_BT` is the correction from one to

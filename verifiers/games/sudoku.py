@@ -11,7 +11,7 @@ from verigym.canonical import JSON
 from verigym.errors import TaskError
 
 SIGNS = ".123456789ABCDEFG"
-"""How numbers from 0 to 16 are written in `rows`."""
+"""Characters for the numbers from 0 to 16 in `rows`."""
 
 
 class Grid(Struct, frozen=True, gc=False):
