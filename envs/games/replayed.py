@@ -19,7 +19,8 @@ from verigym.env import Draft, Env, Transition
 from verigym.errors import RequestError
 from verigym.reply import move as move_in
 from verigym.task import Task
-from verigym.verifiers.games.rules import RULES, Rules, rules_of
+from verigym.verifiers.games.find_rules import find_rules, rules_of
+from verigym.verifiers.games.rules import Rules
 
 
 class Play(Struct, frozen=True):
@@ -39,7 +40,7 @@ class ReplayedGame(Env[Play]):
 
     verifier_id: ClassVar[str] = "games/replay"
     game: ClassVar[str]
-    """Name of the rules in `RULES`."""
+    """Name of the rules, built in or published (`find_rules.py`)."""
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
@@ -79,7 +80,7 @@ class ReplayedGame(Env[Play]):
     @property
     def rules(self) -> Rules:
         """Rules that the verifier replays by."""
-        return RULES[self.game]
+        return find_rules(self.game)
 
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
@@ -102,7 +103,7 @@ class ReplayedGame(Env[Play]):
 
     @override
     def transition(self, state: Play, action: str) -> Transition[Play]:
-        text, board, rules = action.strip(), state.board, RULES[self.game]
+        text, board, rules = action.strip(), state.board, self.rules
         move = rules.read(text)
         if move is None:
             text = move_in(text)

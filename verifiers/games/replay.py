@@ -1,6 +1,7 @@
 """`games/replay`: the moves of a submission, replayed one by one by the game's own rules, to its goal.
 
-The reference is `{"game": name, ...}` with what that game's `start` reads (`rules.py`), and perhaps
+The reference is `{"game": name, ...}` with what that game's `start` reads (`rules.py`; other packages
+publish rules, see `find_rules.py`), and perhaps
 `max_moves` (a budget, part of the task) and `shortest` (the fewest moves, for the part `efficiency`).
 
 The submission is a list of moves, or text: the inside of the last `<answer>` tag, else the one fenced
@@ -31,7 +32,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.games.contests import CONTESTS, SELF, Contest, judged
-from verigym.verifiers.games.rules import rules_of
+from verigym.verifiers.games.find_rules import rules_of
 from verigym.verifiers.text.evidence import show
 from verigym.verifiers.text.strict_json import NotJson, read_json
 

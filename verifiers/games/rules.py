@@ -1,4 +1,4 @@
-"""Rule sets that `games/replay` knows by name: a start, the moves, and what wins.
+"""Built-in rules of `games/replay`: a start, the moves, and what wins.
 
 Each rule set is a value without state of its own, and states are plain hashable values. `read`
 returns a move in the one form that `apply` takes, or None if the text is not a move of the game at
@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from verigym.canonical import JSON
-from verigym.errors import TaskError, suggestion
-from verigym.task import Task
+from verigym.errors import TaskError
 from verigym.verifiers.games.blackjack import Blackjack
 from verigym.verifiers.games.connect_four import ConnectFour
 from verigym.verifiers.games.directions import read_direction
@@ -302,17 +301,6 @@ RULES: Mapping[str, Rules] = {
     "wordle": Wordle(),
     "zebra": Zebra(),
 }
-
-
-def rules_of(task: Task) -> tuple[Rules, Mapping[str, JSON]]:
-    """The rules that the reference of `task` names, and the reference. TaskError if it names none."""
-    reference = task.reference
-    if not isinstance(reference, dict):
-        raise TaskError('the reference must be {"game": name, ...}')
-    game = reference.get("game")
-    if not isinstance(game, str) or game not in RULES:
-        raise TaskError(f"no game {game!r}; {suggestion(str(game), RULES)}")
-    return RULES[game], reference
 
 
 def _rows(reference: Mapping[str, JSON]) -> tuple[str, ...]:
