@@ -96,9 +96,13 @@ class Host:
         if not self.pending:
             self._heard = time.monotonic()
         self.pending[pending.number] = pending
-        if len(self.pending) == 1:
+        request = pending.write(pending.number, self)
+        if len(self.pending) == 1:  # an idle host begins at once, while others gather
             self._set_deadline()
-        self.queue(pending.write(pending.number, self))
+            self._out.append(request)
+            self._flush()
+        else:
+            self.queue(request)
 
     def suspects(self) -> set[int]:
         """Return the numbers of the requests that the host may be executing."""

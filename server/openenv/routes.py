@@ -263,5 +263,4 @@ async def _body(
 
 
 def _json(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    data = json.dumps(value, separators=(",", ":"))
-    return Response(data, status, headers, media_type="application/json")
+    return Response(rpc.dump(value), status, headers, media_type="application/json")

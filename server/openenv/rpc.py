@@ -9,6 +9,7 @@ import json
 from enum import IntEnum
 from typing import Any
 
+import msgspec
 from pydantic import ValidationError
 
 from verigym.server.body import deeper_than
@@ -37,6 +38,9 @@ _TOOLS: tuple[tuple[str, str, Object], ...] = (
         {"type": "object", "properties": {}, "additionalProperties": False},
     ),
 )
+
+
+_encode = msgspec.json.Encoder().encode
 
 
 class Code(IntEnum):
@@ -73,6 +77,14 @@ def load(text: str | bytes, max_depth: int) -> Any:
     if has_duplicates(data):
         raise ValueError("an object has a key twice")
     return said
+
+
+def dump(value: Any) -> bytes:
+    """Encode JSON."""
+    try:
+        return _encode(value)
+    except (UnicodeEncodeError, OverflowError):  # a lone surrogate, or a long integer
+        return json.dumps(value, separators=(",", ":")).encode()
 
 
 def unreadable(message: str) -> Object:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 from pydantic import ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
@@ -163,7 +163,42 @@ async def _kept(room: Room, seat: Seat) -> AsyncIterator[None]:
         await asyncio.wait({keeping})
 
 
+class _Message(msgspec.Struct, forbid_unknown_fields=True):
+    message: str
+
+
+class _PlainStep(msgspec.Struct, forbid_unknown_fields=True, tag_field="type", tag="step"):
+    data: _Message
+
+
+_plain_steps = msgspec.json.Decoder(_PlainStep)
+_encode = msgspec.json.Encoder().encode
+
+
+def _read_plain_step(text: str) -> str | None:
+    """Return the action of the message that clients send for each step; None for any other.
+
+    The general way takes ten times longer.
+    """
+    try:
+        data = text.encode()
+        step = _plain_steps.decode(data)
+    except ValueError:  # also if it is not valid Unicode
+        return None
+    # A key that stands twice has a colon more, however the keys are written.
+    if data.count(b":") != _encode(step).count(b":") or rb"\u003" in data:
+        return None
+    return step.data.message
+
+
 async def _played(room: Room, seat: Seat, text: str) -> Object:
+    action = _read_plain_step(text)
+    if action is not None:
+        try:
+            _check_begun(seat)
+            return {"type": "observation", "data": await seat.act(action)}
+        except Refusal as refusal:
+            return _error("EXECUTION_ERROR", refusal.message)
     try:
         message = rpc.load(text, room.settings.max_depth)
     except ValueError as error:
@@ -207,9 +242,13 @@ async def _step(seat: Seat, action: Object) -> Object:
             return {"observation": seen, "reward": None, "done": False}
         case "call_tool":
             return await rpc.as_step(seat, CallTool.model_validate(action))
+    _check_begun(seat)
+    return await seat.act(Action.model_validate(action).message)
+
+
+def _check_begun(seat: Seat) -> None:
     if not seat.has_begun:
         raise Refusal(409, "not_begun", "call reset() first")
-    return await seat.act(Action.model_validate(action).message)
 
 
 def _error(code: str, message: str, **rest: Any) -> Object:
@@ -218,6 +257,6 @@ def _error(code: str, message: str, **rest: Any) -> Object:
 
 async def _send(socket: WebSocket, answer: Object) -> None:
     try:
-        await socket.send_text(json.dumps(answer, separators=(",", ":")))
+        await socket.send_text(rpc.dump(answer).decode())
     except RuntimeError as error:  # starlette's, for a socket that is closed
         raise WebSocketDisconnect from error

@@ -158,6 +158,44 @@ def test_a_frame_that_is_no_websocket_ends_the_socket_alone(server, ws):
     assert ask(ws, "step", session=sid, seq=1, action="a")["ok"]["seq"] == 1
 
 
+def masked(payload, first=0x81, mask=b"\x01\xfe\x03\x7f"):
+    """Return a frame of a client."""
+    size = len(payload)
+    length = bytes([0x80 | size]) if size < 126 else b"\xff" + struct.pack(">Q", size)
+    if 126 <= size < 1 << 16:
+        length = b"\xfe" + struct.pack(">H", size)
+    body = bytes(byte ^ mask[at % 4] for at, byte in enumerate(payload))
+    return bytes([first]) + length + mask + body
+
+
+@pytest.mark.parametrize("size", [1 << 20, 4096, 13])
+def test_frames_are_read_whichever_way_the_network_cuts_them(server, size):
+    ask_of = [json.dumps({"id": n, "op": "state", "session": "ä" * n}).encode() for n in range(5)]
+    long = json.dumps({"id": 9, "op": "x" * 70_000}).encode()
+    stream = b"".join(
+        [
+            *(masked(ask_of[0]), masked(ask_of[1][:30], 0x01), masked(b"ping", 0x89)),
+            *(masked(ask_of[1][30:], 0x80), masked(b""), masked(ask_of[2] + b" " * 200)),
+            *(masked(long), masked(ask_of[3]), masked(ask_of[4], mask=bytes(4))),
+        ]
+    )
+    with opened(server) as other:
+        for at in range(0, len(stream), size):
+            other.socket.sendall(stream[at : at + size])
+        answers = [hear(other) for _ in range(7)]
+    assert [answer["id"] for answer in answers] == [0, 1, None, 2, 9, 3, 4]
+    assert answers[0]["error"]["code"] == "unknown_session"
+
+
+@pytest.mark.parametrize("payload", [b"\xff\xfe not UTF-8", b"\xed\xa0\x80 half a pair"])
+def test_a_text_that_is_not_unicode_ends_the_socket(server, payload):
+    with opened(server) as other:
+        other.socket.sendall(masked(payload) + masked(b'{"op": "state"}'))
+        with pytest.raises(ConnectionClosed):
+            other.recv(WAIT_S)
+        assert other.protocol.close_rcvd.code == 1007
+
+
 def test_a_client_that_does_not_read_is_not_read_from(server):
     # The answers to a flood are not piled up: the flood comes to a halt. Others are served.
     body = json.dumps({"op": "x", "id": "y" * 1000, "action": "z" * 60_000}).encode()
