@@ -14,7 +14,8 @@ from msgspec import Meta, Struct
 from typing_extensions import TypeVar, override
 
 from verigym.canonical import JSON
-from verigym.errors import RequestError, TaskError, suggestion
+from verigym.errors import RequestError, TaskError
+from verigym.params import read
 from verigym.registry import make_verifier
 from verigym.task import Task
 from verigym.verdict import Verdict
@@ -22,7 +23,16 @@ from verigym.verifier import Verifier
 
 MAX_CHILDREN = 64
 
-_KEYS = ("verifier", "version", "params", "name", "weight", "at")
+
+class ChildParams(Struct, frozen=True):
+    """One object in the parameter `of`; a verifier of this process may stand for its id."""
+
+    verifier: Any = None
+    version: int | None = None
+    params: dict[str, Any] | None = None
+    name: Annotated[str, Meta(min_length=1)] | None = None
+    weight: Annotated[float, Meta(ge=0, lt=1e9)] = 1.0
+    at: str | None = None
 
 
 class ChildrenParams(Struct, frozen=True):
@@ -122,33 +132,22 @@ class Composition(Verifier[Q]):
         raise NotImplementedError
 
 
-def _child(given: Any, place: int) -> Child:
+def _child(given: dict[str, Any], place: int) -> Child:
     where = f"of[{place}]"
-    for key in given:
-        if key not in _KEYS:
-            raise RequestError(f"{where} has no {key!r}; {suggestion(str(key), _KEYS)}")
-    verifier = given.get("verifier")
-    params = given.get("params") or {}
-    if not isinstance(params, dict):
-        raise RequestError(f"{where}.params must be an object, got {params!r}")
-    if isinstance(verifier, str):
-        verifier = make_verifier(verifier, **params)
-    elif not isinstance(verifier, Verifier):
+    try:
+        made = read(ChildParams, given, "a child")
+        verifier = made.verifier
+        if isinstance(verifier, str):
+            verifier = make_verifier(verifier, **(made.params or {}))
+    except RequestError as error:
+        raise RequestError(f"{where}: {error}") from error
+    if not isinstance(verifier, Verifier):
         raise RequestError(f"{where}.verifier must be an id, got {verifier!r}")
-    version = given.get("version", verifier.version)
-    if version != verifier.version:
+    if made.version not in (None, verifier.version):
         raise RequestError(
-            f"{where} asks for {verifier.id}@{version}, installed is {verifier.name}"
+            f"{where} asks for {verifier.id}@{made.version}, installed is {verifier.name}"
         )
-    name = given.get("name", verifier.id.rpartition("/")[2])
-    weight, at = given.get("weight", 1.0), given.get("at")
-    if not isinstance(name, str) or not name:
-        raise RequestError(f"{where}.name must be a text, got {name!r}")
-    if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < 1e9:
-        raise RequestError(f"{where}.weight must be a number of at least 0, got {weight!r}")
-    if at is not None and not isinstance(at, str):
-        raise RequestError(f"{where}.at must be a text, got {at!r}")
-    return Child(verifier, name, float(weight), at)
+    return Child(verifier, made.name or verifier.id.rpartition("/")[2], made.weight, made.at)
 
 
 def faulted(child: Child, verdict: Verdict) -> Verdict:

@@ -12,6 +12,7 @@ have in common stands in its `__post_init__`, as ValueError.
 
 from __future__ import annotations
 
+import copy
 import math
 import re
 from collections.abc import Mapping
@@ -127,6 +128,11 @@ def plain(made: msgspec.Struct, given: Mapping[str, JSON]) -> dict[str, JSON]:
 
 def schema_of(kind: type[msgspec.Struct]) -> dict[str, Any]:
     """Return the JSON Schema of an object of the parameters `kind`, all optional with a default."""
+    return copy.deepcopy(_schema(kind))
+
+
+@cache
+def _schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
     document = msgspec.json.schema(kind)
     others = document["$defs"]
     own = others.pop(kind.__name__)["properties"]
@@ -158,7 +164,7 @@ def check_declaration(kind: type[msgspec.Struct]) -> None:
         raise TaskError(f"each parameter needs a default: {kind.__name__}: {error}") from error
     try:
         msgspec.convert(msgspec.to_builtins(made), kind)
-        schema_of(kind)
+        _schema(kind)
     except msgspec.ValidationError as error:
         raise TaskError(
             f"a default of {kind.__name__} does not fit its own type: {error}"
@@ -202,7 +208,7 @@ def _listed(value: JSON) -> JSON:
 def _with_whole_numbers(kind: type[msgspec.Struct], given: Mapping[str, JSON]) -> dict[str, JSON]:
     found = dict(given)
     if any(isinstance(value, float) for value in given.values()):
-        rules = schema_of(kind)["properties"]
+        rules = _schema(kind)["properties"]
         for name, value in given.items():
             if isinstance(value, float) and value.is_integer() and _is_whole(rules[name]):
                 found[name] = int(value)
@@ -220,7 +226,7 @@ def _refusal(kind: type[msgspec.Struct], given: Mapping[str, JSON], error: str) 
     if found is None:  # from `__post_init__`
         return error
     value: Any = given
-    rule: Any = schema_of(kind)
+    rule: Any = _schema(kind)
     for place, name in _STEPS.findall(found[1]):
         try:
             value = value[int(place)] if place else value[name]
@@ -232,7 +238,8 @@ def _refusal(kind: type[msgspec.Struct], given: Mapping[str, JSON], error: str) 
     if isinstance(value, str) and words:
         advice = suggestion(value, words)
     else:
-        advice = f"leave it out for {rule['default']!r}" if "default" in rule else ""
+        default = rule.get("default")
+        advice = "" if default is None else f"leave it out for {default!r}"
     sentence = f"{found[1]} must be {_wanted(rule)}, got {shown}"
     return f"{sentence}; {advice}" if advice else sentence
 
