@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
 
+from verigym.envs.math.expressions import evaluate
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
 from verigym.question import Ask
@@ -88,46 +87,7 @@ class Arithmetic(Worked):
 
     @override
     def work_out(self, paper: Paper, question: str, kind: str) -> str:
-        return str(_value(paper, _Tokens(question)))
-
-
-class _Tokens(Iterator[str]):
-    """Numbers, signs and parentheses of a question, one after the other."""
-
-    def __init__(self, question: str) -> None:
-        self._left: list[str] = re.findall(r"\d+|[-+*()]", question)[::-1]
-
-    @override
-    def __next__(self) -> str:
-        return self._left.pop()
-
-    def is_next(self, signs: str) -> bool:
-        """Return True if the next token is one of `signs`."""
-        return bool(self._left) and self._left[-1] in signs
-
-
-def _value(paper: Paper, tokens: _Tokens) -> int:
-    total = _product(paper, tokens)
-    while tokens.is_next("+-"):
-        join = paper.add if next(tokens) == "+" else paper.subtract
-        total = join(total, _product(paper, tokens))
-    return total
-
-
-def _product(paper: Paper, tokens: _Tokens) -> int:
-    total = _factor(paper, tokens)
-    while tokens.is_next("*"):
-        next(tokens)
-        total = paper.multiply(total, _factor(paper, tokens))
-    return total
-
-
-def _factor(paper: Paper, tokens: _Tokens) -> int:
-    if (token := next(tokens)) != "(":
-        return int(token)
-    total = _value(paper, tokens)
-    next(tokens)
-    return total
+        return str(evaluate(paper, question))
 
 
 def _joined(rng: np.random.Generator, left: Tree, right: Tree) -> Tree:

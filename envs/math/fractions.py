@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import ClassVar
@@ -9,26 +10,40 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from verigym.question import Ask, Question
+from verigym.envs.math.expressions import evaluate
+from verigym.envs.math.paper import Paper
+from verigym.envs.math.worked import Worked
+from verigym.question import Ask
 
-SIZES = {2: 6, 4: 12, 6: 24}
+# Largest denominator, and number of terms.
+LEVELS = {
+    1: (5, 2),
+    2: (6, 2),
+    3: (9, 2),
+    4: (12, 2),
+    5: (20, 2),
+    6: (24, 2),
+    7: (24, 3),
+    8: (24, 6),
+    9: (24, 9),
+    10: (24, 13),
+}
 _EXACT = "Give an exact value: a whole number, a reduced fraction or a terminating decimal."
 
 
-class Fractions(Question):
+class Fractions(Worked):
     """Sums, products and quotients of fractions, parts of a whole, percentages and their changes."""
 
     id: ClassVar[str] = "verigym/math/fractions-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
-        size = SIZES[level]
+        size, terms = LEVELS[level]
         kinds = KINDS[:level]
         kind = kinds[int(rng.integers(len(kinds)))]
-        text, value, steps = kind(rng, size)
+        text, value, steps = kind(rng, size, terms)
         return Ask(
             prompt=f"{text}\n{_EXACT}",
             answer=str(value),
@@ -36,6 +51,13 @@ class Fractions(Question):
             steps=steps,
             tags=(kind.__name__,),
         )
+
+    @override
+    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+        text = question.partition("\n")[0]
+        if kind in SOLVERS:
+            return str(SOLVERS[kind](paper, text))
+        return str(evaluate(paper, text.replace(" of ", " * ")))
 
 
 def _fraction(rng: np.random.Generator, size: int) -> Fraction:
@@ -46,38 +68,55 @@ def _fraction(rng: np.random.Generator, size: int) -> Fraction:
             return value
 
 
-def sum_or_difference(rng: np.random.Generator, size: int) -> tuple[str, Fraction, int]:
-    """Two fractions added or subtracted."""
-    a, b = _fraction(rng, size), _fraction(rng, size)
+def sum_or_difference(rng: np.random.Generator, size: int, terms: int) -> tuple[str, Fraction, int]:
+    """Fractions added or subtracted."""
+    value, *others = (_fraction(rng, size) for _ in range(terms))
+    text = str(value)
+    for other in others:
+        rises = bool(rng.integers(2))
+        text += f" {'+' if rises else '-'} {other}"
+        value = value + other if rises else value - other
+    return f"What is {text}?", value, 2 + len(str(value))
+
+
+def product_or_quotient(
+    rng: np.random.Generator, size: int, terms: int
+) -> tuple[str, Fraction, int]:
+    """Fractions multiplied, or divided and multiplied in turn."""
+    value, *others = (_fraction(rng, size) for _ in range(terms))
     if rng.integers(2):
-        return f"What is {a} + {b}?", a + b, 2 + len(str(a + b))
-    return f"What is {a} - {b}?", a - b, 2 + len(str(a - b))
+        text = " of ".join(map(str, [value, *others]))
+        for other in others:
+            value *= other
+        return f"What is {text}?", value, 2 + len(str(value))
+    text = f"({value})"
+    for place, other in enumerate(others):
+        text += f" {'*' if place % 2 else '/'} ({other})"
+        value = value * other if place % 2 else value / other
+    return f"What is {text}?", value, 3 + len(str(value))
 
 
-def product_or_quotient(rng: np.random.Generator, size: int) -> tuple[str, Fraction, int]:
-    """Two fractions multiplied or divided."""
-    a, b = _fraction(rng, size), _fraction(rng, size)
-    if rng.integers(2):
-        return f"What is {a} of {b}?", a * b, 2 + len(str(a * b))
-    return f"What is ({a}) / ({b})?", a / b, 3 + len(str(a / b))
-
-
-def percent_of(rng: np.random.Generator, size: int) -> tuple[str, Fraction, int]:
-    """A percentage of a number, or the number of which it is one."""
-    percent = 5 * int(rng.integers(1, 4 * size))
+def percent_of(rng: np.random.Generator, size: int, terms: int) -> tuple[str, Fraction, int]:
+    """A percentage of a number, or of a percentage of it and so on, or the number of which it is one."""
+    percents = [5 * int(rng.integers(1, 4 * size)) for _ in range(terms - 1)]
     whole = int(rng.integers(2, 40 * size))
-    value = Fraction(percent * whole, 100)
+    value = Fraction(whole)
+    for percent in percents:
+        value = value * percent / 100
+    parts = " of ".join(f"{percent}%" for percent in percents)
     if rng.integers(2):
-        return f"What is {percent}% of {whole}?", value, 4 + size // 6
-    text = f"{_decimal(value)} is {percent}% of which number?"
+        return f"What is {parts} of {whole}?", value, 4 + size // 6
+    text = f"{_decimal(value)} is {parts} of which number?"
     return text, Fraction(whole), 5 + size // 6
 
 
-def changed_by_percent(rng: np.random.Generator, size: int) -> tuple[str, Fraction, int]:
+def changed_by_percent(
+    rng: np.random.Generator, size: int, terms: int
+) -> tuple[str, Fraction, int]:
     """A price after some changes by percent."""
     price = Fraction(int(rng.integers(2, 10 * size)) * 10)
     value, words = price, []
-    for _ in range(2 + size // 12):
+    for _ in range(terms + size // 12):
         percent = 5 * int(rng.integers(1, 11))
         rises = bool(rng.integers(2))
         value = value * (100 + percent if rises else 100 - percent) / 100
@@ -86,25 +125,27 @@ def changed_by_percent(rng: np.random.Generator, size: int) -> tuple[str, Fracti
     return text, value, 5 * len(words)
 
 
-def nested(rng: np.random.Generator, size: int) -> tuple[str, Fraction, int]:
-    """(a op b) op (c op d), with no division by nothing."""
-    a, b, c, d = (_fraction(rng, size) for _ in range(4))
-    while c == d:
-        d = _fraction(rng, size)
-    text, value = f"(({a}) + ({b})) / (({c}) - ({d}))", (a + b) / (c - d)
-    return f"What is {text}?", value, 8 + len(str(value))
+def nested(rng: np.random.Generator, size: int, terms: int) -> tuple[str, Fraction, int]:
+    """(a + b + ...) / (c - d - ...), with no division by 0."""
+    above = [_fraction(rng, size) for _ in range(terms)]
+    below = [_fraction(rng, size) for _ in range(terms)]
+    while below[0] == sum(below[1:]):
+        below[-1] = _fraction(rng, size)
+    value = sum(above, Fraction(0)) / (below[0] - sum(below[1:]))
+    over, under = (" + ".join(f"({a})" for a in above), " - ".join(f"({a})" for a in below))
+    return f"What is ({over}) / ({under})?", value, 8 + len(str(value))
 
 
-def continued(rng: np.random.Generator, size: int) -> tuple[str, Fraction, int]:
-    """A continued fraction of positive whole terms."""
-    terms = [int(n) for n in rng.integers(1, 10, 3 + size // 8)]
-    text, value = str(terms[-1]), Fraction(terms[-1])
-    for term in reversed(terms[:-1]):
-        text, value = f"{term} + 1/({text})", term + 1 / value
-    return f"What is {text}?", value, 4 * len(terms)
+def continued(rng: np.random.Generator, size: int, terms: int) -> tuple[str, Fraction, int]:
+    """A continued fraction of positive whole numbers."""
+    numbers = [int(n) for n in rng.integers(1, 10, 3 + size // 8 + 2 * (terms - 2))]
+    text, value = str(numbers[-1]), Fraction(numbers[-1])
+    for number in reversed(numbers[:-1]):
+        text, value = f"{number} + 1/({text})", number + 1 / value
+    return f"What is {text}?", value, 4 * len(numbers)
 
 
-KINDS: tuple[Callable[[np.random.Generator, int], tuple[str, Fraction, int]], ...] = (
+KINDS: tuple[Callable[[np.random.Generator, int, int], tuple[str, Fraction, int]], ...] = (
     sum_or_difference,
     product_or_quotient,
     percent_of,
@@ -115,6 +156,36 @@ KINDS: tuple[Callable[[np.random.Generator, int], tuple[str, Fraction, int]], ..
 
 
 def _decimal(value: Fraction) -> str:
-    """A fraction of hundredths as a decimal."""
-    whole, hundredths = divmod(int(value * 100), 100)
-    return f"{whole}.{hundredths:02d}".rstrip("0").rstrip(".")
+    """A fraction whose denominator divides a power of 100, as a decimal."""
+    places = 2
+    while 10**places % value.denominator:
+        places += 2
+    whole, part = divmod(int(value * 10**places), 10**places)
+    return f"{whole}.{part:0{places}d}".rstrip("0").rstrip(".")
+
+
+def _solve_percent_of(paper: Paper, text: str) -> Fraction:
+    percents = [int(n) for n in re.findall(r"(\d+)%", text)]
+    which = "which" in text
+    found = re.search(r"^[\d.]+" if which else r"\d+(?=\?)", text)
+    assert found
+    value = Fraction(found[0])
+    for percent in percents:
+        part = paper.reduce(percent, 100)
+        join = paper.divide_fractions if which else paper.multiply_fractions
+        value = join(value, part)
+    return value
+
+
+def _solve_changed_by_percent(paper: Paper, text: str) -> Fraction:
+    value = Fraction(text.split()[3])
+    for way, percent in re.findall(r"(rises|falls) by (\d+)%", text):
+        join = paper.add if way == "rises" else paper.subtract
+        value = paper.multiply_fractions(value, paper.reduce(join(100, int(percent)), 100))
+    return value
+
+
+SOLVERS: dict[str, Callable[[Paper, str], Fraction]] = {
+    "percent_of": _solve_percent_of,
+    "changed_by_percent": _solve_changed_by_percent,
+}

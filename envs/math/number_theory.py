@@ -3,31 +3,46 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
 
-from verigym.question import Ask, Question
+from verigym.envs.math.paper import Paper
+from verigym.envs.math.worked import Worked
+from verigym.question import Ask
 
-SIZES = {2: 60, 4: 400, 6: 3000}
+# How large numbers are, in questions that need their factors and in those that do not.
+SIZES = {
+    1: (15, 15),
+    2: (60, 60),
+    3: (150, 150),
+    4: (400, 400),
+    5: (2320, 2320),
+    6: (3000, 3000),
+    7: (8000, 10**6),
+    8: (20_000, 10**8),
+    9: (60_000, 10**11),
+    10: (200_000, 10**15),
+}
 
 
-class NumberTheory(Question):
+class NumberTheory(Worked):
     """Greatest divisors, least multiples, counts of divisors, totients, powers and inverses modulo n,
     simultaneous remainders."""
 
     id: ClassVar[str] = "verigym/math/number-theory-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
-        size = SIZES[level]
-        kinds = KINDS[: level + 1]
+        # Greatest common divisors are short: level 5 is between its neighbours without them.
+        kinds = KINDS[1:] if level == 5 else KINDS[: level + 1]
         kind = kinds[int(rng.integers(len(kinds)))]
+        size = SIZES[level][kind in UNFACTORED]
         text, value = kind(rng, size)
         steps = 2 * size.bit_length() + KINDS.index(kind)
         return Ask(
@@ -37,6 +52,11 @@ class NumberTheory(Question):
             steps=steps,
             tags=(kind.__name__,),
         )
+
+    @override
+    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+        numbers = [int(n) for n in re.findall(r"\d+", question)]
+        return str(SOLVERS[kind](paper, numbers, question))
 
 
 def gcd_or_lcm(rng: np.random.Generator, size: int) -> tuple[str, int]:
@@ -97,9 +117,11 @@ def inverse(rng: np.random.Generator, size: int) -> tuple[str, int]:
 
 
 def simultaneous(rng: np.random.Generator, size: int) -> tuple[str, int]:
-    """Remainders modulo three coprime numbers (the Chinese remainder theorem)."""
+    """Remainders modulo coprime numbers (the Chinese remainder theorem); more than three for a
+    size above 10,000."""
+    more = max(0, len(str(size)) - 4) // 4
     while True:
-        moduli = [int(n) for n in rng.integers(3, 20, 3)]
+        moduli = [int(n) for n in rng.integers(3, 20 + 20 * more, 3 + more)]
         if math.lcm(*moduli) == math.prod(moduli):
             break
     whole = math.prod(moduli)
@@ -117,6 +139,102 @@ KINDS: tuple[Callable[[np.random.Generator, int], tuple[str, int]], ...] = (
     inverse,
     simultaneous,
 )
+
+UNFACTORED = (gcd_or_lcm, remainder, inverse, simultaneous)
+
+
+def _solve_gcd_or_lcm(paper: Paper, numbers: list[int], question: str) -> int:
+    a, b = numbers
+    common = paper.common_divisor(a, b)
+    if "greatest" in question:
+        return common
+    return paper.multiply(paper.divide_exactly(a, common), b)
+
+
+def _solve_remainder(paper: Paper, numbers: list[int], question: str) -> int:
+    a, b, n = numbers
+    join = paper.multiply if "*" in question else paper.add
+    return paper.divide(join(a, b), n)[1]
+
+
+def _solve_divisor_count(paper: Paper, numbers: list[int], question: str) -> int:
+    total = 1
+    for prime, exponent in _factorize(paper, numbers[0]).items():
+        times = 1
+        for _ in range(exponent):
+            times = paper.add(paper.multiply(times, prime), 1) if "sum" in question else times + 1
+        total = paper.multiply(total, times)
+    return total
+
+
+def _solve_power(paper: Paper, numbers: list[int], question: str) -> int:
+    a, e, n = numbers
+    value = 1
+    for bit in f"{e:b}":
+        value = paper.divide(paper.multiply(value, value), n)[1]
+        if bit == "1":
+            value = paper.divide(paper.multiply(value, a), n)[1]
+    return value
+
+
+def _solve_totient(paper: Paper, numbers: list[int], question: str) -> int:
+    value = numbers[1]
+    for prime in _factorize(paper, value):
+        value = paper.subtract(value, paper.divide_exactly(value, prime))
+    return value
+
+
+def _solve_inverse(paper: Paper, numbers: list[int], question: str) -> int:
+    _, _, a, _, n = numbers
+    return _invert(paper, a, n)
+
+
+def _invert(paper: Paper, a: int, n: int) -> int:
+    """Return the inverse of a modulo n, by Euclid's algorithm with both coefficients."""
+    above, below = (n, 0, 1), (a % n, 1, 0)
+    while below[0] > 1:
+        times, rest = paper.divide(above[0], below[0])
+        x, y = (paper.subtract(above[i], paper.multiply(times, below[i])) for i in (1, 2))
+        above, below = below, (rest, x, y)
+    return below[1] if below[1] > 0 else paper.add(below[1], n)
+
+
+def _solve_simultaneous(paper: Paper, numbers: list[int], question: str) -> int:
+    x, whole = numbers[2:4]
+    for rest, modulus in zip(numbers[4::2], numbers[5::2], strict=True):
+        missing = paper.divide(paper.subtract(rest, x), modulus)[1]
+        step = _invert(paper, paper.divide(whole, modulus)[1], modulus)
+        times = paper.divide(paper.multiply(missing, step), modulus)[1]
+        x = paper.add(x, paper.multiply(times, whole))
+        whole = paper.multiply(whole, modulus)
+    return x
+
+
+SOLVERS: dict[str, Callable[[Paper, list[int], str], int]] = {
+    "gcd_or_lcm": _solve_gcd_or_lcm,
+    "remainder": _solve_remainder,
+    "divisor_count": _solve_divisor_count,
+    "power": _solve_power,
+    "totient": _solve_totient,
+    "inverse": _solve_inverse,
+    "simultaneous": _solve_simultaneous,
+}
+
+
+def _factorize(paper: Paper, n: int) -> dict[int, int]:
+    """Return the prime factors with their exponents; 2 and odd numbers are tried."""
+    found: dict[int, int] = {}
+    prime = 2
+    while prime * prime <= n:
+        whole, rest = paper.divide(n, prime)
+        if rest:
+            prime += 1 if prime == 2 else 2
+        else:
+            found[prime] = found.get(prime, 0) + 1
+            n = whole
+    if n > 1:
+        found[n] = found.get(n, 0) + 1
+    return found
 
 
 def factors(n: int) -> dict[int, int]:

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar
 
 import numpy as np
 from typing_extensions import override
 
-from verigym.question import Ask, Question
+from verigym.envs.math.paper import Paper
+from verigym.envs.math.worked import Worked
+from verigym.question import Ask
 
 # How far to go.
-LENGTHS = {2: range(4, 7), 4: range(6, 9), 6: range(8, 12)}
+LENGTHS = {
+    1: range(3, 4),
+    2: range(4, 7),
+    3: range(5, 8),
+    4: range(6, 9),
+    5: range(8, 10),
+    6: range(8, 12),
+    7: range(13, 16),
+    8: range(18, 22),
+    9: range(26, 30),
+    10: range(38, 44),
+}
+_TERM = re.compile(r"([-+]?) ?(?:(\d+) )?a_\(k-(\d)\)")
+_PLUS = re.compile(r"([-+]) (\d+)$")
 
 
-class Sequences(Question):
+class Sequences(Worked):
     """A term, or the sum of the first terms, of a recurrence of order one or two."""
 
     id: ClassVar[str] = "verigym/math/sequences-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
         lengths = LENGTHS[level]
         n = int(rng.integers(lengths.start, lengths.stop))
-        order = 1 if level == 2 else int(rng.integers(1, 3))
+        order = 1 if level <= 2 else int(rng.integers(1, 3)) if level <= 6 else 2
         factors = [int(f) for f in rng.integers(-3, 4, order)]
         factors[-1] = factors[-1] or 2
         plus = int(rng.integers(-9, 10))
@@ -46,6 +61,30 @@ class Sequences(Question):
             steps=n * (order + 1),
             tags=(f"order={order}",),
         )
+
+    @override
+    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+        """Write down one term after the other."""
+        given, _, rule = question.partition(" for all")[0].partition(" and a_k = ")
+        terms = [int(t) for t in re.findall(r"= (-?\d+)", given)]
+        parts = [(int(f"{sign}{size or 1}"), int(back)) for sign, size, back in _TERM.findall(rule)]
+        plus = _PLUS.search(rule)
+        asked = question.partition("What is ")[2]
+        n = int(re.findall(r"\d+", asked)[-1])
+        while len(terms) < n:
+            total = int(plus[1] + plus[2]) if plus else 0
+            for factor, back in parts:
+                term = terms[-back]
+                total = paper.add(
+                    total, term * factor if abs(factor) == 1 else paper.multiply(factor, term)
+                )
+            terms.append(total)
+        if "+" not in asked:
+            return str(terms[-1])
+        total = 0
+        for term in terms:
+            total = paper.add(total, term)
+        return str(total)
 
 
 def _rule(factors: list[int], plus: int) -> str:

@@ -8,8 +8,12 @@ from verigym.envs.math.worked import read_question
 
 FAMILIES = [
     "arithmetic",
+    "counting",
     "equations",
+    "fractions",
     "matrices",
+    "number-theory",
+    "sequences",
     "systems",
     "word-problems",
 ]
