@@ -14,7 +14,7 @@ from verigym.envs.check.laws import cheap, contract, cost, determinism
 from verigym.envs.check.run import LAWS, apply
 from verigym.envs.check.subject import Subject, transcript
 
-SEEDS = 12
+SEEDS = 6
 ENVS = sorted(verigym.list_envs())
 FIRST_OF_FAMILY = {env_id.split("/")[1]: env_id for env_id in reversed(ENVS)}.values()
 A_PROCESS_PLAYS = 8

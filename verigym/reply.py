@@ -204,7 +204,7 @@ def scope(reply: str) -> str:
     else all spoken text; "" if the answer is taken back."""
     text = spoken(reply)
     blocks = fenced(text)
-    tagged = _tagged(text, [(block.start, block.end) for block in blocks])
+    tagged = _tagged(text, tuple((block.start, block.end) for block in blocks))
     if not tagged:
         return "" if blocks and takes_back(text[blocks[-1].end :]) else text
     start, end = tagged[-1]
@@ -335,15 +335,18 @@ def _closing(line: str, mark: str) -> int | None:
     return None
 
 
-def _answers(text: str) -> list[tuple[int, int]]:
+def _answers(text: str) -> tuple[tuple[int, int], ...]:
     if "<" not in text:
-        return []
-    spans = [(block.start, block.end) for block in fenced(text)]
-    return _tagged(text, spans) or (_tagged(text, []) if spans else [])
+        return ()
+    spans = tuple((block.start, block.end) for block in fenced(text))
+    return _tagged(text, spans) or (_tagged(text, ()) if spans else ())
 
 
-def _tagged(text: str, fences: list[tuple[int, int]]) -> list[tuple[int, int]]:
+@lru_cache(maxsize=4)  # as `spoken`
+def _tagged(text: str, fences: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
     """Return the start and end of the content of each answer tag outside `fences`."""
+    if "<" not in text:
+        return ()
 
     def outside(match: re.Match[str]) -> bool:
         at = bisect_right(fences, (match.start(), len(text)))
@@ -351,7 +354,7 @@ def _tagged(text: str, fences: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
     opened = [match for match in _OPEN_TAG.finditer(text) if outside(match)]
     if not opened:
-        return []
+        return ()
     closed = [match for match in _CLOSE_TAG.finditer(text) if outside(match)]
     found: list[tuple[int, int]] = []
     k = 0
@@ -366,7 +369,7 @@ def _tagged(text: str, fences: list[tuple[int, int]]) -> list[tuple[int, int]]:
         if found and inside and (k == len(closed) or inside in _ELLIPSES):
             continue  # a tag that is spoken of, behind an answer
         found.append((match.end(), min(ends, limit)))
-    return found
+    return tuple(found)
 
 
 def _without_tag(text: str) -> str:

@@ -165,6 +165,8 @@ def _calls_in(text: str) -> tuple[list[Written], int]:
 
 def _marked(text: str) -> tuple[list[Written], int]:
     """The calls in tags and behind tokens."""
+    if "<" not in text and "[" not in text:
+        return [], 0
     found: list[Written] = []
     at = 0
     while opened := _OPEN.search(text, at):
