@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 ROOMS := $(filter-out verigym,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 # One more than there are cores: many tests wait for a process or a deadline.
+# They take tests in a row, so that few of them start the services that a file of tests shares.
 WORKERS ?= $(shell expr $$(nproc) + 1)
 
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
@@ -29,10 +30,10 @@ demo: setup  ## Teach a small model to play keydoor, then open the report it nam
 	"$(BIN)/python" examples/demo.py
 
 test: setup  ## All tests but the slow tail
-	"$(BIN)/pytest" -n $(WORKERS) -m "not slow and not gpu and not net"
+	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "not slow and not gpu and not net"
 
 test-slow: setup openenv  ## The slow tail
-	"$(BIN)/pytest" -n $(WORKERS) -m "slow and not gpu and not net"
+	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "slow and not gpu and not net"
 
 check-envs: setup  ## Prove every environment sound, on 200 seeds each
 	"$(BIN)/verigym" check --all --jobs 2

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -45,17 +46,8 @@ class Import(NamedTuple):
 @cache
 def read_imports(path: Path) -> tuple[Import, ...]:
     """Return everything that a file imports. Raises ValueError for a relative import."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-    lazy = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        # What stands under `if TYPE_CHECKING:` is never run.
-        or (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-        for inner in ast.walk(node)
-    }
     found = []
-    for node in ast.walk(tree):
+    for node, at_import in _statements(ast.parse(path.read_text(encoding="utf-8"), str(path))):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -64,9 +56,22 @@ def read_imports(path: Path) -> tuple[Import, ...]:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue
-        for name in names:
-            found.append(Import(name, node.lineno, id(node) not in lazy))
+        found += [Import(name, node.lineno, at_import) for name in names]
     return tuple(found)
+
+
+def _statements(node: ast.AST, at_import: bool = True) -> Iterator[tuple[ast.AST, bool]]:
+    """Yield the statements in `node`, and True for those that run when the module is imported."""
+    yield node, at_import
+    # What stands under `if TYPE_CHECKING:` is never run.
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or (
+        isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ):
+        at_import = False
+    for block in ("body", "handlers", "orelse", "finalbody", "cases"):
+        inside = getattr(node, block, ())
+        for inner in inside if isinstance(inside, list) else ():
+            yield from _statements(inner, at_import)
 
 
 def find_modules() -> dict[str, Path]:

@@ -114,7 +114,7 @@ def test_import_verigym_keeps_its_budget(tmp_path):
         program = f"import time; start = time.process_time(); import {module}; print(time.process_time() - start)"
         return fresh(program, tmp_path)
 
-    pairs = [(seconds("verigym"), seconds("gymnasium")) for _ in range(5)]
+    pairs = [(seconds("verigym"), seconds("gymnasium")) for _ in range(3)]
     ours, theirs = (min(column) for column in zip(*pairs, strict=True))
     assert ours < 2 * theirs, f"{ours:.3f} s, Gymnasium {theirs:.3f} s; see python -X importtime"
 

@@ -113,17 +113,17 @@ def test_requests_under_way_are_bounded_for_each_caller():
     assert gate.running == 0
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "1e9", "soon", "", "0x1", "1, 2"])
-def test_a_deadline_that_cannot_be_is_refused(unruly, value):
+def test_a_deadline_that_cannot_be_is_refused(unruly):
     async def main():
         async with running() as (_, http):
-            headers = {"Verigym-Deadline-S": value}
-            return await http.post("/v1/verify", json=ask(), headers=headers)
+            for value in ("0", "-1", "nan", "inf", "1e9", "soon", "", "0x1", "1, 2"):
+                headers = {"Verigym-Deadline-S": value}
+                answer = await http.post("/v1/verify", json=ask(), headers=headers)
+                error = answer.json()["error"]
+                assert (answer.status_code, error["code"]) == (422, "invalid_request"), value
+                assert error["where"] == "Verigym-Deadline-S"
 
-    answer = asyncio.run(main())
-    error = answer.json()["error"]
-    assert (answer.status_code, error["code"]) == (422, "invalid_request")
-    assert error["where"] == "Verigym-Deadline-S"
+    asyncio.run(main())
 
 
 def test_a_deadline_passes_in_the_queue_and_in_the_worker(unruly, fifo):

@@ -11,24 +11,15 @@ import sys
 import textwrap
 
 import pytest
+from typer.testing import CliRunner
 
 from verigym import SandboxError
+from verigym.cli.main import app
 from verigym.client import Client
 from verigym.server.process import ServerProcess
 
 LONG_S = 60.0
-SERVE = [sys.executable, "-P", "-m", "verigym", "serve"]
-
-
-def run(*options, **env):
-    return subprocess.run(
-        [*SERVE, *options],
-        capture_output=True,
-        text=True,
-        timeout=LONG_S,
-        env={**os.environ, **env},
-        check=False,
-    )
+SERVE = [sys.executable, "-P", "-m", "verigym", "serve", "--envs", "none"]
 
 
 def descendants(pid):
@@ -87,7 +78,8 @@ def test_for_people_it_says_it_in_a_sentence():
 def test_a_taken_port_is_a_clear_error():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = run("--port", str(port), "--verifiers", "math")
+        command = [*SERVE, "--port", str(port), "--verifiers", "math"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONG_S, check=False)
     assert done.returncode == 2
     assert f"port {port} on 127.0.0.1 is in use" in done.stderr
     assert "Traceback" not in done.stderr
@@ -104,10 +96,9 @@ def test_a_taken_port_is_a_clear_error():
     ],
 )
 def test_what_cannot_be_served_is_a_clear_error(options, message):
-    done = run("--port", "0", *options, SOME_KEY="k")
-    assert done.returncode == 2
+    done = CliRunner().invoke(app, ["serve", "--port", "0", *options], env={"SOME_KEY": "k"})
+    assert done.exit_code == 2
     assert message in " ".join(done.stderr.split())
-    assert "Traceback" not in done.stderr
 
 
 def test_a_kill_leaves_no_worker_and_a_restart_keeps_the_address():

@@ -137,6 +137,7 @@ def test_kill_9_and_resume_end_in_bit_identical_weights(whole: Path, tmp_path: P
     assert [line["step"] for line in lines(folder / "metrics.jsonl")] == [1, 2, 3, 4]
 
 
+@pytest.mark.slow  # the one before resumes, too
 def test_ctrl_c_saves_the_last_whole_step(whole: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
 
@@ -151,6 +152,7 @@ def test_ctrl_c_saves_the_last_whole_step(whole: Path, tmp_path: Path) -> None:
     assert same(weights(whole), weights(folder))
 
 
+@pytest.mark.slow  # that a player waits for a service is shown in tests/agents
 def test_a_verifier_that_dies_is_waited_for_and_costs_nothing(whole: Path, tmp_path: Path) -> None:
     heard: list[Progress] = []
     with ServerProcess(verifiers=["games"], workers=1) as server:

@@ -140,8 +140,8 @@ def slow(*values):
         slow("duckdb", ("run", "sql/scale", "-n", "1"), "verigym[sql]"),
         slow("sqlglot duckdb", ("check", "sql/questions", "--seeds", "2"), "verigym[sql]"),
         slow("sqlglot duckdb", ("play", "sql/questions"), "verigym[sql]"),
-        ("sqlglot duckdb", ("audit", "sql/query"), "verigym[sql]"),
-        ("jsonschema_rs", ("run", "tools/call", "-n", "1"), "verigym[schema]"),
+        slow("sqlglot duckdb", ("audit", "sql/query"), "verigym[sql]"),
+        slow("jsonschema_rs", ("run", "tools/call", "-n", "1"), "verigym[schema]"),
         slow("textarena", ("run", "textarena/TicTacToe", "-n", "1"), "verigym[textarena]"),
         ("fastapi starlette uvicorn", ("serve",), "verigym[server]"),
         slow("uvicorn", ("serve",), "verigym[server]"),
@@ -150,13 +150,13 @@ def slow(*values):
         slow(
             "transformers", ("run", "keydoor", "--policy", "hf:model", "-n", "1"), "verigym[train]"
         ),
-        (
+        slow(
             "openai",
             ("run", "keydoor", "--policy", "openai:m@http://h", "-n", "1"),
             "verigym[openai]",
         ),
-        ("psycopg", ("serve", "--store", "postgresql://h/d"), "verigym[postgres]"),
-        ("opentelemetry", ("serve", "--trace"), "verigym[otel]"),
+        slow("psycopg", ("serve", "--store", "postgresql://h/d"), "verigym[postgres]"),
+        slow("opentelemetry", ("serve", "--trace"), "verigym[otel]"),
     ],
 )
 def test_commands_say_what_to_install(hidden, tmp_path, names, words, wanted):

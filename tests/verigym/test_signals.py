@@ -80,9 +80,12 @@ def test_programs_hear_signals_that_were_blocked() -> None:
     assert "bash time_limit True" in done.stdout
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGTERM, marks=pytest.mark.slow), signal.SIGINT]
+)
 def test_a_service_in_the_background_stops(number: signal.Signals) -> None:
-    command = (*VERIGYM, "serve", "--port", "0", "--json", "--verifiers", "math", "--workers", "1")
+    options = ("--verifiers", "math", "--envs", "none", "--workers", "1")
+    command = (*VERIGYM, "serve", "--port", "0", "--json", *options)
     with subprocess.Popen(
         deaf(command, EVERYTHING), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

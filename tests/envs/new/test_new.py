@@ -9,7 +9,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from verigym.cli.main import app
 from verigym.envs.new.write import write_package
 from verigym.errors import RequestError
 
@@ -107,11 +109,12 @@ def test_the_page_shows_the_example():
         (("keydoor", "--family", "games"), "is an environment already"),
     ],
 )
-def test_mistakes_are_told_and_nothing_is_written(arguments, wanted, tmp_path):
+def test_mistakes_are_told_and_nothing_is_written(arguments, wanted, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
-    done = verigym("new", *arguments, cwd=tmp_path)
-    assert done.returncode == 2
+    done = CliRunner().invoke(app, ["new", *arguments])
+    assert done.exit_code == 2
     assert wanted in done.stderr
     assert [path.name for path in tmp_path.rglob("*")] == ["full", "mine.txt"]
 

@@ -451,6 +451,8 @@ except OSError as error:
 
 
 LANGUAGES = load_languages()
+QUICK = ("bash", "c", "javascript", "lua", "perl", "python", "sqlite")
+"""Languages whose tools take little; the others are among the slow tests."""
 PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
@@ -459,7 +461,13 @@ def filled(word):
 
 
 @needs_filter
-@pytest.mark.parametrize("name", sorted(LANGUAGES))
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
+        for name in sorted(LANGUAGES)
+    ],
+)
 def test_runtimes_work(name, tmp_path):
     """Compilers and programs with threads, processes, files and sockets, all under the filter."""
     language = LANGUAGES[name]

@@ -21,15 +21,7 @@ from verigym.sandbox.selfcheck.run import selfcheck
 OPTIONS = {"local": {"max_jobs": 2}}
 HALVES = 2 if os.geteuid() == 0 else 1
 # Quick ones, of several kinds; every one is among the slow tests.
-QUICK = (
-    "fork_bomb",
-    "read_secrets",
-    "inherited_fds",
-    "unix_abstract",
-    "forged_reports",
-    "output_link",
-    "signals_by_thread",
-)
+QUICK = ("read_secrets", "inherited_fds", "forged_reports", "output_link")
 
 
 def bad(report: dict[str, Any]) -> list[str]:
@@ -42,7 +34,7 @@ def bad(report: dict[str, Any]) -> list[str]:
 
 def test_quick_attacks_are_contained_and_leave_nothing() -> None:
     mounts = host.mounts()
-    report = selfcheck(only=QUICK, options=OPTIONS, workers=2)
+    report = selfcheck(only=QUICK, options=OPTIONS, workers=1)
     assert bad(report) == []
     assert report["left"] == []
     assert report["total"] == len(QUICK) * HALVES == report["contained"]

@@ -423,7 +423,7 @@ def test_other_keys_jobs_are_unknown(plugin_folder, tmp_path):
     ("store_url", "number"),
     [
         ("sqlite", signal.SIGKILL),
-        ("postgres", signal.SIGTERM),
+        pytest.param("postgres", signal.SIGTERM, marks=pytest.mark.slow),
         pytest.param("sqlite", signal.SIGTERM, marks=pytest.mark.slow),
         pytest.param("postgres", signal.SIGKILL, marks=pytest.mark.slow),
     ],

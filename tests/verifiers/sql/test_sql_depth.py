@@ -47,7 +47,8 @@ def beneath(frames, action):
 def test_depth_earns_nothing_and_is_no_fault(task_of, name, dialect):
     verifier = verigym.make_verifier("sql/query")
     task = task_of(REFERENCE, SCHEMA, dialect=dialect)
-    for size in (30, 70, 100, 240, 400, 1200):
+    # The limits are those of SQLite and of our reader: in other dialects one size on each side of them.
+    for size in (30, 70, 100, 240, 400, 1200) if dialect == "sqlite" else (70, 1200):
         started = time.process_time()
         verdict = beneath(100, lambda n=size: verifier.verify(task, DEEP[name](n)))
         assert verdict.score == 0.0, (size, verdict)
