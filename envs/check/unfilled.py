@@ -42,13 +42,8 @@ UNFILLED = frozenset(
         "sql/repair",
         "sql/scale",
         "sql/tables",
-        "tools/api-docs",
-        "tools/bank",
         "tools/call",
-        "tools/home",
         "tools/multi",
-        "tools/office",
-        "tools/shop",
         "web/forms",
     ]
 )

@@ -11,6 +11,7 @@ from verigym.envs.tools.api_service import Level, Service
 from verigym.envs.tools.api_tools import API
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.stateful import Stateful
+from verigym.envs.tools.tool import Tool
 from verigym.envs.tools.wishes import Step, Story, Wish, added, changed, gone
 from verigym.envs.tools.world import World
 
@@ -18,9 +19,16 @@ _OPENING = """\
 There is a service that keeps account of {many}: of each the name, the {amount}, the state ({states}) and the \
 keeper. Its methods, paths and parameters stand in its documents; read them first."""
 LEVELS = {
+    1: Level(1, 3, 0, access=False, units=False, outdated=False),
     2: Level(1, 4, 0, access=False, units=False, outdated=False),
+    3: Level(2, 5, 1, access=False, units=False, outdated=False),
     4: Level(2, 6, 2, access=True, units=False, outdated=False),
+    5: Level(3, 8, 3, access=True, units=True, outdated=False),
     6: Level(4, 9, 4, access=True, units=True, outdated=True),
+    7: Level(6, 12, 5, access=True, units=True, outdated=True),
+    8: Level(8, 16, 6, access=True, units=True, outdated=True),
+    9: Level(10, 20, 8, access=True, units=True, outdated=True),
+    10: Level(12, 25, 10, access=True, units=True, outdated=True),
 }
 
 
@@ -29,21 +37,34 @@ class ApiDocs(Stateful):
 
     id: ClassVar[str] = "verigym/tools/api-docs-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     world: ClassVar[World] = API
     core: ClassVar[tuple[str, ...]] = ("list_documents", "read_document", "send_request")
     extras: ClassVar[Mapping[int, tuple[int, int]]] = {
+        1: (0, 0),
         2: (0, 0),
+        3: (0, 1),
         4: (0, 2),
+        5: (0, 3),
         6: (0, 4),
+        7: (0, 6),
+        8: (0, 8),
+        9: (0, 10),
+        10: (0, 12),
     }
+
+    @override
+    def looked_up(self, tool: Tool) -> tuple[str, ...]:
+        """Return the documents and the records: what an endpoint takes stands in the documents alone."""
+        return ("documents", "records")
 
     @override
     def compose(self, draws: Draws, level: int) -> Story:
         """Reading is counted with the first step."""
         settings = LEVELS[level]
         service = Service(draws, settings)
-        wishes = [kind(service) for kind in draws.some(_KINDS, settings.wishes)]
+        kinds = draws.some(_SIMPLE if level == 1 else _KINDS, settings.wishes)
+        kinds += draws.some(_KINDS, settings.wishes - len(kinds))
+        wishes = [kind(service) for kind in kinds]
         first = wishes[0].plan[0]
         reading = 1 + settings.access + settings.units + settings.outdated
         wishes[0].plan[0] = Step(first.name, first.arguments, first.work + reading)
@@ -140,3 +161,4 @@ def remove(service: Service) -> Wish:
 _KINDS: tuple[Callable[[Service], Wish], ...] = (
     *(set_amount, raise_amount, set_state, set_keeper, create, remove),
 )
+_SIMPLE = (set_amount, set_state, remove)

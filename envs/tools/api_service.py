@@ -21,6 +21,10 @@ _KINDS = (
 )
 _HEADS = ("Bra", "Cor", "Dal", "Fen", "Gri", "Hol", "Kes", "Lun", "Mer", "Nor", "Pol", "Ris", "Tam")
 _TAILS = ("dor", "lin", "mar", "nok", "pas", "rin", "sel", "tov", "vik", "zan")
+_MORE_HEADS = (
+    *("Ast", "Bel", "Cha", "Dro", "Esk", "Fal", "Gar", "Hes", "Jor", "Kul"),
+    *("Lim", "Mok", "Nes", "Ost", "Pur", "Rok", "Sul"),
+)
 _LETTERS = ("bcdfgklmnprstvz", "aeiou")
 
 
@@ -46,7 +50,8 @@ class Service:
     def __init__(self, draws: Draws, level: Level) -> None:
         self.draws = draws
         self.one, self.many, self.amount, self.states = draws.pick(_KINDS)
-        heads, tails = draws.some(_HEADS, level.records + 2), draws.shuffled(_TAILS)
+        known = _HEADS if level.records + 2 <= len(_HEADS) else (*_HEADS, *_MORE_HEADS)
+        heads, tails = draws.some(known, level.records + 2), draws.shuffled(_TAILS)
         names = [head + tails[i % len(tails)] for i, head in enumerate(heads)]
         self.new_names = names[level.records :]
         self.keepers = people(draws, 5)

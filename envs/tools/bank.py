@@ -20,9 +20,16 @@ _OPENING = """\
 You look after the bank accounts of one person. Today is Monday, {today}. All amounts are whole euros. Notes \
 must read as given."""
 LEVELS = {
+    1: Level(1, 2, 4, 0, 4),
     2: Level(1, 3, 5, 0, 8),
+    3: Level(2, 3, 6, 1, 12),
     4: Level(3, 4, 8, 2, 18),
+    5: Level(4, 5, 10, 3, 27),
     6: Level(5, 6, 11, 4, 30),
+    7: Level(7, 7, 13, 4, 38),
+    8: Level(9, 8, 15, 5, 46),
+    9: Level(12, 9, 18, 6, 56),
+    10: Level(15, 10, 20, 6, 68),
 }
 
 
@@ -31,7 +38,6 @@ class Bank(Stateful):
 
     id: ClassVar[str] = "verigym/tools/bank-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     world: ClassVar[World] = BANK
     core: ClassVar[tuple[str, ...]] = (
         *("list_accounts", "list_payments", "list_payees", "add_payee", "pay", "transfer"),
@@ -39,9 +45,16 @@ class Bank(Stateful):
         *("list_cards", "set_card_limit", "block_card", "request_money"),
     )
     extras: ClassVar[Mapping[int, tuple[int, int]]] = {
+        1: (0, 0),
         2: (0, 0),
+        3: (1, 1),
         4: (3, 3),
+        5: (4, 5),
         6: (6, 8),
+        7: (6, 10),
+        8: (6, 12),
+        9: (6, 14),
+        10: (6, 16),
     }
 
     @override

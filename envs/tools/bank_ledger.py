@@ -9,7 +9,10 @@ from verigym.envs.tools.people import people
 from verigym.envs.tools.wishes import Goal, added
 from verigym.envs.tools.world import Row
 
-ACCOUNTS = ("checking", "savings", "holiday", "household", "garden", "repairs")
+ACCOUNTS = (
+    *("checking", "savings", "holiday", "household", "garden", "repairs"),
+    *("travel", "rental", "workshop", "reserve"),
+)
 SHOPS = ("Copper Kettle", "Harbour Books", "Green Grocer", "Old Mill", "Night Cinema", "City Gym")
 _NOTES = ("rent", "present", "ticket", "repair", "course", "loan", "share", "fee")
 

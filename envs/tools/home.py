@@ -19,9 +19,16 @@ _OPENING = """\
 You look after the devices of a house. Rooms are on the floors ground and upper. A lamp, a heating or a blind \
 keeps its level while it is off."""
 LEVELS = {
+    1: Level(1, 2, 1, 1),
     2: Level(1, 3, 2, 1),
+    3: Level(2, 4, 2, 1),
     4: Level(3, 5, 3, 2),
+    5: Level(4, 7, 3, 3),
     6: Level(5, 8, 4, 3),
+    7: Level(7, 9, 4, 4),
+    8: Level(9, 10, 4, 4),
+    9: Level(12, 12, 4, 4),
+    10: Level(15, 14, 4, 4),
 }
 
 
@@ -30,7 +37,6 @@ class Home(Stateful):
 
     id: ClassVar[str] = "verigym/tools/home-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     world: ClassVar[World] = HOME
     core: ClassVar[tuple[str, ...]] = (
         *("list_rooms", "list_devices", "read_device", "switch", "set_level", "set_lock"),
@@ -38,9 +44,16 @@ class Home(Stateful):
         *("delete_schedule", "add_to_shopping"),
     )
     extras: ClassVar[Mapping[int, tuple[int, int]]] = {
+        1: (0, 0),
         2: (0, 0),
+        3: (1, 1),
         4: (3, 3),
+        5: (5, 5),
         6: (7, 8),
+        7: (7, 10),
+        8: (7, 12),
+        9: (7, 14),
+        10: (7, 16),
     }
 
     @override

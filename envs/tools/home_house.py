@@ -9,6 +9,10 @@ from verigym.envs.tools.home_tools import RANGES
 from verigym.envs.tools.world import Row
 
 ROOMS = ("kitchen", "hall", "study", "bedroom", "bathroom", "nursery", "cellar", "attic")
+MORE_ROOMS = (
+    *("pantry", "laundry", "garage", "library", "office", "workshop", "conservatory", "playroom"),
+)
+"""Rooms of houses that have more than those above."""
 SCENES = ("evening", "morning", "party", "away")
 _NAMES = {
     "lamp": ("ceiling lamp", "desk lamp", "corner lamp", "wall lamp", "reading lamp"),
@@ -52,7 +56,8 @@ class House:
 
     def __init__(self, draws: Draws, level: Level) -> None:
         self.draws = draws
-        names = draws.some(ROOMS, level.rooms)
+        known = ROOMS if level.rooms <= len(ROOMS) else (*ROOMS, *MORE_ROOMS)
+        names = draws.some(known, level.rooms)
         self.rooms: list[Row] = [
             (i, name, draws.pick(("ground", "upper"))) for i, name in enumerate(names, 1)
         ]

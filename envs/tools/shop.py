@@ -26,9 +26,16 @@ on the line; tell the customer; then ask whether there is anything else. When th
 done."""
 _ASKED = 'The customer says: "{opening}"'
 LEVELS = {
+    1: Level(1, 3, 1, 0, 5),
     2: Level(1, 4, 4, 1, 5),
+    3: Level(2, 5, 6, 1, 5),
     4: Level(2, 6, 8, 1, 5),
+    5: Level(3, 8, 12, 2, 5),
     6: Level(4, 10, 16, 3, 5),
+    7: Level(4, 14, 28, 3, 5),
+    8: Level(4, 17, 42, 3, 5),
+    9: Level(4, 21, 60, 3, 5),
+    10: Level(4, 25, 84, 3, 5),
 }
 
 
@@ -41,7 +48,6 @@ class Shop(Stateful):
 
     id: ClassVar[str] = "verigym/tools/shop-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     world: ClassVar[World] = SHOP
     core: ClassVar[tuple[str, ...]] = (
         *("say", "find_customer", "list_orders", "read_order", "find_products", "cancel_order"),
@@ -49,16 +55,23 @@ class Shop(Stateful):
         "log_outcome",
     )
     extras: ClassVar[Mapping[int, tuple[int, int]]] = {
+        1: (0, 0),
         2: (0, 0),
+        3: (2, 1),
         4: (3, 2),
+        5: (4, 3),
         6: (4, 5),
+        7: (4, 7),
+        8: (4, 9),
+        9: (4, 11),
+        10: (4, 13),
     }
 
     @override
     def compose(self, draws: Draws, level: int) -> Story:
         settings = LEVELS[level]
         floor = Floor(draws, settings)
-        kinds = draws.some(KINDS, settings.requests)
+        kinds = draws.some(KINDS[:1] if level == 1 else KINDS, settings.requests)
         requests = [kind(floor, draws.below(10) < settings.refused) for kind in kinds]
         opening = _OPENING.format(today=TODAY, policy=floor.policy.text())
         wishes = [floor.log(request) for request in requests]

@@ -21,6 +21,7 @@ from verigym.canonical import JSON, digest
 from verigym.env import Draft, Env, Transition
 from verigym.envs.tools.calls import FORM, NoCalls, as_text, calls_of
 from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.look_up import choose_tool, find_rows, values_of
 from verigym.envs.tools.others import OTHERS
 from verigym.envs.tools.tool import Refused, Tool, unknown
 from verigym.envs.tools.wishes import Story
@@ -182,9 +183,24 @@ class Stateful(Env[Held]):
             self._hashed = (state.tables, digest(state.tables))
         return [self._hashed[1], state.told]
 
+    def looked_up(self, tool: Tool) -> tuple[str, ...]:
+        """Return the tables in which the arguments of `tool` have to be found, by default those that it reads
+        or writes."""
+        return tool.tables
+
     @override
     def work(self, state: Held) -> int:
-        return self._next(state)[1]
+        """Count the tools compared until the next one is found, and the rows looked through for each of its
+        arguments."""
+        call, _ = self._next(state)
+        tool = self._tool(call.name)
+        operations = choose_tool([*_notes(self.task)["tools"], FINISH.name], call.name)
+        tables = dict(zip(self.world.tables, state.tables, strict=True))
+        for value in values_of(call.arguments):
+            operations += 1
+            for name in self.looked_up(tool):
+                operations += find_rows(tables[name], value)[1]
+        return operations
 
     @override
     def solve(self, state: Held) -> str:

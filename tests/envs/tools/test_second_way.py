@@ -551,6 +551,13 @@ def test_a_reader_solves_what_is_asked(name, difficulty):
         solved(name, READERS[name], difficulty, seed)
 
 
+@pytest.mark.parametrize("level", [1, 10])
+@pytest.mark.parametrize("name", READERS)
+def test_a_reader_solves_the_lowest_and_the_highest_level(name, level):
+    for seed in range(2):
+        solved(name, READERS[name], level, seed)
+
+
 @pytest.mark.parametrize("state", ORDER_STATES)
 def test_who_does_not_read_the_policy_of_the_shop_is_hardly_paid(state):
     usual = {

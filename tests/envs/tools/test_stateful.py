@@ -11,6 +11,7 @@ import verigym
 from verigym.envs.tools.api_tools import API
 from verigym.envs.tools.bank_tools import BANK
 from verigym.envs.tools.home_tools import HOME
+from verigym.envs.tools.look_up import choose_tool, find_rows, values_of
 from verigym.envs.tools.office_tools import OFFICE
 from verigym.envs.tools.shop_tools import SHOP
 from verigym.envs.tools.tool import Refused
@@ -280,3 +281,11 @@ def test_keys_forget_the_way():
     assert key_after(one, two) == key_after(two, one) == key_after(look, two, one, one)
     assert key_after(one, back) == key_after() == key_after("junk")
     assert len({key_after(), key_after(one), key_after(two), key_after(one, two)}) == 4
+
+
+def test_arguments_are_found_in_rows_that_are_counted():
+    rows = ((1, "checking", 900), (2, "savings", 1), (3, "a plan for savings", 2))
+    assert find_rows(rows, "savings") == ([rows[1], rows[2]], 3)
+    assert find_rows(rows, 1) == ([rows[0], rows[1]], 3)
+    assert list(values_of({"path": "/a", "params": {"key": 4, "all": [5, 6]}})) == ["/a", 4, 5, 6]
+    assert choose_tool(["pay", "transfer", "finish"], "transfer") == 2
