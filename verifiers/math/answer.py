@@ -16,16 +16,26 @@ from msgspec import Meta, Struct
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
+from verigym.reply import last_answer, spoken
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
+from verigym.verifiers.math.chains import end_of_chain
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.compare import FAULTS, RESTATED, WRONG_FORM, compact, equivalent
 from verigym.verifiers.math.context import Context, context_of
 from verigym.verifiers.math.corruption import mended
-from verigym.verifiers.math.extract import extract
+from verigym.verifiers.math.extract import Found, extract
 from verigym.verifiers.math.forms import FORMS, Form
 from verigym.verifiers.math.languages import reads_decimal_comma, to_english, with_points
+from verigym.verifiers.math.several_parts import (
+    Parts,
+    in_order,
+    parts_of,
+    sides_in,
+    sides_of,
+    stretches,
+)
 from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS, TooBig
 
 _FAULTS = {
@@ -124,6 +134,9 @@ class AnswerVerifier(Verifier[AnswerParams]):
         if len(submission) > MAX_REPLY_CHARS:
             return unusable("too_long", f"a reply has at most {MAX_REPLY_CHARS} characters")
         written, _ = written_reference(task)
+        several = parts_of(written[0], question) if len(written) == 1 else None
+        if several is not None:
+            return self._judge_parts(several, submission, question, form)
         commas = any(reads_decimal_comma(gold, question) for gold in written)
         found = extract(submission, self.settings.extract, question, commas=commas)
         if not found.answer:
@@ -140,6 +153,10 @@ class AnswerVerifier(Verifier[AnswerParams]):
             question or task.prompt,
         )
         parts = {"extracted": 1.0}
+        sides = sides_of(written[0], question) if len(written) == 1 else None
+        if sides is not None:
+            golds = (sides,)
+            found = Found(sides_in(found.answer, submission), tuple(map(sides_in, found.also)))
         rung = self._rung(golds, found.answer, ctx)
         if not rung and any(_is_copied(gold, found.answer, submission) for gold in written):
             rung = "text"
@@ -163,6 +180,36 @@ class AnswerVerifier(Verifier[AnswerParams]):
             {**parts, "correct": 1.0},
         )
 
+    def _judge_parts(self, several: Parts, reply: str, question: str, form: str) -> Verdict:
+        said = spoken(reply)
+        tagged = last_answer(said)
+        said = said if tagged is None else tagged
+        found = stretches(several, said)
+        if found is None:
+            whole = extract(reply, self.settings.extract, question)
+            found = in_order(several, whole.answer)
+        if found is None:
+            return unusable(
+                "no_answer", f"the reply does not answer each of: {', '.join(several.labels)}"
+            )
+        ctx = _context(
+            "", self.settings.units, self.settings.tolerance, self.settings.digits, form, question
+        )
+        for label, value, stretch in zip(several.labels, several.values, found, strict=True):
+            answer = extract(stretch)
+            gold = _gold(value)
+            every = (answer.answer, *answer.also)
+            if not all(a and self._rung((gold,), a, ctx) not in ("", *FAULTS) for a in every):
+                return scored(
+                    0.0,
+                    "wrong_answer",
+                    f"the answer to part {label} is not the reference",
+                    {"extracted": 1.0, "correct": 0.0},
+                )
+        return scored(
+            1.0, "correct", "every part is the reference", {"extracted": 1.0, "correct": 1.0}
+        )
+
     def _rung(self, golds: tuple[str, ...], answer: str, ctx: Context) -> str:
         fault = ""
         divided = _DIVIDED.fullmatch(answer)
@@ -175,7 +222,19 @@ class AnswerVerifier(Verifier[AnswerParams]):
             if rung and rung not in FAULTS:
                 return rung
             fault = fault or rung
-        return fault
+        end = None if fault else end_of_chain(answer)
+        if end is None or not all(_is_equal(member, end[1][-1]) for member in end[1]):
+            return fault
+        return self._rung(golds, end[0], ctx)
+
+
+def _is_equal(one: str, other: str) -> bool:
+    try:
+        return bool(
+            equivalent(clean(one), clean(other), _context("", "optional", 0.0, 0, "any", ""))
+        )
+    except TooBig:
+        return False
 
 
 @lru_cache(maxsize=1024)
