@@ -201,7 +201,7 @@ class _Service:
                 ask,
                 self.pool,
                 timeout_s=ask.timeout_s or self.settings.timeout_s,
-                deadline=deadline,
+                deadline=min(deadline, time.monotonic() + self.settings.max_timeout_s),
                 lane=lane,
             )
         except PoolBusy as error:

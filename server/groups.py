@@ -108,7 +108,10 @@ async def judge_group(
     deadline: float,
     lane: str,
 ) -> list[Verdict]:
-    """Return the verdicts on the members in order. Raises Refusal, PoolBusy or PoolClosed."""
+    """Return the verdicts on the members in order. Raises Refusal, PoolBusy or PoolClosed.
+
+    Members without a verdict at `deadline`, of `time.monotonic`, get one of status `timeout`.
+    """
     asking = group.ask(ask.question().to_task(), ask.submissions)
     try:
         questions = next(asking)

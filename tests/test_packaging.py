@@ -119,7 +119,7 @@ def test_sdist_and_wheel_hold_every_module_and_the_wheel_works(tmp_path):
         held = set(archive.namelist())
     expected = {place for place, _ in modules()}
     assert {name for name in held if name.endswith(".py")} == expected
-    tables = [*ROOT.glob("envs/*/envs.txt"), *ROOT.glob("verifiers/**/verifiers.txt")]
+    tables = [*ROOT.glob("envs/*/envs.txt"), *ROOT.glob("verifiers/**/*verifiers.txt")]
     assert {f"verigym/{path.relative_to(ROOT).as_posix()}" for path in tables} <= held
     assert "verigym/py.typed" in held
     data = {

@@ -3,8 +3,9 @@
 No reference answer is needed (Zuo et al. 2025, TTRL, arXiv 2504.16084). The judge compares replies as
 `{"reply": another member's reply}` in place of a reference answer: `math/answer` and `qa/answer` can.
 
-Covers: hedging and withdrawn answers, which the judge refuses; copies; replies that no other reply
-reaches. Does not cover: members that agree because they are wrong together. A policy that always gives
+Covers: hedging and withdrawn answers, which the judge refuses; copies; the question repeated; a reply that
+would agree with two answers, since both must agree with it. Does not cover: members that agree because
+they are wrong together, by noise or by a part of the question. A policy that always gives
 the same constant earns full agreement, so majority rewards drive a policy to what it says already: mix
 in tasks with references, and stop when `votes` rises while held-out accuracy does not.
 """
@@ -19,8 +20,9 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.group import Asking, GroupVerifier, Question
+from verigym.reply import scope
 from verigym.task import Task
-from verigym.verdict import Status, Verdict, scored
+from verigym.verdict import Status, Verdict, scored, unusable
 from verigym.verifiers.group.copies import distinct
 
 HARMLESS = "<answer>1</answer>"
@@ -31,7 +33,7 @@ class MajorityVerifier(GroupVerifier):
 
     Two replies agree if the judge gives each full marks with the other as reference. `parts["votes"]` is
     the share of members that agree with the reply, itself included. Reasons: `majority`, `minority`,
-    `no_majority` (nobody agrees, or two answers are equally frequent), `ambiguous` (the judge does not
+    `no_majority` (nobody agrees, or two answers are equally frequent), `repeats_question`, `ambiguous` (the judge does not
     find the reply equal to itself), or the judge's own reason for a reply without an answer.
     """
 
@@ -48,32 +50,49 @@ class MajorityVerifier(GroupVerifier):
     @override
     def judge_group(self, task: Task, members: Sequence[JSON]) -> Asking:
         replies = distinct(members)
+        prompt = _letters(task.prompt)
+
+        def repeats_prompt(reply: JSON) -> bool:
+            said = _letters(scope(reply)) if isinstance(reply, str) else ""
+            return bool(said) and said == prompt
+
         control = _comparison(task, HARMLESS, HARMLESS)
         alone = yield from self.answers(
             control, [_comparison(task, one, one) for one in replies.members]
         )
+        alone = [
+            unusable("repeats_question", "the reply is the question") if repeats else verdict
+            for verdict, repeats in zip(alone, map(repeats_prompt, replies.members), strict=True)
+        ]
         able = [i for i, verdict in enumerate(alone) if verdict.score == 1.0]
-        pairs = [(i, j) for i in able for j in able if i != j]
-        compared = yield from self.answers(
-            control, [_comparison(task, replies.members[i], replies.members[j]) for i, j in pairs]
-        )
-        one_way = {pair for pair, v in zip(pairs, compared, strict=True) if v.score == 1.0}
-        agree = {(i, j) for i, j in one_way if (j, i) in one_way} | {(i, i) for i in able}
+        agree = {(i, i) for i in able}
+        pairs = [(i, j) for i in able for j in able if i < j]
+        for _ in range(2):  # one way round, and those that agree the other way round, too
+            asked = [_comparison(task, replies.members[i], replies.members[j]) for i, j in pairs]
+            verdicts = yield from self.answers(control, asked)
+            equal = [pair for pair, v in zip(pairs, verdicts, strict=True) if v.score == 1.0]
+            pairs = [(j, i) for i, j in equal]
+        agree |= {*equal, *pairs}
         votes = {i: sum(replies.count[j] for j in able if (i, j) in agree) for i in able}
         most = max(votes.values(), default=0)
         leaders = [i for i in able if votes[i] == most]
         decided = most > 1 and all((i, j) in agree for i in leaders for j in leaders)
-        verdicts: list[Verdict] = []
+        found: list[Verdict] = []
         for i, verdict in enumerate(alone):
             if i not in votes:
-                verdicts.append(_without_vote(verdict))
+                found.append(_without_vote(verdict))
                 continue
             told = f"{votes[i]} of {len(members)} replies agree"
             wins = decided and all((i, j) in agree for j in leaders)
             reason = "majority" if wins else "minority" if decided else "no_majority"
             parts = {"votes": votes[i] / len(members)}
-            verdicts.append(scored(float(wins), reason, told, parts))
-        return [verdicts[i] for i in replies.place]
+            found.append(scored(float(wins), reason, told, parts))
+        return [found[i] for i in replies.place]
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text, to tell if two texts have the same wording."""
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _comparison(task: Task, reply: JSON, other: JSON) -> Question:

@@ -35,6 +35,9 @@ MAJORITY = [
         [0, 0, 1, 1, 1],
     ),
     ("math/answer", None, ["What is 1/4 + 1/4?", "1/2", "1/2"], [0, 1, 1]),
+    ("math/answer", None, ["What is 1/4 + 1/4?", "<answer>what is 1/4+1/4</answer>"] * 2, [0] * 4),
+    ("math/answer", None, ["1", "1", "2", "2", "<answer>[1, 2]</answer>"], [0] * 5),
+    ("math/answer", None, ["1", "1", "2", "2", r"\boxed{1} \boxed{2}", "x=1=2"], [0] * 6),
     ("math/answer", None, [7, {"answer": 7}, None, "3", "3"], [0, 0, 0, 1, 1]),
     ("math/answer", None, ["(" * 10**5, "3", "3"], [0, 1, 1]),
     ("math/answer", None, ["x" * 10**4, "x" * 10**4, "3"], [1, 1, 0]),  # noise agrees, too
