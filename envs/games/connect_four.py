@@ -13,7 +13,6 @@ from verigym.verifiers.games.connect_four import (
     FAR,
     bits,
     completing,
-    distance,
     four,
     open_cells,
     pair,
@@ -45,7 +44,8 @@ class ConnectFour(Duel):
     """The environment. An action is a column, 1 to 7.
 
     The start is a position in the midst of a game in which X can force the win in the moves that are
-    given, whatever the opponent plays, and not in fewer.
+    given, whatever the opponent plays, and not in fewer. There are three levels, for wins in two, three and four
+    moves: longer ones that threats force are too rare to be drawn.
     """
 
     id: ClassVar[str] = "verigym/games/connect-four-v0"
@@ -121,8 +121,30 @@ class ConnectFour(Duel):
 
     @override
     def effort(self, board: Match) -> int:
-        """Moves to look ahead, of both sides."""
-        return 2 * (distance(*pair(board), FAR) or FAR + 1) - 1
+        """Count the cells that are looked at, and the moves that are tried, until a win is found that threats
+        force; deeper step by step."""
+        me, you = pair(board)
+        operations = 0
+
+        def forced(me: int, you: int, moves: int) -> bool:
+            nonlocal operations
+            for cell in bits(open_cells(me | you)):
+                operations += 1
+                if completing(me, me | you) & cell:
+                    return True
+            for cell in bits(safe_cells(me, you)) if moves > 1 else ():
+                operations += 1
+                both = me | you | cell
+                threats = completing(me | cell, both) & open_cells(both)
+                several = threats & (threats - 1)
+                if several or (threats and forced(me | cell, you | threats, moves - 1)):
+                    return True
+            return False
+
+        for moves in range(1, FAR + 1):
+            if forced(me, you, moves):
+                break
+        return operations
 
 
 def _won_position(rng: np.random.Generator, moves: int) -> tuple[int, int]:

@@ -12,7 +12,15 @@ from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.verifiers.games.guessing import Guesses, code_marks
 
 # Length, symbols, guesses.
-SIZES = {2: (3, 6, 8), 4: (4, 6, 10), 6: (5, 8, 12)}
+SIZES = {
+    1: (2, 6, 8),
+    2: (3, 6, 8),
+    3: (3, 8, 9),
+    4: (4, 6, 10),
+    5: (4, 9, 12),
+    6: (5, 8, 12),
+    7: (6, 7, 13),
+}
 
 _PROMPT = """\
 Find a hidden code of {length} digits, each 1 to {symbols}; digits may repeat. You have {turns} guesses.
@@ -21,12 +29,15 @@ elsewhere. Answer with one guess, such as {example}."""
 
 
 class Mastermind(ReplayedGame):
-    """The environment. An action is a code; guesses are shown in ascending order."""
+    """The environment. An action is a code; guesses are shown in ascending order.
+
+    Level 7 is the highest: to find longer codes takes a solver seconds, and hundreds of thousands of operations.
+    """
 
     id: ClassVar[str] = "verigym/games/mastermind-v0"
     game: ClassVar[str] = "mastermind"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
+    levels: ClassVar[int] = 7
     recoverable: ClassVar[bool] = False  # the guesses are counted
 
     @override
@@ -55,6 +66,37 @@ class Mastermind(ReplayedGame):
         return board.secret
 
     def work(self, state: Play) -> int:
-        """Grows with the number of codes."""
+        """Count what a player does who always guesses the first code that fits all marks so far: to
+        put a digit and compare it with an earlier guess."""
         board: Guesses = state.board
-        return len(board.secret) * board.symbols - len(state.moves)
+        marked = [(guess, code_marks(board.secret, guess)) for guess in board.made]
+        symbols = [str(n) for n in range(1, board.symbols + 1)]
+        operations = 0
+
+        def fits(code: str) -> bool:
+            nonlocal operations
+            rest = len(board.secret) - len(code)
+            for guess, (placed, elsewhere) in marked:
+                operations += 1
+                here = sum(map(str.__eq__, code, guess))
+                common = sum(min(code.count(s), guess.count(s)) for s in set(code))
+                if not (here <= placed <= here + rest):
+                    return False
+                if not (common <= placed + elsewhere <= common + rest):
+                    return False
+            return True
+
+        def first(code: str) -> str:
+            nonlocal operations
+            if len(code) == len(board.secret):
+                return code
+            for symbol in symbols:
+                operations += 1
+                if fits(code + symbol) and (found := first(code + symbol)):
+                    return found
+            return ""
+
+        while not marked or marked[-1][0] != board.secret:
+            guess = first("")
+            marked.append((guess, code_marks(board.secret, guess)))
+        return operations

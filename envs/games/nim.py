@@ -14,19 +14,9 @@ from verigym.envs.games.self_play import Duel
 from verigym.verifiers.games.duels import Match, nim_move
 from verigym.verifiers.games.rules import RULES
 
-# Opponent, heaps, and things in all heaps together: an odd number, so that the nim-sum is not 0.
-LEVELS = {
-    1: ("random", 2, 25),
-    2: ("random", 3, 25),
-    3: ("greedy", 3, 45),
-    4: ("greedy", 4, 25),
-    5: ("greedy", 5, 25),
-    6: ("perfect", 5, 25),
-    7: ("perfect", 6, 51),
-    8: ("perfect", 7, 101),
-    9: ("perfect", 8, 201),
-    10: ("perfect", 10, 401),
-}
+# Opponent, and heaps.
+LEVELS = {2: ("random", 3), 4: ("greedy", 4), 6: ("perfect", 5)}
+_THINGS = 25  # in all heaps together: an odd number, so that the nim-sum is not 0
 _LARGEST = 9  # heap, with both sides played
 
 _PROMPT = """\
@@ -42,8 +32,8 @@ Answer with the heap, counted from 1, and how many you take, such as 2 3. Anythi
 class Nim(Duel):
     """The environment. An action is `heap many`. Every start can be won.
 
-    The heaps decide the split, in whatever order. Against an opponent all starts of a level hold equally
-    many things, so that no move leads from one to another, and no split meets the starts of another.
+    The heaps decide the split, in whatever order. Against an opponent all starts hold equally many
+    things, so that no move leads from one to another, and no split meets the starts of another.
     """
 
     id: ClassVar[str] = "verigym/games/nim-v0"
@@ -55,17 +45,17 @@ class Nim(Duel):
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        opponent, count, things = LEVELS[level]
+        opponent, count = LEVELS[level]
         while True:
-            cuts = sorted((rng.choice(things - 1, count - 1, replace=False) + 1).tolist())
-            heaps = [after - before for before, after in pairwise([0, *cuts, things])]
+            cuts = sorted((rng.choice(_THINGS - 1, count - 1, replace=False) + 1).tolist())
+            heaps = [after - before for before, after in pairwise([0, *cuts, _THINGS])]
             if self.wants(essence := sorted(heaps)):
                 break
         reference = {
             "heaps": heaps,
             "opponent": opponent,
             "seed": int(rng.integers(1 << 31)),
-            "turns": things,
+            "turns": _THINGS,
             "essence": essence,
         }
         return _PROMPT.format(count=count), reference
@@ -73,7 +63,7 @@ class Nim(Duel):
     @override
     def draw_sides(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Either side may have the won position."""
-        _, count, _ = LEVELS[level]
+        _, count = LEVELS[level]
         heaps = [int(n) for n in rng.integers(1, _LARGEST + 1, count)]
         reference = {"heaps": heaps, "turns": sum(heaps), "essence": sorted(heaps)}
         return _PROMPT_SIDES.format(count=count), reference

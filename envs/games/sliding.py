@@ -11,11 +11,27 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import ReplayedGame
+from verigym.envs.games.sliding_parts import way_by_parts
 from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.rules import RULES, SlidingState
 
 # Rows, columns, and how long the walk from the goal to the start is.
-SIZES = {2: (2, 3, 9), 4: (3, 3, 16), 6: (3, 3, 30)}
+SIZES = {
+    1: (2, 3, 6),
+    2: (2, 3, 9),
+    3: (2, 3, 16),
+    4: (3, 3, 16),
+    5: (3, 3, 26),
+    6: (3, 3, 30),
+    7: (3, 4, 60),
+    8: (3, 5, 90),
+    9: (4, 4, 140),
+    10: (4, 5, 200),
+}
+_SMALL = 9
+"""Cells of the largest board of which a shortest way is looked for."""
+_MOST_KNOWN = 50_000
+
 
 _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
@@ -31,7 +47,6 @@ class Sliding(ReplayedGame):
     id: ClassVar[str] = "verigym/games/sliding-v0"
     game: ClassVar[str] = "sliding"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
@@ -44,10 +59,17 @@ class Sliding(ReplayedGame):
                 legal = [m for m in MOVES if m != back and RULES["sliding"].legal(state, m)]
                 move = legal[int(draw * len(legal))]
                 state, back = RULES["sliding"].apply(state, move), _OPPOSITE[move]
-            if _left(state) >= steps // 3 + 2:
+            if _left(state) >= min(steps // 3, 2 * len(tiles)) + 2:
+                if len(tiles) > _SMALL and not self.wants(list(state.tiles)):
+                    continue
                 turns = steps + steps // 2
+                if len(tiles) > _SMALL:
+                    turns = max(turns, len(way_by_parts(state)[0]) * 3 // 2)
                 rows = [list(state.tiles[i : i + width]) for i in range(0, len(tiles), width)]
-                return _PROMPT.format(turns=turns), {"rows": rows, "turns": turns}
+                start: dict[str, Any] = {"rows": rows, "turns": turns}
+                if len(tiles) > _SMALL:
+                    start["essence"] = list(state.tiles)
+                return _PROMPT.format(turns=turns), start
 
     @override
     def show(self, board: SlidingState) -> str:
@@ -65,8 +87,29 @@ class Sliding(ReplayedGame):
 
     @override
     def best(self, board: SlidingState) -> str | None:
+        if len(board.tiles) > _SMALL:
+            tiles, known = board.tiles, _known(board.goal)
+            if len(known) > _MOST_KNOWN:
+                known.clear()
+            if tiles not in known:
+                for move in way_by_parts(board)[0]:
+                    known[board.tiles] = move
+                    board = self.rules.apply(board, move)
+            return known.get(tiles)
         path = _way(board)
         return path[0] if path else None
+
+    @override
+    def operations(self, board: SlidingState) -> int:
+        """Count the moves that are tried to bring the tiles home part by part."""
+        return way_by_parts(board)[1]
+
+
+@lru_cache(maxsize=8)
+def _known(goal: tuple[int, ...]) -> dict[tuple[int, ...], str]:
+    """The next moves that were found. The end of a way by parts is a way by parts itself, so that it does not
+    matter from where a move was found."""
+    return {}
 
 
 @lru_cache(maxsize=4096)

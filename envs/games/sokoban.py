@@ -15,7 +15,16 @@ from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.sokoban import Room, Store, bits
 
 # Height and width inside the walls, boxes, pillars, and how far boxes are from goals in all.
-SIZES = {2: (5, 5, 1, 2, 4), 4: (5, 5, 2, 2, 6), 6: (7, 7, 2, 6, 9)}
+SIZES = {
+    1: (4, 5, 1, 1, 3),
+    2: (5, 5, 1, 2, 4),
+    3: (6, 7, 1, 3, 6),
+    4: (5, 5, 2, 2, 6),
+    5: (6, 6, 2, 4, 8),
+    6: (7, 7, 2, 6, 9),
+    7: (8, 8, 2, 8, 12),
+    8: (7, 7, 3, 8, 11),
+}
 
 _AWAY = 0.8
 
@@ -26,12 +35,15 @@ Bring every box onto a goal within {turns} moves. Answer with one move: up, down
 
 
 class Sokoban(ReplayedGame):
-    """The environment. An action is `up`, `down`, `left` or `right`."""
+    """The environment. An action is `up`, `down`, `left` or `right`.
+
+    Level 8 is the highest: with more boxes or a larger store the search for the fewest pushes takes seconds.
+    """
 
     id: ClassVar[str] = "verigym/games/sokoban-v0"
     game: ClassVar[str] = "sokoban"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
+    levels: ClassVar[int] = 8
     recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.15  # one box is sometimes pushed home by accident
 
@@ -79,6 +91,11 @@ class Sokoban(ReplayedGame):
             nearer = next(ring for ring in rings[::-1] if not ring >> board.at & 1)
             return next(m for m in MOVES if nearer >> board.at + room.step(m) & 1)
         return next(move for move in MOVES if room.step(move) == step)
+
+    @override
+    def operations(self, board: Store) -> int:
+        """Count the pushes that a search for the fewest tries."""
+        return _tried(board)
 
 
 def _drawn(
@@ -184,6 +201,30 @@ def _push(room: Room, boxes: int, reach: int) -> tuple[int, int] | None:
                         firsts[after] = firsts[state] or (box - step, step)
                         queue.append(after)
     return None
+
+
+def _tried(board: Store) -> int:
+    """Search as `_push` does, and count the pushes that are tried."""
+    room, operations = board.room, 0
+    stride, alive = room.stride, _alive(room)
+    steps = [room.step(move) for move in MOVES]
+    reach = _rings(room.floor & ~board.boxes, 1 << board.at, stride)[-1]
+    seen = {(board.boxes, reach)}
+    queue = deque(seen)
+    while queue:
+        now, reach = queue.popleft()
+        if not now & ~room.goals:
+            break
+        for box in bits(now):
+            for step in steps:
+                if reach >> box - step & 1 and (alive & ~now) >> box + step & 1:
+                    operations += 1
+                    moved = now ^ (1 << box | 1 << box + step)
+                    after = (moved, _rings(room.floor & ~moved, 1 << box, stride)[-1])
+                    if after not in seen:
+                        seen.add(after)
+                        queue.append(after)
+    return operations
 
 
 @lru_cache(maxsize=1024)

@@ -13,7 +13,18 @@ from verigym.envs.games.things import best_split, most_questions, splitting, tab
 from verigym.verifiers.games.questioning import Inquiry
 
 # How many things, and how many more turns than the best split needs at most.
-SIZES = {2: (24, 4), 4: (60, 2), 6: (120, 0)}
+SIZES = {
+    1: (12, 5),
+    2: (24, 4),
+    3: (40, 3),
+    4: (60, 2),
+    5: (90, 1),
+    6: (120, 0),
+    7: (140, 0),
+    8: (165, 0),
+    9: (195, 0),
+    10: (240, 0),
+}
 
 _PROMPT = """\
 One of these things is hidden: {things}.
@@ -31,7 +42,6 @@ class TwentyQuestions(ReplayedGame):
     id: ClassVar[str] = "verigym/games/twenty-questions-v0"
     game: ClassVar[str] = "twenty-questions"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
@@ -93,8 +103,19 @@ class TwentyQuestions(ReplayedGame):
         return f"guess: {table().names[left.bit_length() - 1]}"
 
     def work(self, state: Play) -> int:
-        """Grows with how many things it may still be."""
-        return _left(state.board)[0].bit_count().bit_length()
+        """Count the things that are asked about, for each fact, to find how evenly it halves them."""
+        operations, (left, facts) = 1, _left(state.board)
+        things = [thing for thing in range(left.bit_length()) if left >> thing & 1]
+        if len(things) == 1:
+            return operations
+        fewest = len(things)
+        for _, holders in facts:
+            yes = 0
+            for thing in things:
+                operations += 1
+                yes += holders >> thing & 1
+            fewest = min(fewest, max(yes, len(things) - yes))
+        return operations
 
 
 def _left(board: Inquiry) -> tuple[int, list[tuple[str, int]]]:
