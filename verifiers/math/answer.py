@@ -22,6 +22,7 @@ from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.math.chains import end_of_chain
 from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.closed_sets import word_in_last_sentence
 from verigym.verifiers.math.compare import FAULTS, RESTATED, WRONG_FORM, compact, equivalent
 from verigym.verifiers.math.context import Context, context_of
 from verigym.verifiers.math.corruption import mended
@@ -49,6 +50,12 @@ _FAULTS = {
 # 1 ÷ 7 is a division left to do, so that the value is what it is said to be about.
 _DIVIDED = re.compile(
     r"[^=<>]{0,80}(?:÷|\\div(?![a-z]))[^=<>≈]{1,80}?(?:≈|\\approx)(.{1,60})", re.DOTALL
+)
+# "... with arbitrary constants C_1, C_2" says what letters of the answer are.
+_CONSTANTS = re.compile(
+    r",?\s+(?:with|where|for) (?:any |all |arbitrary |real |some )*"
+    r"(?:constants\b.{0,60}|\$?[A-Zc]_\{?\w\}?.{0,40}\bconstants\b.{0,30})$",
+    re.DOTALL,
 )
 
 
@@ -160,6 +167,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
         rung = self._rung(golds, found.answer, ctx)
         if not rung and any(_is_copied(gold, found.answer, submission) for gold in written):
             rung = "text"
+        if not rung and any(word_in_last_sentence(gold, submission) for gold in written):
+            rung = "word"
         if rung in FAULTS:
             return scored(0.0, *_FAULTS[rung], {**parts, "correct": 0.0})
         if not rung:
@@ -213,7 +222,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
     def _rung(self, golds: tuple[str, ...], answer: str, ctx: Context) -> str:
         fault = ""
         divided = _DIVIDED.fullmatch(answer)
-        answer = divided[1] if divided else answer
+        answer = _CONSTANTS.sub("", divided[1] if divided else answer)
         for gold in golds:
             try:
                 rung = equivalent(gold, clean(answer), ctx)

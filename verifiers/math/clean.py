@@ -135,7 +135,7 @@ def clean(text: str) -> str:
         text = _PICTURES.sub(" ", text)
     text = plain_signs(text).strip()
     text = re.sub(r"(\d)\u0305", r"\\overline{\1}", text)
-    text = text.replace("\\$", "\\dollar ")
+    text = text.replace("\\$", "\\dollar ").replace("{:}", ":")
     if text.count("$") % 2 == 1 and re.search(r"\$\s*-?[\d.]", text):
         text = re.sub(r"\$(?=\s*-?[\d.])", "\\\\dollar ", text, count=1)
     text = text.replace("$", " ")

@@ -111,6 +111,9 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _NUMERAL = re.compile(r"(?:\\?\$|€|£)?-?\d[\d,]*(?:\.\d+)?(?:/\d+)?(?:\\?%)?")
+_SYMBOL = re.compile(
+    r"[kMGmc]?(?:[NJWVAKFHTCL]|Pa|Hz|Wh)"
+)  # units whose capital letter is their name
 _HAS_NUMBER = re.compile(r"[-\\$€£]*\d")
 _UNIT = re.compile(r"[A-Za-z]+(?:/[A-Za-z]+|\^\{?[23]\}?|[²³])+")
 _MATHS = re.compile(r"\$(\\?\$?-?[\d,./]+)\$|\\\((-?[\d,./]+)\\\)")
@@ -271,7 +274,7 @@ def _amount(sentence: str, question: str) -> _Amount | None:
         return None
     if any(number_of(word) for word in before if word.lower() != "one"):
         return None
-    lower = [word.lower() for word in after[len(unit) :]]
+    lower = [w if _SYMBOL.fullmatch(w) else w.lower() for w in after[len(unit) :]]
     return _Amount([word.lower() for word in before], number, unit + lower, asks, lead is not None)
 
 

@@ -1,0 +1,61 @@
+"""Answers that are one of few words: days, months, parity, true or false. A last sentence that holds
+exactly one of them, without a doubt or a "not", gives it."""
+
+from __future__ import annotations
+
+import re
+
+from verigym.reply import last_answer, spoken
+
+_SETS = (
+    "monday/lundi/montag/lunes/星期一 tuesday/mardi/dienstag/martes/星期二 wednesday/mercredi/mittwoch/miércoles/星期三 "
+    "thursday/jeudi/donnerstag/jueves/星期四 friday/vendredi/freitag/viernes/星期五 saturday/samedi/samstag/sábado/星期六 "
+    "sunday/dimanche/sonntag/domingo/星期日",
+    "january/janvier/januar/enero february/février/februar/febrero march/mars/märz/marzo april/avril/abril may/mai/mayo "
+    "june/juin/juni/junio july/juillet/juli/julio august/août/agosto september/septembre/septiembre "
+    "october/octobre/oktober/octubre november/novembre/noviembre december/décembre/dezember/diciembre",
+    "even odd neither",
+    "true false",
+    "converges/convergent diverges/divergent",
+    "increasing decreasing",
+    "rational irrational",
+    "acute right obtuse",
+    "scalene isosceles equilateral",
+)
+_NAME_OF = [
+    {word: names.split("/")[0] for names in line.split() for word in names.split("/")}
+    for line in _SETS
+]
+_DOUBT = re.compile(
+    r"\b(?:not|never|no|neither|or|if|unless|maybe|perhaps|possibly|probably|might|may be|could|would|either|guess|unsure|"
+    r"think|whether|but|only|some|sometimes|partly|partially|mostly|usually|cases?|after|before|until|except|than|"
+    r"ou|oder|o|ni|nicht|pas)\b|n't\b|\?",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[^\d\s.])[.!]\s+|\n+")
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def word_in_last_sentence(gold: str, reply: str) -> bool:
+    """Return True if a one-word reference is the only one of its set in the last sentence of a reply.
+
+    After an equal sign or a colon only the rest is read: "Wednesday + 3 days = Saturday".
+    """
+    name = gold.strip().strip(".$").lower()
+    known = next((names for names in _NAME_OF if name in names), None)
+    if known is None:
+        return False
+    text = spoken(reply[-4000:])
+    tagged = last_answer(text)
+    sentences = [s for s in _SENTENCE.split(text if tagged is None else tagged) if _WORD.search(s)]
+    if not sentences:
+        return False
+    last = re.split(r"[=:]", sentences[-1])[-1].lower()
+    said = {known[word] for word in _WORD.findall(last) if word in known}
+    said |= {own for word, own in known.items() if not word.isascii() and word in last}
+    doubted = _DOUBT.sub("", last) if known[name] == "neither" else last
+    if any(
+        word in other for other in _NAME_OF if other is not known for word in _WORD.findall(last)
+    ):
+        return False
+    return said == {known[name]} and not _DOUBT.search(doubted)
