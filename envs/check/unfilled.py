@@ -37,7 +37,6 @@ UNFILLED = frozenset(
         "sql/repair",
         "sql/scale",
         "sql/tables",
-        "tools/call",
         "tools/multi",
         "web/forms",
     ]

@@ -42,20 +42,30 @@ _ASK_USER = define(
     ("function", "argument"),
 )
 
-LEVELS = {2: (1, 1, 0, 3), 4: (2, 2, 2, 4), 6: (3, 5, 3, 7)}
+LEVELS = {
+    1: (1, 1, 0, 1),
+    2: (1, 1, 0, 3),
+    3: (1, 1, 1, 6),
+    4: (2, 2, 2, 4),
+    5: (3, 3, 3, 5),
+    6: (3, 5, 3, 7),
+    7: (6, 7, 5, 6),
+    8: (8, 9, 7, 4),
+    9: (10, 11, 9, 2),
+    10: (13, 13, 13, 0),
+}
 """Requests (least, most), siblings of functions that are wanted, further functions."""
 
 
 class FunctionCall(Question):
     """Pick functions and arguments; judged by `tools/call`, calls in any order, none more and none less.
 
-    Hard tasks word times and dates, and now and then a request lacks what its function requires.
+    From level 6 on times and dates are worded, and now and then a request lacks what its function requires.
     """
 
     id: ClassVar[str] = "verigym/tools/call-v0"
     verifier_id: ClassVar[str] = "tools/call"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     max_observation_chars: ClassVar[int] = 1 << 14
     form: ClassVar[str] = ""
 
@@ -63,7 +73,7 @@ class FunctionCall(Question):
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
         draws = Draws(rng)
         least, most, siblings, further = LEVELS[level]
-        hard = level == 6
+        hard = level >= 6
         n = draws.between(least, most)
         abilities = draws.shuffled(ABILITIES)
         # One function may be wanted twice, with other arguments.
@@ -98,6 +108,25 @@ class FunctionCall(Question):
     @override
     def reply(self, reference: Any) -> str:
         return as_text(*(Call(one["name"], one["arguments"]) for one in reference["expected"]))
+
+    @override
+    def work(self, state: Asked) -> int:
+        """Compare each request with every function, for some sound alike, and look in it for each parameter of
+        the function that fits."""
+        reference: Any = state.task.reference
+        operations = 0
+        for one in reference["expected"]:
+            asked_back = one["name"] == _ASK_USER["function"]["name"]
+            wanted = one["arguments"]["function"] if asked_back else one["name"]
+            for tool in reference["tools"]:
+                operations += 1
+                if tool["function"]["name"] != wanted:
+                    continue
+                for name in tool["function"]["parameters"]["properties"]:
+                    operations += 1
+                    if asked_back and name == one["arguments"]["argument"]:
+                        break
+        return operations
 
     @override
     def transition(self, state: Asked, action: str) -> Transition[Asked]:
