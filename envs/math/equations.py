@@ -69,7 +69,7 @@ class Equations(Worked):
     @override
     def work_out(self, paper: Paper, question: str, kind: str) -> str:
         left, right = question.partition("\n")[0].partition(": ")[2].split(" = ")
-        terms, others = _coefficients(left), _coefficients(right)
+        terms, others = read_polynomial(left), read_polynomial(right)
         degree = max(*terms, *others)
         p = [terms.get(n, 0) for n in range(degree, -1, -1)]
         for n in range(degree + 1):
@@ -79,10 +79,10 @@ class Equations(Worked):
         return f"{{{', '.join(map(str, roots))}}}"
 
 
-def _coefficients(side: str) -> dict[int, int]:
-    """Return the coefficients of one side of an equation, by the power of x."""
+def read_polynomial(text: str) -> dict[int, int]:
+    """Return the coefficients of a polynomial in x, by the power."""
     found: dict[int, int] = {}
-    for sign, number, x, bare, power in _TERM.findall(side):
+    for sign, number, x, bare, power in _TERM.findall(text):
         found[int(power or 1) if x or bare else 0] = int(sign + (number or "1"))
     return found
 

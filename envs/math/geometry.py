@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import ClassVar
@@ -10,26 +11,40 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
-from verigym.question import Ask, Question
+from verigym.envs.math.paper import Paper
+from verigym.envs.math.worked import Worked
+from verigym.question import Ask
 
-SIZES = {2: 6, 4: 12, 6: 20}
+# How far points are from the axes, and which kinds.
+LEVELS = {
+    1: (5, slice(0, 3)),
+    2: (6, slice(0, 4)),
+    3: (9, slice(0, 5)),
+    4: (12, slice(1, 6)),
+    5: (12, slice(2, 8)),
+    6: (20, slice(2, 8)),
+    7: (50, slice(2, 8)),
+    8: (200, slice(3, 8)),
+    9: (2000, slice(3, 8)),
+    10: (20_000, slice(4, 8)),
+}
 
 Point = tuple[int, int]
 
 
-class Geometry(Question):
+class Geometry(Worked):
     """Midpoints, distances, areas, lines, reflections, circles through three points."""
 
     id: ClassVar[str] = "verigym/math/geometry-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
-        kinds = KINDS[level // 2 - 1 : level + 2]
+        size, some = LEVELS[level]
+        kinds = KINDS[some]
         kind = kinds[int(rng.integers(len(kinds)))]
-        text, answer = kind(rng, SIZES[level])
+        text, answer = kind(rng, size)
         return Ask(
             prompt=text,
             answer=answer,
@@ -37,6 +52,11 @@ class Geometry(Question):
             steps=2 * level,
             tags=(kind.__name__,),
         )
+
+    @override
+    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+        pairs = re.findall(r"\((-?\d+), (-?\d+)\)", question)
+        return SOLVERS[kind](paper, *((int(x), int(y)) for x, y in pairs))
 
 
 def _points(rng: np.random.Generator, size: int, count: int) -> list[Point]:
@@ -101,9 +121,10 @@ def reflection(rng: np.random.Generator, size: int) -> tuple[str, str]:
 
 
 def polygon_area(rng: np.random.Generator, size: int) -> tuple[str, str]:
-    """Area of a polygon whose corners go round a point inside it."""
+    """Area of a polygon whose corners go round a point inside it; more than six for a size above 100."""
+    count = 6 if size <= 20 else 2 + 2 * len(str(size))
     while True:
-        points = [p for p in _points(rng, size, 6) if p != (0, 0)]
+        points = [p for p in _points(rng, size, count) if p != (0, 0)]
         points.sort(key=lambda p: math.atan2(p[1], p[0]))
         # Going round the origin, each turn less than half: no side crosses another.
         turns = [
@@ -167,3 +188,102 @@ def _foot(a: Point, b: Point, p: Point) -> tuple[Fraction, Fraction]:
     along = (b[0] - a[0], b[1] - a[1])
     t = Fraction((p[0] - a[0]) * along[0] + (p[1] - a[1]) * along[1], along[0] ** 2 + along[1] ** 2)
     return a[0] + t * along[0], a[1] + t * along[1]
+
+
+def _solve_midpoint(paper: Paper, a: Point, b: Point) -> str:
+    x, y = (paper.reduce(paper.add(a[i], b[i]), 2) for i in (0, 1))
+    return f"({x}, {y})"
+
+
+def _solve_distance(paper: Paper, a: Point, b: Point) -> str:
+    """Add the squares, and take square factors out of the root."""
+    x, y = _step(paper, a, b)
+    square = paper.add(paper.multiply(x, x), paper.multiply(y, y))
+    outside = 1
+    for prime, exponent in paper.factorize(square).items():
+        for _ in range(exponent // 2):
+            outside = paper.multiply(outside, prime)
+    square = paper.divide_exactly(square, paper.multiply(outside, outside))
+    if square == 1:
+        return str(outside)
+    return f"{outside}*sqrt({square})" if outside > 1 else f"sqrt({square})"
+
+
+def _solve_area(paper: Paper, *corners: Point) -> str:
+    """Add the cross products of corners that follow each other (the shoelace formula)."""
+    total = 0
+    for a, b in zip(corners, corners[1:] + corners[:1], strict=True):
+        total = paper.add(total, _cross(paper, a, b))
+    return str(paper.reduce(abs(total), 2))
+
+
+def _solve_line(paper: Paper, a: Point, b: Point) -> str:
+    across, up = _step(paper, a, b)
+    slope = paper.reduce(up, across)
+    rise = paper.multiply_fractions(slope, Fraction(a[0]))
+    return f"({slope}, {paper.subtract_fractions(Fraction(a[1]), rise)})"
+
+
+def _solve_crossing(paper: Paper, a: Point, b: Point, c: Point, d: Point) -> str:
+    """Write each line as an equation, and solve both by determinants."""
+    first, second = _step(paper, a, b), _step(paper, c, d)
+    sides = _cross(paper, a, first), _cross(paper, c, second)
+    below = _cross(paper, first, second)
+    x = paper.reduce(_cross(paper, (first[0], second[0]), sides), below)
+    y = paper.reduce(_cross(paper, (first[1], second[1]), sides), below)
+    return _shown((x, y))
+
+
+def _solve_reflection(paper: Paper, p: Point, a: Point, b: Point) -> str:
+    """Go from p to the foot of the perpendicular, and as far again."""
+    line, away = _step(paper, a, b), _step(paper, a, p)
+    part = paper.reduce(_dot(paper, away, line), _dot(paper, line, line))
+    foot = _along(paper, a, line, part)
+    twice = (paper.multiply_fractions(Fraction(2), v) for v in foot)
+    x, y = (paper.subtract_fractions(v, Fraction(p[i])) for i, v in enumerate(twice))
+    return _shown((x, y))
+
+
+def _solve_circle(paper: Paper, a: Point, b: Point, c: Point) -> str:
+    """Cut the perpendicular bisectors of two sides, seen from the corner a."""
+    b, c = _step(paper, a, b), _step(paper, a, c)
+    far, near = _dot(paper, b, b), _dot(paper, c, c)
+    below = paper.multiply(2, _cross(paper, b, c))
+    x = paper.reduce(_cross(paper, (far, near), (b[1], c[1])), below)
+    y = paper.reduce(_cross(paper, (b[0], c[0]), (far, near)), below)
+    moved = (paper.add_fractions(v, Fraction(a[i])) for i, v in enumerate((x, y)))
+    return _shown(tuple(moved))
+
+
+def _step(paper: Paper, a: Point, b: Point) -> Point:
+    return paper.subtract(b[0], a[0]), paper.subtract(b[1], a[1])
+
+
+def _cross(paper: Paper, a: Point, b: Point) -> int:
+    return paper.subtract(paper.multiply(a[0], b[1]), paper.multiply(a[1], b[0]))
+
+
+def _dot(paper: Paper, a: Point, b: Point) -> int:
+    return paper.add(paper.multiply(a[0], b[0]), paper.multiply(a[1], b[1]))
+
+
+def _along(paper: Paper, a: Point, line: Point, part: Fraction) -> tuple[Fraction, ...]:
+    """Return the point that is `part` of the way along a line from a."""
+    steps = (paper.multiply_fractions(part, Fraction(step)) for step in line)
+    return tuple(paper.add_fractions(step, Fraction(a[i])) for i, step in enumerate(steps))
+
+
+def _shown(point: tuple[Fraction, ...]) -> str:
+    return f"({point[0]}, {point[1]})"
+
+
+SOLVERS: dict[str, Callable[..., str]] = {
+    "midpoint": _solve_midpoint,
+    "distance": _solve_distance,
+    "triangle_area": _solve_area,
+    "slope_and_intercept": _solve_line,
+    "crossing": _solve_crossing,
+    "reflection": _solve_reflection,
+    "polygon_area": _solve_area,
+    "circle": _solve_circle,
+}

@@ -159,7 +159,7 @@ def _solve_remainder(paper: Paper, numbers: list[int], question: str) -> int:
 
 def _solve_divisor_count(paper: Paper, numbers: list[int], question: str) -> int:
     total = 1
-    for prime, exponent in _factorize(paper, numbers[0]).items():
+    for prime, exponent in paper.factorize(numbers[0]).items():
         times = 1
         for _ in range(exponent):
             times = paper.add(paper.multiply(times, prime), 1) if "sum" in question else times + 1
@@ -179,7 +179,7 @@ def _solve_power(paper: Paper, numbers: list[int], question: str) -> int:
 
 def _solve_totient(paper: Paper, numbers: list[int], question: str) -> int:
     value = numbers[1]
-    for prime in _factorize(paper, value):
+    for prime in paper.factorize(value):
         value = paper.subtract(value, paper.divide_exactly(value, prime))
     return value
 
@@ -219,22 +219,6 @@ SOLVERS: dict[str, Callable[[Paper, list[int], str], int]] = {
     "inverse": _solve_inverse,
     "simultaneous": _solve_simultaneous,
 }
-
-
-def _factorize(paper: Paper, n: int) -> dict[int, int]:
-    """Return the prime factors with their exponents; 2 and odd numbers are tried."""
-    found: dict[int, int] = {}
-    prime = 2
-    while prime * prime <= n:
-        whole, rest = paper.divide(n, prime)
-        if rest:
-            prime += 1 if prime == 2 else 2
-        else:
-            found[prime] = found.get(prime, 0) + 1
-            n = whole
-    if n > 1:
-        found[n] = found.get(n, 0) + 1
-    return found
 
 
 def factors(n: int) -> dict[int, int]:

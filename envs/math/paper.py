@@ -70,6 +70,21 @@ class Paper:
             a, b = b, self.divide(a, b)[1]
         return a
 
+    def factorize(self, n: int) -> dict[int, int]:
+        """Return the prime factors with their exponents; 2 and odd numbers are tried."""
+        found: dict[int, int] = {}
+        prime = 2
+        while prime * prime <= n:
+            whole, rest = self.divide(n, prime)
+            if rest:
+                prime += 1 if prime == 2 else 2
+            else:
+                found[prime] = found.get(prime, 0) + 1
+                n = whole
+        if n > 1:
+            found[n] = found.get(n, 0) + 1
+        return found
+
     def reduce(self, above: int, below: int) -> Fraction:
         """Return a fraction in lowest terms."""
         common = self.common_divisor(above, below)

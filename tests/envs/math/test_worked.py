@@ -8,9 +8,11 @@ from verigym.envs.math.worked import read_question
 
 FAMILIES = [
     "arithmetic",
+    "calculus",
     "counting",
     "equations",
     "fractions",
+    "geometry",
     "matrices",
     "number-theory",
     "sequences",
