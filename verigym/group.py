@@ -29,6 +29,9 @@ from verigym.verdict import Status, Verdict, VerifierFault, fault, unusable
 MAX_MEMBERS = 64
 """Maximum number of members of a group: a comparison of all pairs asks a question for each two."""
 
+_AT_ONCE = 64
+"""Maximum number of questions in one call of the judge, which a pool's queue must hold."""
+
 Question: TypeAlias = tuple[Task, JSON]
 Asking: TypeAlias = Generator[list[Question], list[Verdict], list[Verdict]]
 """Yields questions for the judge, is sent their verdicts, and returns the members' verdicts."""
@@ -79,10 +82,13 @@ class GroupVerifier(Parameterised[P], ABC):
         try:
             questions = next(asking)
             while True:
-                questions = asking.send(self.of.verify_batch(questions))
+                verdicts: list[Verdict] = []
+                for start in range(0, len(questions), _AT_ONCE):
+                    verdicts += self.of.verify_batch(questions[start : start + _AT_ONCE])
+                questions = asking.send(verdicts)
         except StopIteration as done:
-            verdicts: list[Verdict] = done.value
-            return verdicts
+            members: list[Verdict] = done.value
+            return members
 
     def ask(self, task: Task, submissions: Sequence[JSON]) -> Asking:
         """Yield the questions of `verify_group`, for a caller who asks the judge in another way."""

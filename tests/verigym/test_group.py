@@ -192,6 +192,22 @@ def test_a_pool_and_a_cache_serve_groups_with_the_same_verdicts():
         assert cache.hits > asked
 
 
+def test_a_large_group_is_asked_about_in_parts():
+    class Narrow(Moody):
+        def verify_batch(self, items):
+            assert len(items) <= 64  # as a short queue of a pool would
+            return super().verify_batch(items)
+
+    class Pairs(Alone):
+        def judge_group(self, task, members):
+            pairs = [(task, float(one == other)) for one in members for other in members]
+            verdicts = yield from self.answers((task, 1.0), pairs)
+            return verdicts[:: len(members) + 1]
+
+    verdicts = Pairs(Narrow()).verify_group(TASK, list(range(9)))
+    assert [verdict.score for verdict in verdicts] == [1.0] * 9
+
+
 @pytest.mark.parametrize("do", ["hang", "die"])
 def test_a_member_that_hangs_or_kills_a_worker_pays_alone(unruly, do):
     with VerifierPool(workers=1, timeout_s=0.5, preload=["unruly/obeys"]) as pool:
