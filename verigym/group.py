@@ -57,7 +57,7 @@ class GroupVerifier(Parameterised[P], ABC):
     evidence: ClassVar[str] = ""
     """Description in one line: what decides the score, and what is ignored."""
 
-    def __init__(self, of: Judge, **params: JSON) -> None:
+    def __init__(self, of: Judge, /, **params: JSON) -> None:
         super().__init__(**params)
         self.of = of
 

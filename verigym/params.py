@@ -93,7 +93,7 @@ class Parameterised(Generic[P]):
                 if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
                     cls.params_type = kind
 
-    def __init__(self, **params: JSON) -> None:
+    def __init__(self, /, **params: JSON) -> None:
         self.settings = cast(P, read(self.params_type, params, f"verifier {self.id}"))
         self.params: dict[str, JSON] = plain(self.settings, params)
 

@@ -86,6 +86,13 @@ def test_a_service_that_is_away_scores_nobody():
             "$.of.params",
         ),
         ({"params": {"pay": "best"}}, 422, "bad_params", "$.params"),
+        ({"params": {"of": "math/answer", "self": 1}}, 422, "bad_params", "$.params"),
+        (
+            {"of": {"verifier": "math/answer", "params": {"self": 1}}},
+            422,
+            "bad_params",
+            "$.of.params",
+        ),
         ({"submissions": ["1"]}, 422, "invalid_request", "$.submissions"),
         ({"submissions": ["1"] * 65}, 422, "invalid_request", "$.submissions"),
         ({"submissions": "11"}, 422, "invalid_request", "$.submissions"),

@@ -45,7 +45,7 @@ class PairwiseVerifier(GroupVerifier):
     )
     evidence: ClassVar[str] = "The judge's comparisons of each two members, asked both ways round."
 
-    def __init__(self, of: Judge, **params: JSON) -> None:
+    def __init__(self, of: Judge, /, **params: JSON) -> None:
         super().__init__(of, **params)
         if of.id == "judge/rubric" and (not of.params["pairwise"] or of.params["canary"]):
             raise RequestError(
