@@ -53,6 +53,14 @@ _ASKS_LARGER = re.compile(
     r"\bwhich\b[^?]*?\b(larger|greater|bigger|largest|greatest|biggest|smaller|less|lesser|smallest|least)\b",
     re.IGNORECASE,
 )
+_ASKS_DECREASE = re.compile(
+    r"\b(?:what|find|calculate|determine|compute)\b[^?.]*\bper ?cent(?:age)? (?:decrease|loss|drop|reduction|decline|discount)\b",
+    re.IGNORECASE,
+)
+_FRACTIONS = re.compile(
+    r"\bas an? (?:simplified |common |proper |reduced |single |exact |improper )*fraction\b",
+    re.IGNORECASE,
+)
 _ODDS = re.compile(r"\d+ ?(?::|to) ?\d+")
 _EMPTY_SETS = frozenset(("\\emptyset", "\\{\\}", "{}", "set()", "[]", "\\phi", "()"))
 _LETTERS = re.compile(r"[A-J](?:(?: ?[,;&] ?| and | ?, and )[A-J]){1,5}")
@@ -85,6 +93,8 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     if gold.startswith("\\approx"):
         # The reference says itself that it is rounded.
         gold, ctx = gold.removeprefix("\\approx").strip(), replace(ctx, rounded=True)
+    if ctx.sorted and re.search(r"[<>]|\bthen\b", answer) and not re.search(r"[<>]", gold):
+        answer = re.sub(r"\s*(?:[<>]=?|,? then)\s*", ", ", answer)
     if ctx.rounded:
         answer = answer.removeprefix("\\approx").strip()
     if not ctx.options and not (len(gold) == 1 and gold.isalpha()):
@@ -98,6 +108,14 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
             return "time" if time == other_time else ""
     gold = _gold_in_formulas(gold)
     answer = _with_groups(answer, gold)
+    if answer[:1] == "-" and _ASKS_DECREASE.search(ctx.question) and not gold.startswith("-"):
+        answer = answer[1:].strip()
+    if (
+        _FRACTIONS.search(ctx.question)
+        and re.fullmatch(r"-?\d*\.\d+(?:\.\.\.)?|-?\d*\.\d*\\overline ?\{\d+\}", answer)
+        and "/" in gold.replace("\\frac", "/")
+    ):
+        return WRONG_FORM
     read = (
         answer
         if _PLAIN.fullmatch(answer)
@@ -396,6 +414,8 @@ def _spoken(gold: str, answer: str, ctx: Context) -> bool | None:
             "(-inf,inf)",
             "(-oo,oo)",
         )
+    if wanted is None and found == "infinite" and not re.search(r"\bmany\b|\bnumber\b", answer):
+        return gold.replace(" ", "") in ("\\infty", "+\\infty") or None
     if wanted == "infinite":
         return answer.replace(" ", "") in ("\\infty", "+\\infty", "oo", "inf")
     return None

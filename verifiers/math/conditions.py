@@ -20,7 +20,7 @@ _OTHER = re.compile(
     r"\b(?:or|but|maybe|perhaps|possibly|otherwise|else|could|might|either|unless|also|alternatively|sometimes|cases?|not sure)\b"
 )
 _REMARK = re.compile(
-    r"as required|respectively|in total|in (?:its )?(?:simplest|lowest|reduced) (?:form|terms)|inclusive|units?\b|exact|simplified"
+    r"as required|(?:by|using|via|from|see) (?!\w+ing\b)[A-Za-z' -]{3,40}$|(?:with )?(?:no|zero) remainder|respectively|in total|in (?:its )?(?:simplest|lowest|reduced) (?:form|terms)|inclusive|units?\b|exact|simplified"
     r"|in (?:degrees|radians|interval notation|standard form)"
 )
 _RULED_OUT = re.compile(
@@ -78,6 +78,8 @@ def allows(
         return same(counted, False)
     if tail.endswith("%"):
         return same(tail, True)
+    if re.fullmatch(r"(?:with )?remainder (?:of )?0", tail):
+        return True
     if re.fullmatch(r"[\d\s.+\-*/^()!]*[-+*/^!][\d\s.+\-*/^()!]*", tail):
         return same(tail, False)
     reason = _REASON.match(tail)
@@ -108,6 +110,8 @@ def _conditions_agree(gold: Reading, answer: Reading, said: str, ctx: Context) -
         return False
     assigns = re.search(r"(?<![<>!])=", said)
     if assigns:
+        if re.search(r"\band\b.*\d.*\b(?:at|when|for|if)\b", said):
+            return False
         if "," in said and not re.match(r"\(?[a-z](?:\s*,\s*[a-z])+", said):
             return False
         return shown in _compact(ctx.question) or bool(_EXTREMUM.search(ctx.question))

@@ -22,7 +22,8 @@ _UNIT = re.compile(
     r"\b(?i:in|how many|number of)\s+((?:square |cubic |sq )?[a-z]+(?:/[a-z]+| per [a-z]+)?(?:\^?[23])?)\b"
 )
 _POINT = re.compile(
-    r"\b(?:point|vector|coordinates?|ordered pair|vertex|centre|center|list)\b", re.IGNORECASE
+    r"\b(?:point|vector|coordinates?|ordered pair|gradient|vertex|centre|center|list)\b",
+    re.IGNORECASE,
 )
 _GENERAL = re.compile(
     r"\b(?:find|determine) all\b|\ball (?:pairs|triples|solutions|functions|polynomials|sequences)\b|"
@@ -56,6 +57,8 @@ class Context:
     digits: int = 0
     temperature: Unit | None = None
     """The scale of temperature that the question asks for."""
+    sorted: bool = False
+    """True if a question asks for things in an order."""
     gap: bool = False
     """True if a difference of temperatures is asked for."""
     angle: str = ""
@@ -70,6 +73,10 @@ class Context:
 _SCALE = re.compile(
     r"(?P<to>\b(?:in|to|into)\s+)?(?:the\s+)?\$?(?:(?:°|º|˚|\^?\s*\{?\\circ\s*\}?|\\degree|\bdegrees?)\s*(?:\\(?:text|mathrm)\s*\{\s*)?(?P<letter>[CF])\b|(?P<sign>[℃℉])"
     r"|(?:degrees?\s+)?(?P<name>celsius|fahrenheit|centigrade)\b)",
+    re.IGNORECASE,
+)
+_SORTS = re.compile(
+    r"\b(?:order|arrange|sort|rank|list|put|write)\b(?:[^.?]|\.\d)*\b(?:(?:from )?(?:the )?(?:least|smallest|lowest|greatest|largest|highest|shortest|longest|lightest|heaviest|youngest|oldest|biggest) to (?:the )?(?:least|smallest|lowest|greatest|largest|highest|shortest|longest|lightest|heaviest|youngest|oldest|biggest)|(?:ascending|descending|increasing|decreasing|chronological) order|in order of)\b",
     re.IGNORECASE,
 )
 _GAP = re.compile(
@@ -143,6 +150,7 @@ def context_of(
         tolerance=tolerance,
         digits=digits,
         temperature=_temperature(question),
+        sorted=bool(_SORTS.search(question)),
         gap=bool(_GAP.search(question)),
         angle=(_ANGLE.findall(question) or [""])[-1].lower(),
         letters=letters_of(question),

@@ -84,7 +84,10 @@ def same_item(gold: Item, answer: Item, ctx: Context, constant: bool = False) ->
                 return same_node(
                     _times(left, first.factor), _times(right, second.factor), ctx, constant
                 )
-            if (second if first.degree else first).dims:
+            measured = second if first.degree else first
+            if measured.dims == (("temp", 1),):
+                return same_node(left, right, ctx)  # 5 degrees, where only one scale is spoken of
+            if measured.dims:
                 return False
             return same_node(
                 _radians(left) if first.degree else left,

@@ -266,7 +266,7 @@ def _same_lists(left: list[Item], right: list[Item], ctx: Context, constant: boo
             a.node == b.node or same_item(a, b, ctx, constant)
             for a, b in zip(left_parts, right_parts, strict=True)
         )
-    if left_order or right_order:
+    if left_order or right_order or (ctx.sorted and not left_set):
         return len(left_parts) == len(right_parts) and all(
             same_item(a, b, ctx, constant) for a, b in zip(left_parts, right_parts, strict=True)
         )

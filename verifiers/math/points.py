@@ -9,7 +9,7 @@ _POINT = re.compile(rf"\((?:{_NUMBER})(?:[,;](?:{_NUMBER})){{1,3}}\)")
 _NAME = re.compile(r"(?:^|(?<=[\s:]))[A-Z](?:_\{?\w\}?|')?\s*(?:=\s*)?$")
 _OTHER = re.compile(
     r"\b(?:or|not|no|never|isn't|aren't|doesn't|don't|cannot|can't|maybe|perhaps|possibly|might|may|could|if|unless|near|except|instead|wrong|incorrect|"
-    r"about|around|approximately|between|reflected|reflection|from|opposite|probably|likely|guess|excluding|without|swapped|reversed|reverse|negative|minus|twice|half|times|plus)\b|n't\b",
+    r"about|around|approximately|between|reflected|reflection|from|opposite|probably|likely|guess|excluding|without|swapped|reversed|reverse|negative|minus|twice|half|times|plus|gcd|lcm|hcf|gcf|max|min|sum|product|choose|binom)\b|n't\b",
     re.IGNORECASE,
 )
 

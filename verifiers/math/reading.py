@@ -44,7 +44,7 @@ class Reading:
 _QUALIFIER = re.compile(
     r"[,;]?\s*\(?(?:\bfor (?:all|any|every|each|some|an? |integers?|real|constants?|arbitrary|positive|non|n\b|k\b|x\b|\\?[a-z]{0,6} ?[a-z] ?(?:\\in|>|<|!=|=))|"
     r"\b(?:where|with|when|whenever|provided|such that|as required|respectively|in total|in simplest form|"
-    r"rounded|correct to|to (?:\w+ )?(?:decimal|significant|d\.? ?p\b|s\.? ?f\b)|approximately|which|because|since|inclusive|units?\b$|if [a-z] ?(?:!=|>|<)|reject|discard|disregard|not (?=-?[\d\\]|[a-z] ?=)|rather than|(?:with )?(?:equality|attained|achieved|reached|occurring|occurs)(?: holds| occurs)? (?:at|when|for|if|iff)|at (?=\(?[a-z]\b.{0,3}=))|(?:[,;]\s*(?=[a-z] ?!=)|[,;]?\s*\((?=[a-z] ?(?:!=|<|>|\\in)[^()]*\)\s*$))|(?<=[,;] )[a-zA-Z] (?=an? |any |some |is an? |being an? )).*$"
+    r"rounded|correct to|to (?:\w+ )?(?:decimal|significant|d\.? ?p\b|s\.? ?f\b)|approximately|which|because|since|inclusive|units?\b$|if [a-z] ?(?:!=|>|<)|reject|discard|disregard|not (?=-?[\d\\]|[a-z] ?=)|rather than|(?:with )?(?:equality|attained|achieved|reached|occurring|occurs)(?: holds| occurs)? (?:at|when|for|if|iff)|at (?=\(?[a-z]\b.{0,3}=))|(?:[,;]\s*(?=[a-z] ?(?:!=|[<>]=? ?-?\d))|[,;]?\s*\((?=[a-z] ?(?:!=|<|>|\\in)[^()]*\)\s*$))|(?<=[,;] )[a-zA-Z] (?=an? |any |some |is an? |being an? )).*$"
 )
 _CONSTANT = re.compile(
     r"\b(?:constants?|arbitrary|any|some|every|all|each|real|integer)\b|\\in\s*\\[RZQNC]|\b[cCkK]\b"
@@ -80,7 +80,7 @@ _TO = re.compile(r"^(\d+)[ -]to[ -](\d+)(?:[ -]to[ -](\d+))?$")
 _AND = re.compile(r"\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*")
 _EXPLICIT_AND = re.compile(r"\band\b|&")
 _ASIDE = re.compile(
-    r"\s*\((?:[^()]*\b(?:approx|about|rounded|decimal|d\. ?p\.?|dp\b|s\. ?f\.?|sig|equality|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|[\d\s.+\-*/^!]+(?:\([\d\s+\-*/]+\)[\d\s.+\-*/^!]*)?|[^()]*\b(?:rejected|extraneous|invalid|discarded|inadmissible)[^()]*|\s*-?\d[\d.]*\s*%\s*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*)\)\s*$"
+    r"\s*\((?:[^()]*\b(?:approx|about|rounded|decimal|d\. ?p\.?|dp\b|s\. ?f\.?|sig|equality|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|[\d\s.+\-*/^!]+(?:\([\d\s+\-*/]+\)[\d\s.+\-*/^!]*)?|[^()]*\b(?:rejected|extraneous|invalid|discarded|inadmissible)[^()]*|\s*-?\d[\d.]*\s*%\s*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*|(?:by|using|via|from|see) [A-Za-z' -]{3,40})\)\s*$"
 )
 
 

@@ -57,6 +57,8 @@ _OF = (
     (re.compile(rf"cube root of {_NUMBER}", re.I), r"$\\sqrt[3]{\1}$"),
     (re.compile(rf"(?:factorial of {_NUMBER}|{_NUMBER} factorial)", re.I), r"$\1\2!$"),
     (re.compile(rf"{_NUMBER} choose {_NUMBER}", re.I), r"$\\binom{\1}{\2}$"),
+    (re.compile(r"\bdivide \$?([^$?.]{1,60}?)\$? by \$?([^$?.]{1,40}?)\$?(?=[.?]|$)", re.I), r"$(\1)/(\2)$"),
+    (re.compile(r"\bmultiply \$?([^$?.]{1,60}?)\$? (?:by|and) \$?([^$?.]{1,40}?)\$?(?=[.?]|$)", re.I), r"$(\1)*(\2)$"),
     (re.compile(rf"{_NUMBER} squared", re.I), r"$\1^2$"),
     (re.compile(rf"{_NUMBER} cubed", re.I), r"$\1^3$"),
     (re.compile(r"determinant of (?:the matrix )?(\[\[[^a-zA-Z]{1,200}?\]\])", re.I), r"$\\det \1$"),
@@ -75,6 +77,10 @@ _ASKS = re.compile(
 )
 
 _COUNTS = re.compile(r"\b(?:how many|number of|ways|count)\b", re.IGNORECASE)
+_COMBINES = re.compile(
+    r"\b(?:ways?|subsets?|functions?|strings?|sequences?|outcomes?|possib\w+|different|distinct|arrang\w+|choos\w+|passwords?|codes?|colou?r\w*|committees?|words|tilings?)\b",
+    re.IGNORECASE,
+)
 _CHANCES = re.compile(
     r"\b(?:probabilit\w+|chances?|likelihood|fraction|proportion)\b", re.IGNORECASE
 )
@@ -200,11 +206,12 @@ def leaves_work(answer: Node, gold: Node, question: str) -> bool:
     if not wanted or not all(map(is_literal, wanted)) or _is_equation(gold):
         return False
     counts = _COUNTS.search(question) is not None
+    combines = counts and _COMBINES.search(question) is not None
     share = _CHANCES.search(question) is not None
     mixed = any(node.value == "mixed" for node in wanted)
     return not all(
         node.variables()
-        or _is_settled(node, counts)
+        or _is_settled(node, counts, combines)
         or (share and _is_whole(node))
         or (mixed and _is_mixed(node))
         for node in members(answer)
@@ -267,15 +274,17 @@ def _is_plain(node: Node) -> bool:
     return not node.has("fn") or node.calls("sqrt")
 
 
-def _is_settled(node: Node, counts: bool) -> bool:
+def _is_settled(node: Node, counts: bool, combines: bool = False) -> bool:
     if node.kind in ("neg", "percent", "pm", "mp"):
-        return _is_settled(node.args[0], counts)
+        return _is_settled(node.args[0], counts, combines)
     if node.kind == "div" and all(map(_is_number, node.args)):
         return is_literal(node) or (
             any(arg.has("dec") for arg in node.args) and not _is_integral(node)
         )
     if is_literal(node) or node.kind in ("var", "named", "dots", "based") or node.has("const"):
         return True
+    if node.kind == "pow" and all(map(_is_number, node.args)):
+        return combines or node.args[1] == Node("neg", (num(1),))
     if node.kind == "fact" or (node.kind == "fn" and node.value in ("binomial", "factorial")):
         return counts and all(map(_is_number, node.args))
     return not is_undone(node)

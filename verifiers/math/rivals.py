@@ -18,8 +18,8 @@ _FAMILIES = tuple(
     {word.replace("_", " "): row.split("/")[0].replace("_", " ") for row in family for word in row.split("/")}
     for family in map(names, (
         "quotient remainder/residue divisor dividend",
-        "area/surface_area perimeter/circumference volume hypotenuse base legs/leg side/edge diagonal inradius circumradius height/altitude",
-        "mean/average median mode range/spread variance standard_deviation midrange",
+        "area/surface_area perimeter/circumference volume hypotenuse base legs/leg side/edge semiperimeter diagonal inradius circumradius height/altitude",
+        "mean/average sum/total median mode range/spread variance standard_deviation midrange",
         "numerator denominator",
         "x-intercept y-intercept slope/gradient",
         "radius diameter circumference/perimeter area volume",
@@ -35,7 +35,7 @@ _FAMILIES = tuple(
         "sine/sin cosine/cos tangent/tan",
         "lcm/least_common_multiple/lowest_common_multiple gcd/gcf/hcf/greatest_common_divisor/greatest_common_factor/highest_common_factor",
         "units_digit/ones_digit/last_digit tens_digit hundreds_digit thousands_digit", "vertex focus/foci directrix center/centre",
-        "edges sides vertices/corners faces diagonals angles",
+        "midpoint endpoint/endpoints", "edges sides vertices/corners faces diagonals angles",
         "median hypotenuse altitude", "complement supplement", "domain codomain range/image",
         "vertices/vertex edges faces", "permutation/permutations combination/combinations", "real_part imaginary_part modulus argument",
     ))
@@ -44,7 +44,7 @@ _ALL = sorted({word for family in _FAMILIES for word in family}, key=len, revers
 _NAME = rf"(?<![\w\\-])(?:{'|'.join(map(re.escape, _ALL))})(?![\w-])"
 _NAMED = re.compile(_NAME, re.IGNORECASE)
 _ASKS = re.compile(
-    r"\b(?:what(?:'s| is| was| are| will be| would be)|find|compute|calculate|determine|give|state|evaluate|write down|work out)\s+(?:me )?(.{0,160})",
+    r"\b(?:what(?:'s| is| was| are| will be| would be)|find|compute|calculate|determine|give|state|evaluate|write down|work out)\s+(?:me )?(?:the (?:exact |possible )?(?:coordinates?|values?|measure|size) of )?(.{0,160})",
     re.IGNORECASE | re.DOTALL,
 )
 _CLAUSE = re.compile(
@@ -116,7 +116,12 @@ def of_asked(answer: str, question: str) -> str | None:
     if not question or len(answer) > 300:
         return answer
     told = amount_asked(answer, question)
-    if told is None or _is_other_term(told, question) or _counts_other(told, question):
+    if (
+        told is None
+        or _gives_place(told, question)
+        or _is_other_term(told, question)
+        or _counts_other(told, question)
+    ):
         return None
     answer = told
     asked = asked_names(question)
@@ -127,7 +132,7 @@ def of_asked(answer: str, question: str) -> str | None:
             return divided["quotient"]
     swapped = _in_asked_order(answer, question)
     if swapped is not None:
-        return swapped
+        return swapped or None
     letter = _LETTER.match(answer)
     if (
         letter
@@ -148,11 +153,46 @@ def of_asked(answer: str, question: str) -> str | None:
         own = [part["value"] for part in pairs if part["name"].lower() in asked]
         if len(own) == 1 and len({part["name"].lower() for part in pairs}) == len(pairs):
             return own[0]
+    is_the = _IS_THE.search(answer)
+    if is_the is not None and is_rival(is_the["name"], asked):
+        return None
     one = _ONE.fullmatch(answer.strip(" ."))
     if one is not None and len(one["rest"]) < 40 and is_rival(one["name"], asked):
         others = {name[0].lower() for name in _NAMED.finditer(one["rest"])}
         return answer if others & asked else None
     return answer
+
+
+_IS_THE = re.compile(rf"\d is (?:the|its|a|an) (?P<name>{_NAME})[ .]*$", re.IGNORECASE)
+_VALUE_OF = re.compile(
+    r"\b(?:minimum|maximum|minimal|maximal|smallest|largest|least|greatest|min|max)(?: possible)? value of (?:the (?:expression|function|sum|product) )?\$?([^.?]{2,60})",
+    re.IGNORECASE,
+)
+_ROOTS = re.compile(
+    r"\bhow many (?:[a-z]+ ){0,3}(?:roots|solutions|zeros|zeroes)\b(.{0,200})",
+    re.IGNORECASE | re.DOTALL,
+)
+_ASSIGNED = re.compile(r"\$?([a-z])\s*=\s*[^=<>,;]{1,30}")
+
+
+def _gives_place(answer: str, question: str) -> bool:
+    """Return True for "a = 2" where the least value of a + 1/a is asked for, or how many roots there are."""
+    assigned = _ASSIGNED.fullmatch(answer.strip(" .$"))
+    if assigned is None:
+        return False
+    asked = _VALUE_OF.search(question)
+    if asked is not None:
+        body = re.split(r"\b(?:for|if|when|where|such|given|over|on|subject)\b", asked[1])[0].strip(
+            " $"
+        )
+    else:
+        roots = _ROOTS.search(question)
+        body = roots[1] if roots else ""
+    return (
+        len(body) > 2
+        and re.search(r"[-+*/^=]", body) is not None
+        and re.search(rf"(?<![A-Za-z\\]){assigned[1]}(?![A-Za-z])", body) is not None
+    )
 
 
 _TERM = re.compile(r"[a-zT]_\{?(\d{1,4})\}? ?=")
@@ -196,7 +236,8 @@ def _is_value(text: str) -> bool:
 
 
 def _in_asked_order(answer: str, question: str) -> str | None:
-    """ "girls : boys = 2 : 3" as 3:2 where the ratio of boys to girls is asked for; None if it is no such text."""
+    """ "girls : boys = 2 : 3" as 3:2 where the ratio of boys to girls is asked for; None if it is no such text, empty
+    for the ratio of other things of the question."""
     text = answer.strip(" .")
     match = _RATIO.fullmatch(text) or _COUNTED.fullmatch(text)
     asked = _ASKED_RATIO.search(question) if match else None
@@ -205,7 +246,13 @@ def _in_asked_order(answer: str, question: str) -> str | None:
     wanted = [_singular(word) for word in asked.groups() if word]
     said = [_singular(match["first"]), _singular(match["second"])]
     if sorted(said) != sorted(wanted) or said[0] == said[1]:
-        return None
+        shown = question.lower()
+        others = (
+            said[0] != said[1]
+            and all(word in shown for word in said)
+            and not set(said) >= set(wanted)
+        )
+        return "" if others and len(set(said) & set(wanted)) == 1 else None
     numbers = (match["a"], match["b"]) if said == wanted else (match["b"], match["a"])
     return ":".join(numbers)
 

@@ -10,6 +10,7 @@ A decimal is an exact number. It stands for another value only where
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,6 +21,11 @@ from verigym.verifiers.math.probing import points, probed_equal, same_value
 from verigym.verifiers.math.trees import Node, TooBig, num, replace_kind
 
 SURE_DIGITS = 10
+_TAKES_PERCENT = re.compile(r"\d\s*(?:\\?%|per ?cent) of\b", re.IGNORECASE)
+_ASKS_PERCENT = re.compile(
+    r"\b(?:what|which|find the|as a|calculate the|many) (?:\w+ ){0,2}?(?:per ?cent\w*)\b",
+    re.IGNORECASE,
+)
 _NEAR_PI = (Fraction(22, 7), Fraction(355, 113))
 """Fractions that are themselves roundings: 22/7 is not what 3.14 was rounded from."""
 
@@ -204,7 +210,7 @@ def _percent(gold: Node, answer: Node, ctx: Context) -> bool:
         bare = ctx.percent or (not ctx.question and value is not None and value > 1)
         return bare and same_scalar(inner_gold, inner, ctx)
     if ctx.percent and same_scalar(inner_gold, inner, ctx):
-        return True
+        return not _TAKES_PERCENT.search(ctx.question) or bool(_ASKS_PERCENT.search(ctx.question))
     value = _rational(inner_gold)
     if ctx.percent and value is not None and abs(value) > 1:
         return False  # 25 of a question for percents is no 2500%

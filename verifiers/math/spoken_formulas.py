@@ -107,6 +107,47 @@ _WITH = re.compile(
 )
 _MIXED = re.compile(r"(-?\d+) and (\d+/\d+|\\frac ?\{\d+\} ?\{\d+\})( .*)?")
 _SIGNED = re.compile(r"(?:minus|negative) (\d.*)", re.IGNORECASE)
+_REWRITTEN = (
+    (
+        re.compile(
+            r"(?:the )?open interval (?:from |between )?(-?[\d./]+) (?:to|and) (-?[\d./]+)",
+            re.IGNORECASE,
+        ),
+        r"(\1,\2)",
+    ),
+    (
+        re.compile(
+            r"(?:the )?closed interval (?:from |between )?(-?[\d./]+) (?:to|and) (-?[\d./]+)",
+            re.IGNORECASE,
+        ),
+        r"[\1,\2]",
+    ),
+    (
+        re.compile(
+            r"(?:the )?quotient(?: is|:| =)? ([^,;]+?)(?:,| and|, and) (?:the )?remainder(?: is|:| =)? 0",
+            re.IGNORECASE,
+        ),
+        r"\1",
+    ),
+    (
+        re.compile(
+            r"(?:it|this|that) (?:is|was|will be|would be) (?:now |then |exactly )?(-?\d.*)",
+            re.IGNORECASE,
+        ),
+        r"\1",
+    ),
+)
+_COUNT_AND_LIST = re.compile(
+    r"(?P<count>\d+|[a-z]+)(?: [a-z]+){0,3} ?[:(,] ?(?:namely |i\.e\.,? |they are |which are )?(?:[a-z] ?= ?|at [a-z] ?= ?)?(?P<listed>-?[\d\\][^a-z=()]*(?:and [^a-z=()]*)?)\)?",
+    re.IGNORECASE,
+)
+_PART_OF_UNIT = re.compile(
+    r"(?P<number>\d+/\d+|\\frac ?\{\d+\} ?\{\d+\}|[a-z]+(?:[- ][a-z]+)?) of an? (?P<unit>[a-z]+)",
+    re.IGNORECASE,
+)
+_UNIT_OF_STUFF = re.compile(
+    r"(-?\d[\d./, ]*) ?([a-z]+) of (?!an?\b)[a-z]+(?: [a-z]+)?", re.IGNORECASE
+)
 _EACH = re.compile(
     r"[a-z] (?:is|equals) -?\d[\d./]*(?:(?:,| and|, and) [a-z] (?:is|equals) -?\d[\d./]*)+"
 )
@@ -143,6 +184,34 @@ def in_symbols(text: str, question: str = "") -> str:
     share = _as_share(text, question)
     if share is not None:
         return share
+    for pattern, written in _REWRITTEN:
+        match = pattern.fullmatch(text.strip(" ."))
+        if match:
+            return match.expand(written)
+    counted = _COUNT_AND_LIST.fullmatch(text.strip(" ."))
+    if (
+        counted
+        and (count := _digits(counted["count"])) is not None
+        and "how many" in question.lower()
+    ):
+        return (
+            count
+            if str(len(re.findall(r"[^,\s][^,]*", re.sub(r"\band\b", ",", counted["listed"]))))
+            == count
+            else text
+        )
+    part = _PART_OF_UNIT.fullmatch(text.strip(" ."))
+    if part and unit_of(part["unit"]) is not None:
+        number = (
+            part["number"]
+            if part["number"][:1].isdigit() or part["number"][:1] == "\\"
+            else number_of(part["number"].replace("-", " "))
+        )
+        if number is not None:
+            return f"{number} {part['unit']}"
+    stuff = _UNIT_OF_STUFF.fullmatch(text.strip(" ."))
+    if stuff and unit_of(stuff[2]) is not None:
+        return f"{stuff[1]} {stuff[2]}"
     each = _EACH.fullmatch(text.strip(" ."))
     if each:
         return re.sub(r" (?:is|equals) ", " = ", text)

@@ -106,7 +106,7 @@ _WOULD = frozenset(names("he'd she'd they'd it'd that'd"))
 _RATE = re.compile(r"\d [A-Za-z]+(?:/| per )|\d mph\b")
 _REASON = re.compile(r"(?<=[a-z]),? (?:because|since|after|as) (?=.*\d).{3,80}$", re.IGNORECASE)
 _LEAD = re.compile(
-    r"^(?:(?:for (?:a|the) (?:grand )?total of|leaving(?: (?:him|her|them|us|it|[A-Z][a-z]+))?(?: with)?|making(?: it)?|totall?ing|giving(?: us)?)\s+|(?:now|finally|altogether|overall|in total|in all|in the end|at the end|in summary|in conclusion|then|and|ok|okay|well|yes|either way|accordingly|ultimately|eventually|clearly|obviously|evidently|certainly|as a result|all in all"
+    r"^(?:(?:(?-i:[Bb]y|[Uu]sing|[Ff]rom|[Vv]ia) (?:the )?(?-i:[A-Z])[A-Za-z'-]+(?: [a-z]+){0,2}?,?\s+(?=the |we |it |there ))|(?:for (?:a|the) (?:grand )?total of|leaving(?: (?:him|her|them|us|it|[A-Z][a-z]+))?(?: with)?|making(?: it)?|totall?ing|giving(?: us)?)\s+|(?:now|finally|altogether|overall|in total|in all|in the end|at the end|in summary|in conclusion|then|and|ok|okay|well|yes|either way|accordingly|ultimately|eventually|clearly|obviously|evidently|certainly|as a result|all in all"
     r"|(?:since|because|as|after|before|during|by|at|on|with) [a-z' \d]{2,60}),\s+|(?:now|then|finally|altogether|overall|and)\s+)",
     re.IGNORECASE,
 )

@@ -38,6 +38,10 @@ _CONVERGES = re.compile(
 _ASIDE = re.compile(
     r"\s*(?:\((?:because |since |as |the |it |by )[a-zA-Z ,'-]{3,80}\)|,? (?:because|since) [a-zA-Z ,'-]{3,120})\s*\.?$"
 )
+_TEST = re.compile(
+    r"\s*,?\s*\(?(?:by|using|via|from|because|since|as an?|p-series|geometric|alternating|harmonic|ratio|root|integral|comparison)\b[^()]*(?:\([^()]*\))?[^()]*\)?\s*\.?$",
+    re.IGNORECASE,
+)
 _UNSURE = re.compile(
     r"\b(?:if|unless|or|maybe|perhaps|might|may|could|possibly|probably|but|except|otherwise|think|guess|unsure|assum\w+)\b",
     re.IGNORECASE,
@@ -66,6 +70,10 @@ def kind_of(text: str) -> str | None:
     found = _kind(shown)
     if found is None and (said := complement(text)) is not None:
         found = _kind(said)
+    if found is None and len(text) <= 200 and (test := _TEST.search(text)) is not None:
+        by_test = _kind(_LINK.sub("", plain(text[: test.start()])))
+        if by_test in ("convergent", "divergent") and not _UNSURE.search(test[0]):
+            return by_test
     if found is None and len(text) <= 200 and (reason := _ASIDE.search(text)) is not None:
         found = _kind(_LINK.sub("", plain(text[: reason.start()])))
         return None if found in ("yes", "no") or _UNSURE.search(reason[0]) else found
@@ -106,6 +114,9 @@ def same_words(gold: str, answer: str) -> bool:
         return False
     if answer.rstrip().endswith("?") and not gold.rstrip().endswith("?"):
         return False
+    answer = _WORKED_ASIDE.sub("", answer)
+    if len(first) == 1:
+        answer = re.sub(r"^on (?:an? )?(?=[A-Z])", "", answer)
     shown = answer.strip(" .").lower()
     if len(first) == 1 and _FULL.get(_IT_IS.sub("", shown)) == gold.strip(" .").lower():
         return True
@@ -115,6 +126,7 @@ def same_words(gold: str, answer: str) -> bool:
     return said is not None and first == _content(said)
 
 
+_WORKED_ASIDE = re.compile(r"\s*\([\d\s+\-*/=^%.,]+\)\.?$")
 _FULL = {
     short: name
     for name in names(

@@ -27,6 +27,12 @@ _SAME_NAME = re.compile(r"\bor ([a-z]) ?=(?=[^=]*$)")
 _MOD = re.compile(
     r"(?P<number>-?\d{1,30}) ?(?:\\pmod|%) ?\{?(?P<modulus>\d{1,30})\}? ?= ?(?P<value>-?\d{1,30})"
 )
+_POWER_MOD = re.compile(
+    r"(\d{1,9}) ?\^ ?\{?(\d{1,9})\}? ?(?:\\pmod|%) ?\{?(\d{1,9})\}? ?= ?(\d{1,9})"
+)
+_APPROXIMATED = re.compile(r"(-?\d[\d,.]*) ?\\approx ?(-?\d[\d,.]*)")
+_ROUNDS = re.compile(r"\bround|\bnearest\b|\bapproximat|\bestimate", re.IGNORECASE)
+_PAIRS = re.compile(r"\(([\d\s.+\-*/^(),]+)\) ?= ?\(([^()=]+)\)")
 _CONGRUENT = re.compile(r"\\equiv ?(?P<value>-?\d{1,30}) ?\\pmod ?\{?(?P<modulus>\d{1,30})\}?")
 _CHECK = re.compile(
     r"^(?P<value>[a-z] ?= ?[^,;()=]{1,30}?)[,;]? \(?check:? (?P<work>[^()]*(?:\([^()]*\)[^()]*)*)\)?$",
@@ -37,13 +43,31 @@ _ALSO = re.compile(r"\b(?:or|not|never|maybe|perhaps)\b", re.IGNORECASE)
 
 def result_of(answer: str, question: str = "", *, equation: bool = False) -> str:
     """The result at the end of workings; other text as it is."""
-    if len(answer) > _MOST_CHARS or not re.search(r"[=<>]|\\equiv", answer):
+    if len(answer) > _MOST_CHARS or not re.search(r"[=<>]|\\equiv|\\approx", answer):
         return answer
     modulo = _MOD.fullmatch(answer)
     if modulo is not None:
         modulus = int(modulo["modulus"])
         same = modulus and (int(modulo["number"]) - int(modulo["value"])) % modulus == 0
         return modulo["value"] if same else answer
+    power = _POWER_MOD.fullmatch(answer)
+    if power is not None and 0 < int(power[3]) < 10**9:
+        same = pow(int(power[1]), int(power[2]), int(power[3])) == int(power[4]) % int(power[3])
+        return power[4] if same else answer
+    rounded = _APPROXIMATED.fullmatch(answer)
+    if (
+        rounded is not None
+        and _ROUNDS.search(question)
+        and rounded[1].replace(",", "") in question.replace(",", "")
+    ):
+        return rounded[2]
+    pair = _PAIRS.fullmatch(answer)
+    if pair is not None and not equation:
+        sides = [re.split(r",(?![^()]*\))", side) for side in (pair[1], pair[2])]
+        if len(sides[0]) == len(sides[1]) and all(
+            _is_true(f"{a}={b}") for a, b in zip(*sides, strict=True)
+        ):
+            return f"({pair[2]})"
     congruent = _CONGRUENT.fullmatch(answer)
     if congruent is not None:
         return f"{congruent['value']} \\pmod {congruent['modulus']}"
