@@ -29,7 +29,6 @@ UNFILLED = frozenset(
         "games/wordle",
         "math/countdown",
         "math/python",
-        "math/retry",
         "sql/explore",
         "sql/questions",
         "sql/repair",

@@ -15,12 +15,15 @@ from verigym.envs.math.fractions import Fractions
 from verigym.envs.math.geometry import Geometry
 from verigym.envs.math.matrices import Matrices
 from verigym.envs.math.number_theory import NumberTheory
+from verigym.envs.math.paper import Paper
 from verigym.envs.math.sequences import Sequences
 from verigym.envs.math.systems import Systems
 from verigym.envs.math.word_problems import WordProblems
-from verigym.question import Ask, Question
+from verigym.envs.math.worked import Worked, read_question
+from verigym.question import Ask
+from verigym.task import Task
 
-FAMILIES: tuple[type[Question], ...] = (
+FAMILIES: tuple[type[Worked], ...] = (
     Arithmetic,
     Calculus,
     Counting,
@@ -35,14 +38,25 @@ FAMILIES: tuple[type[Question], ...] = (
 )
 
 
-def draw(rng: np.random.Generator, level: int) -> Ask:
-    """A question of any family, with the family's name among its tags."""
-    family = FAMILIES[int(rng.integers(len(FAMILIES)))]
+def draw(rng: np.random.Generator, level: int, left_out: type[Worked] | None = None) -> Ask:
+    """A question of any family but `left_out`, with the family's name among its tags."""
+    families = [family for family in FAMILIES if family is not left_out]
+    family = families[int(rng.integers(len(families)))]
     ask = _instance(family).ask(rng, level)
-    name = family.id.rpartition("/")[2].rpartition("-v")[0]
-    return replace(ask, tags=(name, *ask.tags))
+    return replace(ask, tags=(_name(family), *ask.tags))
+
+
+def work_out(paper: Paper, task: Task) -> str:
+    """Return the answer to a task with a question of `draw`."""
+    name, kind = task.tags[:2]
+    family = next(family for family in FAMILIES if _name(family) == name)
+    return _instance(family).work_out(paper, read_question(task), kind)
+
+
+def _name(family: type[Worked]) -> str:
+    return family.id.rpartition("/")[2].rpartition("-v")[0]
 
 
 @cache
-def _instance(family: type[Question]) -> Question:
+def _instance(family: type[Worked]) -> Worked:
     return family()

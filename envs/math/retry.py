@@ -10,7 +10,11 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
-from verigym.envs.math.families import draw
+from verigym.envs.math.arithmetic import Arithmetic
+from verigym.envs.math.families import draw, work_out
+from verigym.envs.math.paper import Paper
+from verigym.envs.math.word_problems import WordProblems
+from verigym.envs.math.worked import Worked
 from verigym.question import FORM, split_by_question
 from verigym.task import Task
 from verigym.verdict import Status, Verdict
@@ -27,6 +31,8 @@ _REFLECT = (
     "This reply is not judged; do not answer yet."
 )
 _STEPS = "steps="
+_LEFT_OUT: dict[int, type[Worked]] = {3: WordProblems, 5: Arithmetic, 7: Arithmetic}
+"""Families that some levels do without: operations rise from level to level then."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,6 @@ class Retry(Env[Tries]):
     id: ClassVar[str] = "verigym/math/retry-v0"
     verifier_id: ClassVar[str] = "math/attempts"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     max_action_chars: ClassVar[int] = 1 << 14
     # A wrong attempt costs part of the reward for good.
     recoverable: ClassVar[bool] = False
@@ -60,7 +65,9 @@ class Retry(Env[Tries]):
 
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
-        ask = draw(rng, level)
+        # Half of the questions of level 3 are of level 2, the others of level 4; so with level 5.
+        beside = 2 * int(rng.integers(2)) - 1 if level in (3, 5) else 0
+        ask = draw(rng, level + beside, _LEFT_OUT.get(level))
         return Draft(
             prompt=_PROMPT.format(question=ask.prompt, form=FORM, most=MOST),
             reference=ask.hidden(),
@@ -127,8 +134,12 @@ class Retry(Env[Tries]):
 
     @override
     def work(self, state: Tries) -> int:
-        steps = [int(tag.removeprefix(_STEPS)) for tag in self.task.tags if tag.startswith(_STEPS)]
-        return steps[-1] if steps and not state.reflecting else 1
+        """Count the operations of the solver of the family; a reflection takes one."""
+        paper = Paper()
+        paper.look()
+        if not state.reflecting:
+            work_out(paper, self.task)
+        return paper.operations
 
     @override
     def solve(self, state: Tries) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 import verigym
+from verigym.envs.math import families
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import read_question
 
@@ -29,6 +30,13 @@ def test_solver_agrees_with_the_reference(family):
             task = env.sample_task(seed, level)
             found = env.work_out(Paper(), read_question(task), task.tags[0])
             assert found == task.reference["answer"], task.prompt
+
+
+def test_solver_of_a_family_is_found_by_the_tags():
+    env = verigym.make("math/retry")
+    for level in (1, 5, 10):
+        task = env.sample_task(level, level)
+        assert families.work_out(Paper(), task) == task.reference["answer"]
 
 
 @pytest.mark.parametrize("a", [0, 7, -35, 999, -100200])
