@@ -37,7 +37,7 @@ PLAY = """
 import sys
 from verigym.envs.check.subject import Subject, transcript
 for env_id in sys.argv[1:]:
-    print(transcript(Subject(env_id), 2))
+    print(transcript(Subject(env_id), 1))
 """
 
 
@@ -81,5 +81,5 @@ def test_another_process_plays_the_same(env_ids):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    here = [transcript(Subject(env_id), 2) for env_id in env_ids]
+    here = [transcript(Subject(env_id), 1) for env_id in env_ids]
     assert done.stdout.split() == here

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-_MOST_DISTINCT = 60
+MOST_DISTINCT = 60
 _MOST_UNORDERED = 30
 _Member = TypeVar("_Member")
 
 
 def distinct(items: list[_Member], same: Callable[[_Member, _Member], bool]) -> list[_Member]:
-    """The members without repetitions, among the first `_MOST_DISTINCT`; what follows stays."""
+    """The members without repetitions, among the first `MOST_DISTINCT`; what follows stays."""
     found: list[_Member] = []
-    for item in items[:_MOST_DISTINCT]:
+    for item in items[:MOST_DISTINCT]:
         if not any(same(item, other) for other in found):
             found.append(item)
-    return found + items[_MOST_DISTINCT:]
+    return found + items[MOST_DISTINCT:]
 
 
 def same_bag(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from verigym.verifiers.math.bags import distinct, same_bag
+from verigym.verifiers.math.bags import MOST_DISTINCT, distinct, same_bag
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.families import Family, families_of, same_families
 from verigym.verifiers.math.items import same_item
@@ -271,6 +271,8 @@ def _same_lists(left: list[Item], right: list[Item], ctx: Context, constant: boo
             same_item(a, b, ctx, constant) for a, b in zip(left_parts, right_parts, strict=True)
         )
     if left_set or right_set:
+        if abs(len(left_parts) - len(right_parts)) >= MOST_DISTINCT:
+            return False  # fewer members than that can be repetitions
         left_parts, right_parts = (
             distinct(parts, partial(same_item, ctx=ctx)) for parts in (left_parts, right_parts)
         )
