@@ -62,7 +62,7 @@ class Cohort:
 
 
 @dataclass(eq=False, kw_only=True)
-class Batch:
+class GenerationBatch:
     """Episodes that generate in one batch, and again if the policy fails."""
 
     members: list[Live]

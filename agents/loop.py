@@ -38,11 +38,11 @@ from typing import Any
 from verigym.agents import live as under_way
 from verigym.agents.chat import Encoding, StepRows
 from verigym.agents.envpool import EnvPool
-from verigym.agents.live import Batch, Cohort, Live, Proposed, Started, Stepped, Trouble
+from verigym.agents.live import Cohort, GenerationBatch, Live, Proposed, Started, Stepped, Trouble
 from verigym.agents.plan import FaultLimit, Ledger, Plan, Settings, plan_groups
 from verigym.agents.policy import Policy, PolicyRefusal
 from verigym.agents.submission_queue import SubmissionQueue
-from verigym.agents.workers import Job, Part, Workers
+from verigym.agents.workers import Part, ThreadCall, Workers
 from verigym.episode import Episode, Fault, Turn
 from verigym.errors import PolicyError, RequestError
 from verigym.missing import REASON as NOT_INSTALLED
@@ -137,7 +137,7 @@ class _Game:
     ledger: Ledger
 
     def __post_init__(self) -> None:
-        self.done: SimpleQueue[Job | Part] = SimpleQueue()
+        self.done: SimpleQueue[ThreadCall | Part] = SimpleQueue()
         self.concurrency = int(getattr(self.policy, "concurrency", 1))
         self.steppers = Workers(self.settings.env_workers, self.done, "verigym-env")
         self.generators = Workers(self.concurrency, self.done, "verigym-generate")
@@ -148,7 +148,7 @@ class _Game:
         self.cohorts: list[Cohort] = []
         self._deal()
         self.width = max(1, self.settings.max_live // max(1, len(self.cohorts)))
-        self.batches: deque[Batch] = deque()
+        self.batches: deque[GenerationBatch] = deque()
         self.generating = 0
         self.unfinished = len(self.lives)
         self.timers: list[tuple[float, int, Callable[[], None]]] = []
@@ -245,12 +245,12 @@ class _Game:
             self._submit_start(live)
 
     def _submit_start(self, live: Live) -> None:
-        def drop(job: Job) -> None:
+        def drop(job: ThreadCall) -> None:
             if isinstance(job.result, Started):
                 job.result.env.close()
 
         self.steppers.submit(
-            Job(
+            ThreadCall(
                 run=partial(under_way.start, live.plan, self.pool),
                 deadline_s=self.settings.step_deadline_s,
                 tag=partial(self._on_start, live),
@@ -258,7 +258,7 @@ class _Game:
             )
         )
 
-    def _on_start(self, live: Live, job: Job) -> None:
+    def _on_start(self, live: Live, job: ThreadCall) -> None:
         if isinstance(job.error, RequestError):
             raise job.error
         if not isinstance(job.result, Started):
@@ -288,12 +288,12 @@ class _Game:
         self._submit_env_call(live, run, partial(self._on_step, live, queue))
 
     def _submit_env_call(
-        self, live: Live, run: Callable[[], Any], tag: Callable[[Job], None]
+        self, live: Live, run: Callable[[], Any], tag: Callable[[ThreadCall], None]
     ) -> None:
         env = live.resting_env
         live.busy = True
         self.steppers.submit(
-            Job(
+            ThreadCall(
                 run=run,
                 deadline_s=self.settings.step_deadline_s,
                 tag=tag,
@@ -301,7 +301,7 @@ class _Game:
             )
         )
 
-    def _on_step(self, live: Live, queue: SubmissionQueue | None, job: Job) -> None:
+    def _on_step(self, live: Live, queue: SubmissionQueue | None, job: ThreadCall) -> None:
         if queue is not None:
             queue.joining.discard(live)
         if queue is not None and isinstance(job.result, Proposed):
@@ -310,7 +310,7 @@ class _Game:
         else:
             self._on_stepped(live, job.began, job)
 
-    def _on_stepped(self, live: Live, began: float, job: Job) -> None:
+    def _on_stepped(self, live: Live, began: float, job: ThreadCall) -> None:
         if not job.overdue:
             live.busy = False
         if not isinstance(job.result, Stepped):
@@ -342,7 +342,7 @@ class _Game:
                 self.done.put(Part(act=act))
 
         self.askers.submit(
-            Job(
+            ThreadCall(
                 run=run,
                 deadline_s=self.settings.step_deadline_s,
                 tag=partial(self._on_asked, queue, [live for live, _ in batch]),
@@ -364,7 +364,7 @@ class _Game:
         run = partial(under_way.commit, live.resting_env, proposed, found, verify_s)
         self._submit_env_call(live, run, partial(self._on_stepped, live, began))
 
-    def _on_asked(self, queue: SubmissionQueue, lives: Sequence[Live], job: Job) -> None:
+    def _on_asked(self, queue: SubmissionQueue, lives: Sequence[Live], job: ThreadCall) -> None:
         for live in lives:
             if live not in queue.asked:  # verdicts arrive before this
                 continue
@@ -376,7 +376,7 @@ class _Game:
                 self._on_env_failure(live, job, partial(self._submit_step, live), job.began)
 
     def _on_env_failure(
-        self, live: Live, job: Job, again: Callable[[], None], began: float
+        self, live: Live, job: ThreadCall, again: Callable[[], None], began: float
     ) -> None:
         error = job.error
         if isinstance(error, VerifierFault):
@@ -413,23 +413,23 @@ class _Game:
             ready = sorted(cohort.ready, key=lambda live: live.index)
             cohort.ready.clear()
             for first in range(0, len(ready), size):
-                self.batches.append(Batch(members=ready[first : first + size]))
+                self.batches.append(GenerationBatch(members=ready[first : first + size]))
         else:
             while cohort.ready and self.generating + len(self.batches) < self.concurrency:
-                self.batches.append(Batch(members=cohort.ready[:size]))
+                self.batches.append(GenerationBatch(members=cohort.ready[:size]))
                 del cohort.ready[:size]
 
-    def _submit_batch(self, batch: Batch) -> None:
+    def _submit_batch(self, batch: GenerationBatch) -> None:
         self.generating += 1
         envs = [live.resting_env for live in batch.members]
 
-        def drop(job: Job) -> None:
+        def drop(job: ThreadCall) -> None:
             if job.overdue:
                 for env in envs:
                     env.close()
 
         self.generators.submit(
-            Job(
+            ThreadCall(
                 run=partial(under_way.generate, batch.members, self.policy, self.encoding),
                 deadline_s=self.settings.generate_deadline_s,
                 tag=partial(self._on_batch, batch, time.perf_counter()),
@@ -437,7 +437,7 @@ class _Game:
             )
         )
 
-    def _on_batch(self, batch: Batch, began: float, job: Job) -> None:
+    def _on_batch(self, batch: GenerationBatch, began: float, job: ThreadCall) -> None:
         self.generating -= 1
         self.ledger.generate_s += time.perf_counter() - began
         self.ledger.batches += 1

@@ -19,7 +19,7 @@ from verigym.errors import RequestError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Match:
+class SelfPlayGame:
     """A played game, as a whole and from each side.
 
     `sides` are the two halves of `game`, credited like any episodes: ids and groups end in `:0`
@@ -40,7 +40,7 @@ def play_both(
     encoding: Encoding | None = None,
     settings: Settings | None = None,
     **options: Any,
-) -> list[Match]:
+) -> list[SelfPlayGame]:
     """Play one match per plan; `first` moves first in each. `options` are those of `play`.
 
     Raises RequestError if a plan lacks `opponent="self"`, and the errors of `play`.
@@ -106,7 +106,7 @@ class _OwnTurns:
         return self.inner.prompt(own, self.policies[side])
 
 
-def _match(game: Episode, names: tuple[str, str]) -> Match:
+def _match(game: Episode, names: tuple[str, str]) -> SelfPlayGame:
     verdict = game.verdict
     score = 0.5 if verdict is None or verdict.score is None else verdict.score
     rewards = (2 * score - 1, 1 - 2 * score)
@@ -124,4 +124,4 @@ def _match(game: Episode, names: tuple[str, str]) -> Match:
                 policy=name,
             )
         )
-    return Match(game=game, sides=(sides[0], sides[1]), rewards=rewards)
+    return SelfPlayGame(game=game, sides=(sides[0], sides[1]), rewards=rewards)

@@ -17,7 +17,7 @@ from typing import Any
 
 
 @dataclass(eq=False, kw_only=True)
-class Job:
+class ThreadCall:
     """A call for a worker. `result` or `error` is set when it is done.
 
     `tag` is what the submitter does with the finished or overdue job. `late` is called instead, in
@@ -26,8 +26,8 @@ class Job:
 
     run: Callable[[], Any]
     deadline_s: float
-    tag: Callable[[Job], None]
-    late: Callable[[Job], None] | None = None
+    tag: Callable[[ThreadCall], None]
+    late: Callable[[ThreadCall], None] | None = None
     result: Any = None
     error: BaseException | None = None
     overdue: bool = False
@@ -66,13 +66,13 @@ class Workers:
         self._n = n
         self._done = done
         self._name = name
-        self._jobs: SimpleQueue[Job | None] = SimpleQueue()
+        self._jobs: SimpleQueue[ThreadCall | None] = SimpleQueue()
         self._lock = threading.Lock()
-        self._running: dict[Job, threading.Thread] = {}
+        self._running: dict[ThreadCall, threading.Thread] = {}
         self._threads: set[threading.Thread] = set()
         self._waiting = 0
 
-    def submit(self, job: Job) -> None:
+    def submit(self, job: ThreadCall) -> None:
         """Queue `job`; its deadline counts from when a thread takes it up."""
         with self._lock:
             self._waiting += 1
@@ -80,7 +80,7 @@ class Workers:
                 self._spawn()
         self._jobs.put(job)
 
-    def expire(self) -> list[Job]:
+    def expire(self) -> list[ThreadCall]:
         """Abandon the jobs that are over their deadline, replace their threads, and give them."""
         now = time.monotonic()
         with self._lock:
@@ -120,7 +120,7 @@ class Workers:
             for job in list(self._running):
                 self._abandon(job, replace=False)
 
-    def _abandon(self, job: Job, replace: bool = True) -> None:
+    def _abandon(self, job: ThreadCall, replace: bool = True) -> None:
         job.overdue = True
         self._threads.discard(self._running.pop(job))
         self.abandoned += 1

@@ -15,7 +15,7 @@ from verigym.errors import RequestError, SandboxError
 from verigym.sandbox.build import Builder
 from verigym.sandbox.job import Job, JobStatus, Limits, Result
 from verigym.sandbox.session import Session
-from verigym.sandbox.step import Channel, Step
+from verigym.sandbox.step import Channel, ProgramRun
 
 
 class Cancellation:
@@ -145,11 +145,11 @@ class Sandbox(ABC):
         """Return the active configuration as JSON, for people and for records."""
 
     @abstractmethod
-    def _execute(self, step: Step, cancellation: Cancellation) -> Result:
+    def _execute(self, step: ProgramRun, cancellation: Cancellation) -> Result:
         """Run `step` to its end or its limits. Failures of the machine are `sandbox_error`."""
 
     @abstractmethod
-    def _connect(self, step: Step) -> Channel:
+    def _connect(self, step: ProgramRun) -> Channel:
         """Start `step` with its streams left open. Raises SandboxError if it cannot start."""
 
     def close(self) -> None:
@@ -170,7 +170,7 @@ class Sandbox(ABC):
     ) -> None:
         self.close()
 
-    def _execute_alone(self, step: Step) -> Result:
+    def _execute_alone(self, step: ProgramRun) -> Result:
         with self._turns:
             return self._execute(step, Cancellation())
 

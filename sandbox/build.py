@@ -24,7 +24,7 @@ from verigym.sandbox.languages.load import (
     widen,
 )
 from verigym.sandbox.session import driver
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 PATH = "/usr/local/bin:/usr/bin:/bin"
 """Search path for programs of the host; never a home folder."""
@@ -34,7 +34,7 @@ SESSION_LANGUAGES = ("python", "bash")
 _SETUP_S = 60.0
 _COMMAND_ADDRESS_SPACE_MIB = 32768
 
-Execute = Callable[[Step], Result]
+Execute = Callable[[ProgramRun], Result]
 
 
 class Builder:
@@ -110,7 +110,7 @@ class Builder:
         limits: Limits,
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
-    ) -> Step:
+    ) -> ProgramRun:
         """The step that a `Session` of `language` speaks to. Raises RequestError for others."""
         found = self._find(language)
         if found.name not in SESSION_LANGUAGES:
@@ -123,7 +123,7 @@ class Builder:
         if name in given:
             raise RequestError(f"file {name!r} is the session's own; use another name")
         check_env(env or {})
-        return Step(
+        return ProgramRun(
             argv=argv,
             files={**given, name: source},
             env={**environment(found, limits), **(env or {})},
@@ -160,8 +160,8 @@ class Builder:
         return files
 
 
-def _command_step(job: Job) -> Step:
-    return Step(
+def _command_step(job: Job) -> ProgramRun:
+    return ProgramRun(
         argv=(*job.command, *job.args),
         files=job.files,
         stdin=job.stdin,
@@ -179,9 +179,9 @@ def _run_step(
     language: Language,
     files: Mapping[str, bytes],
     executable: frozenset[str] = frozenset(),
-) -> Step:
+) -> ProgramRun:
     made = sum(len(files[name]) for name in executable)
-    return Step(
+    return ProgramRun(
         argv=(*fill(language.run, job.limits), *job.args),
         files=files,
         executable=executable,

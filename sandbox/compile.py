@@ -15,18 +15,18 @@ from verigym.sandbox.languages.load import (
     fill,
     widen,
 )
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 _DETAIL_BYTES = 1500
 _KEPT_OUTPUT_BYTES = 1 << 20
 
 
 def compile_source(
-    language: Language, files: Mapping[str, bytes], execute: Callable[[Step], Result]
+    language: Language, files: Mapping[str, bytes], execute: Callable[[ProgramRun], Result]
 ) -> Build:
     """Compile `files`, which include the source, with the compiler of `language`."""
     limits = language.compile_limits
-    step = Step(
+    step = ProgramRun(
         argv=fill(language.compile, limits),
         files=files,
         env=environment(language, limits),

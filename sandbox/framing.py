@@ -80,7 +80,7 @@ def nonce() -> str:
     return secrets.token_hex(16)
 
 
-class Stream:
+class FramedStream:
     """One output stream of one cell: keeps at most `limit` bytes of what stands before the end, and as
     many of what comes after it. `over` says that one of the two had more."""
 

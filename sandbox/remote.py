@@ -37,7 +37,7 @@ from verigym.sandbox.job import (
     check_name,
 )
 from verigym.sandbox.session import Session, check_cell, check_file
-from verigym.sandbox.step import Channel, Step
+from verigym.sandbox.step import Channel, ProgramRun
 from verigym.service import Failed
 from verigym.verdict import Status
 
@@ -181,10 +181,10 @@ class RemoteSandbox(Sandbox):
             if done.wait(_CANCEL_EVERY_S):
                 return
 
-    def _execute(self, step: Step, cancellation: Cancellation) -> Result:
+    def _execute(self, step: ProgramRun, cancellation: Cancellation) -> Result:
         raise SandboxError("a remote sandbox takes whole jobs; use run")
 
-    def _connect(self, step: Step) -> Channel:
+    def _connect(self, step: ProgramRun) -> Channel:
         raise SandboxError("a remote sandbox takes whole sessions; use session")
 
 

@@ -23,7 +23,7 @@ from typing import Self
 
 from verigym.errors import RequestError, SandboxError
 from verigym.sandbox import framing
-from verigym.sandbox.framing import DIALECTS, End, Stream
+from verigym.sandbox.framing import DIALECTS, End, FramedStream
 from verigym.sandbox.job import MAX_SOURCE_BYTES, JobStatus, Limits, Result, check_name
 from verigym.sandbox.step import Channel
 
@@ -183,7 +183,7 @@ class Session:
 
     def _cell(self, nonce: str, frame: bytes, wall_s: float | None) -> Result:
         """Send one frame and collect the output until its end. Holds `_turn`."""
-        out, err = (Stream(nonce, self.limits.output_bytes) for _ in range(2))
+        out, err = (FramedStream(nonce, self.limits.output_bytes) for _ in range(2))
         out.feed(self._strays[0])
         err.feed(self._strays[1])
         with self._state:
@@ -216,7 +216,12 @@ class Session:
         return _ended_cell(result, end, status, detail)
 
     def _exchange(
-        self, frame: bytes, out: Stream, err: Stream, started: float, wall_s: float | None
+        self,
+        frame: bytes,
+        out: FramedStream,
+        err: FramedStream,
+        started: float,
+        wall_s: float | None,
     ) -> tuple[JobStatus | None, str]:
         """Run the cell; return status and reason if it was stopped. The cell may end the session."""
         limit = math.inf if wall_s is None else started + wall_s

@@ -1,4 +1,4 @@
-"""`Step`: one command in a fresh folder, the unit that a backend runs; `Channel`: a running step."""
+"""`ProgramRun`: one command in a fresh folder, the unit that a backend runs; `Channel`: a running step."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from verigym.sandbox.job import Limits, Result
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class ProgramRun:
     """A program for a backend to run in a fresh private folder, its working directory, HOME and TMPDIR.
 
     A job is one step, or two where its language compiles. `argv[0]` is a name on the sandbox's PATH

@@ -127,7 +127,7 @@ def judging_time(timeout_s: float) -> float:
 
 
 @dataclass
-class Batch:
+class VerdictBatch:
     """Submissions for one verifier and their verdicts; submissions that are not JSON are judged here."""
 
     verifier: str
@@ -140,9 +140,9 @@ class Batch:
         items: Iterable[tuple[Task, JSON]],
         params: Mapping[str, JSON] | None,
         timeout_s: float,
-    ) -> Batch:
+    ) -> VerdictBatch:
         """Build the batch. Raises RequestError for params that are not JSON."""
-        batch = Batch(verifier)
+        batch = VerdictBatch(verifier)
         fixed: dict[str, Any] = {"verifier": verifier, "timeout_s": judging_time(timeout_s)}
         if params:
             to_json(params)  # refuses what JSON cannot hold, which is no fault of a submission

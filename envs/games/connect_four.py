@@ -22,7 +22,7 @@ from verigym.verifiers.games.connect_four import (
     winning_cell,
     wins_in,
 )
-from verigym.verifiers.games.duels import Match
+from verigym.verifiers.games.duels import DuelState
 from verigym.verifiers.games.rules import RULES
 
 # Opponent, and in how many moves the win can be forced.
@@ -84,7 +84,7 @@ class ConnectFour(Duel):
                 return _PROMPT_SIDES.format(board=_BOARD), reference
 
     @override
-    def show(self, board: Match) -> str:
+    def show(self, board: DuelState) -> str:
         return _drawn(pair(board))
 
     @override
@@ -92,7 +92,7 @@ class ConnectFour(Duel):
         return _drawn(board)
 
     @override
-    def position(self, board: Match) -> JSON:
+    def position(self, board: DuelState) -> JSON:
         return rows_of(pair(board))
 
     @override
@@ -100,16 +100,16 @@ class ConnectFour(Duel):
         return rows_of(board)
 
     @override
-    def moves(self, board: Match) -> list[str]:
+    def moves(self, board: DuelState) -> list[str]:
         rules = RULES[self.game]
         return [str(column + 1) for column in range(7) if rules.legal(board, column)]
 
     @override
-    def lost(self, board: Match) -> bool:
+    def lost(self, board: DuelState) -> bool:
         return RULES[self.game].lost(board)  # type: ignore[attr-defined,no-any-return]
 
     @override
-    def best(self, board: Match) -> str | None:
+    def best(self, board: DuelState) -> str | None:
         """The shortest win that can be forced."""
         cell = winning_cell(*pair(board), FAR)
         return _column(cell) if cell else None
@@ -120,7 +120,7 @@ class ConnectFour(Duel):
         return _column(reply(board[side], board[1 - side], "search", 0))
 
     @override
-    def effort(self, board: Match) -> int:
+    def effort(self, board: DuelState) -> int:
         """Count the cells that are looked at, and the moves that are tried, until a win is found that threats
         force; deeper step by step."""
         me, you = pair(board)

@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.self_play import Duel
-from verigym.verifiers.games.duels import Match, nim_move
+from verigym.verifiers.games.duels import DuelState, nim_move
 from verigym.verifiers.games.rules import RULES
 
 # Opponent, and heaps.
@@ -69,7 +69,7 @@ class Nim(Duel):
         return _PROMPT_SIDES.format(count=count), reference
 
     @override
-    def show(self, board: Match) -> str:
+    def show(self, board: DuelState) -> str:
         return _shown(tuple(map(int, board.board)))
 
     @override
@@ -89,11 +89,11 @@ class Nim(Duel):
         return f"{heap + 1} {many}"
 
     @override
-    def position(self, board: Match) -> JSON:
+    def position(self, board: DuelState) -> JSON:
         return [*map(int, board.board), board.last]
 
     @override
-    def moves(self, board: Match) -> list[str]:
+    def moves(self, board: DuelState) -> list[str]:
         return [
             f"{heap} {many}"
             for heap, n in enumerate(map(int, board.board), 1)
@@ -101,17 +101,17 @@ class Nim(Duel):
         ]
 
     @override
-    def lost(self, board: Match) -> bool:
+    def lost(self, board: DuelState) -> bool:
         return board.last == "opponent"
 
     @override
-    def best(self, board: Match) -> str | None:
+    def best(self, board: DuelState) -> str | None:
         """Return the move by the nim-sum; if that is 0, by the opponent's actual replies."""
         move = nim_move(tuple(map(int, board.board))) or _trap(board)
         return f"{move[0] + 1} {move[1]}" if move else None
 
     @override
-    def effort(self, board: Match) -> int:
+    def effort(self, board: DuelState) -> int:
         """Count the binary digits that are written below each other and added, column by column, and the
         heaps that are compared with the sum."""
         operations = nim_sum = 0
@@ -133,7 +133,7 @@ def _shown(heaps: tuple[int, ...]) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _trap(board: Match) -> tuple[int, int] | None:
+def _trap(board: DuelState) -> tuple[int, int] | None:
     """A move to which the opponent's reply is a mistake."""
     rules = RULES["nim"]
     for heap, n in enumerate(map(int, board.board)):

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.self_play import Duel
-from verigym.verifiers.games.duels import Match, best_places, line_of
+from verigym.verifiers.games.duels import DuelState, best_places, line_of
 from verigym.verifiers.games.rules import RULES
 
 # Turning and mirroring: the cell that comes into each place. Together they make the eight symmetries.
@@ -71,7 +71,7 @@ class TicTacToe(Duel):
         return _PROMPT_SIDES, {"board": board, "turns": 5, "essence": _same(board)}
 
     @override
-    def show(self, board: Match) -> str:
+    def show(self, board: DuelState) -> str:
         return _shown(str(board.board))
 
     @override
@@ -89,27 +89,27 @@ class TicTacToe(Duel):
         return str(best_places(board, "XO"[side])[0] + 1)
 
     @override
-    def position(self, board: Match) -> JSON:
+    def position(self, board: DuelState) -> JSON:
         return str(board.board)
 
     @override
-    def moves(self, board: Match) -> list[str]:
+    def moves(self, board: DuelState) -> list[str]:
         if line_of(str(board.board)):
             return []
         return [str(i + 1) for i, sign in enumerate(str(board.board)) if sign == "."]
 
     @override
-    def lost(self, board: Match) -> bool:
+    def lost(self, board: DuelState) -> bool:
         return RULES["tic-tac-toe"].lost(board)  # type: ignore[attr-defined,no-any-return]
 
     @override
-    def best(self, board: Match) -> str | None:
+    def best(self, board: DuelState) -> str | None:
         """It knows the opponent's replies."""
         found = _way(board)
         return str(found + 1) if found is not None else None
 
     @override
-    def effort(self, board: Match) -> int:
+    def effort(self, board: DuelState) -> int:
         """Grows with the opponent's strength."""
         return {"random": 1, "greedy": 4, "perfect": 8}[board.strength]
 
@@ -139,7 +139,7 @@ def _wins_at_once(board: str) -> bool:
     return any(line_of(f"{board[:i]}X{board[i + 1 :]}") == "X" for i in range(9) if board[i] == ".")
 
 
-def _way(board: Match) -> int | None:
+def _way(board: DuelState) -> int | None:
     """A move after which the goal can be reached, against the replies as they will come."""
     rules = RULES["tic-tac-toe"]
     for place, sign in enumerate(str(board.board)):

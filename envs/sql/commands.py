@@ -72,18 +72,18 @@ def run_query(text: str, schema: Schema, dialect: str, engine: Engine) -> tuple[
     from sqlglot import exp
 
     from verigym.verifiers.sql.engine import QueryFailed
-    from verigym.verifiers.sql.read import Refused, read_query
+    from verigym.verifiers.sql.read import RefusedQuery, read_query
     from verigym.verifiers.sql.translate import Untranslatable
 
     try:
         query = read_query(text, dialect, schema, NOW)
         if query.tree.find(exp.TableSample):
-            raise Refused("refused_syntax", "samples are refused: no two runs agree")
+            raise RefusedQuery("refused_syntax", "samples are refused: no two runs agree")
         for call in query.tree.find_all(exp.Anonymous):
             if _depends_on_machine(call.name.lower(), [arg.name for arg in call.expressions]):
-                raise Refused("refused_syntax", f"{call.name} without a moment is refused")
+                raise RefusedQuery("refused_syntax", f"{call.name} without a moment is refused")
         names, rows = engine.run(engine.printed(query.tree))
-    except (Refused, Untranslatable, QueryFailed) as error:
+    except (RefusedQuery, Untranslatable, QueryFailed) as error:
         return plain(f"The query failed: {error}."), False
     return as_text(names, rows), True
 

@@ -46,7 +46,7 @@ class Site(Protocol):
 
 
 @dataclass(frozen=True)
-class Session:
+class BrowserSession:
     """The whole state: the server's, and what was entered on the page since it was loaded."""
 
     place: Place
@@ -102,7 +102,7 @@ def target(page: Page, action: Action) -> Control | str:
     return control
 
 
-def act(site: Site, session: Session, action: Action) -> tuple[Session, bool]:
+def act(site: Site, session: BrowserSession, action: Action) -> tuple[BrowserSession, bool]:
     """The session after an action, and whether the action could be done."""
     page = site.show(session.place)
     control = target(page, action)
@@ -111,7 +111,7 @@ def act(site: Site, session: Session, action: Action) -> tuple[Session, bool]:
     values = {**started(page), **session.draft}
     if control.role == "button":
         fields = {name: value for name, value in values.items() if value or name in _texts(page)}
-        return Session(site.submit(session.place, control.name, fields)), True
+        return BrowserSession(site.submit(session.place, control.name, fields)), True
     if control.role == "checkbox":
         value = "" if values[control.name] else "on"
     else:
@@ -120,7 +120,7 @@ def act(site: Site, session: Session, action: Action) -> tuple[Session, bool]:
     draft = {**session.draft, control.name: value}
     first = started(page)
     kept = {name: entered for name, entered in draft.items() if first[name] != entered}
-    return Session(session.place, kept), True
+    return BrowserSession(session.place, kept), True
 
 
 def _texts(page: Page) -> set[str]:

@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs
 
-from verigym.envs.web.browsing import Action, Place, Session, Site, target
+from verigym.envs.web.browsing import Action, BrowserSession, Place, Site, target
 from verigym.envs.web.pages import Control, Page, as_html, as_text, started
 from verigym.errors import MissingError
 from verigym.missing import raise_explained
@@ -54,7 +54,7 @@ class Chromium:
         self._error = Error
         self._server = _Server()
         self._playwright = sync_playwright().start()
-        self._at: Session | None = None
+        self._at: BrowserSession | None = None
         try:
             self._browser = self._playwright.chromium.launch(executable_path=found, args=_ARGS)
             self._page = self._browser.new_page()
@@ -72,7 +72,7 @@ class Chromium:
             self._playwright.stop()
             self._server.close()
 
-    def show(self, site: Site, session: Session) -> str:
+    def show(self, site: Site, session: BrowserSession) -> str:
         """The accessibility text of the page that a session is at, as the browser has it."""
         try:
             self._go(site, session)
@@ -80,7 +80,9 @@ class Chromium:
         except self._error as error:
             raise self._lost(error) from error
 
-    def act(self, site: Site, session: Session, action: Action) -> tuple[Session, bool]:
+    def act(
+        self, site: Site, session: BrowserSession, action: Action
+    ) -> tuple[BrowserSession, bool]:
         """The session after an action, and whether the action could be done."""
         try:
             self._go(site, session)
@@ -94,10 +96,10 @@ class Chromium:
             draft = {n: v for n, v in started(self._read()).items() if first[n] != v}
         except self._error as error:
             raise self._lost(error) from error
-        self._at = Session(place, draft)
+        self._at = BrowserSession(place, draft)
         return self._at, True
 
-    def _go(self, site: Site, session: Session) -> None:
+    def _go(self, site: Site, session: BrowserSession) -> None:
         wanted = replace(session, note="")
         if self._at == wanted and self._server.site is site:
             return

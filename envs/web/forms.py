@@ -12,7 +12,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
 from verigym.envs.search.draws import Draws
-from verigym.envs.web.browsing import FORM, Place, Session, act, read_action
+from verigym.envs.web.browsing import FORM, BrowserSession, Place, act, read_action
 from verigym.envs.web.invoices import Invoices
 from verigym.envs.web.order import Order
 from verigym.envs.web.pages import Page, as_text, started
@@ -27,7 +27,7 @@ SITES: dict[str, ChoreSite] = {
 }
 
 
-class Forms(Env[Session]):
+class Forms(Env[BrowserSession]):
     """A chore on a small web site; what its tables hold at the end is judged by `tools/state`.
 
     `browser` is `python` (the default: pages as text, nothing is started) or `chromium`: the same pages,
@@ -70,16 +70,16 @@ class Forms(Env[Session]):
         )
 
     @override
-    def initial(self, task: Task) -> Session:
+    def initial(self, task: Task) -> BrowserSession:
         reference, notes = _parts(task)
-        return Session(Place(reference["initial"], kept=notes["kept"]))
+        return BrowserSession(Place(reference["initial"], kept=notes["kept"]))
 
     @override
     def turns_allowed(self, task: Task) -> int:
         return int(_parts(task)[1]["turns"])
 
     @override
-    def observe(self, state: Session) -> str:
+    def observe(self, state: BrowserSession) -> str:
         if self.browser == "chromium":
             shown: str = self._real().show(self._site(), state)
         else:
@@ -87,7 +87,7 @@ class Forms(Env[Session]):
         return f"{shown}\n{state.note}" if state.note else shown
 
     @override
-    def transition(self, state: Session, action: str) -> Transition[Session]:
+    def transition(self, state: BrowserSession, action: str) -> Transition[BrowserSession]:
         read = read_action(action)
         if read is None:
             note = "Nothing was done: the last line was no action."
@@ -101,12 +101,12 @@ class Forms(Env[Session]):
         return Transition(state=moved, valid=valid)
 
     @override
-    def submission(self, state: Session) -> JSON:
+    def submission(self, state: BrowserSession) -> JSON:
         """The tables of the site."""
         return {name: list(map(dict, rows)) for name, rows in state.place.tables.items()}
 
     @override
-    def key(self, state: Session) -> JSON:
+    def key(self, state: BrowserSession) -> JSON:
         """The server's tables, the entered values and the message shown."""
         place = state.place
         return [
@@ -119,7 +119,7 @@ class Forms(Env[Session]):
         ]
 
     @override
-    def solve(self, state: Session) -> str:
+    def solve(self, state: BrowserSession) -> str:
         """Enters what is wanted on each page; RequestError if damage was done."""
         facts = _parts(self.task)[1]["facts"]
         if self._damaged(state):
@@ -151,10 +151,10 @@ class Forms(Env[Session]):
     def _site(self) -> ChoreSite:
         return SITES[_parts(self.task)[1]["site"]]
 
-    def _page(self, state: Session) -> Page:
+    def _page(self, state: BrowserSession) -> Page:
         return self._site().show(state.place)
 
-    def _damaged(self, state: Session) -> bool:
+    def _damaged(self, state: BrowserSession) -> bool:
         """Return True if the tables differ from those at the start in anything but the wanted
         changes."""
         reference, _ = _parts(self.task)

@@ -13,7 +13,7 @@ from verigym.sandbox.docker.conversation import GRACE_S, SETUP_S, Ending, judge
 from verigym.sandbox.docker.engine import errors
 from verigym.sandbox.docker.frames import FrameError, frames_of, job_frames
 from verigym.sandbox.job import JobStatus, Result
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 _CLOSE_S = 5.0
 _SLICE_S = 0.05
@@ -29,7 +29,7 @@ class DockerChannel:
     """
 
     def __init__(
-        self, container: Container, step: Step, discard: Callable[[Container, bool], None]
+        self, container: Container, step: ProgramRun, discard: Callable[[Container, bool], None]
     ) -> None:
         self._container = container
         self._step = step

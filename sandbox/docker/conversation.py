@@ -14,7 +14,7 @@ from verigym.sandbox.base import Cancellation
 from verigym.sandbox.docker.container import Container
 from verigym.sandbox.docker.frames import FrameError, frame, frames_of, job_frames, read_json
 from verigym.sandbox.job import JobStatus, Limits, Result, check_name
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 SETUP_S = 60.0
 """Maximum seconds to send the job's files to the container and start its program."""
@@ -51,7 +51,7 @@ class Ending:
         """True if no further report will come."""
         return bool(self.reason or self.failure)
 
-    def take(self, kind: bytes, payload: bytes, step: Step) -> None:
+    def take(self, kind: bytes, payload: bytes, step: ProgramRun) -> None:
         """Note one frame. Raises FrameError for what no keeper of ours would say."""
         match kind:
             case b"O" | b"E":
@@ -86,7 +86,7 @@ class Ending:
         if len(output) > limits.output_bytes:
             raise FrameError("the container sent more output than its limit")
 
-    def _begin_file(self, told: dict[str, object], step: Step) -> None:
+    def _begin_file(self, told: dict[str, object], step: ProgramRun) -> None:
         name = told.get("name")
         if not isinstance(name, str) or name in self.files:
             raise FrameError(f"the container sent a file named {name!r}")
@@ -115,7 +115,7 @@ class Ending:
             raise FrameError(f"the container sent the report {told!r}") from error
 
 
-def converse(container: Container, step: Step, cancellation: Cancellation) -> Ending:
+def converse(container: Container, step: ProgramRun, cancellation: Cancellation) -> Ending:
     """Give the job to the keeper and hear it out, at most to the job's deadline."""
     container.idle = False
     ending = Ending()
@@ -134,7 +134,7 @@ def converse(container: Container, step: Step, cancellation: Cancellation) -> En
 
 
 def _listen(
-    container: Container, step: Step, cancellation: Cancellation, ending: Ending, wake: int
+    container: Container, step: ProgramRun, cancellation: Cancellation, ending: Ending, wake: int
 ) -> None:
     deadline = time.monotonic() + SETUP_S
     while not ending.over and container.open:
@@ -155,7 +155,7 @@ def _listen(
             deadline = time.monotonic() + step.limits.wall_s + GRACE_S
 
 
-def judge(ending: Ending, step: Step, container: Container) -> Result:
+def judge(ending: Ending, step: ProgramRun, container: Container) -> Result:
     """Whose fault the end was, as a result."""
     status, number, failure = _status(ending, step.limits, container)
     exited = ending.reason == "exit"

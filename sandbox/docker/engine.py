@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from verigym.errors import SandboxError
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 USER = "65534:65534"
 FOLDER = "/tmp"
@@ -51,7 +51,7 @@ class Shape:
     network: bool
 
     @classmethod
-    def of(cls, step: Step) -> Shape:
+    def of(cls, step: ProgramRun) -> Shape:
         """Return the limits that `step` needs."""
         limits = step.limits
         return cls(

@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from verigym.sandbox.local.seccomp import job_filter
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 CHUNK = 1 << 16
 """The most payload of one frame, as the keeper has it."""
@@ -85,7 +85,7 @@ def frames_of(kind: bytes, data: bytes) -> Iterator[bytes]:
         yield frame(kind, data[start : start + CHUNK])
 
 
-def job_frames(step: Step, machine: str, *, stream: bool) -> Iterator[bytes]:
+def job_frames(step: ProgramRun, machine: str, *, stream: bool) -> Iterator[bytes]:
     """All that a keeper on `machine` needs to start `step`."""
     job = {
         "filter": _filter(machine).hex(),

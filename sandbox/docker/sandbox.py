@@ -34,7 +34,7 @@ from verigym.sandbox.docker.engine import (
 from verigym.sandbox.docker.pool import Pool
 from verigym.sandbox.job import JobStatus, Limits, Result
 from verigym.sandbox.languages.load import Language, find, load_languages
-from verigym.sandbox.step import Channel, Step
+from verigym.sandbox.step import Channel, ProgramRun
 
 IMAGE = "verigym-sandbox"
 """Built from deploy/sandbox.Dockerfile."""
@@ -125,7 +125,7 @@ class DockerSandbox(Sandbox):
                 self._api.remove_container(left["Id"], v=True, force=True)
         self._api.close()
 
-    def _execute(self, step: Step, cancellation: Cancellation) -> Result:
+    def _execute(self, step: ProgramRun, cancellation: Cancellation) -> Result:
         result = Result(status=JobStatus.SANDBOX_ERROR, detail="cancelled by the caller")
         # A container may have died while it waited: that costs another, not the job.
         for _ in range(2):
@@ -150,7 +150,7 @@ class DockerSandbox(Sandbox):
                 return result
         return result
 
-    def _connect(self, step: Step) -> Channel:
+    def _connect(self, step: ProgramRun) -> Channel:
         container = self._pool.take(Shape.of(step))
         return DockerChannel(
             container, step, lambda one, ended: self._pool.discard(one, ended=ended)
@@ -177,8 +177,10 @@ class DockerSandbox(Sandbox):
         programs = sorted({name for language in known.values() for name in language.programs})
         # Each job of usual limits finds such a container ready.
         for _ in range(self._pool.size):
-            self._pool.prepare(Shape.of(Step(argv=("python3",))))
-        step = Step(argv=("python3", "-I", "-S", "-c", _PROBE, *programs), limits=Limits(wall_s=30))
+            self._pool.prepare(Shape.of(ProgramRun(argv=("python3",))))
+        step = ProgramRun(
+            argv=("python3", "-I", "-S", "-c", _PROBE, *programs), limits=Limits(wall_s=30)
+        )
         result = self._execute(step, Cancellation())
         if result.status is not JobStatus.OK:
             said = result.detail or result.stderr[-300:].decode("utf-8", "replace")

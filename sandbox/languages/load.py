@@ -15,7 +15,7 @@ import msgspec
 
 from verigym.errors import ConfigError, MissingError, RequestError, suggestion
 from verigym.sandbox.job import JobStatus, Limits, Result, check_name
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 FOLDER_VARIABLE = "VERIGYM_LANGUAGES"
 """Environment variable that names a folder of further TOML files."""
@@ -166,14 +166,14 @@ def not_here(language: Language) -> MissingError:
 
 
 def versions(
-    languages: Mapping[str, Language], execute: Callable[[Step], Result]
+    languages: Mapping[str, Language], execute: Callable[[ProgramRun], Result]
 ) -> dict[str, str]:
     """Return the version that each toolchain prints, run as steps of a backend; "" if it fails."""
     return {name: _version(language, execute) for name, language in languages.items()}
 
 
-def _version(language: Language, execute: Callable[[Step], Result]) -> str:
-    step = Step(
+def _version(language: Language, execute: Callable[[ProgramRun], Result]) -> str:
+    step = ProgramRun(
         argv=fill(language.version, language.compile_limits),
         env=environment(language, language.compile_limits),
         limits=language.compile_limits,

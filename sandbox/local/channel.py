@@ -20,13 +20,13 @@ from verigym.sandbox.local.watch import (
     SETUP_S,
     TICK_S,
     Seen,
-    Stream,
+    WatchedStream,
     cpu_meter,
     note_start,
     take_message,
     tick,
 )
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 
 class LocalChannel:
@@ -36,7 +36,7 @@ class LocalChannel:
     """
 
     def __init__(
-        self, step: Step, server: Server, slot: Slot, release: Callable[[bool], None]
+        self, step: ProgramRun, server: Server, slot: Slot, release: Callable[[bool], None]
     ) -> None:
         self._step = step
         self._slot = slot
@@ -60,7 +60,7 @@ class LocalChannel:
         finally:
             os.close(read)
         # Output goes to the caller, who bounds it.
-        self._seen = Seen(Stream(fds[0], 0), Stream(fds[1], 0))
+        self._seen = Seen(WatchedStream(fds[0], 0), WatchedStream(fds[1], 0))
         try:
             self._await_start()
         except BaseException:

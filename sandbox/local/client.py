@@ -26,8 +26,8 @@ from verigym.sandbox.local.judge import judge
 from verigym.sandbox.local.order import image, send
 from verigym.sandbox.local.pool import Key, Pool
 from verigym.sandbox.local.server import Server, Slot
-from verigym.sandbox.local.watch import Seen, Stream, follow
-from verigym.sandbox.step import Channel, Step
+from verigym.sandbox.local.watch import Seen, WatchedStream, follow
+from verigym.sandbox.step import Channel, ProgramRun
 
 ACCEPT_VARIABLE = "VERIGYM_SANDBOX_ACCEPT"
 MAY_MISS = ("namespaces",)
@@ -169,7 +169,7 @@ class LocalSandbox(Sandbox):
             number = self._group_count
         return self._groups.make(f"{id(self):x}_{number}")
 
-    def _execute(self, step: Step, cancellation: Cancellation) -> Result:
+    def _execute(self, step: ProgramRun, cancellation: Cancellation) -> Result:
         detail = ""
         for _ in range(_TRIES):
             try:
@@ -185,7 +185,7 @@ class LocalSandbox(Sandbox):
             return Result(status=JobStatus.SANDBOX_ERROR, detail="cancelled by the caller")
         return Result(status=JobStatus.SANDBOX_ERROR, detail=detail or "no slot takes the job")
 
-    def _try(self, step: Step, cancellation: Cancellation) -> Result | None:
+    def _try(self, step: ProgramRun, cancellation: Cancellation) -> Result | None:
         """The result of `step`, or None where its slot was gone before it began."""
         key = (image(step), step.network)
         server, slot = self._pool.take(key)
@@ -193,7 +193,7 @@ class LocalSandbox(Sandbox):
         try:
             sent = time.monotonic()
             streams = send(step, server, slot)
-            out, err = (Stream(fd, step.limits.output_bytes) for fd in streams)
+            out, err = (WatchedStream(fd, step.limits.output_bytes) for fd in streams)
             seen = Seen(out, err)
             try:
                 with cancellation.calling(lambda: slot.tell(b"K%d" % slot.sequence)):
@@ -221,7 +221,7 @@ class LocalSandbox(Sandbox):
         finally:
             self._release(key, server, slot, healthy)
 
-    def _connect(self, step: Step) -> Channel:
+    def _connect(self, step: ProgramRun) -> Channel:
         trouble: Exception | None = None
         for _ in range(_TRIES):
             key = (image(step), step.network)

@@ -9,12 +9,12 @@ import struct
 from verigym.sandbox.local.collect import HEADER, show_name
 from verigym.sandbox.local.server import Slot
 from verigym.sandbox.local.watch import Seen
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 _FETCH_S = 20.0
 
 
-def fetch(slot: Slot, step: Step, seen: Seen) -> None:
+def fetch(slot: Slot, step: ProgramRun, seen: Seen) -> None:
     """Bring back what the job left, while the slot holds its file system."""
     ours, theirs = socket.socketpair()
     with ours:

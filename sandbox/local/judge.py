@@ -7,12 +7,12 @@ import signal
 
 from verigym.sandbox.job import JobStatus, Result
 from verigym.sandbox.local.watch import SETUP_S, Seen
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 _FULL_BYTES = 64 << 10
 
 
-def judge(step: Step, seen: Seen, *, out_of_memory: bool) -> Result:
+def judge(step: ProgramRun, seen: Seen, *, out_of_memory: bool) -> Result:
     """The result of `step`. `out_of_memory` says that the kernel killed some of it for that."""
     status, detail = _status(step, seen, out_of_memory)
     reported = not seen.lost and seen.started is not None
@@ -34,7 +34,7 @@ def judge(step: Step, seen: Seen, *, out_of_memory: bool) -> Result:
     )
 
 
-def _status(step: Step, seen: Seen, out_of_memory: bool) -> tuple[JobStatus, str]:
+def _status(step: ProgramRun, seen: Seen, out_of_memory: bool) -> tuple[JobStatus, str]:
     if seen.killed is JobStatus.SANDBOX_ERROR:
         return seen.killed, f"the job did not start within {SETUP_S:g} s"
     if seen.error:
@@ -50,7 +50,7 @@ def _status(step: Step, seen: Seen, out_of_memory: bool) -> tuple[JobStatus, str
     return _status_of_end(step, seen, out_of_memory), ""
 
 
-def _status_of_end(step: Step, seen: Seen, out_of_memory: bool) -> JobStatus:
+def _status_of_end(step: ProgramRun, seen: Seen, out_of_memory: bool) -> JobStatus:
     code = os.waitstatus_to_exitcode(seen.status)
     if seen.cpu_s > step.limits.cpu_s or code == -signal.SIGXCPU:
         return JobStatus.TIME_LIMIT

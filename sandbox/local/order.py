@@ -14,7 +14,7 @@ from verigym.errors import SandboxError
 from verigym.sandbox.local.child import MAX_MESSAGE, NOBODY
 from verigym.sandbox.local.interpreter import ENVIRONMENT, PACKAGES
 from verigym.sandbox.local.server import Server, Slot, memory_file
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 _SCIENCE = re.compile("|".join((*PACKAGES, "mpmath", "dateutil")).encode())
 # What a process reads when it starts: a warm one has started already.
@@ -25,7 +25,7 @@ _SLACK_MIB = 16
 _INLINE_STDIN = 32 << 10
 
 
-def image(step: Step) -> str:
+def image(step: ProgramRun) -> str:
     """The warm server that has imported what `step` will: one of IMAGES."""
     if step.python is None:
         return "bare"
@@ -38,7 +38,7 @@ def image(step: Step) -> str:
     return "numpy" if found == {b"numpy"} else "science"
 
 
-def send(step: Step, server: Server, slot: Slot, stdin: int | None = None) -> tuple[int, int]:
+def send(step: ProgramRun, server: Server, slot: Slot, stdin: int | None = None) -> tuple[int, int]:
     """Give `step` to `slot`; this side's ends of standard output and error."""
     limits = step.limits
     if slot.group is not None:
@@ -93,7 +93,7 @@ def send(step: Step, server: Server, slot: Slot, stdin: int | None = None) -> tu
     return out_read, err_read
 
 
-def _order(step: Step, server: Server) -> dict[str, Any]:
+def _order(step: ProgramRun, server: Server) -> dict[str, Any]:
     warm = _is_warm(step, server)
     argv = list(step.argv)
     if warm:
@@ -117,7 +117,7 @@ def _environment(server: Server) -> dict[str, str]:
     return {name: server.settings["env"][name] for name in names if name in server.settings["env"]}
 
 
-def _is_warm(step: Step, server: Server) -> bool:
+def _is_warm(step: ProgramRun, server: Server) -> bool:
     """Return True if the server's own interpreter can run `step` like a fresh one."""
     if step.python is None or step.argv[0] != "python3" or step.python not in step.argv:
         return False
@@ -131,7 +131,7 @@ def _is_warm(step: Step, server: Server) -> bool:
     return tops.isdisjoint(server.modules)
 
 
-def _rlimits(step: Step, server: Server, warm: bool) -> list[tuple[int, int, int]]:
+def _rlimits(step: ProgramRun, server: Server, warm: bool) -> list[tuple[int, int, int]]:
     limits = step.limits
     cpu_s = max(1, int(limits.cpu_s + 0.999))
     if step.python is not None:

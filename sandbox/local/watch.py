@@ -22,7 +22,7 @@ _QUIET_S = 0.015
 TICK_S = 0.05
 
 
-class Stream:
+class WatchedStream:
     """Output of one pipe: at most `limit` bytes are kept, the rest is dropped."""
 
     def __init__(self, fd: int, limit: int) -> None:
@@ -64,8 +64,8 @@ class Stream:
 class Seen:
     """Observations of a job from outside."""
 
-    stdout: Stream
-    stderr: Stream
+    stdout: WatchedStream
+    stderr: WatchedStream
     started: float | None = None
     killed: JobStatus | None = None
     """Status with which the job was killed from outside; None if it ended by itself."""

@@ -32,10 +32,10 @@ from verigym.server.jobs.sql import Store
 from verigym.server.jobs.store import (
     Added,
     Claim,
-    Job,
     JobState,
     NewJob,
     Settled,
+    StoredJob,
     StoreError,
 )
 from verigym.server.refusals import Refusal
@@ -157,11 +157,11 @@ class Jobs:
         self._room.set()
         return added
 
-    async def get(self, owner: str, id: str) -> tuple[Job, list[bytes]] | None:
+    async def get(self, owner: str, id: str) -> tuple[StoredJob, list[bytes]] | None:
         """Return the job and, once it is done, its verdicts as JSON; None if `owner` has no such job."""
         await self.begin()
 
-        def read(store: Store) -> tuple[Job, list[bytes]] | None:
+        def read(store: Store) -> tuple[StoredJob, list[bytes]] | None:
             job = store.get(owner, id)
             if job is None:
                 return None
@@ -171,12 +171,12 @@ class Jobs:
 
     async def own(
         self, owner: str, status: JobState | None, limit: int, after: str
-    ) -> Sequence[Job]:
+    ) -> Sequence[StoredJob]:
         """Return the owner's jobs, newest first."""
         await self.begin()
         return await self._reader.call(lambda store: store.own(owner, status, limit, after))
 
-    async def drop(self, owner: str, id: str) -> Job | None:
+    async def drop(self, owner: str, id: str) -> StoredJob | None:
         """Cancel an unfinished job or delete a finished one; return its former state, None if unknown."""
         await self.begin()
         job = await self._writer.call(lambda store: store.drop(owner, id))

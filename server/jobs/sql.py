@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from verigym.server.jobs.store import Added, Claim, Job, JobState, NewJob, Settled, StoreError
+from verigym.server.jobs.store import Added, Claim, JobState, NewJob, Settled, StoredJob, StoreError
 from verigym.server.shares import fits
 
 VERSION = 1
@@ -119,7 +119,7 @@ class Store(ABC):
         """
         outcomes: list[Added] = []
         fresh: list[NewJob] = []
-        by_key: dict[tuple[str, str], tuple[Job, bytes]] = {}
+        by_key: dict[tuple[str, str], tuple[StoredJob, bytes]] = {}
         with self.transaction(accept=True):
             now = self.now()
             counts: Counter[str] = Counter()
@@ -148,7 +148,7 @@ class Store(ABC):
                 counts[new.owner] += 1
                 sizes[new.owner] += new.size
                 n = len(new.asks)
-                job = Job(
+                job = StoredJob(
                     id=new.id,
                     status=JobState.QUEUED,
                     items=n,
@@ -180,7 +180,7 @@ class Store(ABC):
             )
         return outcomes
 
-    def get(self, owner: str, id: str) -> Job | None:
+    def get(self, owner: str, id: str) -> StoredJob | None:
         """Return the job; None if `owner` has no job of this id."""
         sql = f"SELECT {_JOB} FROM verigym_jobs WHERE id = ? AND owner = ?"
         return next(map(_job, self.run(sql, (id, owner))), None)
@@ -190,7 +190,7 @@ class Store(ABC):
         sql = "SELECT verdict FROM verigym_items WHERE job = ? AND state = 2 ORDER BY place"
         return [verdict for (verdict,) in self.run(sql, (id,))]
 
-    def own(self, owner: str, status: JobState | None, limit: int, after: str) -> list[Job]:
+    def own(self, owner: str, status: JobState | None, limit: int, after: str) -> list[StoredJob]:
         """Return the owner's newest jobs older than the id `after`; "" begins with the newest."""
         sql = f"SELECT {_JOB} FROM verigym_jobs WHERE owner = ?"
         values: list[Any] = [owner]
@@ -202,7 +202,7 @@ class Store(ABC):
             values.append(status.value)
         return [_job(row) for row in self.run(f"{sql} ORDER BY id DESC LIMIT ?", (*values, limit))]
 
-    def drop(self, owner: str, id: str) -> Job | None:
+    def drop(self, owner: str, id: str) -> StoredJob | None:
         """Cancel an unfinished job or delete a finished one; return its former state, None if unknown."""
         with self.transaction():
             self.lock_jobs([id])
@@ -399,9 +399,9 @@ def _marks(values: Sequence[str]) -> str:
     return ", ".join("?" * len(values))
 
 
-def _job(row: tuple[Any, ...]) -> Job:
+def _job(row: tuple[Any, ...]) -> StoredJob:
     id, status, items, unjudged, created_s, started_s, finished_s = row[:7]
-    return Job(
+    return StoredJob(
         id=id,
         status=JobState(status),
         items=items,

@@ -35,7 +35,7 @@ class JobState(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class StoredJob:
     """A job without its items; times are in seconds since 1970."""
 
     id: str
@@ -69,7 +69,7 @@ class Added:
     """Result of adding a job; `job` is None if the key is taken or the store is full."""
 
     outcome: Literal["new", "same", "other", "full"]
-    job: Job | None = None
+    job: StoredJob | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from verigym.server.jobs.store import Job, JobState
+from verigym.server.jobs.store import JobState, StoredJob
 from verigym.verdict import Verdict
 
 
@@ -40,16 +40,16 @@ class _Sent(JobCard, kw_only=True):
     verdicts: list[msgspec.Raw] | None = None
 
 
-def card(job: Job) -> JobCard:
+def card(job: StoredJob) -> JobCard:
     return JobCard(**_fields(job))
 
 
-def answer(job: Job, verdicts: list[bytes]) -> bytes:
+def answer(job: StoredJob, verdicts: list[bytes]) -> bytes:
     """Encode a `JobAnswer` as JSON."""
     raw = [msgspec.Raw(verdict) for verdict in verdicts]
     sent = _Sent(**_fields(job), verdicts=raw if job.status is JobState.DONE else None)
     return msgspec.json.encode(sent)
 
 
-def _fields(job: Job) -> dict[str, Any]:
+def _fields(job: StoredJob) -> dict[str, Any]:
     return {"job": job.id, **{name: value for name, value in vars(job).items() if name != "id"}}

@@ -23,7 +23,7 @@ from verigym import RequestError, SandboxError
 from verigym.sandbox.base import Cancellation
 from verigym.sandbox.job import Job, JobStatus, Limits
 from verigym.sandbox.local import LocalSandbox, client, default_sandbox, server, tree
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 ROOT = Path(__file__).parents[2]
 
@@ -240,7 +240,9 @@ def test_the_disk_limit_of_many_files_and_of_many_inodes(sandbox):
 
 
 def test_files_that_do_not_fit_are_no_failure_of_the_machine(sandbox):
-    step = Step(argv=("true",), files={f"d{n}/x": b"" for n in range(5)}, limits=Limits(inodes=9))
+    step = ProgramRun(
+        argv=("true",), files={f"d{n}/x": b"" for n in range(5)}, limits=Limits(inodes=9)
+    )
     assert sandbox._execute(step, Cancellation()).status is JobStatus.DISK_LIMIT
     step = replace(step, limits=Limits(inodes=10))
     assert sandbox._execute(step, Cancellation()).status is JobStatus.OK

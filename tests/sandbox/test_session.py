@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from verigym import RequestError, SandboxError
 from verigym.sandbox import framing
-from verigym.sandbox.framing import Stream, read_end
+from verigym.sandbox.framing import FramedStream, read_end
 from verigym.sandbox.job import JobStatus, Limits, Result
 from verigym.sandbox.local import LocalSandbox
 from verigym.sandbox.remove import remove_tree
 from verigym.sandbox.session import Session, driver
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 LIMITS = Limits(wall_s=120.0, cpu_s=120.0, output_bytes=100_000)
 
@@ -107,7 +107,7 @@ class PlainChannel:
 
 def plain(language, limits=LIMITS, release=lambda: None, argv=None):
     name, source, command = driver(language)
-    step = Step(argv=argv or command, files={name: source}, limits=limits)
+    step = ProgramRun(argv=argv or command, files={name: source}, limits=limits)
     return Session(language, PlainChannel(step), limits, release)
 
 
@@ -692,7 +692,7 @@ def test_a_stream_is_cut_alike_however_it_arrives(before, after, limit, sizes):
     if mark in before + mark[:-1]:
         return
     data = before + mark + b" o 0\n" + after
-    stream = Stream("nonce", limit)
+    stream = FramedStream("nonce", limit)
     rest = data
     for size in sizes:
         stream.feed(rest[:size])
@@ -706,7 +706,7 @@ def test_a_stream_is_cut_alike_however_it_arrives(before, after, limit, sizes):
 
 @given(st.binary(max_size=60), st.integers(1, 80))
 def test_a_stream_without_end_gives_all_of_it(data, limit):
-    stream = Stream("nonce" * 8, limit)
+    stream = FramedStream("nonce" * 8, limit)
     stream.feed(data)
     assert stream.end is None
     assert stream.output() == data[:limit]

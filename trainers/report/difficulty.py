@@ -9,7 +9,7 @@ from html import escape
 
 from verigym.levels import NAMES
 from verigym.trainers.report.learning import SHARE_TICKS, legend
-from verigym.trainers.report.read import Level, Run, Step
+from verigym.trainers.report.read import Level, Run, StepRow
 from verigym.trainers.report.stats import interval
 from verigym.trainers.report.svg import Plot, percent, responsive, tip
 
@@ -88,7 +88,7 @@ def _from_evals(run: Run) -> list[_Point]:
     return [_Point(f"step {e.step}, evaluation on {split}", e.by_difficulty) for e in ends]
 
 
-def _from_steps(steps: Sequence[Step]) -> list[_Point]:
+def _from_steps(steps: Sequence[StepRow]) -> list[_Point]:
     measured = [s for s in steps if s.by_difficulty]
     if not measured:
         return []
@@ -101,7 +101,7 @@ def _from_steps(steps: Sequence[Step]) -> list[_Point]:
     ]
 
 
-def _pooled(steps: Sequence[Step]) -> dict[str, Level]:
+def _pooled(steps: Sequence[StepRow]) -> dict[str, Level]:
     sums: dict[str, tuple[float, int]] = {}
     for step in steps:
         for name, level in step.by_difficulty.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from html import escape
 
-from verigym.trainers.report.read import Run, Step
+from verigym.trainers.report.read import Run, StepRow
 from verigym.trainers.report.stats import thin
 from verigym.trainers.report.svg import WIDTHS, Plot, percent, responsive, seconds, tip
 
@@ -49,7 +49,7 @@ def time_ledger(run: Run) -> str:
     return sentence + _share_bar(totals, whole) + table + responsive(_by_step(run.steps), WIDTHS)
 
 
-def _total(steps: Sequence[Step], field: str) -> float:
+def _total(steps: Sequence[StepRow], field: str) -> float:
     return sum(max(0.0, float(getattr(s.time, field))) for s in steps)
 
 
@@ -71,7 +71,7 @@ def _share_bar(totals: Sequence[float], whole: float) -> str:
     )
 
 
-def _by_step(steps: Sequence[Step]) -> Callable[[int], Plot]:
+def _by_step(steps: Sequence[StepRow]) -> Callable[[int], Plot]:
     """Stacked seconds a step; neighbouring steps share a bar, as their mean, where there are many."""
     size = -(-len(steps) // _MAX_BARS)
     chunks = [steps[i : i + size] for i in range(0, len(steps), size)]

@@ -68,7 +68,7 @@ class Seconds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class StepRow:
     """A line of metrics.jsonl. `episodes` counts all, `success_rate` is over those without a fault
     and None where there is none."""
 
@@ -102,7 +102,7 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """A line of eval.jsonl, counted like `Step`; `interval` is Wilson's at 95 %."""
+    """A line of eval.jsonl, counted like `StepRow`; `interval` is Wilson's at 95 %."""
 
     step: int
     env_steps: int = 0
@@ -147,7 +147,7 @@ class Run:
 
     path: Path
     header: Header
-    steps: list[Step]
+    steps: list[StepRow]
     evals: list[Evaluation]
     episode_files: list[Path]
     notes: list[str]
@@ -193,7 +193,7 @@ def read_run(path: Path) -> Run:
     """Read one run folder. Raises RequestError only where run.json cannot be read at all."""
     notes: list[str] = []
     header = _read_header(path / "run.json", notes)
-    steps = _by_step(_read_rows(path / "metrics.jsonl", Step, notes), "metrics.jsonl", notes)
+    steps = _by_step(_read_rows(path / "metrics.jsonl", StepRow, notes), "metrics.jsonl", notes)
     evals = _by_step(_read_rows(path / "eval.jsonl", Evaluation, notes), "eval.jsonl", notes)
     episode_files = sorted((path / "episodes").glob("step-*.jsonl"))
     if not episode_files:
@@ -264,7 +264,7 @@ def _finite(value: Any) -> Any:
     return value
 
 
-AnyStep = TypeVar("AnyStep", Step, Evaluation)
+AnyStep = TypeVar("AnyStep", StepRow, Evaluation)
 
 
 def _by_step(rows: Iterator[AnyStep], name: str, notes: list[str]) -> list[AnyStep]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from verigym.trainers.report.learning import SHARE_TICKS, by_label, legend, style_of
-from verigym.trainers.report.read import Run, Step
+from verigym.trainers.report.read import Run, StepRow
 from verigym.trainers.report.stats import Pooled, pool, thin, window_for
 from verigym.trainers.report.svg import Plot, percent, responsive, short
 
@@ -133,7 +133,7 @@ def step_groups(run: Run) -> str:
     return sentence + legend(keys) + responsive(draw)
 
 
-def _binned(steps: Sequence[Step]) -> list[float]:
+def _binned(steps: Sequence[StepRow]) -> list[float]:
     """Share of turns in each bin; `step_group_sizes` counts groups, so a group weighs its size."""
     turns = [0.0] * len(_BINS)
     for step in steps:

@@ -29,7 +29,7 @@ _NAMES = next(door.games for door in DOORS if door.name == "openspiel")
 _GAME = re.compile(rf"(?:{'|'.join(_NAMES)})(?:\([a-z_]+=[a-z0-9]+(?:,[a-z_]+=[a-z0-9]+)*\))?")
 
 
-class Match:
+class SpielGame:
     """A game of OpenSpiel. See `Game`."""
 
     def __init__(self, reference: Mapping[str, Any]) -> None:
@@ -117,6 +117,6 @@ class Match:
             self._state.apply_action(action)
 
 
-def start(reference: Mapping[str, Any]) -> Match:
+def start(reference: Mapping[str, Any]) -> SpielGame:
     """Start the OpenSpiel game that `reference` names."""
-    return Match(reference)
+    return SpielGame(reference)

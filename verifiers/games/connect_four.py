@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
-from verigym.verifiers.games.duels import Match, seeded
+from verigym.verifiers.games.duels import DuelState, seeded
 
 COLUMNS, ROWS = 7, 6
 STRENGTHS = ("random", "greedy", "search")
@@ -31,7 +31,7 @@ class ConnectFour:
     The player is X and to move; the opponent, O, answers each move. A draw is no win.
     """
 
-    def start(self, reference: Mapping[str, JSON]) -> Match:
+    def start(self, reference: Mapping[str, JSON]) -> DuelState:
         board = board_of(reference.get("rows"))
         if board[0].bit_count() - board[1].bit_count() not in (0, -1):
             raise TaskError("connect-four: it must be X's turn")
@@ -41,28 +41,28 @@ class ConnectFour:
                 f"opponent must be one of {', '.join(STRENGTHS)}, seed a whole number, got "
                 f"{strength!r} and {seed!r}"
             )
-        return Match(board, str(strength), int(str(seed)))
+        return DuelState(board, str(strength), int(str(seed)))
 
     def read(self, move: JSON) -> int | None:
         if isinstance(move, str) and move.strip() in ("1", "2", "3", "4", "5", "6", "7"):
             move = int(move)
         return move - 1 if type(move) is int and 1 <= move <= COLUMNS else None
 
-    def legal(self, state: Match, move: int) -> bool:
+    def legal(self, state: DuelState, move: int) -> bool:
         xs, os = pair(state)
         return not four(xs) and not four(os) and bool(open_cells(xs | os) & _COLUMN << 7 * move)
 
-    def apply(self, state: Match, move: int) -> Match:
+    def apply(self, state: DuelState, move: int) -> DuelState:
         xs, os = pair(state)
         xs |= open_cells(xs | os) & _COLUMN << 7 * move
         if not four(xs) and open_cells(xs | os):
             os |= reply(os, xs, state.strength, state.seed)
         return replace(state, board=(xs, os))
 
-    def won(self, state: Match) -> bool:
+    def won(self, state: DuelState) -> bool:
         return four(pair(state)[0])
 
-    def lost(self, state: Match) -> bool:
+    def lost(self, state: DuelState) -> bool:
         """Return True if the game is over without a win."""
         xs, os = pair(state)
         return four(os) or (not open_cells(xs | os) and not four(xs))
@@ -105,7 +105,7 @@ def rows_of(board: Board) -> list[str]:
     ]
 
 
-def pair(state: Match) -> Board:
+def pair(state: DuelState) -> Board:
     """The board of a match."""
     assert isinstance(state.board, tuple)
     xs, os = state.board

@@ -24,7 +24,7 @@ _LINES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class DuelState:
     """A position with the opponent's settings; it is always the player's turn, or the game is over.
 
     Tic-tac-toe: nine of `.XO`, the player is X. Nim: the heaps, and in `last` who took last.
@@ -43,7 +43,7 @@ class TicTacToe:
     The player is X; the opponent, O, answers each move. With goal `draw` a draw is enough.
     """
 
-    def start(self, reference: Mapping[str, JSON]) -> Match:
+    def start(self, reference: Mapping[str, JSON]) -> DuelState:
         board = reference.get("board")
         if not isinstance(board, str) or len(board) != 9 or set(board) - set(".XO"):
             raise TaskError("tic-tac-toe: the board must be nine of . X O")
@@ -55,21 +55,21 @@ class TicTacToe:
         number = _number(move)
         return number - 1 if number is not None and 1 <= number <= 9 else None
 
-    def legal(self, state: Match, move: int) -> bool:
+    def legal(self, state: DuelState, move: int) -> bool:
         return state.board[move] == "." and not line_of(str(state.board))
 
-    def apply(self, state: Match, move: int) -> Match:
+    def apply(self, state: DuelState, move: int) -> DuelState:
         board = _put(str(state.board), move, "X")
         if not line_of(board) and "." in board:
             board = _put(board, _reply(board, state.strength, state.seed), "O")
         return replace(state, board=board)
 
-    def won(self, state: Match) -> bool:
+    def won(self, state: DuelState) -> bool:
         board = str(state.board)
         line = line_of(board)
         return line == "X" or (state.goal == "draw" and not line and "." not in board)
 
-    def lost(self, state: Match) -> bool:
+    def lost(self, state: DuelState) -> bool:
         """Return True if the game is over without the goal."""
         return ("." not in state.board or bool(line_of(str(state.board)))) and not self.won(state)
 
@@ -80,7 +80,7 @@ class Nim:
     Whoever takes the last thing wins; the opponent answers each move.
     """
 
-    def start(self, reference: Mapping[str, JSON]) -> Match:
+    def start(self, reference: Mapping[str, JSON]) -> DuelState:
         return _match(heaps_of(reference), reference)
 
     def read(self, move: JSON) -> tuple[int, int] | None:
@@ -91,21 +91,21 @@ class Nim:
             return int(str(move[0])) - 1, int(str(move[1]))
         return None
 
-    def legal(self, state: Match, move: tuple[int, int]) -> bool:
+    def legal(self, state: DuelState, move: tuple[int, int]) -> bool:
         heap, many = move
         return 0 <= heap < len(state.board) and 1 <= many <= _heaps(state)[heap]
 
-    def apply(self, state: Match, move: tuple[int, int]) -> Match:
+    def apply(self, state: DuelState, move: tuple[int, int]) -> DuelState:
         heaps = taken(_heaps(state), *move)
         if not any(heaps):
             return replace(state, board=heaps, last="player")
         heaps = taken(heaps, *_answer(heaps, state.strength, state.seed))
         return replace(state, board=heaps, last="" if any(heaps) else "opponent")
 
-    def won(self, state: Match) -> bool:
+    def won(self, state: DuelState) -> bool:
         return state.last == "player"
 
-    def lost(self, state: Match) -> bool:
+    def lost(self, state: DuelState) -> bool:
         """Return True if the opponent took the last object."""
         return state.last == "opponent"
 
@@ -203,7 +203,7 @@ def seeded(seed: int, position: str, count: int) -> int:
     return int.from_bytes(drawn[:8]) % count
 
 
-def _heaps(state: Match) -> tuple[int, ...]:
+def _heaps(state: DuelState) -> tuple[int, ...]:
     assert isinstance(state.board, tuple)
     return state.board
 
@@ -214,7 +214,7 @@ def _number(move: JSON) -> int | None:
     return move if type(move) is int else None
 
 
-def _match(board: str | tuple[int, ...], reference: Mapping[str, JSON]) -> Match:
+def _match(board: str | tuple[int, ...], reference: Mapping[str, JSON]) -> DuelState:
     strength, seed = reference.get("opponent"), reference.get("seed")
     goal = reference.get("goal", "win")
     if strength not in STRENGTHS or goal not in GOALS or type(seed) is not int:
@@ -222,4 +222,4 @@ def _match(board: str | tuple[int, ...], reference: Mapping[str, JSON]) -> Match
             f"opponent must be one of {', '.join(STRENGTHS)}, goal one of {', '.join(GOALS)}, seed a "
             f"whole number, got {strength!r}, {goal!r} and {seed!r}"
         )
-    return Match(board, str(strength), int(str(seed)), str(goal))
+    return DuelState(board, str(strength), int(str(seed)), str(goal))

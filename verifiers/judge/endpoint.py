@@ -1,4 +1,4 @@
-"""Asks an OpenAI-compatible chat endpoint once; what goes wrong is a `Fault` with a status."""
+"""Asks an OpenAI-compatible chat endpoint once; what goes wrong is a `EndpointFault` with a status."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_BYTES = 1 << 20
 _BUSY = (408, 409, 425, 429)
 
 
-class Fault(Exception):
+class EndpointFault(Exception):
     """The endpoint gave nothing that can be used; `status` says whose doing it is."""
 
     def __init__(self, status: Status, reason: str, evidence: str, code: int | None = None) -> None:
@@ -45,22 +45,24 @@ def chat(url: str, key: str | None, body: dict[str, Any], timeout_s: float) -> s
             for chunk in answer.iter_raw():
                 data += chunk
                 if time.monotonic() > until:
-                    raise Fault(
+                    raise EndpointFault(
                         Status.TIMEOUT, "judge_timeout", f"no whole answer in {timeout_s:g} s"
                     )
                 if len(data) > MAX_BYTES:
-                    raise Fault(
+                    raise EndpointFault(
                         Status.INFRA, "judge_malformed", f"over {MAX_BYTES} bytes came back"
                     )
     except (httpx2.TimeoutException, TimeoutError) as error:
-        raise Fault(Status.TIMEOUT, "judge_timeout", f"no answer in {timeout_s:g} s") from error
+        raise EndpointFault(
+            Status.TIMEOUT, "judge_timeout", f"no answer in {timeout_s:g} s"
+        ) from error
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         said = str(error) or type(error).__name__
-        raise Fault(Status.INFRA, "judge_unreachable", f"the endpoint: {said}") from error
+        raise EndpointFault(Status.INFRA, "judge_unreachable", f"the endpoint: {said}") from error
     if code != 200:
         ours = 400 <= code < 500 and code not in _BUSY
         status = Status.VERIFIER_ERROR if ours else Status.INFRA
-        raise Fault(status, "judge_http_error", f"the endpoint answered {code}", code)
+        raise EndpointFault(status, "judge_http_error", f"the endpoint answered {code}", code)
     return _content(bytes(data))
 
 
@@ -71,15 +73,15 @@ def _content(data: bytes) -> str:
         text = message.get("content")
         refusal = message.get("refusal")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise Fault(
+        raise EndpointFault(
             Status.INFRA, "judge_malformed", "the endpoint's answer has no completion"
         ) from error
     if refusal or finish == "content_filter":
-        raise Fault(Status.VERIFIER_ERROR, "judge_refused", "the judge refused to answer")
+        raise EndpointFault(Status.VERIFIER_ERROR, "judge_refused", "the judge refused to answer")
     if finish not in ("stop", None):
-        raise Fault(
+        raise EndpointFault(
             Status.VERIFIER_ERROR, "judge_truncated", f"the judge ended with {str(finish)[:40]!r}"
         )
     if not isinstance(text, str) or not text.strip():
-        raise Fault(Status.VERIFIER_ERROR, "judge_malformed", "the judge said nothing")
+        raise EndpointFault(Status.VERIFIER_ERROR, "judge_malformed", "the judge said nothing")
     return text

@@ -34,7 +34,7 @@ from verigym.reply import spoken
 from verigym.task import Task
 from verigym.verdict import Status, Verdict, fault, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.judge.endpoint import Fault, chat
+from verigym.verifiers.judge.endpoint import EndpointFault, chat
 from verigym.verifiers.judge.guard import refused
 from verigym.verifiers.judge.prompt import (
     PROMPT_VERSION,
@@ -123,7 +123,7 @@ class RubricVerifier(Verifier[RubricParams]):
         try:
             try:
                 yes = self._votes(asked, submission)
-            except Fault as error:
+            except EndpointFault as error:
                 retried = self._judge_control(asked, submission, error)
                 if isinstance(retried, Verdict):
                     return retried
@@ -136,7 +136,7 @@ class RubricVerifier(Verifier[RubricParams]):
                     ):
                         evidence = "the judge accepts an answer that says nothing; use another one"
                         return fault(Status.VERIFIER_ERROR, "judge_gullible", evidence)
-        except Fault as error:
+        except EndpointFault as error:
             return fault(error.status, error.reason, str(error))
         if not asked.criteria:
             share = {"votes": yes[0] / self.settings.samples}
@@ -149,7 +149,9 @@ class RubricVerifier(Verifier[RubricParams]):
         reason = "accepted" if all(met) else "partial" if score else "rejected"
         return scored(min(score, 1.0), reason, f"{sum(met)} of {len(met)} criteria are met", parts)
 
-    def _judge_control(self, asked: Asked, submission: str, error: Fault) -> Verdict | list[int]:
+    def _judge_control(
+        self, asked: Asked, submission: str, error: EndpointFault
+    ) -> Verdict | list[int]:
         """The verdict on a submission on which the judge failed, or the votes of a second try.
 
         Raises the fault if the judge fails on a neutral answer, too.
@@ -158,12 +160,12 @@ class RubricVerifier(Verifier[RubricParams]):
             raise error
         try:
             self._vote(asked, NEUTRAL, 0)
-        except Fault:
+        except EndpointFault:
             raise error from None
         if error.status in (Status.TIMEOUT, Status.INFRA):
             try:
                 return self._votes(asked, submission)
-            except Fault as again:
+            except EndpointFault as again:
                 if again.reason == "judge_unreachable" or again.code in _NOT_THE_TEXT:
                     raise
         return unusable(
@@ -213,7 +215,7 @@ class RubricVerifier(Verifier[RubricParams]):
         try:
             return read_reply(text, ask)
         except NotAVerdict as error:
-            raise Fault(Status.VERIFIER_ERROR, "judge_malformed", str(error)) from error
+            raise EndpointFault(Status.VERIFIER_ERROR, "judge_malformed", str(error)) from error
 
     def _check_address(self) -> None:
         parts = urlsplit(self.settings.base_url)

@@ -31,7 +31,7 @@ from verigym.verifier import Verifier
 from verigym.verifiers.sql.engine import Engine, QueryFailed
 from verigym.verifiers.sql.engines import check_engine, url_of
 from verigym.verifiers.sql.pair import Pair, Run, SplitRun
-from verigym.verifiers.sql.read import Refused, dialect_of, read_query
+from verigym.verifiers.sql.read import RefusedQuery, dialect_of, read_query
 from verigym.verifiers.sql.reference import read_reference
 from verigym.verifiers.sql.schema import Schema
 from verigym.verifiers.sql.translate import Untranslatable
@@ -128,7 +128,7 @@ class SqlVerifier(Verifier[SqlParams]):
                 got = read_query(
                     submission, wanted.dialect, wanted.whole, str(wanted.options["now"])
                 )
-            except Refused as error:
+            except RefusedQuery as error:
                 return unusable(error.code, str(error))
             pair = Pair(wanted, got)
             if engine is None or not pair.same_schema:
@@ -153,7 +153,7 @@ class SqlVerifier(Verifier[SqlParams]):
         try:
             dialect = dialect_of(reference.dialect)
             query = read_query(reference.query, dialect, reference.schema, str(options["now"]))
-        except Refused as error:
+        except RefusedQuery as error:
             raise TaskError(
                 f"task {task.id}: the reference query cannot be used: {error}"
             ) from error

@@ -37,7 +37,7 @@ _FREE = (exp.Placeholder, exp.Parameter, exp.SessionParameter)
 _RANDOM = (exp.Rand, exp.Randn, exp.Uuid)
 
 
-class Refused(ValueError):
+class RefusedQuery(ValueError):
     """A text that is not one query of the kind that is judged; `code` is the verdict's reason."""
 
     def __init__(self, code: str, why: str) -> None:
@@ -61,19 +61,19 @@ def dialect_of(name: str) -> str | None:
         return None
     plain = _DIALECTS.get(plain, plain)
     if plain not in sqlglot.Dialects._value2member_map_:
-        raise Refused("unknown_dialect", f"dialect {name!r} is not known")
+        raise RefusedQuery("unknown_dialect", f"dialect {name!r} is not known")
     return plain
 
 
 def read_query(text: str, dialect: str | None, schema: Schema, now: str) -> Query:
     """The query in `text`. Raises Refused."""
     if len(text) > MAX_CHARS:
-        raise Refused("too_long", f"{len(text)} characters, {MAX_CHARS} are allowed")
+        raise RefusedQuery("too_long", f"{len(text)} characters, {MAX_CHARS} are allowed")
     source = extract_program(text, "sql").strip()
     if not source.strip("; \n\t"):
-        raise Refused("no_query", "the reply holds no query")
+        raise RefusedQuery("no_query", "the reply holds no query")
     if "\0" in source:
-        raise Refused("refused_syntax", "it holds characters that no engine takes")
+        raise RefusedQuery("refused_syntax", "it holds characters that no engine takes")
     try:
         return _read(source, dialect, schema, now)
     except _Unparsed:
@@ -86,7 +86,7 @@ def read_query(text: str, dialect: str | None, schema: Schema, now: str) -> Quer
     return _read(found, dialect, schema, now)
 
 
-class _Unparsed(Refused):
+class _Unparsed(RefusedQuery):
     """A text that is no SQL."""
 
 
@@ -95,15 +95,15 @@ def _read(source: str, dialect: str | None, schema: Schema, now: str) -> Query:
         words = sqlglot.Dialect.get_or_raise(dialect)
         tokens = words.tokenize(source)
         if is_slow_to_parse(tokens):
-            raise Refused("refused_syntax", "it is nested too deeply")
+            raise RefusedQuery("refused_syntax", "it is nested too deeply")
         parsed = words.parser().parse(tokens, source)
         trees = [
             tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)
         ]
         if len(trees) != 1:
-            raise Refused("refused_syntax", f"one statement is judged, got {len(trees)}")
+            raise RefusedQuery("refused_syntax", f"one statement is judged, got {len(trees)}")
         if is_too_deep(trees[0]):
-            raise Refused("refused_syntax", "it is nested too deeply")
+            raise RefusedQuery("refused_syntax", "it is nested too deeply")
         tree = _checked(trees[0].transform(_dollars, copy=False), schema, dialect)
         tree = tree.transform(_lower, copy=False)
         tree = tree.transform(_literal, dialect, copy=False)
@@ -113,7 +113,7 @@ def _read(source: str, dialect: str | None, schema: Schema, now: str) -> Query:
     except SqlglotError as error:
         raise _Unparsed("refused_syntax", f"it does not parse: {_first_line(error)}") from error
     except RecursionError as error:
-        raise Refused("refused_syntax", "it is nested too deeply") from error
+        raise RefusedQuery("refused_syntax", "it is nested too deeply") from error
     return Query(tree, promises_order(tree))
 
 
@@ -123,7 +123,7 @@ def _first_line(error: Exception) -> str:
 
 def _checked(tree: exp.Expr, schema: Schema, dialect: str | None) -> exp.Expr:
     if not isinstance(tree, exp.Query | exp.Values):
-        raise Refused("refused_syntax", f"only queries are judged, not {tree.key.upper()}")
+        raise RefusedQuery("refused_syntax", f"only queries are judged, not {tree.key.upper()}")
     ctes = {cte.alias.lower() for cte in tree.find_all(exp.CTE)}
     names = {c.name for columns in schema.tables.values() for c in columns} | ctes
     names |= set(schema.tables)
@@ -132,29 +132,31 @@ def _checked(tree: exp.Expr, schema: Schema, dialect: str | None) -> exp.Expr:
         names |= {column.name.lower() for column in alias.columns}
     nodes = list(tree.walk())
     if len(nodes) > MAX_NODES:
-        raise Refused("too_long", f"{len(nodes)} parts, {MAX_NODES} are allowed")
+        raise RefusedQuery("too_long", f"{len(nodes)} parts, {MAX_NODES} are allowed")
     for kind, most in ((exp.Table, MAX_TABLES), (exp.Join, MAX_JOINS)):
         count = sum(isinstance(node, kind) for node in nodes)
         if count > most:
-            raise Refused("too_long", f"{count} of {kind.key}, {most} are allowed")
+            raise RefusedQuery("too_long", f"{count} of {kind.key}, {most} are allowed")
     for node in nodes:
         if isinstance(node, _CHANGING):
-            raise Refused("refused_syntax", f"{node.key.upper()} is refused: queries only read")
+            raise RefusedQuery(
+                "refused_syntax", f"{node.key.upper()} is refused: queries only read"
+            )
         if isinstance(node, exp.Select) and not node.expressions:
             # DuckDB's reader is not to be trusted with it: one of thousands ended its process.
-            raise Refused("refused_syntax", "a SELECT without columns is refused")
+            raise RefusedQuery("refused_syntax", "a SELECT without columns is refused")
         if isinstance(node, _FREE):
-            raise Refused("refused_syntax", "placeholders and variables are refused")
+            raise RefusedQuery("refused_syntax", "placeholders and variables are refused")
         if isinstance(node, _RANDOM):
-            raise Refused("refused_syntax", "random numbers are refused: no two runs agree")
+            raise RefusedQuery("refused_syntax", "random numbers are refused: no two runs agree")
         if isinstance(node, exp.Func) and not is_allowed(node):
-            raise Refused(
+            raise RefusedQuery(
                 "refused_syntax", f"the function {name_of(node)} is not among the allowed"
             )
         if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
             name = node.name.lower()
             if name not in schema.tables and name not in ctes:
-                raise Refused("unknown_table", f"there is no table {node.name!r}")
+                raise RefusedQuery("unknown_table", f"there is no table {node.name!r}")
             if node.args.get("db"):
                 node.set("db", None)
                 node.set("catalog", None)

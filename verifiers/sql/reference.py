@@ -16,7 +16,7 @@ from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verifiers.sql.databases import Database
 from verigym.verifiers.sql.guess import guessed_tables
-from verigym.verifiers.sql.read import Refused, dialect_of
+from verigym.verifiers.sql.read import RefusedQuery, dialect_of
 from verigym.verifiers.sql.schema import Schema, read_schema
 
 _OPTIONS = {
@@ -118,7 +118,7 @@ def _from_script(script: str, dialect: str, task_id: str) -> tuple[dict[str, Any
                     )
             rows[name] = [list(row) for row in db.execute(f'SELECT * FROM "{quoted}"')]
         return schema, rows
-    except (sqlite3.Error, SqlglotError, Refused) as error:
+    except (sqlite3.Error, SqlglotError, RefusedQuery) as error:
         raise TaskError(f"task {task_id}: the setup script fails: {error}") from error
     finally:
         db.close()
@@ -128,7 +128,7 @@ def _guessed(query: str, dialect: str, task_id: str) -> dict[str, Any]:
     """Tables and columns as far as the reference query names them; kinds are inferred later."""
     try:
         tree = sqlglot.parse_one(query, read=dialect_of(dialect))
-    except (SqlglotError, Refused) as error:
+    except (SqlglotError, RefusedQuery) as error:
         raise TaskError(f"task {task_id}: the reference query cannot be used: {error}") from error
     tables = guessed_tables(tree)
     if not tables:

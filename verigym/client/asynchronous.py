@@ -14,10 +14,10 @@ from verigym.canonical import JSON
 from verigym.client import calls
 from verigym.client.async_sender import AsyncSender
 from verigym.client.calls import WAIT_S
-from verigym.client.streams import Stream
+from verigym.client.streams import VerdictStream
 from verigym.client.types import EnvInfo, Job, Numbered, Session, SessionState, Step, TaskInfo
 from verigym.levels import Difficulty
-from verigym.service import Batch, Failed, GroupBatch, VerifierInfo
+from verigym.service import Failed, GroupBatch, VerdictBatch, VerifierInfo
 from verigym.task import Task
 from verigym.verdict import Verdict, VerifierFault
 
@@ -46,7 +46,7 @@ class AsyncClient(AsyncSender):
         params: Mapping[str, JSON] | None = None,
     ) -> Verdict:
         """Return the verdict on one submission; a fault if the service gave none."""
-        batch = Batch.of(verifier, [(task, submission)], params, self.timeout_s)
+        batch = VerdictBatch.of(verifier, [(task, submission)], params, self.timeout_s)
         if not batch.bodies:
             return batch.fill([])[0]
         try:
@@ -63,7 +63,7 @@ class AsyncClient(AsyncSender):
         params: Mapping[str, JSON] | None = None,
     ) -> list[Verdict]:
         """Return the verdicts in order, from one request, which `timeout_s` bounds as a whole."""
-        batch = Batch.of(verifier, items, params, self.timeout_s)
+        batch = VerdictBatch.of(verifier, items, params, self.timeout_s)
         if not batch.bodies:
             return batch.fill([])
         try:
@@ -102,7 +102,7 @@ class AsyncClient(AsyncSender):
 
         Closing the iterator early stops the work at the service; see `contextlib.aclosing`.
         """
-        stream = Stream(Batch.of(verifier, items, params, self.timeout_s))
+        stream = VerdictStream(VerdictBatch.of(verifier, items, params, self.timeout_s))
         for numbered in stream.here():
             yield numbered
         deadline = time.monotonic() + self.timeout_s

@@ -12,10 +12,10 @@ from verigym.canonical import JSON
 from verigym.client import calls
 from verigym.client.calls import WAIT_S
 from verigym.client.sender import Sender
-from verigym.client.streams import Stream
+from verigym.client.streams import VerdictStream
 from verigym.client.types import EnvInfo, Job, Numbered, Session, SessionState, Step, TaskInfo
 from verigym.levels import Difficulty
-from verigym.service import Batch, Failed, GroupBatch, VerifierInfo
+from verigym.service import Failed, GroupBatch, VerdictBatch, VerifierInfo
 from verigym.task import Task
 from verigym.verdict import Verdict, VerifierFault
 
@@ -49,7 +49,7 @@ class Client(Sender):
         params: Mapping[str, JSON] | None = None,
     ) -> Verdict:
         """Return the verdict on one submission; a fault if the service gave none."""
-        batch = Batch.of(verifier, [(task, submission)], params, self.timeout_s)
+        batch = VerdictBatch.of(verifier, [(task, submission)], params, self.timeout_s)
         if not batch.bodies:
             return batch.fill([])[0]
         try:
@@ -66,7 +66,7 @@ class Client(Sender):
         params: Mapping[str, JSON] | None = None,
     ) -> list[Verdict]:
         """Return the verdicts in order, from one request, which `timeout_s` bounds as a whole."""
-        batch = Batch.of(verifier, items, params, self.timeout_s)
+        batch = VerdictBatch.of(verifier, items, params, self.timeout_s)
         if not batch.bodies:
             return batch.fill([])
         try:
@@ -105,7 +105,7 @@ class Client(Sender):
 
         Leaving the loop early stops the work at the service.
         """
-        stream = Stream(Batch.of(verifier, items, params, self.timeout_s))
+        stream = VerdictStream(VerdictBatch.of(verifier, items, params, self.timeout_s))
         yield from stream.here()
         deadline = time.monotonic() + self.timeout_s
         attempt = 1

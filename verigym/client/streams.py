@@ -9,7 +9,7 @@ import msgspec
 from verigym import service
 from verigym.client.address import MAX_ANSWER_BYTES
 from verigym.client.types import Numbered
-from verigym.service import Batch, Failed, Refused
+from verigym.service import Failed, Refused, VerdictBatch
 from verigym.verdict import Verdict
 
 ACCEPT = {"Accept": "application/x-ndjson"}
@@ -26,10 +26,10 @@ class _Line(msgspec.Struct):
     error: _Error | None = None
 
 
-class Stream:
+class VerdictStream:
     """The verdicts of a batch in order of arrival, each exactly once."""
 
-    def __init__(self, batch: Batch) -> None:
+    def __init__(self, batch: VerdictBatch) -> None:
         self._batch = batch
         unknown = (i for i, verdict in enumerate(batch.verdicts) if verdict is None)
         self.left = dict(zip(unknown, batch.bodies, strict=True))

@@ -30,9 +30,9 @@ from verigym.sandbox.docker.engine import (  # noqa: E402
     sweep,
 )
 from verigym.sandbox.job import Job, JobStatus, Limits  # noqa: E402
-from verigym.sandbox.step import Step  # noqa: E402
+from verigym.sandbox.step import ProgramRun  # noqa: E402
 
-SHAPE = Shape.of(Step(argv=("true",)))
+SHAPE = Shape.of(ProgramRun(argv=("true",)))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from verigym.sandbox.docker.conversation import Ending
 from verigym.sandbox.docker.frames import CHUNK, FrameError, Frames, frame, frames_of, job_frames
 from verigym.sandbox.job import Limits
-from verigym.sandbox.step import Step
+from verigym.sandbox.step import ProgramRun
 
 KINDS = st.sampled_from([b"O", b"E", b"S", b"X", b"D"])
 
@@ -70,9 +70,9 @@ def test_data_is_cut_into_frames(size):
 
 
 def test_a_job_for_a_machine_without_a_filter():
-    first = next(job_frames(Step(argv=("true",)), "m68k", stream=False))
+    first = next(job_frames(ProgramRun(argv=("true",)), "m68k", stream=False))
     assert json.loads(first[5:])["filter"] == ""
-    first = next(job_frames(Step(argv=("true",)), "aarch64", stream=False))
+    first = next(job_frames(ProgramRun(argv=("true",)), "aarch64", stream=False))
     assert len(bytes.fromhex(json.loads(first[5:])["filter"])) % 8 == 0
 
 
@@ -109,7 +109,7 @@ LIES = {
 
 @pytest.mark.parametrize("lie", LIES)
 def test_a_container_that_lies_is_found_out(lie):
-    step = Step(argv=("true",), fetch=("f*",), limits=Limits(output_bytes=100, inodes=10))
+    step = ProgramRun(argv=("true",), fetch=("f*",), limits=Limits(output_bytes=100, inodes=10))
     ending = Ending()
 
     def tell():

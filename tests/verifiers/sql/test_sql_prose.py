@@ -2,7 +2,7 @@
 
 import pytest
 
-from verigym.verifiers.sql.read import Refused, read_query
+from verigym.verifiers.sql.read import RefusedQuery, read_query
 from verigym.verifiers.sql.schema import read_schema
 
 SCHEMA = read_schema({"tables": {"sale": {"id": "INT", "fee": "INT"}}})
@@ -42,5 +42,5 @@ def test_the_one_query_in_prose_is_read(reply, dialect):
     ],
 )
 def test_two_queries_or_none_are_refused(reply):
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedQuery):
         read(reply)

@@ -8,7 +8,7 @@ import pytest
 import verigym
 from verigym.errors import RequestError
 from verigym.verifiers.sql.cases import seeds, task_of
-from verigym.verifiers.sql.read import Refused, read_query
+from verigym.verifiers.sql.read import RefusedQuery, read_query
 from verigym.verifiers.sql.schema import read_schema
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "sql_query.jsonl"
@@ -168,5 +168,5 @@ def test_no_function_reads_the_clock(asked):
 )
 def test_a_select_without_columns_reaches_no_engine(empty):
     schema = read_schema({"tables": {"t": {"id": "INT"}, "r": {"a": "INT"}}})
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedQuery):
         read_query(empty, "sqlite", schema, "2024-02-15 12:00:00")
