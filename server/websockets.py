@@ -53,7 +53,8 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
     async def send(self, message: ASGISendEvent) -> None:
         text = message.get("text") if message["type"] == "websocket.send" else None
         is_open = self.handshake_complete and self.conn.state is State.OPEN
-        if not isinstance(text, str) or not is_open or not self.writable.is_set():
+        is_there = self.writable.is_set() and not self.disconnected
+        if not isinstance(text, str) or not is_open or not is_there:
             await super().send(message)
             return
         data = text.encode()

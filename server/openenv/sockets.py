@@ -114,7 +114,8 @@ async def _serve(
     except _Unusable as unusable:
         await _send(socket, _error("SESSION_ERROR", str(unusable)))
     if socket.application_state is WebSocketState.CONNECTED:
-        with contextlib.suppress(RuntimeError):  # the client was faster
+        # The client was faster.
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):
             await socket.close()
 
 
