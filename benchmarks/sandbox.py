@@ -3,11 +3,12 @@
     python benchmarks/sandbox.py --rounds 7 --flat 20000
 
 Every method runs the same program and reads its output, each in a session of its own, in turns within
-each round, at concurrency 1, 2, 4 and 8. `subprocess` and `bwrap` start `--python`, by default this
-environment's interpreter or the one below it, whichever starts faster here (what lies in their
-site-packages can make a large difference); for the program that imports numpy they get its folder in
-PYTHONPATH. `bwrap` (Debian's bubblewrap) unshares all it can, with read-only system folders and a tmpfs;
-it is left out, and said so, where it is not installed.
+each round, at concurrency 1, 2, 4 and 8. `subprocess`, `lean` and `bwrap` start `--python`, by default
+this environment's interpreter or the one below it, whichever starts faster here (what lies in their
+site-packages can make a large difference). `lean` is `python3 -I -S`, the fastest honest start: it reads
+neither environment variables nor site-packages. For the program that imports numpy they get its folder
+in PYTHONPATH, `lean` in `sys.path`. `bwrap` (Debian's bubblewrap) unshares all it can, with read-only
+system folders and a tmpfs; it is left out, and said so, where it is not installed.
 
 Prints medians with least and most over the rounds, and ratios of the medians, and writes JSON with
 every figure (`--out`, by default results/sandbox.json). `--flat N` then runs N trivial jobs more and
@@ -63,6 +64,7 @@ def main() -> None:
             methods = {
                 "verigym": in_sandbox(sandbox, program),
                 "subprocess": plain(program, python),
+                "lean": lean(program, python),
             }
             if shutil.which("bwrap"):
                 methods["bwrap"] = in_bwrap(program, python)
@@ -102,6 +104,12 @@ def faster(*pythons: str | None) -> str:
 
 def plain(program: str, python: str) -> Callable[[], None]:
     return command(program, [python, "-c", PROGRAMS[program][0]])
+
+
+def lean(program: str, python: str) -> Callable[[], None]:
+    folders = "".join(f"sys.path.append({folder!r})\n" for folder in numpy_folder(program))
+    source = f"import sys\n{folders}{PROGRAMS[program][0]}" if folders else PROGRAMS[program][0]
+    return command(program, [python, "-I", "-S", "-c", source])
 
 
 def in_bwrap(program: str, python: str) -> Callable[[], None]:

@@ -7,7 +7,8 @@ speaks to it over as many WebSockets as there are clients, each of which sends i
 answer to the last has come (a few lines of frames by hand, the same for both). `openenv-core` is
 installed into a virtual environment of its own under a temporary folder unless `--openenv-python`
 names one that has it. OpenEnv's echo environment is asked by its tool `echo_message`, as its client
-does, and also as a plain environment without tools, which costs it less. Prints steps a second (median,
+does, and also as a plain environment without tools, which costs it less. At last OpenEnv's own client
+(`GenericEnvClient`, one at a time) steps both echo environments without tools. Prints steps a second (median,
 least and most), milliseconds a step, processor time of the server a step, failures, and the ratios;
 exits with 1 where a step failed or the ratio is below 10.
 """
@@ -30,10 +31,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-CLIENTS = (16, 64, 256)
+CLIENTS = (1, 16, 64, 256)
 BAR = 10.0
 WARM_S = 0.5
 START_S = 60.0
+_OWN_URL = {"verigym": "/openenv/echo/echo-v0", "openenv plain": ""}
+"""Base URL of what OpenEnv's own client plays."""
 
 _OPENENV = '''
 import sys
@@ -146,6 +149,31 @@ class Echo(Env):
     def solve(self, state):
         return ""
 '''
+
+
+_OWN_CLIENT = """
+import json
+import sys
+import time
+
+from openenv.core.generic_client import GenericEnvClient
+
+url, seconds, warm = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
+with GenericEnvClient(base_url=url).sync() as client:
+    client.reset()
+    times = []
+    began = time.perf_counter()
+    while (before := time.perf_counter()) < began + warm + seconds:
+        client.step({"message": "hello"})
+        if before > began + warm:
+            times.append(time.perf_counter() - before)
+times.sort()
+print(json.dumps({
+    "steps_per_s": round(len(times) / seconds, 1),
+    "p50_ms": round(times[len(times) // 2] * 1e3, 3),
+    "p99_ms": round(times[int(len(times) * 0.99)] * 1e3, 3),
+}))
+"""
 
 
 class Client(asyncio.Protocol):
@@ -383,6 +411,7 @@ def main() -> int:
         print(json.dumps(uvloop.run(load(kind, int(port), int(clients), given.seconds, int(pid)))))
         return 0
     runs: dict[str, dict[int, list[dict[str, Any]]]] = {}
+    own_client: dict[str, list[dict[str, Any]]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         python = prepare(folder, given.openenv_python)
@@ -399,13 +428,33 @@ def main() -> int:
                         run = json.loads(said)
                         runs.setdefault(kind, {}).setdefault(clients, []).append(run)
                         print(turn, kind, clients, run, file=sys.stderr, flush=True)
-    report = summary(runs, given)
+                    if kind in _OWN_URL:
+                        url = f"http://127.0.0.1:{port}{_OWN_URL[kind]}"
+                        call = ("-c", _OWN_CLIENT, url, str(given.seconds), str(WARM_S))
+                        said = subprocess.run(
+                            [python, *call], stdout=subprocess.PIPE, check=True
+                        ).stdout
+                        own_client.setdefault(kind, []).append(json.loads(said))
+                        print(turn, kind, "OpenEnv's client", said, file=sys.stderr, flush=True)
+    report = {**summary(runs, given), "own_client": of_own_client(own_client)}
     text = json.dumps(report, indent=2)
     if given.out:
         given.out.parent.mkdir(parents=True, exist_ok=True)
         given.out.write_text(text + "\n")
     print(text)
     return 0 if report["ok"] else 1
+
+
+def of_own_client(runs: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """Medians of OpenEnv's own client, and our rate divided by that of OpenEnv's server."""
+    medians: dict[str, Any] = {
+        kind: {name: statistics.median(run[name] for run in each) for name in each[0]}
+        for kind, each in runs.items()
+    }
+    if len(medians) == len(_OWN_URL):
+        ours, theirs = (medians[kind]["steps_per_s"] for kind in _OWN_URL)
+        medians["ratio"] = round(ours / theirs, 2)
+    return medians
 
 
 def summary(
