@@ -226,6 +226,8 @@ def _as_asked(gold: str, answer: str, ctx: Context) -> str | None:
     if "\\in" not in gold:
         read = _DECLARED.sub("", read)
     point = sole_point(read) if gold[:1] == "(" else None
+    if point == "":
+        return None
     return spelled_out(
         point or _compared(read, ctx.question) or _continued(read, ctx.question), ctx.question
     )

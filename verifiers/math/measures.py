@@ -47,6 +47,11 @@ _HOW = (
 _LENGTHS = re.compile(
     r"(?<=\d)[\s\-$}]*(?:\\(?:text|mathrm)\s*\{\s*)?(cm|mm|km|m|ft|feet|foot|in|inch(?:es)?|yd|yards?|miles?|met(?:er|re)s?|centimet(?:er|re)s?|kilomet(?:er|re)s?|millimet(?:er|re)s?|dm)(?![A-Za-z/])"
 )
+_COUNTS = re.compile(r"\bhow many (?!dollars|cents|euros?|pounds|coins|pennies)", re.IGNORECASE)
+_PRICED = re.compile(
+    r"[$€£¥]|\b(?:dollars?|cents?|euros?|pounds?|costs?|prices?|pa(?:y|ys|id)|money|earn\w*|s(?:old|ells?)|spen[dt]\w*|worth|bills?|coins?)\b",
+    re.IGNORECASE,
+)
 _ASKS_PERCENT = re.compile(
     r"\b(?:what|which|by what|find the|as a|calculate the)\s+(?:\w+ ){0,2}?(?:per ?cent|percentage)\b",
     re.IGNORECASE,
@@ -73,6 +78,8 @@ def length_of(question: str) -> Unit | None:
 def is_unfit(unit: Unit, question: str) -> bool:
     """Return True if a unit is of another measure than the question asks for."""
     if _ASKS_PERCENT.search(question) and unit.dims:
+        return True
+    if unit.dims in _MONEY and _COUNTS.search(question) and not _PRICED.search(question):
         return True
     wanted = asked_dims(question)
     if wanted is None or (not unit.dims and not unit.degree):

@@ -14,8 +14,17 @@ _OTHER = re.compile(
 )
 
 
+_ALTERED = re.compile(
+    r"\b(?:close to|near|reflected|reflection|rotated|not (?:at|on)|does not|doesn't|never)\b",
+    re.IGNORECASE,
+)
+
+
 def sole_point(text: str) -> str | None:
-    """The point that a text in words holds; None without words, with another number, or with a doubt or denial."""
+    """The point that a text in words holds; None without words, with another number, or with a doubt.
+
+    Empty if the words deny or move the point: "the reflection of (4, 0)".
+    """
     if len(text) > 200 or "(" not in text:
         return None
     found = list(_POINT.finditer(text))
@@ -26,6 +35,8 @@ def sole_point(text: str) -> str | None:
     if before and not before[-1:].isspace() and before[-1:] not in ":=":
         return None  # an operation: gcd(4, 6)
     rest = f"{before} {after}"
+    if _ALTERED.search(rest):
+        return ""
     if re.search(r"[\d=<>\\+*/^?]", rest) or _OTHER.search(rest):
         return None
     return found[0][0]
