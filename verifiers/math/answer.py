@@ -28,6 +28,7 @@ from verigym.verifiers.math.context import Context, context_of
 from verigym.verifiers.math.corruption import mended
 from verigym.verifiers.math.extract import Found, extract
 from verigym.verifiers.math.forms import FORMS, Form
+from verigym.verifiers.math.instructions import asks_factors, disobeys
 from verigym.verifiers.math.languages import reads_decimal_comma, to_english, with_points
 from verigym.verifiers.math.several_parts import (
     Parts,
@@ -136,6 +137,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
     def _compare(self, task: Task, submission: JSON) -> Verdict:
         golds, question = reference_of(task)
         form = form_of(task) or self.settings.form
+        if form == "any" and asks_factors(question):
+            form = "factored"
         if not isinstance(submission, str):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
         if len(submission) > MAX_REPLY_CHARS:
@@ -164,6 +167,13 @@ class AnswerVerifier(Verifier[AnswerParams]):
         if sides is not None:
             golds = (sides,)
             found = Found(sides_in(found.answer, submission), tuple(map(sides_in, found.also)))
+        if all(disobeys(gold, found.answer, question) for gold in written):
+            return scored(
+                0.0,
+                "wrong_answer",
+                "the answer does not follow the question's instruction",
+                {**parts, "correct": 0.0},
+            )
         rung = self._rung(golds, found.answer, ctx)
         if not rung and any(_is_copied(gold, found.answer, submission) for gold in written):
             rung = "text"
