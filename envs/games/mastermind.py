@@ -15,7 +15,7 @@ from verigym.verifiers.games.guessing import Guesses, code_marks
 SIZES = {
     1: (2, 6, 8),
     2: (3, 6, 8),
-    3: (3, 8, 9),
+    3: (3, 7, 9),
     4: (4, 6, 10),
     5: (4, 9, 12),
     6: (5, 8, 12),
