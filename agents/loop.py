@@ -53,7 +53,7 @@ __all__ = ["EnvPool", "FaultLimit", "Ledger", "Plan", "Settings", "plan_groups",
 
 # How long a call that is under way may go on once the loop is interrupted.
 _STOP_S = 2.0
-_TELL_EVERY_S = 1.0
+_REPORT_EVERY_S = 1.0
 # A verifier's client may itself repeat a call for a while before it gives up; say so meanwhile.
 _SLOW_STEP_S = 3.0
 
@@ -155,7 +155,7 @@ class _Game:
         self.n_timers = 0
         self.first_keys: dict[str, str] = {}
         self.jitter = random.Random()  # decides when to try again, never what is played
-        self.told = float("-inf")
+        self.reported_at = float("-inf")
 
     def _deal(self) -> None:
         """Assign neighbouring plans to one cohort; groups stay together as far as sizes allow."""
@@ -218,7 +218,7 @@ class _Game:
         except Empty:
             waited_s = max(self.steppers.oldest_s(), self.askers.oldest_s())
             if waited_s > _SLOW_STEP_S:
-                self._tell(
+                self._report_wait(
                     f"an environment step, with its verifier, under way for {waited_s:.0f} s"
                 )
             return
@@ -482,13 +482,13 @@ class _Game:
         # The last try falls on the end of patience, not a whole pause before it.
         self._later(min(left_s, pause_s * self.jitter.uniform(0.5, 1.0)), again)
         waited_s = now - trouble.since
-        self._tell(f"{detail} ({waited_s:.0f} s of {self.settings.patience_s:g})")
+        self._report_wait(f"{detail} ({waited_s:.0f} s of {self.settings.patience_s:g})")
         return True
 
-    def _tell(self, what: str) -> None:
+    def _report_wait(self, what: str) -> None:
         now = time.monotonic()
-        if now - self.told >= _TELL_EVERY_S:
-            self.told = now
+        if now - self.reported_at >= _REPORT_EVERY_S:
+            self.reported_at = now
             self.on_wait(f"waiting for {what}")
 
     def _fault(self, live: Live, cause: str, detail: str) -> None:

@@ -81,7 +81,7 @@ class Workers:
         self._jobs.put(job)
 
     def expire(self) -> list[ThreadCall]:
-        """Abandon the jobs that are over their deadline, replace their threads, and give them."""
+        """Abandon the jobs that are over their deadline, replace their threads, and return the jobs."""
         now = time.monotonic()
         with self._lock:
             expired = [job for job in self._running if job.ends <= now]
@@ -90,7 +90,7 @@ class Workers:
         return expired
 
     def next_deadline(self) -> float | None:
-        """When `expire` next has something to do, on the monotonic clock."""
+        """Return the time of the next deadline on the monotonic clock; None if no call is running."""
         with self._lock:
             return min((job.ends for job in self._running), default=None)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SUMMARY = {
     "strong": "Every required layer is active: the local backend runs as it is meant to.",
     "weaker": (
-        "Namespaces are missing. The local backend refuses, unless told to do with Landlock, the system "
+        "Namespaces are missing. The local backend refuses to run, unless configured to use Landlock, the system "
         "call filter and limits alone."
     ),
     "refused": "Too much is missing: the local backend refuses. Use the docker or remote backend.",

@@ -1,4 +1,4 @@
-"""Runs the service on uvicorn until it is told to stop."""
+"""Runs the service on uvicorn until a signal stops it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ CAPS = Limits(
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Raises ConfigError where the values cannot be used together."""
+    """Raise ConfigError if the values contradict each other."""
 
     host: str = "127.0.0.1"
     """Address to bind. Any but a loopback address needs `key` or `keys`."""

@@ -1,7 +1,7 @@
-"""Lets programs run a few at once; callers who wait take turns.
+"""Limits how many programs run at once; waiting callers take turns.
 
-The next to start is a program of the caller who has the fewest running. Where others hold all places,
-a caller who has none running gets one more: programs may take minutes, and no key holds up another.
+The next program to start is that of the caller with the fewest running. If others hold all slots, a caller
+without a running program gets an extra one: programs may take minutes, and no key may block another.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import Counter, deque
 
 
 class Turn:
-    """A place for one program of `caller`; `ready` is done when it may run."""
+    """Slot for one program of `caller`; `ready` is done when the program may run."""
 
     def __init__(self, caller: str) -> None:
         self.caller = caller
@@ -19,7 +19,7 @@ class Turn:
 
 
 class Turns:
-    """Gives out `most` places, and one more as the module says. On the event loop."""
+    """Hands out `most` slots, and the extra one of the module's docstring. Runs on the event loop."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -27,18 +27,18 @@ class Turns:
         self._waiting: dict[str, deque[Turn]] = {}
 
     def may_start(self, caller: str) -> bool:
-        """Tell if a program of `caller` could run now."""
+        """Return True if a program of `caller` could run now."""
         return caller not in self._waiting and self._has_place(caller)
 
     def enter(self, caller: str) -> Turn:
-        """Ask for a place; give it back with `leave`, also one that was not waited for."""
+        """Request a slot; return it with `leave`, even if `ready` was never awaited."""
         turn = Turn(caller)
         self._waiting.setdefault(caller, deque()).append(turn)
         self._start_next()
         return turn
 
     def leave(self, turn: Turn) -> None:
-        """Give the place back, or stop waiting for it."""
+        """Return the slot, or cancel the wait for it."""
         if turn.ready.done():
             self._running[turn.caller] -= 1
         else:

@@ -35,7 +35,7 @@ _numbers = itertools.count()
 
 _BUSY: Final = 429
 _TELL_S: Final = 1.0
-"""Of requests refused for want of room one in so long is logged, with how many there were: a line for
+"""Requests refused for lack of capacity are logged once in so many seconds, with their number: a line for
 each would take the time from those that were admitted."""
 
 
