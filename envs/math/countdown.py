@@ -39,9 +39,14 @@ class Level:
 
 
 LEVELS = {
+    1: Level(2, 30, 5, 99),
     2: Level(3, 10, 10, 50),
+    3: Level(4, 8, 10, 50),
     4: Level(4, 25, 20, 100),
+    5: Level(5, 50, 50, 300),
     6: Level(6, 100, 100, 999),
+    7: Level(6, 100, 2000, 9999),
+    8: Level(7, 100, 1000, 9999),
 }
 
 
@@ -59,13 +64,14 @@ class Countdown(Env[Board]):
 
     Every task is drawn by combining its numbers at random, so that it has a solution whose
     intermediate results are positive whole numbers. An action is valid if an answer can be read in
-    it. `max_turns` changes nothing: the first answer ends the episode.
+    it. `max_turns` changes nothing: the first answer ends the episode. The levels end at 8, which
+    takes about 10,000 joins of two numbers: beyond it a search for a solution takes seconds.
     """
 
     id: ClassVar[str] = "verigym/math/countdown-v0"
     verifier_id: ClassVar[str] = "math/countdown"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
+    levels: ClassVar[int] = 8
     max_observation_chars: ClassVar[int] = 1024
     max_action_chars: ClassVar[int] = 1 << 16
 
@@ -113,9 +119,13 @@ class Countdown(Env[Board]):
     def turns_allowed(self, task: Task) -> int:
         return 1
 
+    @override
     def work(self, state: Board) -> int:
-        """One operation joins two numbers."""
-        return len(state.numbers) - 1
+        """Count the joins of two numbers that the search tries until it finds a solution."""
+        search = _Search(whole=True)
+        search.tabulate(state.numbers)
+        search.find(state.numbers, state.target)
+        return search.operations
 
     @override
     def key(self, state: Board) -> JSON:
@@ -165,9 +175,16 @@ class _Search:
     """Works backwards from the target; sets of up to three numbers are tabulated forwards."""
 
     def __init__(self, whole: bool) -> None:
+        self.operations = 0
         self._whole = whole
         self._table = cache(self._tabulate)
         self._failed: set[tuple[tuple[int, ...], Number]] = set()
+
+    def tabulate(self, numbers: tuple[int, ...]) -> None:
+        """Fill the tables of all sets of up to three of the numbers."""
+        for size in range(1, min(3, len(numbers)) + 1):
+            for some in combinations(numbers, size):
+                self._table(some)
 
     def find(self, numbers: tuple[int, ...], target: Number) -> str | None:
         if len(numbers) <= 3:
@@ -177,6 +194,7 @@ class _Search:
         for small, rest in _halves(numbers):
             for value, text in self._table(small).items():
                 for needed, form in self._inverses(value, target):
+                    self.operations += 1
                     other = self.find(rest, needed)
                     if other is not None:
                         return form.format(text, other)
@@ -191,6 +209,7 @@ class _Search:
         for small, rest in _halves(numbers):
             for a, left in self._table(small).items():
                 for b, right in self._table(rest).items():
+                    self.operations += 1
                     high, low, first, second = (
                         (a, b, left, right) if a >= b else (b, a, right, left)
                     )
