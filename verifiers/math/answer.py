@@ -150,8 +150,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
         commas = any(reads_decimal_comma(gold, question) for gold in written)
         found = extract(submission, self.settings.extract, question, commas=commas)
         if not found.answer:
-            several = "more than one" in found.why
-            return unusable("several_answers" if several else "no_answer", found.why)
+            unclear = "more than one" in found.why
+            return unusable("several_answers" if unclear else "no_answer", found.why)
         if any(len(text) > MAX_ANSWER_CHARS for text in (found.answer, *found.also)):
             return unusable("too_long", f"an answer has at most {MAX_ANSWER_CHARS} characters")
         ctx = _context(
