@@ -357,9 +357,12 @@ def test_retry_after_is_waited_for(told, least, most):
 @pytest.mark.parametrize("autoreset", ["NextStep", "SameStep"])
 def test_what_a_vector_step_submits_is_judged_in_one_request(service, autoreset, monkeypatch):
     requests = []
-    plain = Client._send
+    one, streamed = Client._send, Client._chunks
     monkeypatch.setattr(
-        Client, "_send", lambda self, *call: requests.append(call[1]) or plain(self, *call)
+        Client, "_send", lambda self, *call: requests.append(call[1]) or one(self, *call)
+    )
+    monkeypatch.setattr(
+        Client, "_chunks", lambda self, *call: requests.append("batch") or streamed(self, *call)
     )
 
     def played(**options):
