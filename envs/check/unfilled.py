@@ -34,6 +34,5 @@ UNFILLED = frozenset(
         "sql/scale",
         "sql/tables",
         "tools/multi",
-        "web/forms",
     ]
 )

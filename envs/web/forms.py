@@ -18,7 +18,7 @@ from verigym.envs.web.order import Order
 from verigym.envs.web.pages import Page, as_text, started
 from verigym.envs.web.registration import Registration
 from verigym.envs.web.rooms import Rooms
-from verigym.envs.web.site import ChoreSite
+from verigym.envs.web.site import ChoreSite, facts_of, together
 from verigym.errors import RequestError, TaskError
 from verigym.task import Task
 
@@ -28,7 +28,8 @@ SITES: dict[str, ChoreSite] = {
 
 
 class Forms(Env[BrowserSession]):
-    """A chore on a small web site; what its tables hold at the end is judged by `tools/state`.
+    """A chore on a small web site, from level 7 on two to eight of a kind; what its tables hold at the end is
+    judged by `tools/state`.
 
     `browser` is `python` (the default: pages as text, nothing is started) or `chromium`: the same pages,
     served on the loopback interface and driven in a real headless browser; needs `verigym[browser]` and a
@@ -38,7 +39,6 @@ class Forms(Env[BrowserSession]):
     id: ClassVar[str] = "verigym/web/forms-v0"
     verifier_id: ClassVar[str] = "tools/state"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
 
     def __init__(self, *, browser: str = "python", **kwargs: Any) -> None:
@@ -52,7 +52,8 @@ class Forms(Env[BrowserSession]):
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
         draws = Draws(rng)
         site = draws.one([one for one in SITES.values() if level in one.sizes])
-        chore = site.pose(draws, site.sizes[level])
+        size, count = site.sizes[level], site.counts.get(level, 1)
+        chore = together([site.pose(draws, size) for _ in range(count)])
         return Draft(
             prompt=f"{chore.words}\n\n{FORM}\nSay done when all is done, and do nothing else.",
             reference={
@@ -121,25 +122,44 @@ class Forms(Env[BrowserSession]):
     @override
     def solve(self, state: BrowserSession) -> str:
         """Enters what is wanted on each page; RequestError if damage was done."""
-        facts = _parts(self.task)[1]["facts"]
         if self._damaged(state):
             raise RequestError("what was done here cannot be taken back")
-        aim = self._site().aim(state.place, facts)
+        return self._next(state)[0]
+
+    @override
+    def work(self, state: BrowserSession) -> int:
+        """Count the chores compared with what is on the site, the lines and controls of the page that is read,
+        and the options of a box up to the one wanted."""
+        return self._next(state)[1]
+
+    def _next(self, state: BrowserSession) -> tuple[str, int]:
+        aim, operations = None, 0
+        for facts in facts_of(_parts(self.task)[1]["facts"]):
+            operations += 1
+            aim = self._site().aim(state.place, facts)
+            if aim is not None:
+                break
         if aim is None:
-            return "done"
+            return "done", operations
         page = self._page(state)
         values = {**started(page), **state.draft}
+        for _ in page.parts:
+            operations += 1
         for number, control in enumerate(page.controls(), 1):
             wanted = aim.fields.get(control.name)
             if wanted is None or control.role == "button" or values[control.name] == wanted:
                 continue
             if control.role == "textbox":
-                return f"type {number} {wanted}"
+                return f"type {number} {wanted}", operations
             if control.role == "combobox":
-                return f"select {number} {wanted}"
+                for option in control.options:
+                    operations += 1
+                    if option == wanted:
+                        break
+                return f"select {number} {wanted}", operations
             if control.role == "checkbox" or control.label == wanted:
-                return f"click {number}"
-        return f"click {_button(page, aim.button)}"
+                return f"click {number}", operations
+        return f"click {_button(page, aim.button)}", operations
 
     def close(self) -> None:
         """Close the browser, if there is one."""

@@ -23,7 +23,17 @@ class Invoices(ChoreSite):
     """Approve some open invoices and no others; an approval cannot be taken back."""
 
     name: ClassVar[str] = "invoices"
-    sizes: ClassVar[Mapping[int, int]] = {2: 6, 4: 16, 6: 36}
+    sizes: ClassVar[Mapping[int, int]] = {
+        2: 6,
+        3: 7,
+        4: 16,
+        5: 22,
+        6: 36,
+        7: 50,
+        8: 72,
+        9: 120,
+        10: 200,
+    }
 
     @override
     def show(self, place: Place) -> Page:

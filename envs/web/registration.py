@@ -38,7 +38,19 @@ class Registration(ChoreSite):
     """Register one person; there is no way to change a registration."""
 
     name: ClassVar[str] = "registration"
-    sizes: ClassVar[Mapping[int, int]] = {2: 3, 4: 5, 6: 8}
+    sizes: ClassVar[Mapping[int, int]] = {
+        1: 3,
+        2: 3,
+        3: 3,
+        4: 5,
+        5: 5,
+        6: 8,
+        7: 8,
+        8: 8,
+        9: 8,
+        10: 8,
+    }
+    counts: ClassVar[Mapping[int, int]] = {3: 2, 7: 2, 8: 3, 9: 5, 10: 8}
 
     @override
     def show(self, place: Place) -> Page:

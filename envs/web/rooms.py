@@ -20,7 +20,7 @@ class Rooms(ChoreSite):
     """Book the first slot that fits; a booking cannot be taken back."""
 
     name: ClassVar[str] = "rooms"
-    sizes: ClassVar[Mapping[int, int]] = {2: 1, 4: 2, 6: 3}
+    sizes: ClassVar[Mapping[int, int]] = {2: 1, 3: 2, 4: 2, 5: 3, 6: 3}
 
     @override
     def show(self, place: Place) -> Page:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -39,6 +39,8 @@ class ChoreSite(ABC):
     name: ClassVar[str]
     sizes: ClassVar[Mapping[int, int]]
     """Sizes of its chores by level; a level that is missing here has none."""
+    counts: ClassVar[Mapping[int, int]] = {}
+    """Number of chores in a task by level, where it is not 1."""
 
     @abstractmethod
     def show(self, place: Place) -> Page:
@@ -55,6 +57,26 @@ class ChoreSite(ABC):
     @abstractmethod
     def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
         """Return the next step for a chore with these facts; None if its goals are met."""
+
+
+def together(chores: Sequence[Chore]) -> Chore:
+    """Return several chores on the tables of the first as one; each only adds rows. One stays as it is."""
+    if len(chores) == 1:
+        return chores[0]
+    words = "\n".join(f"{n}. {chore.words}" for n, chore in enumerate(chores, 1))
+    return Chore(
+        words=f"Do all of these:\n{words}",
+        tables=chores[0].tables,
+        goals=[goal for chore in chores for goal in chore.goals],
+        facts={"each": [chore.facts for chore in chores]},
+        turns=sum(chore.turns for chore in chores),
+        kept=chores[0].kept,
+    )
+
+
+def facts_of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the facts of each chore of a task."""
+    return list(facts["each"]) if "each" in facts else [dict(facts)]
 
 
 def added(tables: Tables, table: str, row: Row) -> Tables:

@@ -321,3 +321,19 @@ def test_references_are_plain_data():
     for site in SITES:
         for task in tasks(site, 3):
             assert json.loads(json.dumps(task.reference)) == task.reference
+
+
+def test_several_chores_of_a_kind_are_all_to_be_done():
+    env = verigym.make("web/forms-v0", difficulty=7)
+    for site in ("registration", "order"):
+        seed = next(s for s in range(100) if env.sample_task(s).tags == (site,))
+        env.reset(seed=seed)
+        assert env.task.prompt.startswith("Do all of these:\n1. ")
+        rewards, over, acts = 0.0, False, []
+        while not over:
+            acts.append(env.oracle())
+            _, reward, over, _, _ = env.step(acts[-1])
+            rewards += reward
+        assert rewards == 1
+        env.reset(seed=seed)
+        assert finish(env, *acts[: len(acts) // 2 + 1]) == 0
