@@ -61,6 +61,9 @@ _FRACTIONS = re.compile(
     r"\bas an? (?:simplified |common |proper |reduced |single |exact |improper )*fraction\b",
     re.IGNORECASE,
 )
+_WORDY = re.compile(
+    r"(?<![\\A-Za-z])[A-Za-z]{2}|[=<>,]|^\{|\\(?:approx|equiv)|[Rr] ?\d|\(.*,.*\)|:"
+)
 _ODDS = re.compile(r"\d+ ?(?::|to) ?\d+")
 _EMPTY_SETS = frozenset(("\\emptyset", "\\{\\}", "{}", "set()", "[]", "\\phi", "()"))
 _LETTERS = re.compile(r"[A-J](?:(?: ?[,;&] ?| and | ?, and )[A-J]){1,5}")
@@ -218,6 +221,8 @@ def _time_of_gold(gold: str) -> int | None:
 def _as_asked(gold: str, answer: str, ctx: Context) -> str | None:
     """The answer as a formula for what is asked, without trials and workings; None if it names another quantity,
     or only values that fail."""
+    if not _WORDY.search(answer):
+        return answer
     kept = without_trials(answer)
     told = of_asked(kept, ctx.question) if kept is not None else None
     if told is None:
