@@ -27,7 +27,6 @@ UNFILLED = frozenset(
         "games/nim",
         "games/tic-tac-toe",
         "games/wordle",
-        "math/python",
         "sql/explore",
         "sql/questions",
         "sql/repair",

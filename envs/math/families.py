@@ -48,9 +48,13 @@ def draw(rng: np.random.Generator, level: int, left_out: type[Worked] | None = N
 
 def work_out(paper: Paper, task: Task) -> str:
     """Return the answer to a task with a question of `draw`."""
-    name, kind = task.tags[:2]
+    return solve(paper, read_question(task), *task.tags[:2])
+
+
+def solve(paper: Paper, question: str, name: str, kind: str) -> str:
+    """Return the answer to a question of the family with that name."""
     family = next(family for family in FAMILIES if _name(family) == name)
-    return _instance(family).work_out(paper, read_question(task), kind)
+    return _instance(family).work_out(paper, question, kind)
 
 
 def _name(family: type[Worked]) -> str:

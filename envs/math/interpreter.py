@@ -22,7 +22,8 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import CHARSET, Draft, Env, Transition
-from verigym.envs.math import computed, families
+from verigym.envs.math import computed, counted, families
+from verigym.envs.math.paper import Paper
 from verigym.errors import SandboxError
 from verigym.question import Ask, split_by_question
 from verigym.sandbox.job import JobStatus, Limits, Result
@@ -31,7 +32,21 @@ from verigym.verdict import Status, Verdict, VerifierFault, fault
 
 CELL_S = 5.0
 SHOWN_CHARS = 2000
-TURNS = {2: 4, 4: 6, 6: 8}
+TURNS = {level: level + 2 for level in range(1, 11)}
+# Number of questions that want a program, and level of the question of another family beside them, 0 for none.
+LEVELS = {
+    1: (0, 3),
+    2: (0, 6),
+    3: (0, 7),
+    4: (1, 0),
+    5: (1, 6),
+    6: (1, 6),
+    7: (2, 7),
+    8: (3, 6),
+    9: (4, 6),
+    10: (6, 8),
+}
+_LETTERS = "ABCDEFG"
 
 _LIMITS = Limits(wall_s=120.0, cpu_s=60.0, memory_mib=512, output_bytes=1 << 18)
 _ENV = {"PYTHONHASHSEED": "0"}
@@ -149,13 +164,12 @@ class Python(Env[Cells]):
     """A question, and a stateful interpreter to work it out with; an answer in tags ends the episode.
 
     easy: hard questions of the other families; medium: questions that want a program (`computed.py`);
-    hard: one of each, whose answers are combined. Code in a reply that also answers does not run.
+    hard: one of each, whose answers are combined; higher levels have more of them. Code in a reply that also answers does not run.
     """
 
     id: ClassVar[str] = "verigym/math/python-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     max_action_chars: ClassVar[int] = 1 << 14
 
     @override
@@ -207,7 +221,7 @@ class Python(Env[Cells]):
 
     @override
     def turns_allowed(self, task: Task) -> int:
-        return TURNS.get(self.scale().levels.get(task.difficulty, 0), max(TURNS.values()))
+        return TURNS.get(self.scale().levels.get(task.difficulty, 0), TURNS[6])
 
     @override
     def key(self, state: Cells) -> JSON:
@@ -217,8 +231,10 @@ class Python(Env[Cells]):
 
     @override
     def work(self, state: Cells) -> int:
-        steps = [int(tag.removeprefix(_STEPS)) for tag in self.task.tags if tag.startswith(_STEPS)]
-        return steps[-1] if steps else 1
+        paper = Paper()
+        paper.look()
+        work_out(paper, self.task)
+        return paper.operations
 
     @override
     def solve(self, state: Cells) -> str:
@@ -263,20 +279,60 @@ def _output(result: Result) -> str:
 
 
 def _ask(rng: np.random.Generator, level: int) -> Ask:
-    if level == 2:
-        return families.draw(rng, 6)
-    first = computed.draw(rng)
-    if level == 4:
-        return first
-    while not re.fullmatch(r"-?\d{1,12}", (second := families.draw(rng, 6)).answer):
+    programs, family = LEVELS[level]
+    if not programs:
+        return families.draw(rng, family)
+    asks = [computed.draw(rng) for _ in range(programs)]
+    if not family:
+        return asks[0]
+    while not re.fullmatch(r"-?\d{1,12}", (last := _beside(rng, level)).answer):
         pass
-    factor = int(rng.integers(2, 10))
-    value = factor * int(first.answer) + int(second.answer)
+    factors = [int(n) for n in rng.integers(2, 10, programs)]
+    value = int(last.answer)
+    for factor, ask in zip(factors, asks, strict=True):
+        value += factor * int(ask.answer)
+    asks.append(last)
+    questions = "\n".join(f"Question {i}: {ask.prompt}" for i, ask in enumerate(asks, 1))
+    named = [
+        f"{letter}{' be' if i == 1 else ''} the answer to question {i}"
+        for i, letter in enumerate(_LETTERS[: len(asks)], 1)
+    ]
+    terms = [f"{factor} * {letter}" for factor, letter in zip(factors, _LETTERS, strict=False)]
     return Ask(
-        prompt=f"Question 1: {first.prompt}\nQuestion 2: {second.prompt}\n"
-        f"Let A be the answer to question 1 and B the answer to question 2. What is {factor} * A + B?",
+        prompt=f"{questions}\n"
+        f"Let {', '.join(named[:-1])} and {named[-1]}. What is {' + '.join(terms)} + {_LETTERS[programs]}?",
         answer=str(value),
         answer_form="evaluated",
-        steps=first.steps + second.steps + 2,
-        tags=(*first.tags, *second.tags),
+        steps=sum(ask.steps for ask in asks) + 2,
+        tags=tuple(tag for ask in asks for tag in ask.tags),
     )
+
+
+def _beside(rng: np.random.Generator, level: int) -> Ask:
+    """Draw the question of another family; at level 5 half of them are one level lower."""
+    family = LEVELS[level][1]
+    return families.draw(rng, family - 1 + int(rng.integers(2)) if level == 5 else family)
+
+
+def work_out(paper: Paper, task: Task) -> str:
+    """Return the answer to a task; questions that want a program are counted as a program does them."""
+    question = task.prompt.partition("\nYou have a Python interpreter")[0]
+    parts = re.split(r"\n?Question \d+: ", question.partition("\nLet A be ")[0])
+    parts = parts[1:] or parts
+    single = task.tags[0] if len(parts) == 1 else ""
+    programs = 1 if single in counted.SOLVERS else len(parts) - 1
+    answers = [
+        counted.work_out(paper, part, kind)
+        for part, kind in zip(parts[:programs], task.tags, strict=False)
+    ]
+    if programs == len(parts):
+        return str(answers[0])
+    name, kind = task.tags[programs : programs + 2]
+    last = families.solve(paper, parts[-1], name, kind)
+    if not programs:
+        return last
+    total = int(last)
+    factors = re.findall(r"(\d+) \* [A-Z]", question.rpartition("What is ")[2])
+    for factor, answer in zip(factors, answers, strict=True):
+        total = paper.add(total, paper.multiply(int(factor), answer))
+    return str(total)

@@ -196,7 +196,7 @@ def test_what_is_computed_is_right(kind):
 
 def test_two_answers_are_combined_as_the_question_says():
     for seed in range(6):
-        ask = interpreter._ask(np.random.default_rng(seed), "hard")
+        ask = interpreter._ask(np.random.default_rng(seed), 6)
         rng = np.random.default_rng(seed)
         first = computed.draw(rng)
         while not re.fullmatch(r"-?\d+", (second := families.draw(rng, 6)).answer):

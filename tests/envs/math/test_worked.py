@@ -3,7 +3,7 @@
 import pytest
 
 import verigym
-from verigym.envs.math import families
+from verigym.envs.math import families, interpreter
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import read_question
 
@@ -30,6 +30,14 @@ def test_solver_agrees_with_the_reference(family):
             task = env.sample_task(seed, level)
             found = env.work_out(Paper(), read_question(task), task.tags[0])
             assert found == task.reference["answer"], task.prompt
+
+
+@pytest.mark.parametrize("level", range(1, 11))
+def test_solver_answers_questions_that_want_a_program(level):
+    env = verigym.make("math/python")
+    for seed in range(3):
+        task = env.sample_task(seed, level)
+        assert interpreter.work_out(Paper(), task) == task.reference["answer"], task.prompt
 
 
 def test_solver_of_a_family_is_found_by_the_tags():
