@@ -177,7 +177,9 @@ class AnswerVerifier(Verifier[AnswerParams]):
         rung = self._rung(golds, found.answer, ctx)
         if not rung and any(_is_copied(gold, found.answer, submission) for gold in written):
             rung = "text"
-        if not rung and any(word_in_last_sentence(gold, submission) for gold in written):
+        if not rung and any(
+            word_in_last_sentence(gold, submission, found.answer) for gold in written
+        ):
             rung = "word"
         if rung in FAULTS:
             return scored(0.0, *_FAULTS[rung], {**parts, "correct": 0.0})
@@ -206,6 +208,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
         found = stretches(several, said)
         if found is None:
             whole = extract(reply, self.settings.extract, question)
+            if whole.also:
+                return unusable("several_answers", "the reply states different final answers")
             found = in_order(several, whole.answer)
         if found is None:
             return unusable(

@@ -14,7 +14,7 @@ _SETS = (
     "january/janvier/januar/enero february/février/februar/febrero march/mars/märz/marzo april/avril/abril may/mai/mayo "
     "june/juin/juni/junio july/juillet/juli/julio august/août/agosto september/septembre/septiembre "
     "october/octobre/oktober/octubre november/novembre/noviembre december/décembre/dezember/diciembre",
-    "even odd neither",
+    "even odd",
     "true false",
     "converges/convergent diverges/divergent",
     "increasing decreasing",
@@ -36,10 +36,11 @@ _SENTENCE = re.compile(r"(?<=[^\d\s.])[.!]\s+|\n+")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
-def word_in_last_sentence(gold: str, reply: str) -> bool:
+def word_in_last_sentence(gold: str, reply: str, committed: str) -> bool:
     """Return True if a one-word reference is the only one of its set in the last sentence of a reply.
 
-    After an equal sign or a colon only the rest is read: "Wednesday + 3 days = Saturday".
+    After an equal sign or a colon only the rest is read: "Wednesday + 3 days = Saturday". `committed` is
+    the answer that the reply commits itself to elsewhere, in a box perhaps; it must not name another.
     """
     name = gold.strip().strip(".$").lower()
     known = next((names for names in _NAME_OF if name in names), None)
@@ -50,12 +51,20 @@ def word_in_last_sentence(gold: str, reply: str) -> bool:
     sentences = [s for s in _SENTENCE.split(text if tagged is None else tagged) if _WORD.search(s)]
     if not sentences:
         return False
-    last = re.split(r"[=:]", sentences[-1])[-1].lower()
-    said = {known[word] for word in _WORD.findall(last) if word in known}
-    said |= {own for word, own in known.items() if not word.isascii() and word in last}
-    doubted = _DOUBT.sub("", last) if known[name] == "neither" else last
+    last = _named_end(sentences[-1])
     if any(
         word in other for other in _NAME_OF if other is not known for word in _WORD.findall(last)
     ):
         return False
-    return said == {known[name]} and not _DOUBT.search(doubted)
+    if not _members(_named_end(committed), known) <= {known[name]}:
+        return False
+    return _members(last, known) == {known[name]} and not _DOUBT.search(last)
+
+
+def _named_end(text: str) -> str:
+    return re.split(r"[=:]", text)[-1].lower()
+
+
+def _members(text: str, known: dict[str, str]) -> set[str]:
+    said = {known[word] for word in _WORD.findall(text) if word in known}
+    return said | {own for word, own in known.items() if not word.isascii() and word in text}
