@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from typing_extensions import TypeVar, override
 
 from verigym.canonical import JSON
-from verigym.errors import RequestError, TaskError
+from verigym.errors import MissingError, RequestError, TaskError
 from verigym.params import read
 from verigym.registry import make_verifier
 from verigym.task import Task
@@ -139,6 +139,8 @@ def _child(given: dict[str, Any], place: int) -> Child:
         verifier = made.verifier
         if isinstance(verifier, str):
             verifier = make_verifier(verifier, **(made.params or {}))
+    except MissingError:
+        raise  # a package that is not installed is not the request's mistake
     except RequestError as error:
         raise RequestError(f"{where}: {error}") from error
     if not isinstance(verifier, Verifier):
