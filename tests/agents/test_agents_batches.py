@@ -358,7 +358,8 @@ def test_a_judge_over_its_deadline_is_a_fault_of_those_without_a_verdict(gate):
     with EnvPool() as pool:
         episodes = play(plans, OraclePolicy(), settings=settings, ledger=ledger, envs=pool)
         causes = [e.fault and e.fault.cause for e in episodes]
-        assert causes == [None, "env_timeout", "env_timeout"]
+        # Which of the three moves was proposed first is up to the threads.
+        assert sorted(causes, key=str) == [None, "env_timeout", "env_timeout"]
         assert ledger.abandoned_threads == 1
         # Nothing has moved in their environments, so they are used again.
         assert sum(map(len, pool._idle.values())) == 3

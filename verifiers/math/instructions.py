@@ -52,5 +52,5 @@ def disobeys(gold: str, answer: str, question: str) -> bool:
                 return False  # more precise than it was asked for
             return "%" not in said and float(given["value"]) != float(plain)
     if _INTERVAL.fullmatch(plain) and _INEQUALITY.search(question):
-        return bool(_TWO_NUMBERS.fullmatch(said)) and not said.startswith(("(", "["))
+        return bool(_TWO_NUMBERS.fullmatch(said)) and not set(said) & set("()[]")
     return plain in _CRITERIA and said in _CRITERIA and plain != said
