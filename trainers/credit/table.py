@@ -250,17 +250,21 @@ def _reinforce_pp_baseline(s: Samples, o: ReinforcePpBaseline) -> Credit:
     return made.of_episodes(s, out)
 
 
+def _step_rows(s: Samples) -> dict[str, Any]:
+    """Return the arguments that every estimator of visited states takes."""
+    return {
+        "group": s.group,
+        "trajectory": s.trajectory.tolist(),
+        "anchor": s.anchor,
+        "reward": s.reward,
+        "invalid": s.invalid,
+        "penalty": s.penalty,
+        "valid": s.valid,
+    }
+
+
 def _gigpo(s: Samples, o: Gigpo) -> Credit:
-    found = gigpo(
-        s.group,
-        s.trajectory.tolist(),
-        s.anchor,
-        s.reward,
-        invalid=s.invalid,
-        penalty=s.penalty,
-        valid=s.valid,
-        **o.model_dump(),
-    )
+    found = gigpo(**_step_rows(s), **o.model_dump())
     return Credit(
         advantage=found.advantage,
         episode=found.episode_advantage,
@@ -270,44 +274,17 @@ def _gigpo(s: Samples, o: Gigpo) -> Credit:
 
 
 def _hgpo(s: Samples, o: Hgpo) -> Credit:
-    found = hgpo(
-        s.group,
-        s.trajectory.tolist(),
-        s.anchor,
-        s.reward,
-        invalid=s.invalid,
-        penalty=s.penalty,
-        valid=s.valid,
-        **o.model_dump(),
-    )
+    found = hgpo(**_step_rows(s), **o.model_dump())
     return made.of_turns(s, found.advantage, visits=_visits(s))
 
 
 def _g2po(s: Samples, o: G2po) -> Credit:
-    found = g2po(
-        s.group,
-        s.trajectory.tolist(),
-        s.anchor,
-        s.reward,
-        invalid=s.invalid,
-        penalty=s.penalty,
-        valid=s.valid,
-        **o.model_dump(),
-    )
+    found = g2po(**_step_rows(s), **o.model_dump())
     return made.of_turns(s, found.advantage, episode=found.episode_advantage, visits=_visits(s))
 
 
 def _graphgpo(s: Samples, o: GraphGpo) -> Credit:
-    found = graphgpo(
-        s.group,
-        s.trajectory.tolist(),
-        s.anchor,
-        s.reward,
-        invalid=s.invalid,
-        penalty=s.penalty,
-        valid=s.valid,
-        **o.model_dump(),
-    )
+    found = graphgpo(**_step_rows(s), **o.model_dump())
     return made.of_turns(
         s,
         found.advantage,
