@@ -52,11 +52,13 @@ def test_nothing_is_left(found):
     mounts = Path("/proc/self/mountinfo").read_text()
     open_files = len(os.listdir("/proc/self/fd"))
     children = Path(f"/proc/self/task/{os.getpid()}/children").read_text()
-    assert {layer.name: layer.why for layer in probe.layers()} == {
-        layer.name: layer.why for layer in found
-    }
+    for _ in range(3):
+        assert {layer.name: layer.why for layer in probe.layers()} == {
+            layer.name: layer.why for layer in found
+        }
     assert Path("/proc/self/mountinfo").read_text() == mounts
-    assert len(os.listdir("/proc/self/fd")) == open_files
+    # A leak shows each time; threads of earlier tests may open a file once.
+    assert len(os.listdir("/proc/self/fd")) < open_files + 3
     assert Path(f"/proc/self/task/{os.getpid()}/children").read_text() == children
 
 
