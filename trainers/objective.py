@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -144,13 +145,18 @@ class Objective:
             threshold = entropy_threshold(spread, batch.mask_BT, rho=self.fraction)
             drop = drop | (batch.mask_BT & ~entropy_mask(spread, batch.mask_BT, threshold))
         elif algorithm.entropy_control == "clip-cov":
+            clips = self.options.model_dump(include={"clip_low", "clip_high"})
             _, candidates, n_drop = clip_cov_candidates(
-                logp, batch.old_BT, batch.advantage_BT, batch.mask_BT, fraction=self.fraction
+                logp,
+                batch.old_BT,
+                batch.advantage_BT,
+                batch.mask_BT,
+                fraction=self.fraction,
+                **clips,
             )
-            at = candidates.reshape(-1).nonzero()[:, 0]
-            generator = torch.Generator().manual_seed(hash(tuple(seed)) % 2**63)
-            drawn = at[torch.randperm(len(at), generator=generator)[:n_drop]]
-            drop.view(-1)[drawn] = True
+            at = candidates.reshape(-1).nonzero()[:, 0].numpy()
+            drawn = np.random.default_rng(tuple(seed)).permutation(at)[:n_drop]
+            drop.view(-1)[torch.from_numpy(drawn)] = True
         elif algorithm.entropy_control == "kl-cov":
             cov = covariance(logp, batch.advantage_BT, batch.mask_BT)
             chosen = kl_cov_selected(cov, batch.mask_BT, fraction=self.fraction)
@@ -183,7 +189,10 @@ class Objective:
 
     def _policy(self, batch: Batch, logp_BT: Tensor, kl_cov_BT: Tensor | None) -> PolicyLoss:
         if kl_cov_BT is not None:
-            return kl_cov(logp_BT, batch.old_BT, batch.advantage_BT, batch.mask_BT, kl_cov_BT)
+            found = kl_cov(logp_BT, batch.old_BT, batch.advantage_BT, batch.mask_BT, kl_cov_BT)
+            if batch.weight_BT is None:
+                return found
+            return replace(found, loss_BT=batch.weight_BT * found.loss_BT)
         inputs = Inputs(
             logp_BT=logp_BT,
             old_BT=batch.old_BT,

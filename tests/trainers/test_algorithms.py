@@ -196,6 +196,39 @@ def test_entropy_control_chooses_tokens(control):
         assert any(any(row.dropped or ()) for row in chosen)
 
 
+def test_rollout_weights_reach_every_policy_term():
+    _, made, logp = inputs()
+    half = replace(made, weight_BT=torch.full(made.mask_BT.shape, 0.5))
+    objective = Objective(AlgorithmSection(entropy_control="kl-cov"))
+    for marks in (None, made.mask_BT):
+        plain, weighed = (
+            objective.token_loss(batch, logp, torch.zeros_like(logp), None, marks).loss_BT
+            for batch in (made, half)
+        )
+        torch.testing.assert_close(weighed, 0.5 * plain)
+
+
+def test_clip_cov_heeds_the_bounds_of_the_loss():
+    """A token that the clip has cut already is no candidate."""
+    rows, _, _ = inputs()
+    rows = [replace(row, advantage=[5.0 * a for a in row.advantage]) for row in rows]
+    moved = [
+        [p + 0.4 * np.sign(a) for p, a in zip(row.old, row.advantage, strict=True)] for row in rows
+    ]
+    zero = [[0.0] * len(row.ids) for row in rows]
+
+    def dropped(**bounds):
+        chosen = AlgorithmSection(
+            entropy_control="clip-cov", entropy_fraction=1.0, loss_options=bounds
+        )
+        objective = Objective(chosen)
+        found, _ = objective.select(rows, moved, zero, (1,))
+        return sum(sum(row.dropped or ()) for row in found)
+
+    assert dropped(clip_low=0.9, clip_high=9.0) > 0
+    assert dropped(clip_low=0.1, clip_high=0.1) == 0
+
+
 def test_kl_and_entropy_terms_add_up():
     _, made, logp = inputs()
     ref = made.rollout_BT.double()
@@ -216,6 +249,11 @@ def test_kl_and_entropy_terms_add_up():
         ({"name": "gppo"}, "unknown algorithm.name 'gppo'; did you mean"),
         ({"loss": "gspoo"}, "unknown algorithm.loss 'gspoo'; did you mean 'gspo'"),
         ({"options": {"gama": 1}}, "unknown key algorithm.options.gama; did you mean 'gamma'"),
+        ({"gamma": 0.9}, "unknown key algorithm.gamma; it belongs in [algorithm.options]"),
+        (
+            {"clip_low": 0.1},
+            "unknown key algorithm.clip_low; it belongs in [algorithm.loss_options]",
+        ),
         ({"options": {"gamma": 2}}, "algorithm.options.gamma: Input should be less than or equal"),
         ({"loss_options": {"clip": 1}}, "unknown key algorithm.loss_options.clip; did you mean"),
         (
