@@ -359,10 +359,22 @@ def _explain(problem: Any, root: type[BaseModel] = Config, under: str = "") -> s
             inner = section.model_fields[str(part)].annotation
             assert isinstance(inner, type)
             section = inner
-        return f"unknown key {place}; {suggestion(str(problem['loc'][-1]), section.model_fields)}"
+        key = str(problem["loc"][-1])
+        if section is AlgorithmSection and (table := _table_of(key)):
+            return f"unknown key {place}; it belongs in [algorithm.{table}]"
+        return f"unknown key {place}; {suggestion(key, section.model_fields)}"
     if problem["type"] == "missing":
         return f"{place} is missing"
     if problem["type"] == "value_error":
         message = str(problem["ctx"]["error"])
         return message if not place or place in message else f"{place}: {message}"
     return f"{place}: {problem['msg']}, got {problem['input']!r}"
+
+
+def _table_of(option: str) -> str | None:
+    """Return the table that an option of some estimator or loss stands in; None if it is none."""
+    if any(option in entry.options.model_fields for entry in ESTIMATORS.values()):
+        return "options"
+    return (
+        "loss_options" if any(option in e.options.model_fields for e in LOSSES.values()) else None
+    )

@@ -366,7 +366,7 @@ def _opo(s: Samples, o: Options) -> Credit:
 
 def _gdpo(s: Samples, o: Gdpo) -> Credit:
     names = sorted(o.weights or {name for parts in s.parts for name in parts})
-    if not names:  # nothing is told apart: the return is the one reward
+    if not names:  # the verdicts have no parts, so the return is the only reward
         rows: list[list[float | None]] = [[value] for value in s.returns.tolist()]
         weights = None
     else:

@@ -1,7 +1,7 @@
 """Tells the quantity that a question asks for from the others that an answer may name beside or in its place.
 
 "quotient 7" is no remainder of 7, "median = 5" no mean of 5, "girls : boys = 2 : 3" no ratio of boys to
-girls; of "quotient 4, remainder 7" the remainder counts. Only quantities of one family are told apart.
+girls; of "quotient 4, remainder 7" the remainder counts. Only quantities of one family are distinguished.
 """
 
 from __future__ import annotations
