@@ -31,7 +31,6 @@ UNFILLED = frozenset(
         "sql/questions",
         "sql/repair",
         "sql/scale",
-        "sql/tables",
         "tools/multi",
     ]
 )

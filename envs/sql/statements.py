@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -14,6 +15,15 @@ OWNERS = (
     *("Lumo", "Mira", "Nexa", "Opal", "Pico", "Quil", "Rune", "Sola", "Tavi", "Umbo", "Vela"),
 )
 """Names of owners, none of them a word of a question."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A question, its answer (a number, a name, or a list of names), and how many cells are read."""
+
+    question: str
+    answer: int | Fraction | str | list[str]
+    steps: int
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -12,34 +11,41 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.sql.domains import DOMAINS
-from verigym.envs.sql.statements import OWNERS, Sheet, facts
-from verigym.question import Ask, Question
+from verigym.envs.sql.passes import PASSES, true_statements
+from verigym.envs.sql.read_sheet import SheetReader
+from verigym.envs.sql.statements import OWNERS, Found, Sheet
+from verigym.question import Ask, Asked, Question
 from verigym.task import Task
 
-ROWS = {2: (9, 13), 4: (15, 21), 6: (24, 34)}
-"""Rows of the first table, by level; from and below."""
-
-
-@dataclass(frozen=True)
-class Found:
-    """A question, its answer (a number, a name, or a list of names), and how many cells are read."""
-
-    question: str
-    answer: int | Fraction | str | list[str]
-    steps: int
+LEVELS = {
+    1: (5, 7, 4),
+    2: (9, 13, 4),
+    3: (12, 15, 4),
+    4: (15, 21, 4),
+    5: (24, 30, 4),
+    6: (24, 34, 8),
+    7: (42, 48, 10),
+    8: (72, 80, 12),
+    9: (115, 125, 16),
+    10: (185, 200, 20),
+}
+"""Rows of the first table (from, below) and names in its second column, by level."""
+JOINED = 6
+"""Lowest level with a second table."""
 
 
 class Tables(Question):
     """One table, or two to be joined, as Markdown or CSV, and a question; judged by `qa/answer`.
 
-    Winners are unique, means have at most two decimals, and every answer follows from the tables
-    alone.
+    Levels differ in rows, in the second table from level 6 on, and in questions, which take several
+    passes over the rows from level 7 on. Winners are unique, means have at most two decimals, and every
+    answer follows from the tables alone.
     """
 
     id: ClassVar[str] = "verigym/sql/tables-v0"
     verifier_id: ClassVar[str] = "qa/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
+    max_observation_chars: ClassVar[int] = 1 << 14
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
@@ -52,7 +58,7 @@ class Tables(Question):
                 break
         shown = as_markdown if rng.integers(2) else as_csv
         parts = [f"Table {sheet.domain.thing_words}:\n{shown(*sheet.table())}"]
-        if level == 6:
+        if level >= JOINED:
             parts.append(f"Table {sheet.domain.owner_words}:\n{shown(*sheet.owner_table())}")
         reference = _reference(found.answer)
         return Ask(
@@ -69,6 +75,13 @@ class Tables(Question):
         return f"<answer>{', '.join(answer) if isinstance(answer, list) else answer}</answer>"
 
     @override
+    def work(self, state: Asked) -> int:
+        """Count the cells compared, the rows found and the numbers added by a reader of the tables."""
+        reader = SheetReader(state.task.prompt)
+        reader.answer()
+        return reader.operations
+
+    @override
     def candidates(self, task: Task) -> list[str]:
         """Return the names in the tables if the answer is one of them."""
         reference: Any = task.reference
@@ -78,10 +91,9 @@ class Tables(Question):
 def draw_sheet(rng: np.random.Generator, level: int) -> Sheet:
     """Tables of one of the domains, filled at random; names of things are unique."""
     domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
-    low, high = ROWS[level]
+    low, high, n_owners = LEVELS[level]
     n = int(rng.integers(low, high))
     codes = rng.choice(26 * 90, n, replace=False).tolist()
-    n_owners = 8 if level == 6 else 4
     owners = [OWNERS[i] for i in rng.choice(len(OWNERS), n_owners, replace=False).tolist()]
     return Sheet(
         domain=domain,
@@ -258,21 +270,15 @@ def listed_before(rng: np.random.Generator, s: Sheet) -> Found | None:
     return Found(question, names, 3 * len(s.names)) if 2 <= len(names) <= 7 else None
 
 
-def true_statements(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """Five statements, of which two or three hold, so that no fixed reply is worth much."""
-    n_true = int(rng.integers(2, 4))
-    holds = [i < n_true for i in rng.permutation(5).tolist()]
-    said = facts(rng, s, holds)
-    if said is None:
-        return None
-    question = "Which of these statements are true? Give their numbers, separated by commas.\n"
-    question += "\n".join(f"{i}. {text}" for i, text in enumerate(said, 1))
-    numbers = [str(i) for i, true in enumerate(holds, 1) if true]
-    return Found(question, numbers, 5 * len(s.names))
-
-
 KINDS: dict[int, tuple[Callable[[np.random.Generator, Sheet], Found | None], ...]] = {
+    1: (lookup, count, extreme),
     2: (lookup, count, extreme),
+    3: (count_two, total, listed),
     4: (count_two, total, mean, difference, listed),
+    5: (total, mean),
     6: (total_in_region, best_owner, second_since, listed_before, true_statements),
+    7: PASSES,
+    8: PASSES,
+    9: PASSES,
+    10: PASSES,
 }
