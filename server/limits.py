@@ -77,7 +77,7 @@ class Gate:
         """Number of running requests."""
         self.before: dict[str, Callable[[Caller, float], None]] = {}
         """Function by path that may refuse a request before it is read, given caller and deadline."""
-        self.bytes = Share(settings.max_inflight_bytes, n_callers)
+        self.bytes = Share(settings.max_inflight_mib << 20, n_callers)
         """Bytes of received bodies and frames without an answer."""
         self.sockets = Share(settings.max_sockets, n_callers)
         """Open WebSockets."""

@@ -1,132 +1,274 @@
-"""Settings of a verifier service."""
+"""Settings of a verifier service: options of `verigym serve`, keys of its TOML file, and arguments in Python.
+
+    Settings(port=0, verifiers=("math/*",))
+    # ConfigError: port must be at least 0 and at most 65535, got 70000
+
+Types, ranges, defaults and help texts stand in `Settings` and nowhere else; options.py reads them.
+"""
 
 from __future__ import annotations
 
 import functools
 import ipaddress
+import math
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from verigym.errors import ConfigError, suggestion
+import msgspec
+from msgspec import Meta
+
+from verigym.errors import ConfigError, RequestError, suggestion
+from verigym.params import describe_bounds, describe_rule
 from verigym.registry import list_envs, list_verifiers
 from verigym.sandbox.job import Limits
 from verigym.verifiers.sql.engines import BUILT_IN, URL_SCHEMES
 
-CAPS = Limits(
-    wall_s=600.0,
-    cpu_s=600.0,
-    memory_mib=4096,
-    processes=256,
-    open_files=1024,
-    disk_mib=1024,
-    inodes=65536,
-    output_bytes=16 << 20,
-)
-"""The highest limits that a program may ask for, where the operator says nothing else."""
+GENERAL = "Options"
+ENVIRONMENTS = "Environments"
+KEYS = "Keys and TLS"
+LIMITS = "Limits"
+CACHE = "Cache and jobs"
+LOGS = "Logs and traces"
+SANDBOX = "Sandbox"
+
+
+@dataclass(frozen=True)
+class Option:
+    """Description of one setting on the command line and in files."""
+
+    help: str
+    group: str = GENERAL
+    """Heading that `verigym serve --help` lists it under."""
+    name: str = ""
+    """Its name there with underscores, if that of the field is another."""
+    metavar: str | None = None
+    default: str | None = None
+    """Text of the default, if its value does not say enough."""
+
+
+Count = Annotated[int, Meta(gt=0)]
+Positive = Annotated[float, Meta(gt=0)]
+NotNegative = Annotated[float, Meta(ge=0)]
+
+_PER_CORE = "one per core"
+
+
+def _cores() -> int:
+    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Raise ConfigError if the values contradict each other."""
+    """Raise ConfigError if a value has the wrong type or is out of range, or values contradict each other."""
 
-    host: str = "127.0.0.1"
-    """Address to bind. Any but a loopback address needs `key` or `keys`."""
-    port: int = 8080
-    """0 takes any free port."""
-    key: str | None = field(default=None, repr=False)
-    """Bearer key that requests may carry, for all but `admin`; None for none."""
-    keys: str | None = None
-    """File of keys with their scopes (see keys.py), read again when it changes; None for none."""
-    tls_cert: str | None = None
-    """File of the certificate, and what signed it, in PEM; None for plain HTTP."""
-    tls_key: str | None = None
-    """File of its private key."""
-    workers: int = field(default_factory=lambda: os.cpu_count() or 1)
-    """Worker processes."""
-    verifiers: tuple[str, ...] = ("*",)
-    """Globs over verifier ids; only those that match are served."""
-    envs: tuple[str, ...] = ()
-    """Globs over environment ids, without `verigym/`; only those that match are served."""
-    openenv: str | None = None
-    """The environment that OpenEnv clients find at the root; all are below `/openenv` anyway."""
-    env_workers: int = field(default_factory=lambda: os.cpu_count() or 1)
-    """Processes that environments run in."""
-    session_lease_s: float = 300.0
-    """A session of an environment that is not used for so long ends."""
-    max_sessions: int = 4096
-    max_sessions_per_key: int = 1024
-    judge_urls: tuple[str, ...] = ()
-    """Model servers that callers with keys may give to `judge/rubric`; see judges.py."""
-    sql_engines: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """URLs of the PostgreSQL databases that `sql/query` may use, by the name that callers give.
-    Nobody may give a URL."""
-    worker_env: tuple[str, ...] = ()
-    """Variables that worker processes get although their names or values look like secrets."""
-    timeout_s: float = 30.0
-    """Judging time of one submission where the request does not say."""
-    max_timeout_s: float = 300.0
-    max_queue: int = 1024
-    """Submissions that may wait for a worker; beyond it requests are refused with 429."""
-    max_batch: int = 256
-    max_body_bytes: int = 8 << 20
-    max_inflight_bytes: int = 512 << 20
-    """Bodies and frames that were received and are not answered; callers share it."""
-    max_sockets: int = 2048
-    """WebSockets that may be open; callers share them."""
-    max_depth: int = 64
-    """Nesting of arrays and objects in a request body."""
-    max_concurrent: int = 1024
-    """Requests of one key that may be under way."""
-    rate_per_s: float = 0.0
-    """Requests of one key in a second, with as many at once; 0 for no limit."""
-    body_timeout_s: float = 10.0
-    """Longest wait for a request's body."""
-    drain_s: float = 10.0
-    """Seconds to let running requests finish after a stop was requested."""
-    trace: bool = False
-    """If True, send traces even if the environment variables name no endpoint; see tracing.py."""
-    cache_mib: float = 0.0
-    """Memory for verdicts that were given before; 0 for none."""
-    cache_file: str | None = None
-    """An SQLite file that keeps them, too, which other services on this machine may share."""
-    store: str | None = field(default=None, repr=False)
-    """Database for jobs: `sqlite:///file` or `postgresql://...`; None for a file in the user's folder."""
-    max_jobs: int = 10_000
-    """Jobs that are not finished, over all services at the store; beyond it they are refused."""
-    job_retention_s: float = 86_400.0
-    """Seconds to keep a finished job."""
-    sandbox: bool = False
-    """If True, also run programs for callers."""
-    sandbox_jobs: int = field(default_factory=lambda: max(2, os.cpu_count() or 1))
-    """Programs that run at once; `max_queue` bounds those that wait."""
-    sandbox_sessions: int = 16
-    """Interpreters that may be open at once, beside the programs."""
-    sandbox_lease_s: float = 300.0
-    """A session that is not used for so long is closed."""
-    sandbox_caps: Limits = CAPS
-    """Programs and sessions that ask for higher limits are refused."""
-    sandbox_body_bytes: int = 32 << 20
-    """As `max_body_bytes`, where files and input come with the request."""
+    host: Annotated[str, Option("Address to bind. Addresses other than loopback need --keys.")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[
+        int, Meta(ge=0, le=65535), Option("Port to listen on; 0 chooses a free one.")
+    ] = 8080
+    workers: Annotated[Count, Option("Number of verifier processes.", default=_PER_CORE)] = field(
+        default_factory=_cores
+    )
+    verifiers: Annotated[
+        tuple[str, ...],
+        Option(
+            "Verifiers to serve: ids, families or globs, comma-separated; 'none' for none.",
+            default="all",
+        ),
+    ] = ("*",)
+    judge_urls: Annotated[
+        tuple[str, ...],
+        Option(
+            "Model server that judge/rubric may use for callers with keys; repeatable.",
+            name="judge_url",
+        ),
+    ] = ()
+    sql_engines: Annotated[
+        Mapping[str, str],
+        Option(
+            "PostgreSQL database that sql/query may use, by NAME; URL or env:VARIABLE. "
+            "Repeatable; callers cannot give URLs themselves.",
+            name="sql_engine",
+            metavar="NAME=URL",
+        ),
+    ] = field(default_factory=dict, repr=False)
+    worker_env: Annotated[
+        tuple[str, ...],
+        Option(
+            "Secret environment variable to pass on to workers; repeatable.",
+            metavar="NAME",
+        ),
+    ] = ()
+    drain_s: Annotated[
+        Positive, Option("Seconds to let running requests finish after SIGTERM.")
+    ] = 10.0
+
+    envs: Annotated[
+        tuple[str, ...],
+        Option("Environments to serve; same syntax as --verifiers.", ENVIRONMENTS, default="all"),
+    ] = ()
+    openenv: Annotated[
+        str | None,
+        Option(
+            "Environment to serve to OpenEnv clients at the root path.",
+            ENVIRONMENTS,
+            metavar="ENV",
+        ),
+    ] = None
+    env_workers: Annotated[
+        Count, Option("Number of environment processes.", ENVIRONMENTS, default=_PER_CORE)
+    ] = field(default_factory=_cores)
+    session_lease_s: Annotated[
+        Positive, Option("Idle timeout of a session, in seconds.", ENVIRONMENTS)
+    ] = 300.0
+    max_sessions: Annotated[Count, Option("Maximum number of open sessions.", ENVIRONMENTS)] = 4096
+    max_sessions_per_key: Annotated[
+        Count, Option("Maximum number of open sessions per API key.", ENVIRONMENTS)
+    ] = 1024
+
+    key: Annotated[
+        str | None,
+        Option(
+            "Environment variable that holds an API key with every scope but admin.",
+            KEYS,
+            name="key_env",
+            metavar="NAME",
+        ),
+    ] = field(default=None, repr=False)
+    keys: Annotated[
+        str | None,
+        Option("File of API keys with scopes; see `verigym keys`.", KEYS, metavar="FILE"),
+    ] = None
+    tls_cert: Annotated[
+        str | None, Option("TLS certificate in PEM format; enables HTTPS.", KEYS, metavar="FILE")
+    ] = None
+    tls_key: Annotated[
+        str | None, Option("Private key of the TLS certificate.", KEYS, metavar="FILE")
+    ] = None
+
+    timeout_s: Annotated[
+        Positive, Option("Default time limit for judging one submission, in seconds.", LIMITS)
+    ] = 30.0
+    max_timeout_s: Annotated[
+        Positive,
+        Option("Maximum time limit that a request may ask for, in seconds.", LIMITS),
+    ] = 300.0
+    rate_per_s: Annotated[
+        NotNegative,
+        Option("Maximum number of requests per second and key; 0 for no limit.", LIMITS),
+    ] = 0.0
+    max_concurrent: Annotated[
+        Count, Option("Maximum number of concurrent requests per key.", LIMITS)
+    ] = 1024
+    max_queue: Annotated[
+        Count, Option("Maximum number of submissions that wait for a worker.", LIMITS)
+    ] = 1024
+    max_batch: Annotated[Count, Option("Maximum number of submissions per request.", LIMITS)] = 256
+    max_body_bytes: Annotated[
+        Count, Option("Maximum size of a request body, in bytes.", LIMITS)
+    ] = 8 << 20
+    max_inflight_mib: Annotated[
+        Count,
+        Option(
+            "Maximum total size of request bodies in progress, in MiB; shared by all keys.", LIMITS
+        ),
+    ] = 512
+    max_depth: Annotated[
+        Count, Option("Maximum nesting of arrays and objects in a request body.", LIMITS)
+    ] = 64
+    max_sockets: Annotated[
+        Count, Option("Maximum number of open WebSockets; shared by all keys.", LIMITS)
+    ] = 2048
+    body_timeout_s: Annotated[Positive, Option("Seconds to wait for a request body.", LIMITS)] = (
+        10.0
+    )
+
+    cache_mib: Annotated[
+        NotNegative, Option("Memory of the verdict cache in MiB; 0 for no cache.", CACHE)
+    ] = 0.0
+    cache_file: Annotated[
+        str | None,
+        Option("SQLite file that keeps the verdict cache on disk.", CACHE, metavar="FILE"),
+    ] = None
+    store: Annotated[
+        str | None,
+        Option(
+            "Database for jobs: sqlite:///FILE, postgresql://... or env:VARIABLE.",
+            CACHE,
+            metavar="URL",
+        ),
+    ] = field(default=None, repr=False)
+    max_jobs: Annotated[
+        Count,
+        Option("Maximum number of unfinished jobs; further ones are refused with 429.", CACHE),
+    ] = 10_000
+    job_retention_s: Annotated[
+        Positive, Option("Seconds to keep the verdicts of a finished job.", CACHE)
+    ] = 86_400.0
+
+    log_format: Annotated[
+        Literal["auto", "json", "text"],
+        Option("Log format; auto is text on a terminal, else JSON.", LOGS),
+    ] = "auto"
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"], Option("Minimum level to log.", LOGS)
+    ] = "info"
+    trace: Annotated[
+        bool, Option("Send OpenTelemetry traces, configured by OTEL_* variables.", LOGS)
+    ] = False
+
+    sandbox: Annotated[bool, Option("Also run programs for callers, at /v1/sandbox.", SANDBOX)] = (
+        False
+    )
+    sandbox_jobs: Annotated[
+        Count, Option("Maximum number of concurrent programs.", SANDBOX, default=_PER_CORE)
+    ] = field(default_factory=lambda: max(2, _cores()))
+    sandbox_sessions: Annotated[
+        Count, Option("Maximum number of open interpreter sessions.", SANDBOX)
+    ] = 16
+    sandbox_lease_s: Annotated[
+        Positive, Option("Idle timeout of an interpreter session, in seconds.", SANDBOX)
+    ] = 300.0
+    sandbox_body_bytes: Annotated[
+        Count,
+        Option("Maximum size of a request body with a program and files, in bytes.", SANDBOX),
+    ] = 32 << 20
+    sandbox_max_wall_s: Annotated[
+        Positive, Option("Maximum wall time of a program or session, in seconds.", SANDBOX)
+    ] = 600.0
+    sandbox_max_cpu_s: Annotated[
+        Positive, Option("Maximum processor time of a program, in seconds.", SANDBOX)
+    ] = 600.0
+    sandbox_max_memory_mib: Annotated[
+        Count, Option("Maximum memory of a program, in MiB.", SANDBOX)
+    ] = 4096
+    sandbox_max_processes: Annotated[
+        Count, Option("Maximum number of processes of a program.", SANDBOX)
+    ] = 256
+    sandbox_max_open_files: Annotated[
+        Count, Option("Maximum number of open files of a program.", SANDBOX)
+    ] = 1024
+    sandbox_max_disk_mib: Annotated[
+        Count, Option("Maximum disk space of a program, in MiB.", SANDBOX)
+    ] = 1024
+    sandbox_max_inodes: Annotated[
+        Count, Option("Maximum number of files of a program.", SANDBOX)
+    ] = 65536
+    sandbox_max_output_bytes: Annotated[
+        Count, Option("Maximum output of a program, in bytes per stream.", SANDBOX)
+    ] = 16 << 20
 
     def __post_init__(self) -> None:
-        if not 0 <= self.port <= 65535:
-            raise ConfigError(f"port must be from 0 to 65535, got {self.port}")
-        for name in (
-            *("workers", "timeout_s", "max_timeout_s", "max_queue", "max_batch"),
-            *("max_body_bytes", "max_depth", "body_timeout_s", "drain_s", "max_concurrent"),
-            *("env_workers", "session_lease_s", "max_sessions", "max_sessions_per_key"),
-            *("sandbox_jobs", "sandbox_sessions", "sandbox_lease_s", "sandbox_body_bytes"),
-            *("max_jobs", "job_retention_s", "max_inflight_bytes", "max_sockets"),
-        ):
-            value = getattr(self, name)
-            if not value > 0:
-                raise ConfigError(f"{name} must be above 0, got {value}")
-        for name in ("cache_mib", "rate_per_s"):
-            value = getattr(self, name)
-            if not value >= 0:
-                raise ConfigError(f"{name} must be at least 0, got {value}")
+        for name, kind in types().items():
+            check_value(name, getattr(self, name), kind)
+        try:
+            self.sandbox_caps  # noqa: B018
+        except RequestError as error:
+            raise ConfigError(f"sandbox_max_{error}") from error
         if self.timeout_s > self.max_timeout_s:
             raise ConfigError(
                 f"timeout_s {self.timeout_s:g} is above max_timeout_s {self.max_timeout_s:g}"
@@ -151,6 +293,20 @@ class Settings:
                 "keys with `verigym keys add` and name it with --keys, or bind to 127.0.0.1"
             )
 
+    @functools.cached_property
+    def sandbox_caps(self) -> Limits:
+        """The highest limits that a program or session may ask for."""
+        return Limits(
+            wall_s=self.sandbox_max_wall_s,
+            cpu_s=self.sandbox_max_cpu_s,
+            memory_mib=self.sandbox_max_memory_mib,
+            processes=self.sandbox_max_processes,
+            open_files=self.sandbox_max_open_files,
+            disk_mib=self.sandbox_max_disk_mib,
+            inodes=self.sandbox_max_inodes,
+            output_bytes=self.sandbox_max_output_bytes,
+        )
+
     def verifier_ids(self) -> list[str]:
         """Registered verifiers that `verifiers` chooses, sorted. ConfigError if a glob has none."""
         return _chosen("verifier", self.verifiers, list_verifiers())
@@ -159,6 +315,33 @@ class Settings:
         """Full ids of the environments that `envs` chooses. ConfigError if a glob has none."""
         known = [id.removeprefix("verigym/") for id in list_envs()]
         return [f"verigym/{name}" for name in _chosen("environment", self.envs, known)]
+
+
+@functools.cache
+def types() -> dict[str, Any]:
+    """Return the type of each setting by the name of its field, with range and `Option`."""
+    return get_type_hints(Settings, include_extras=True)
+
+
+def check_value(name: str, value: Any, kind: Any) -> None:
+    """Raise ConfigError if `value` does not fit `kind`, the type of a setting that is called `name`."""
+    try:
+        msgspec.convert(value, kind)
+        if not isinstance(value, float) or math.isfinite(value):
+            return
+        wanted = "finite"
+    except msgspec.ValidationError:
+        rule = msgspec.json.schema(kind)
+        wanted = describe_bounds(rule) if _has_type(value, kind) else describe_rule(rule)
+    raise ConfigError(f"{name} must be {wanted}, got {value!r}")
+
+
+def _has_type(value: Any, kind: Any) -> bool:
+    try:
+        msgspec.convert(value, get_args(kind)[0])
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def _chosen(what: str, globs: Sequence[str], known: Collection[str]) -> list[str]:

@@ -240,16 +240,22 @@ def _refusal(kind: type[msgspec.Struct], given: Mapping[str, JSON], error: str) 
     else:
         default = rule.get("default")
         advice = "" if default is None else f"leave it out for {default!r}"
-    sentence = f"{found[1]} must be {_wanted(rule)}, got {shown}"
+    sentence = f"{found[1]} must be {describe_rule(rule)}, got {shown}"
     return f"{sentence}; {advice}" if advice else sentence
 
 
-def _wanted(rule: Mapping[str, Any]) -> str:
+def describe_rule(rule: Mapping[str, Any]) -> str:
+    """Return the values that a JSON Schema allows, in words: `a whole number, above 0`."""
     if "enum" in rule:
         return f"one of {', '.join(map(repr, rule['enum']))}"
     if "anyOf" in rule:
-        return " or ".join(map(_wanted, rule["anyOf"]))
+        return " or ".join(map(describe_rule, rule["anyOf"]))
     kinds = rule.get("type", ())
     types = " or ".join(_TYPES[one] for one in ([kinds] if isinstance(kinds, str) else kinds))
-    bounds = " and ".join(text.format(rule[key]) for key, text in _BOUNDS.items() if key in rule)
+    bounds = describe_bounds(rule)
     return f"{types}, {bounds}" if bounds else types or "of another type"
+
+
+def describe_bounds(rule: Mapping[str, Any]) -> str:
+    """Return the range that a JSON Schema allows, in words; empty if it names none."""
+    return " and ".join(text.format(rule[key]) for key, text in _BOUNDS.items() if key in rule)

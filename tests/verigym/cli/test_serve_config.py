@@ -17,10 +17,10 @@ SERVE = [sys.executable, "-P", "-m", "verigym", "serve", "--config"]
 def test_a_file_gives_the_options_and_the_command_line_wins(tmp_path):
     config = tmp_path / "serve.toml"
     config.write_text(
-        'port = 1\nworkers = 1\nverifiers = "math/countdown"\nenvs = ["none"]\njson = true\n'
+        'port = 1\nworkers = 1\nverifiers = "math/countdown"\nenvs = ["none"]\nsandbox = true\n'
     )
     with subprocess.Popen(
-        [*SERVE, str(config), "--port", "0", "--until-stdin-closes"],
+        [*SERVE, str(config), "--port", "0", "--no-sandbox", "--json", "--until-stdin-closes"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -38,12 +38,16 @@ def test_a_file_gives_the_options_and_the_command_line_wins(tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("prot = 1", "no option 'prot'; did you mean 'port'"),
-        ('port = "x"', "port: Expected `int`, got `str`"),
-        ("max_sessions = true", "max_sessions: Expected `int`, got `bool`"),
-        ("sandbox = 1", "sandbox: Expected `bool`"),
-        ("verifiers = [1]", "verifiers: Expected `str`"),
-        ("config = 'other.toml'", "no option 'config'"),
+        ("prot = 1", "no setting is called 'prot'; did you mean 'port'"),
+        ('port = "x"', "port must be a whole number, .* got 'x'"),
+        ("port = 65536", "port must be at least 0 and at most 65535, got 65536"),
+        ("max_sessions = true", "max_sessions must be a whole number, above 0, got True"),
+        ("drain_s = nan", "drain_s must be above 0, got nan"),
+        ("sandbox = 1", "sandbox must be true or false, got 1"),
+        ("verifiers = [1]", r"verifiers must be a list, got \[1\]"),
+        ('log_level = "loud"', "log_level must be one of 'debug', "),
+        ('sql_engine = ["a=postgresql://h", "a=postgresql://i"]', "each name once"),
+        ("config = 'other.toml'", "no setting is called 'config'"),
         ("port = ", "serve.toml"),
     ],
 )
