@@ -12,6 +12,7 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import CHARSET, Env, Transition
+from verigym.envs.code.traced import Desk
 from verigym.errors import RequestError, TaskError
 from verigym.sandbox.languages.load import load_languages
 from verigym.task import Task
@@ -110,8 +111,13 @@ class Attempts(Env[Attempt]):
         return [state.feedback, state.solved]
 
     def work(self, state: Attempt) -> int:
-        """The lines of the program that solves it."""
-        return max(1, sum(bool(line.strip()) for line in state.solution.split("\n")))
+        """Write the program that solves it, and run it by hand on the examples."""
+        desk = Desk()
+        tree = desk.write(state.solution)
+        for test in as_object(self.task.reference).get("tests", []):
+            if test["visible"]:
+                desk.run(tree, test["stdin"])
+        return desk.operations
 
     @override
     def solve(self, state: Attempt) -> str:

@@ -15,7 +15,7 @@ import ast
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from verigym.envs.code.known_python import BINARY, COMPARE, FUNCTIONS, METHODS
 
@@ -52,6 +52,11 @@ class Interpreter:
     `run()` and `call()` raise Unknown, TooLong, or what the program failed with, one of FAILURES
     (known_python.py).
     """
+
+    functions: ClassVar[Mapping[str, Callable[..., Any]]] = FUNCTIONS
+    methods: ClassVar[Mapping[type, frozenset[str]]] = METHODS
+    expressions: ClassVar[dict[type, Callable[[Any, Any, dict[str, Any]], Any]]] = {}
+    """Functions, methods and expressions that the interpreter knows; a subclass may know more."""
 
     def __init__(
         self,
@@ -201,7 +206,7 @@ class Interpreter:
             return node.value  # type: ignore[attr-defined]
         if kind is ast.Name and node.id in names:  # type: ignore[attr-defined]
             return names[node.id]  # type: ignore[attr-defined]
-        evaluate = _EXPRESSIONS.get(kind)
+        evaluate = self.expressions.get(kind)
         if evaluate is None:
             raise Unknown(type(node).__name__)
         return evaluate(self, node, names)
@@ -247,8 +252,8 @@ class Interpreter:
             return names[name]
         if name in self._globals:
             return self._globals[name]
-        if name in FUNCTIONS:
-            return FUNCTIONS[name]
+        if name in self.functions:
+            return self.functions[name]
         if name in ("print", "input", "map"):
             return {"print": self._print, "input": self._input, "map": _mapped}[name]
         raise NameError(name)
@@ -318,8 +323,8 @@ class Interpreter:
         if isinstance(node.func, ast.Attribute):
             holder = self._value(node.func.value, names)
             name = node.func.attr
-            if name not in METHODS.get(type(holder), frozenset()):
-                if type(holder) in METHODS and hasattr(holder, name):
+            if name not in self.methods.get(type(holder), frozenset()):
+                if type(holder) in self.methods and hasattr(holder, name):
                     raise Unknown(f"the method {name}")
                 raise AttributeError(name)
             called = getattr(holder, name)
@@ -349,7 +354,7 @@ class Interpreter:
         return line
 
 
-_EXPRESSIONS: dict[type, Callable[[Interpreter, Any, dict[str, Any]], Any]] = {
+Interpreter.expressions = {
     ast.Name: Interpreter._name,
     ast.BinOp: lambda run, node, names: run._binary(
         node.op, run._value(node.left, names), run._value(node.right, names)

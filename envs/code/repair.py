@@ -3,22 +3,50 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
 
 from verigym.env import Draft
-from verigym.envs.code.attempts import LIMITS, Attempt, Attempts, asked, fenced
+from verigym.envs.code import stdio
+from verigym.envs.code.attempts import LIMITS, Attempt, Attempts, as_object, asked, fenced
 from verigym.envs.code.family import Family, Params, header, named
 from verigym.envs.code.interpret import Interpreter, TooLong, Unknown
 from verigym.envs.code.known_python import FAILURES
 from verigym.envs.code.places import Path, apart, changed, places_of, tree_of
-from verigym.envs.code.stdio import FAMILIES, draw_problem, essence_of, problem_of
+from verigym.envs.code.stdio import (
+    Part,
+    described,
+    draw_problem,
+    essence_of,
+    families_named,
+    joined_tests,
+    open_slots,
+    solution_of,
+    statement_of,
+)
+from verigym.envs.code.together import join_programs
+from verigym.envs.code.traced import Desk
+from verigym.reply import fenced as blocks
 from verigym.verifiers.code.strength.mutate import written
 
-MISTAKES = {2: 1, 4: 2, 6: 3}
+MISTAKES: dict[int, tuple[int, ...]] = {
+    1: (1,),
+    2: (1,),
+    3: (2,),
+    4: (2,),
+    5: (2,),
+    6: (3,),
+    7: (2, 2),
+    8: (2, 2, 1),
+    9: (2, 2, 1, 1),
+    10: (2, 2, 1, 1, 1, 1),
+}
+"""Mistakes in each part of the problem."""
+SLOTS = stdio.SLOTS | {5: (families_named("spans", "coin-ways"),)}
 _STEPS, _ENOUGH_STEPS, _MORE_STEPS = 3000, 1000, 200
 _TRIES = 40
 _LOOKED_AT = (2, 3, 0, 1)  # of the tests: the smallest hidden ones and the examples, to be quick
@@ -32,7 +60,7 @@ This program was meant to do it, and does not. {count} been changed in it:
 
 
 class Repair(Attempts):
-    """A problem of `code/stdio` with a program for it in which one, two or three places were changed.
+    """A problem of `code/stdio` with a program for it in which one to eight places were changed.
 
     Judged by the tests of the problem, whatever the way to a right program. Each change makes a
     difference on some test, of the program as it was before it. A problem is in the split in which it
@@ -42,40 +70,83 @@ class Repair(Attempts):
     id: ClassVar[str] = "verigym/code/repair-v0"
     verifier_id: ClassVar[str] = "code/stdio"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
-        count, program = MISTAKES[level], None
-        while program is None:
-            family, params, tests = draw_problem(rng, level, self.wants)
-            program = broken(family, params, tests, count, rng)
+        counts = MISTAKES[level]
+        parts: list[Part] = []
+        programs: list[str] = []
+        for count, families in zip(counts, open_slots(SLOTS[level], parts), strict=True):
+            program = None
+            while program is None:
+                part = draw_problem(rng, families, self.wants)
+                program = broken(part.family, part.params, part.tests, count, rng)
+            parts.append(part)
+            programs.append(program)
+        tests, wrong = joined_tests(rng, parts), sum(counts)
         prompt = _BROKEN.format(
-            asked=asked("python", family.statement(params), tests),
-            count="One place has" if count == 1 else f"{count} places have",
-            program=fenced(program),
+            asked=asked("python", statement_of(parts), tests),
+            count="One place has" if wrong == 1 else f"{wrong} places have",
+            program=fenced(programs[0] if len(programs) == 1 else join_programs(programs)),
         )
         return Draft(
             prompt=prompt,
             reference={
-                "family": family.name,
-                "params": params,
-                "mistakes": count,
+                **described(parts),
+                "mistakes": wrong,
                 "tests": tests,
                 "limits": dict(LIMITS),
             },
-            tags=("code", family.name, f"mistakes={count}"),
-            essence=essence_of(family, params),
+            tags=("code", *(part.family.name for part in parts), f"mistakes={wrong}"),
+            essence=essence_of(parts),
         )
 
     @override
     def solution(self, reference: Mapping[str, Any]) -> str:
-        family, params = problem_of(dict(reference))
-        return FAMILIES[family].source(params) if family in FAMILIES else ""
+        return solution_of(dict(reference))
 
+    @override
     def work(self, state: Attempt) -> int:
-        """The lines that have to be read, once for each mistake."""
-        return super().work(state) * int(self.task.reference.get("mistakes", 1))  # type: ignore[union-attr]
+        """Read the program, put its wrong places right one by one, and run it by hand on the examples before
+        and after each change."""
+        desk = Desk()
+        program = desk.write(blocks(self.task.prompt)[-1].body)
+        examples = [test for test in as_object(self.task.reference)["tests"] if test["visible"]]
+        for _ in itertools.chain([None], mend(desk, program, ast.parse(state.solution))):
+            for test in examples:
+                desk.run(program, test["stdin"])
+        return desk.operations
+
+
+def mend(desk: Desk, wrong: Any, right: Any) -> Iterator[None]:
+    """Compare two syntax trees node by node, and put the first one right; yields after each change."""
+    for name, wanted in ast.iter_fields(right):
+        found = getattr(wrong, name)
+        if isinstance(wanted, list) and isinstance(found, list) and len(found) == len(wanted):
+            for at, one in enumerate(wanted):
+                if _alike(found[at], one):
+                    yield from _mend_part(desk, found[at], one)
+                else:
+                    found[at] = one
+                    yield
+        elif _alike(found, wanted):
+            yield from _mend_part(desk, found, wanted)
+        else:
+            setattr(wrong, name, wanted)
+            yield
+
+
+def _mend_part(desk: Desk, wrong: Any, right: Any) -> Iterator[None]:
+    if isinstance(right, ast.AST) and not isinstance(right, ast.expr_context):
+        desk.look()
+        yield from mend(desk, wrong, right)
+
+
+def _alike(found: Any, wanted: Any) -> bool:
+    """Return True for nodes of one kind, and for values that are equal."""
+    if isinstance(wanted, ast.AST):
+        return type(found) is type(wanted)
+    return bool(found == wanted)
 
 
 def broken(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from typing_extensions import override
@@ -14,13 +15,36 @@ from verigym.env import Draft
 from verigym.envs.code import easy, hard, medium
 from verigym.envs.code.attempts import LIMITS, Attempts, as_object, asked
 from verigym.envs.code.family import Family, Params
+from verigym.envs.code.together import join_programs, join_statements, join_tests
 from verigym.errors import TaskError
 from verigym.verifiers.code.languages import canonical
 
-_LEVELS = {2: easy.FAMILIES, 4: medium.FAMILIES, 6: hard.FAMILIES}
 FAMILIES: dict[str, Family] = {
-    family.name: family for families in _LEVELS.values() for family in families
+    family.name: family for family in (*easy.FAMILIES, *medium.FAMILIES, *hard.FAMILIES)
 }
+
+
+def families_named(*names: str) -> tuple[Family, ...]:
+    """Return families by name."""
+    return tuple(FAMILIES[name] for name in names)
+
+
+Slots: TypeAlias = tuple[tuple[Family, ...], ...]
+"""The families that each part of a problem is drawn from."""
+
+SLOTS: dict[int, Slots] = {
+    1: (families_named("map-each", "ranked-pick"),),
+    2: (easy.FAMILIES,),
+    3: (families_named("sum-picked", "shift-letters", "bases"),),
+    4: (medium.FAMILIES,),
+    5: (families_named("run-lengths", "coin-ways", "edit-cost"),),
+    6: (hard.FAMILIES,),
+    7: (hard.FAMILIES,) * 2,
+    8: (*(hard.FAMILIES,) * 2, medium.FAMILIES),
+    9: (*(hard.FAMILIES,) * 3, medium.FAMILIES),
+    10: (*(hard.FAMILIES,) * 4, *(medium.FAMILIES,) * 2),
+}
+"""By level; a problem of several parts has cases of several kinds."""
 
 _EXAMPLE_SIZES = (3, 4)
 _HIDDEN_SIZES = (1, 2, 6, 15, 40, 100)
@@ -31,15 +55,14 @@ _EXAMPLE_CHARS = 40
 class Stdio(Attempts):
     """A generated programming problem, judged by `code/stdio`; see `Attempts`.
 
-    Sixteen families of problems; a split holds other parameters than the others, so no test problem
-    is a training problem with other inputs. `language` is any of the sandbox's; the oracle writes
+    Sixteen families of problems; from level 7 on, the input holds cases of 2, 3, 4 or 6 of them. A split holds
+    other parameters than the others, so no test problem is a training problem with other inputs. `language` is any of the sandbox's; the oracle writes
     Python alone.
     """
 
     id: ClassVar[str] = "verigym/code/stdio-v0"
     verifier_id: ClassVar[str] = "code/stdio"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     def __init__(self, *, language: str = "python", **kwargs: Any) -> None:
         self.language = canonical(language)
@@ -47,49 +70,94 @@ class Stdio(Attempts):
 
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
-        family, params, tests = draw_problem(rng, level, self.wants)
+        parts: list[Part] = []
+        for families in open_slots(SLOTS[level], parts):
+            parts.append(draw_problem(rng, families, self.wants))
+        tests = joined_tests(rng, parts)
         return Draft(
-            prompt=asked(self.language, family.statement(params), tests),
+            prompt=asked(self.language, statement_of(parts), tests),
             reference={
-                "family": family.name,
-                "params": params,
+                **described(parts),
                 "language": self.language,
                 "tests": tests,
                 "limits": dict(LIMITS),
             },
-            tags=("code", family.name),
-            essence=essence_of(family, params),
+            tags=("code", *(part.family.name for part in parts)),
+            essence=essence_of(parts),
         )
 
     @override
     def solution(self, reference: Mapping[str, Any]) -> str:
-        family, params = problem_of(dict(reference))
-        return FAMILIES[family].source(params) if family in FAMILIES else ""
+        return solution_of(dict(reference))
+
+
+@dataclass(frozen=True)
+class Part:
+    """One problem, or one kind of case of a problem; the two visible tests come first."""
+
+    family: Family
+    params: Params
+    tests: list[dict[str, Any]]
+
+
+def open_slots(slots: Slots, parts: Sequence[Part]) -> Iterator[tuple[Family, ...]]:
+    """Yield the families that the next part may have: those of its slot that are in none of `parts`, to
+    which the caller adds."""
+    for families in slots:
+        taken = {part.family for part in parts}
+        yield tuple(family for family in families if family not in taken)
 
 
 def draw_problem(
-    rng: np.random.Generator, level: int, wants: Callable[[JSON], bool]
-) -> tuple[Family, Params, list[dict[str, Any]]]:
+    rng: np.random.Generator, families: Sequence[Family], wants: Callable[[JSON], bool]
+) -> Part:
     """A family, parameters and tests, the two examples first; see `Env.wants`.
 
     Draws on until the tests have several answers, so that none can be guessed.
     """
-    families = _LEVELS[level]
     while True:
         family = families[int(rng.integers(len(families)))]
         params = family.draw(rng)
-        if not wants(essence_of(family, params)):
+        if not wants([family.name, params]):
             continue
         tests = [_example(family, params, rng, size) for size in _EXAMPLE_SIZES]
         tests += [_test(family, params, rng, size, visible=False) for size in _HIDDEN_SIZES]
         answers = {test["stdout"] for test in tests if not test["visible"]}
         if len(answers) >= 3 and not answers <= {t["stdout"] for t in tests if t["visible"]}:
-            return family, params, tests
+            return Part(family, params, tests)
 
 
-def essence_of(family: Family, params: Params) -> JSON:
-    """Return the data that decides the split: family and parameters, but not the tests' numbers."""
-    return [family.name, params]
+def essence_of(parts: Sequence[Part]) -> JSON:
+    """Return the data that decides the split: family and parameters, but not the tests' numbers. All parts
+    lie in one split, so the first one decides."""
+    return [parts[0].family.name, parts[0].params]
+
+
+def statement_of(parts: Sequence[Part]) -> str:
+    """Return the problem in words."""
+    statements = [part.family.statement(part.params) for part in parts]
+    return statements[0] if len(parts) == 1 else join_statements(statements)
+
+
+def joined_tests(rng: np.random.Generator, parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """Return the tests of a problem with these parts."""
+    return parts[0].tests if len(parts) == 1 else join_tests(rng, [part.tests for part in parts])
+
+
+def described(parts: Sequence[Part]) -> dict[str, JSON]:
+    """Return the part of a reference that `solution_of` reads."""
+    if len(parts) == 1:
+        return {"family": parts[0].family.name, "params": parts[0].params}
+    return {"parts": [[part.family.name, part.params] for part in parts]}
+
+
+def solution_of(reference: JSON) -> str:
+    """Return a right program; "" for a task from elsewhere."""
+    known = [pair for pair in problems_of(reference) if pair[0] in FAMILIES]
+    programs = [FAMILIES[name].source(params) for name, params in known]
+    if len(programs) < 2:
+        return programs[0] if programs else ""
+    return join_programs(programs)
 
 
 def _test(
@@ -108,10 +176,14 @@ def _example(family: Family, params: Params, rng: np.random.Generator, size: int
             return test
 
 
-def problem_of(reference: JSON) -> tuple[str, Params]:
-    """Family and parameters of a reference; an empty family for a task from elsewhere."""
+def problems_of(reference: JSON) -> list[tuple[str, Params]]:
+    """Families and parameters of a reference; an empty family for a task from elsewhere."""
     found = as_object(reference)
-    family, params = found.get("family", ""), found.get("params", {})
-    if not isinstance(family, str) or not isinstance(params, dict):
-        raise TaskError("family must be text and params an object")
-    return family, params
+    parts = found.get("parts", [[found.get("family", ""), found.get("params", {})]])
+    for part in parts:
+        match part:
+            case [str(), dict()]:
+                pass
+            case _:
+                raise TaskError("family must be text and params an object")
+    return [(name, params) for name, params in parts]

@@ -1,0 +1,56 @@
+"""The solver that counts operations: it understands the programs, and finds the mistakes."""
+
+import ast
+
+import pytest
+
+import verigym
+from verigym.envs.code.repair import mend
+from verigym.envs.code.traced import Desk
+from verigym.reply import fenced
+
+
+@pytest.mark.parametrize("level", [1, 5, 10])
+@pytest.mark.parametrize("name", ["stdio", "repair"])
+def test_programs_followed_by_hand_print_what_is_wanted(name, level):
+    env = verigym.make(f"code/{name}")
+    for seed in range(3):
+        reference = env.sample_task(seed, level).reference
+        desk = Desk()
+        program = desk.write(env.solution(reference))
+        for test in reference["tests"][:4]:
+            assert desk.run(program, test["stdin"]).split() == test["stdout"].split()
+
+
+@pytest.mark.parametrize("level", [1, 6, 10])
+def test_a_program_with_mistakes_is_mended_place_by_place(level):
+    env = verigym.make("code/repair")
+    for seed in range(3):
+        task = env.sample_task(seed, level)
+        right = ast.parse(env.solution(task.reference))
+        wrong = ast.parse(fenced(task.prompt)[-1].body)
+        changes = sum(1 for _ in mend(Desk(), wrong, right))
+        assert changes >= task.reference["mistakes"]
+        assert ast.dump(wrong) == ast.dump(right)
+
+
+def test_a_place_counts_twice_at_most_but_for_a_value_that_is_asked_for():
+    program = ast.parse(
+        "def f(n):\n    total = 0\n    for x in range(n):\n        total += x * x\n"
+    )
+    counts = {}
+    for n in (1, 2, 50):
+        for exact in (False, True):
+            desk = Desk()
+            desk.call(program, "f", [n], exact=exact)
+            counts[n, exact] = desk.operations
+    assert counts[1, False] < counts[2, False] == counts[50, False]
+    assert counts[2, False] == counts[2, True] < counts[50, True]
+
+
+@pytest.mark.parametrize(
+    "source", ["while True:\n    pass", "print(1 // 0)", "import os\nos.getcwd()"]
+)
+def test_a_program_that_cannot_be_followed_prints_nothing(source):
+    desk = Desk()
+    assert desk.run(ast.parse(source), "") is None
