@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,10 +10,30 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.replayed import Play, ReplayedGame
-from verigym.verifiers.games.blackjack import MARGIN, MOVES, NEXT, RANKS, Table, total_of
+from verigym.verifiers.games.blackjack import (
+    MARGIN,
+    MOVES,
+    NEXT,
+    RANKS,
+    Table,
+    added,
+    dealer_stands,
+    total_of,
+)
 
 # Hands, how many of the moves may be made, and whether the deck is an odd one.
-SIZES = {2: (5, 2, False), 4: (6, 3, False), 6: (8, 4, True)}
+SIZES = {
+    1: (3, 2, False),
+    2: (5, 2, False),
+    3: (5, 3, False),
+    4: (6, 3, False),
+    5: (7, 3, False),
+    6: (8, 4, True),
+    7: (12, 4, True),
+    8: (18, 4, True),
+    9: (27, 4, True),
+    10: (40, 4, True),
+}
 FULL = (1, 1, 1, 1, 1, 1, 1, 1, 1, 4)
 TURNS = 8
 """Moves that a hand takes at most."""
@@ -44,7 +65,6 @@ class Blackjack(ReplayedGame):
     id: ClassVar[str] = "verigym/games/blackjack-v0"
     game: ClassVar[str] = "blackjack"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
 
     @override
@@ -121,12 +141,75 @@ class Blackjack(ReplayedGame):
         gains = board.gains
         return max(gains, key=lambda move: gains[move])
 
+    @override
     def work(self, state: Play) -> int:
-        """Return a measure that grows with the number of moves to compare, and is higher for an
-        unusual deck."""
-        board: Table = state.board
-        house = board.house
-        return len(house.moves) - 1 + (house.deck != FULL)
+        """Count the reckoning of a hand when it begins (`reckon`); later moves of the hand follow from it."""
+        return 1 if state.board.drawn else reckon(state.board)[1]
+
+
+def reckon(board: Table) -> tuple[dict[str, float], int]:
+    """Return the expected gain of each move that can be made, and the operations that it takes.
+
+    A player works out where the dealer ends, and then the best play of every total, from the highest down.
+    An operation adds a card to a total, multiplies by the number of its cards, compares totals or compares
+    gains.
+    """
+    house, operations = board.house, 0
+    size = sum(house.deck)
+    ends: dict[tuple[int, bool], dict[int, float]] = {}
+    stands: dict[int, float] = {}
+    best: dict[tuple[int, bool], float] = {}
+
+    def drawn() -> Iterator[tuple[int, float]]:
+        nonlocal operations
+        for rank, n in enumerate(house.deck):
+            if n:
+                operations += 1
+                if n > 1:
+                    operations += 1
+                yield rank, n / size
+
+    def dealer_ends(total: int, soft: bool) -> dict[int, float]:
+        if dealer_stands(total, soft, house.soft17):
+            return {total: 1.0}
+        if (total, soft) not in ends:
+            found: dict[int, float] = {}
+            for rank, chance in drawn():
+                for end, likely in dealer_ends(*added(total, soft, rank)).items():
+                    found[end] = found.get(end, 0.0) + chance * likely
+            ends[total, soft] = found
+        return ends[total, soft]
+
+    dealt = dealer_ends(*added(0, False, RANKS.index(_up(board))))
+    for own in range(4, 22):
+        stands[own] = 0.0
+        for end, likely in dealt.items():
+            operations += 1
+            stands[own] += likely * (1 if end > 21 or end < own else -1 if end > own else 0)
+
+    def hitting(total: int, soft: bool) -> float:
+        gain = 0.0
+        for rank, chance in drawn():
+            after = added(total, soft, rank)
+            gain += chance * (best[after] if after[0] < 21 else stands.get(after[0], -1.0))
+        return gain
+
+    # Hard totals from 11 on never become soft, soft ones never fall below 12.
+    for total, soft in (*_HARD[:10], *_SOFT, *_HARD[10:]):
+        operations += 1
+        best[total, soft] = max(stands[total], hitting(total, soft))
+    total, soft = total_of(board.cards)
+    gains = {"hit": hitting(total, soft), "stand": stands[total], "surrender": -0.5, "double": 0.0}
+    if "double" in board.open:
+        for rank, chance in drawn():
+            gains["double"] += chance * 2 * stands.get(added(total, soft, rank)[0], -1.0)
+    for _ in board.open:
+        operations += 1
+    return {move: gains[move] for move in board.open}, operations
+
+
+_HARD = [(total, False) for total in range(20, 3, -1)]
+_SOFT = [(total, True) for total in range(20, 11, -1)]
 
 
 def _told(deck: tuple[int, ...]) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.games.dice_reckoning import reckoned
 from verigym.envs.games.self_play import Duel
 from verigym.verifiers.games.dice_book import LIAR, Hand, hands_of, holds, styles
 from verigym.verifiers.games.duels import seeded
@@ -20,12 +21,19 @@ from verigym.verifiers.games.liars_dice import (
 )
 from verigym.verifiers.games.rules import RULES
 
-# Style of the opponent, dice of each, their faces, rounds, and work for one move. An honest opponent is the
-# hardest to do justice to: each bid tells of its dice, and all that is told has to be reckoned with.
+# Style of the opponent, dice of each, their faces, and rounds. An honest opponent is the hardest to do
+# justice to: each bid tells of its dice, and all that is told has to be reckoned with.
 LEVELS = {
-    2: ("random", 1, 6, 3, 1),
-    4: ("equilibrium", 2, 3, 4, 3),
-    6: ("honest", 2, 3, 5, 6),
+    1: ("random", 1, 4, 2),
+    2: ("random", 1, 6, 3),
+    3: ("random", 1, 6, 5),
+    4: ("equilibrium", 2, 3, 4),
+    5: ("equilibrium", 2, 3, 6),
+    6: ("honest", 2, 3, 5),
+    7: ("honest", 2, 3, 7),
+    8: ("honest", 2, 3, 10),
+    9: ("honest", 2, 3, 14),
+    10: ("honest", 2, 3, 20),
 }
 
 _GAME = """\
@@ -62,12 +70,11 @@ class LiarsDice(Duel):
     id: ClassVar[str] = "verigym/games/liars-dice-v0"
     game: ClassVar[str] = "liars-dice"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        style, dice, faces, rounds, _ = LEVELS[level]
+        style, dice, faces, rounds = LEVELS[level]
         rolls = np.sort(rng.integers(1, faces + 1, (rounds, 2, dice)), axis=2).tolist()
         prompt = _PROMPT.format(
             rounds=rounds, game=_told(dice, faces), style=_STYLES[style], margin=MARGIN
@@ -86,7 +93,7 @@ class LiarsDice(Duel):
     def draw_sides(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """One round. Without a number of its own each split would have some deals only, and
         what one holds would tell what the other may hold."""
-        _, dice, faces, _, _ = LEVELS[level]
+        _, dice, faces, _ = LEVELS[level]
         rolls = np.sort(rng.integers(1, faces + 1, (1, 2, dice)), axis=2).tolist()
         return _PROMPT_SIDES.format(game=_told(dice, faces)), {
             "dice": dice,
@@ -163,8 +170,8 @@ class LiarsDice(Duel):
 
     @override
     def effort(self, board: Bidding) -> int:
-        """Grows with what the opponent's bids tell."""
-        return next(work for style, *_, work in LEVELS.values() if style == board.cup.style)
+        """Count the reckoning of a round at the player's first move (`reckoned`); later moves follow from it."""
+        return 1 if len(board.bids) > 1 else reckoned(board)[1]
 
 
 def _told(dice: int, faces: int) -> str:

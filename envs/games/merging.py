@@ -9,12 +9,23 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.games.replayed import ReplayedGame
+from verigym.envs.games.replayed import Play, ReplayedGame
 from verigym.verifiers.games.keydoor import MOVES
 from verigym.verifiers.games.merging import Board, pushed, pushes, with_new_tile
 
-# The tile to reach, and turns.
-SIZES = {2: (64, 50), 4: (128, 78), 6: (256, 145)}
+# The tile to reach, turns, and tiles that are on the grid from the start.
+SIZES: dict[int, tuple[int, int, tuple[int, ...]]] = {
+    1: (32, 30, ()),
+    2: (64, 50, ()),
+    3: (128, 65, (32,)),
+    4: (128, 78, ()),
+    5: (256, 115, (64,)),
+    6: (256, 145, ()),
+    7: (512, 190, (128, 64)),
+    8: (512, 220, (128,)),
+    9: (512, 250, (64,)),
+    10: (512, 280, ()),
+}
 
 _PROMPT = """\
 Tiles on a grid of four by four are pushed all at once in one direction; two equal tiles that meet merge \
@@ -39,22 +50,25 @@ def _prompt(target: int, turns: int) -> str:
 class Merging(ReplayedGame):
     """The environment. An action is a direction; a push that moves nothing is invalid.
 
-    The seed and the board decide the new tile, so that a state has one future.
+    The seed and the board decide the new tile, so that a state has one future. A large tile that is on the
+    grid from the start makes a game shorter; it stands in the corner.
     """
 
     id: ClassVar[str] = "verigym/games/2048-v0"
     game: ClassVar[str] = "2048"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.5  # random pushes often reach the tile of the easiest setting
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        target, turns = SIZES[level]
+        target, turns, large = SIZES[level]
         while not self.wants(seed := int(rng.integers(1 << 31))):
             pass
-        start = {"target": target, "seed": seed, "turns": turns}
+        start: dict[str, Any] = {"target": target, "seed": seed, "turns": turns}
+        if large:
+            tiles = (*large, *[0] * (16 - len(large)))
+            start["tiles"] = list(with_new_tile(with_new_tile(tiles, seed), seed))
         return _prompt(target, turns), {**start, "essence": seed}
 
     @override
@@ -77,23 +91,30 @@ class Merging(ReplayedGame):
     @override
     def best(self, board: Board) -> str | None:
         """Looks three pushes ahead; new tiles are known to it."""
-        found = _ahead(board, _DEPTH)
-        return found[1]
+        return _ahead(board, _DEPTH)[1]
+
+    @override
+    def work(self, state: Play) -> int:
+        """Count the pushes that are looked at, three deep, in each turn."""
+        return _ahead(state.board, _DEPTH)[2]
 
 
-def _ahead(board: Board, depth: int) -> tuple[float, str | None]:
-    """The best value within `depth` pushes, and the first of them."""
+def _ahead(board: Board, depth: int) -> tuple[float, str | None, int]:
+    """The best value within `depth` pushes, the first of them, and how many pushes were looked at."""
     tiles = board.tiles
     if max(tiles) >= board.target:
-        return 1e12 * (depth + 1), None
+        return 1e12 * (depth + 1), None, 0
     if not depth:
-        return sum(t * w for t, w in zip(tiles, _WEIGHTS, strict=True)) + 1e4 * tiles.count(0), None
-    best: tuple[float, str | None] = (-1.0, None)
+        value = sum(t * w for t, w in zip(tiles, _WEIGHTS, strict=True)) + 1e4 * tiles.count(0)
+        return value, None, 0
+    best, first, operations = -1.0, None, 0
     for move in MOVES:
+        operations += 1
         after = pushed(tiles, move)
         if after != tiles:
             after = with_new_tile(after, board.seed)
-            value, _ = _ahead(Board(after, board.target, board.seed), depth - 1)
-            if value > best[0]:
-                best = (value, move)
-    return best
+            value, _, more = _ahead(Board(after, board.target, board.seed), depth - 1)
+            operations += more
+            if value > best:
+                best, first = value, move
+    return best, first, operations

@@ -14,9 +14,19 @@ from verigym.envs.games.self_play import Duel
 from verigym.verifiers.games.duels import DuelState, nim_move
 from verigym.verifiers.games.rules import RULES
 
-# Opponent, and heaps.
-LEVELS = {2: ("random", 3), 4: ("greedy", 4), 6: ("perfect", 5)}
-_THINGS = 25  # in all heaps together: an odd number, so that the nim-sum is not 0
+# Opponent, heaps, and things in all heaps together: an odd number, so that the nim-sum is not 0.
+LEVELS = {
+    1: ("random", 2, 17),
+    2: ("random", 3, 25),
+    3: ("greedy", 3, 37),
+    4: ("greedy", 4, 25),
+    5: ("perfect", 4, 27),
+    6: ("perfect", 5, 25),
+    7: ("perfect", 6, 35),
+    8: ("perfect", 6, 79),
+    9: ("perfect", 7, 91),
+    10: ("perfect", 8, 121),
+}
 _LARGEST = 9  # heap, with both sides played
 
 _PROMPT = """\
@@ -32,30 +42,29 @@ Answer with the heap, counted from 1, and how many you take, such as 2 3. Anythi
 class Nim(Duel):
     """The environment. An action is `heap many`. Every start can be won.
 
-    The heaps decide the split, in whatever order. Against an opponent all starts hold equally many
+    The heaps decide the split, in whatever order. Against an opponent all starts of a level hold equally many
     things, so that no move leads from one to another, and no split meets the starts of another.
     """
 
     id: ClassVar[str] = "verigym/games/nim-v0"
     game: ClassVar[str] = "nim"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.65  # random play wins half of the games against a random opponent
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        opponent, count = LEVELS[level]
+        opponent, count, things = LEVELS[level]
         while True:
-            cuts = sorted((rng.choice(_THINGS - 1, count - 1, replace=False) + 1).tolist())
-            heaps = [after - before for before, after in pairwise([0, *cuts, _THINGS])]
+            cuts = sorted((rng.choice(things - 1, count - 1, replace=False) + 1).tolist())
+            heaps = [after - before for before, after in pairwise([0, *cuts, things])]
             if self.wants(essence := sorted(heaps)):
                 break
         reference = {
             "heaps": heaps,
             "opponent": opponent,
             "seed": int(rng.integers(1 << 31)),
-            "turns": _THINGS,
+            "turns": things,
             "essence": essence,
         }
         return _PROMPT.format(count=count), reference
@@ -63,7 +72,7 @@ class Nim(Duel):
     @override
     def draw_sides(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
         """Either side may have the won position."""
-        _, count = LEVELS[level]
+        _, count, _ = LEVELS[level]
         heaps = [int(n) for n in rng.integers(1, _LARGEST + 1, count)]
         reference = {"heaps": heaps, "turns": sum(heaps), "essence": sorted(heaps)}
         return _PROMPT_SIDES.format(count=count), reference
@@ -112,20 +121,32 @@ class Nim(Duel):
 
     @override
     def effort(self, board: DuelState) -> int:
-        """Count the binary digits that are written below each other and added, column by column, and the
-        heaps that are compared with the sum."""
-        operations = nim_sum = 0
-        digit, largest = 1, max(map(int, board.board))
-        while digit <= largest:
-            for heap in map(int, board.board):
-                nim_sum ^= heap & digit
+        """Count the steps of finding all good moves on paper (`find_moves`)."""
+        return find_moves(tuple(map(int, board.board)))[1]
+
+
+def find_moves(heaps: tuple[int, ...]) -> tuple[list[tuple[int, int]], int]:
+    """Return every move that leaves a nim-sum of 0, and the operations that it takes.
+
+    A heap has to become the nim-sum of all others: their binary digits are added column by column, and the sum
+    is compared with the heap. Each digit that is added and each comparison is one operation.
+    """
+    operations, moves = 0, []
+    for heap, n in enumerate(heaps):
+        operations += 1
+        if not n:
+            continue
+        others = [m for other, m in enumerate(heaps) if m and other != heap]
+        nim_sum, digit = 0, 1
+        while digit <= max(heaps):
+            for m in others:
                 operations += 1
+                nim_sum ^= m & digit
             digit <<= 1
-        for heap in map(int, board.board):
-            operations += 1
-            if heap ^ nim_sum < heap:
-                break
-        return operations
+        operations += 1
+        if nim_sum < n:
+            moves.append((heap, n - nim_sum))
+    return moves, operations
 
 
 def _shown(heaps: tuple[int, ...]) -> str:

@@ -1,0 +1,54 @@
+"""Solvers that count operations: they find what the oracle's rules say, at several levels."""
+
+import pytest
+
+import verigym
+from verigym.envs.games.blackjack import reckon
+from verigym.envs.games.dice_reckoning import reckoned
+from verigym.envs.games.nim import find_moves
+from verigym.verifiers.games.duels import nim_move, taken
+
+
+def boards(game, level, count):
+    """The first positions of the oracle's play."""
+    env = verigym.make(game, difficulty=level)
+    env.reset(seed=2)
+    for _ in range(count):
+        yield env.state.board
+        if any(env.step(env.oracle())[2:4]):
+            return
+
+
+@pytest.mark.parametrize("level", [1, 3, 5, 10])
+def test_the_gains_of_blackjack_are_reckoned(level):
+    for board in boards("games/blackjack", level, 4):
+        assert reckon(board)[0] == pytest.approx(board.gains)
+
+
+@pytest.mark.parametrize("level", [1, 2, 5, 10])
+def test_the_chances_of_bids_are_reckoned(level):
+    for board in boards("games/liars-dice", level, 4):
+        if len(board.bids) < 2:
+            assert reckoned(board)[0] == pytest.approx(board.chances)
+
+
+@pytest.mark.parametrize("level", [1, 5, 10])
+def test_every_good_move_of_nim_is_found(level):
+    for board in boards("games/nim", level, 3):
+        moves, operations = find_moves(board.board)
+        good = [
+            (heap, many)
+            for heap, n in enumerate(board.board)
+            for many in range(1, n + 1)
+            if nim_move(taken(board.board, heap, many)) is None
+        ]
+        assert (moves, operations > len(moves)) == (good, True)
+
+
+def test_large_tiles_of_2048_stand_on_the_grid_from_the_start():
+    for level, target, large in ((3, 128, [32]), (7, 512, [64, 128])):
+        env = verigym.make("games/2048", difficulty=level)
+        env.reset(seed=4)
+        board = env.state.board
+        assert (board.target, sorted(t for t in board.tiles if t > 4)) == (target, large)
+        assert sum(map(bool, board.tiles)) == len(large) + 2
