@@ -290,6 +290,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
+        responses=openapi.EVERYWHERE,
     )
     app.state.gate = gate
     app.state.crowd = crowd = Crowd(keyed=bool(keys), n_callers=n_callers)
@@ -308,8 +309,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
             (verdict,) = await while_there(request, judging)
         return _json(verdict)
 
-    @direct.post(
-        app,
+    @app.post(
         "/v1/verify/batch",
         summary="Judge several submissions; verdicts come in the same order",
         openapi_extra=openapi.BATCH,

@@ -1,7 +1,8 @@
-"""Routes that are asked thousands of times a second.
+"""The route of single submissions, which is asked thousands of times a second.
 
-FastAPI documents them and is otherwise left out: what it does for each request, to look for
-dependencies that these have none of, takes it a third of all the time that one submission takes here.
+FastAPI documents it and is otherwise left out: to look for dependencies that it does not have takes FastAPI
+45 µs of processor time a request, an eighth of what one submission costs the service
+(docs/decisions/0006-hot-routes-beside-fastapi.md).
 """
 
 from __future__ import annotations

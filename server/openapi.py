@@ -142,7 +142,6 @@ _MEANING = {
 }
 
 
-_EVERYWHERE = (400, 401, 403, 408, 422, 429, 431, 500, 503)
 _DEADLINE = {
     "name": DEADLINE_HEADER,
     "in": "header",
@@ -155,44 +154,51 @@ def _content(kind: type) -> dict[str, Any]:
     return {"application/json": {"schema": _SCHEMA_OF[kind]}}
 
 
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """Return the documentation of refusals with the given statuses."""
+    return {
+        status: {"description": _MEANING[status], "content": _content(Error)} for status in statuses
+    }
+
+
+EVERYWHERE = refusals(400, 401, 403, 408, 422, 429, 431, 500, 503)
+"""Answers that the layers in front of all routes give; FastAPI adds them to each."""
+
+
 def operation(
-    answer: type | None, body: type | None, refusals: tuple[int, ...], status: int = 200
+    answer: type | None, body: type | None = None, *further: int, status: int = 200
 ) -> dict[str, Any]:
-    """Return the documentation of one route; `answer` None is an answer without a body."""
+    """Return the documentation of one route; `answer` None is an answer without a body.
+
+    `further` are statuses of refusals that `EVERYWHERE` does not hold.
+    """
     done: dict[str, Any] = {"description": "Done"}
     if answer is not None:
         done["content"] = _content(answer)
-    said: dict[str, Any] = {
-        "responses": {
-            str(status): done,
-            **{
-                str(refused): {"description": _MEANING[refused], "content": _content(Error)}
-                for refused in refusals
-            },
-        }
-    }
+    documented = {status: done, **refusals(*further)}
+    said: dict[str, Any] = {"responses": {str(code): one for code, one in documented.items()}}
     if body is not None:
         said["requestBody"] = {"required": True, "content": _content(body)}
     return said
 
 
-ON_BODIES = (400, 401, 403, 404, 408, 413, 415, 422, 429, 500, 503)
-HEALTH = operation(Health, None, (403, 500, 503))
-READY = operation(Ready, None, (403, 429, 500, 503))
-VERIFIERS = operation(VerifierList, None, (401, 403, 500, 503))
-CARD = operation(AuditCard, None, (401, 403, 404, 500, 503))
-VERIFY = operation(Verdict, VerifyBody, ON_BODIES)
-BATCH = operation(VerdictList, BatchBody, ON_BODIES)
+ON_BODIES = (404, 413, 415)
+HEALTH = operation(Health)
+READY = operation(Ready)
+VERIFIERS = operation(VerifierList)
+CARD = operation(AuditCard, None, 404)
+VERIFY = operation(Verdict, VerifyBody, *ON_BODIES)
+BATCH = operation(VerdictList, BatchBody, *ON_BODIES)
 BATCH["responses"]["200"]["content"]["application/x-ndjson"] = {"schema": {"type": "string"}}
-GROUP = operation(VerdictList, GroupBody, ON_BODIES)
-GROUPS = operation(GroupList, None, (401, 403, 500, 503))
-SANDBOX = operation(wire.SandboxCard, None, (401, 403, 500, 503))
-RUN = operation(wire.ResultBody, wire.JobBody, ON_BODIES)
-CANCEL = operation(Nothing, None, (401, 403, 404, 500, 503))
-START = operation(wire.SessionCard, wire.SessionBody, ON_BODIES)
-CELL = operation(wire.CellResult, wire.CellBody, (*ON_BODIES, 409))
-FILE = operation(wire.Blob, wire.FileBody, (*ON_BODIES, 409))
-INTERRUPT = operation(Nothing, None, (401, 403, 404, 500, 503))
+GROUP = operation(VerdictList, GroupBody, *ON_BODIES)
+GROUPS = operation(GroupList)
+SANDBOX = operation(wire.SandboxCard)
+RUN = operation(wire.ResultBody, wire.JobBody, *ON_BODIES)
+CANCEL = operation(Nothing, None, 404)
+START = operation(wire.SessionCard, wire.SessionBody, *ON_BODIES)
+CELL = operation(wire.CellResult, wire.CellBody, *ON_BODIES, 409)
+FILE = operation(wire.Blob, wire.FileBody, *ON_BODIES, 409)
+INTERRUPT = operation(Nothing, None, 404)
 CLOSE = INTERRUPT
 
 
@@ -213,7 +219,7 @@ def install(app: FastAPI) -> None:
             schema["security"] = [{"key": []}, {}]
             for operations in schema["paths"].values():
                 for said in operations.values():
-                    _complete(said)
+                    said.setdefault("parameters", []).append(_DEADLINE)
             app.openapi_schema = schema
         return app.openapi_schema
 
@@ -226,16 +232,6 @@ def install(app: FastAPI) -> None:
             media_type="text/html",
             headers={"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"},
         )
-
-
-def _complete(said: dict[str, Any]) -> None:
-    """Add the headers and answers that the layers in front of all routes handle."""
-    said.setdefault("parameters", []).append(_DEADLINE)
-    for status in _EVERYWHERE:
-        refusal = {"description": _MEANING[status], "content": _content(Error)}
-        ours = said["responses"].get(str(status), {}).get("content") == refusal["content"]
-        if not ours:  # FastAPI has a form of its own for 422
-            said["responses"][str(status)] = refusal
 
 
 def page(document: dict[str, Any]) -> str:

@@ -102,11 +102,10 @@ openapi.add_types(
     *(CreateBody, StepBody, ResetBody),
 )
 
-_READS = (401, 403, 422, 429, 500, 503)
-ENVS = openapi.operation(EnvList, None, _READS)
-ENV = openapi.operation(Card, None, (*_READS, 404))
+ENVS = openapi.operation(EnvList)
+ENV = openapi.operation(Card, None, 404)
 TASKS: dict[str, Any] = {
-    **openapi.operation(TaskList, None, (*_READS, 404)),
+    **openapi.operation(TaskList, None, 404),
     "parameters": [
         {
             "name": name,
@@ -125,10 +124,10 @@ TASKS: dict[str, Any] = {
         )
     ],
 }
-CREATE = openapi.operation(BegunList, CreateBody, openapi.ON_BODIES, status=201)
-STEP = openapi.operation(Moved, StepBody, (*openapi.ON_BODIES, 409))
-RESET = openapi.operation(Moved, ResetBody, (*openapi.ON_BODIES, 409))
-SESSIONS = openapi.operation(StateList, None, _READS)
-STATE = openapi.operation(State, None, (*_READS, 404))
+CREATE = openapi.operation(BegunList, CreateBody, *openapi.ON_BODIES, status=201)
+STEP = openapi.operation(Moved, StepBody, *openapi.ON_BODIES, 409)
+RESET = openapi.operation(Moved, ResetBody, *openapi.ON_BODIES, 409)
+SESSIONS = openapi.operation(StateList)
+STATE = openapi.operation(State, None, 404)
 RENEW = STATE
-CLOSE = openapi.operation(None, None, (*_READS, 404), status=204)
+CLOSE = openapi.operation(None, None, 404, status=204)

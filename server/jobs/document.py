@@ -13,8 +13,6 @@ LONGEST_WAIT_S = 60
 MOST_LISTED = 1000
 MOST_KEY = 255
 
-_REFUSED = (401, 403, 404, 422, 429, 500, 503)
-
 
 def _parameter(name: str, place: str, **schema: Any) -> dict[str, Any]:
     return {"name": name, "in": place, "required": False, "schema": schema}
@@ -27,7 +25,7 @@ def _either(*bodies: type) -> dict[str, Any]:
 
 add_types(JobCard, JobAnswer, JobList)
 
-ADD = operation(JobCard, None, (*ON_BODIES, 409), 202)
+ADD = operation(JobCard, None, *ON_BODIES, 409, status=202)
 ADD["requestBody"] = _either(VerifyBody, BatchBody)
 ADD["responses"]["202"]["description"] = "Accepted for good"
 ADD["responses"]["200"] = {
@@ -38,15 +36,15 @@ ADD["responses"]["409"]["description"] = "Another body began a job with this Ide
 ADD["parameters"] = [
     _parameter("Idempotency-Key", "header", type="string", minLength=1, maxLength=MOST_KEY)
 ]
-GET = operation(JobAnswer, None, _REFUSED)
+GET = operation(JobAnswer, None, 404)
 GET["parameters"] = [
     _parameter("wait_s", "query", type="number", minimum=0, maximum=LONGEST_WAIT_S)
 ]
-LIST = operation(JobList, None, _REFUSED)
+LIST = operation(JobList)
 LIST["parameters"] = [
     _parameter("status", "query", type="string", enum=[status.value for status in JobState]),
     _parameter("limit", "query", type="integer", minimum=1, maximum=MOST_LISTED),
     _parameter("after", "query", type="string"),
 ]
-DROP = operation(None, None, _REFUSED, 204)
+DROP = operation(None, None, 404, status=204)
 DROP["responses"]["204"]["description"] = "Cancelled, or forgotten if it was finished"

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel, ValidationError
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
 from verigym import __version__
@@ -82,10 +82,12 @@ def install(app: FastAPI, settings: Settings) -> None:
             caller = scope["state"]["caller"]
             return Room(env, caller, app.state.gate, table, settings, shared)
 
-        # Not FastAPI's: nothing is to be read from signatures, nor stand in the document twice.
         for (method, path), handler in handlers.items():
-            app.router.routes.append(
-                Route(prefix + path, _endpoint(room_of, handler), methods=[method])
+            app.add_api_route(
+                prefix + path,
+                _endpoint(room_of, handler),
+                methods=[method],
+                include_in_schema=False,  # OpenEnv's own document describes them
             )
         for path, serve in (("/ws", sockets.play), ("/mcp", sockets.speak)):
             app.router.routes.append(WebSocketRoute(prefix + path, _opened(room_of, serve)))

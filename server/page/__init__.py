@@ -45,7 +45,7 @@ class ExampleList(msgspec.Struct):
 
 
 openapi.add_types(Example, ExampleList)
-_EXAMPLES: Final = openapi.operation(ExampleList, None, (401, 403, 404, 500, 503))
+_EXAMPLES: Final = openapi.operation(ExampleList, None, 404)
 
 
 def install(app: FastAPI) -> None:
