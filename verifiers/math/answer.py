@@ -24,6 +24,7 @@ from verigym.verifiers.math.chains import end_of_chain
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.closed_sets import word_in_last_sentence
 from verigym.verifiers.math.compare import FAULTS, RESTATED, WRONG_FORM, compact, equivalent
+from verigym.verifiers.math.conclusions import conclusions
 from verigym.verifiers.math.context import Context, context_of
 from verigym.verifiers.math.corruption import mended
 from verigym.verifiers.math.extract import Found, extract
@@ -174,7 +175,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 "the answer does not follow the question's instruction",
                 {**parts, "correct": 0.0},
             )
-        rung = self._rung(golds, found.answer, ctx)
+        rung = self._rung(golds, found.answer, ctx) or self._concluded(golds, found, ctx)
         if not rung and any(_is_copied(gold, found.answer, submission) for gold in written):
             rung = "text"
         if not rung and any(
@@ -233,6 +234,16 @@ class AnswerVerifier(Verifier[AnswerParams]):
             1.0, "correct", "every part is the reference", {"extracted": 1.0, "correct": 1.0}
         )
 
+    def _concluded(self, golds: tuple[str, ...], found: Found, ctx: Context) -> str:
+        """The rung of what the last sentence of the reply concludes, where that is more than a value."""
+        line = found.line or found.answer
+        if " " not in line:
+            return ""
+        for said in conclusions(line, ctx.question):
+            if rung := self._rung(golds, said, ctx):
+                return rung
+        return ""
+
     def _rung(self, golds: tuple[str, ...], answer: str, ctx: Context) -> str:
         fault = ""
         divided = _DIVIDED.fullmatch(answer)
@@ -245,10 +256,10 @@ class AnswerVerifier(Verifier[AnswerParams]):
             if rung and rung not in FAULTS:
                 return rung
             fault = fault or rung
-        end = None if fault else end_of_chain(answer)
+        end = end_of_chain(answer)
         if end is None or not all(_is_equal(member, end[1][-1]) for member in end[1]):
             return fault
-        return self._rung(golds, end[0], ctx)
+        return self._rung(golds, end[0], ctx) or fault
 
 
 def _is_equal(one: str, other: str) -> bool:

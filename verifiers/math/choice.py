@@ -16,7 +16,7 @@ _BARE = re.compile(
     rf"(?:option|choice|answer|statement)?\s*[:=]?\s*[(\[]?\s*({_LETTER})\s*[)\]]?\s*[.:]?"
 )
 _WITH_TEXT = re.compile(
-    r"(?:option|choice|answer)?\s*(?:\(\s*([A-J])\s*\)|\[([A-J])\]|([A-J])\s*[).:])\s*[:.-]?\s*(\S.*)",
+    r"(?:option|choice|answer)?\s*(?:\(\s*([A-J])\s*\)|\[([A-J])\]|([A-J])\s*[).:])\s*(?:[:.]|-(?=\s))?\s*(\S.*)",
     re.IGNORECASE,
 )
 _LETTERS = r"([(\[]?[A-J][)\]]?(?: ?(?:,? (?:and|&) |[,;&+/] ?)[(\[]?[A-J][)\]]?){1,5})"

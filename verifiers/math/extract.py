@@ -13,7 +13,7 @@ and Chinese (`languages.py`), labels of other languages (`answer_labels.py`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from verigym.reply import spoken, takes_back
 from verigym.verifiers.math.bullets import last_items
@@ -115,6 +115,8 @@ class Found:
     answer: str
     also: tuple[str, ...] = ()
     why: str = ""
+    line: str = ""
+    """The last line of a reply without a commitment, from which `answer` is read."""
 
 
 _ASKS_VERDICT = re.compile(
@@ -159,7 +161,10 @@ def extract(reply: str, how: str = "auto", question: str = "", *, commas: bool =
     if stretches and stretches[-1].strip(" :.-*\n"):
         return _last_line(stretches[-1].strip(" :*\n"), question)
     verdict = _verdict(text) if question and _ASKS_VERDICT.search(question[-2000:]) else ""
-    return Found(verdict) if verdict else _last_line(text, question)
+    if verdict:
+        return Found(verdict)
+    found = _last_line(text, question)
+    return replace(found, line=text.rpartition("\n")[2]) if " " in text else found
 
 
 def _verdict(text: str) -> str:

@@ -1,0 +1,146 @@
+"""Reads what the last sentence of a reply concludes: "the area is 4 - 8/3 = 4/3" in "They meet at 0 and 2. So the area is ...".
+
+The conclusion is what stands behind the last "so", "hence" or "which gives", without its reasons. Sentences
+that doubt, deny or suppose conclude nothing, and neither do plans and labels ("step 3 is 7").
+
+Not covered: conclusions in another place than the last sentence, and other languages than English.
+"""
+
+from __future__ import annotations
+
+import re
+
+from verigym.verifiers.math.mentions import VERBS, labels, mentions, words_of
+from verigym.verifiers.math.statements import stated
+from verigym.verifiers.math.trees import names
+
+_MOST_CHARS = 1200
+_FORMULA = re.compile(
+    r"\$\$.+?\$\$|\$(?!\d+(?:\.\d\d)?(?:[\s,.;]|$)(?![^$]*[=^\\][^$]*\$))[^$\n]+?\$|\\\(.+?\\\)|\\\[.+?\\\]|\\begin\{(\w+\*?)\}.*?\\end\{\1\}|\([^()\n]*\)|\[[^\[\]\n]*\]|\{[^{}\n]*\}",
+    re.DOTALL,
+)
+_BREAK = re.compile(r"(?<![ .](?:i\.e|e\.g))(?<=[a-z\d¤%°!²³π])[.!]\s+(?=[A-Z¤\d\\∫√∠π(])|\n+")
+_CUT = re.compile(
+    r"(?:(?:^|[,;:.]|\s[-–—])\s*(?:and |but )?|\s(?:and )?)(?:so|therefore|thus|hence|consequently|accordingly|as a result|which (?:means|gives|simplifies to|equals|leads to|yields|implies|makes|leaves)"
+    r"|i\.e\.|that is|that means|meaning|giving(?: us)?|we (?:get|have|obtain|find|conclude|see)|it follows|this (?:gives|means|implies|yields|leaves|shows|simplifies to))(?: that)?(?:,|:)?\s+"
+    r"|\s*(?:[→⇒⟹⟺]|=+>|-+>)\s*"
+)
+_LEAD = re.compile(
+    r"(?:(?:since|because|as|using|by|from|with|altogether|in total|in all|finally|overall|thus|adding|subtracting|dividing|multiplying|solving|factoring|expanding|simplifying|combining|substituting|taking|applying|computing|evaluating|integrating|differentiating|counting|after|then|now|in the end|in conclusion|to summarize|consequently|quotient rule|product rule|chain rule|power rule)\b[^,:]*[,:]\s+){1,2}",
+    re.IGNORECASE,
+)
+_CAPTION = re.compile(r"[A-Z][a-z]+[^:.=\d]{0,60}:\s+(?=[¤\d\\(-])")
+_PREMISE = re.compile(
+    r"\b(?:if|suppose|supposing|assum\w+|unless|maybe|perhaps|might|guess\w*)\b", re.IGNORECASE
+)
+_REASON = re.compile(
+    r",? (?:since|because|as) (?:(?<![A-Za-z])[A-Za-z]{1,2}(?![A-Za-z])|and|[^A-Za-z])+$"
+)
+_ONE_NUMBER = re.compile(r"[-$€£]*\d[\d.,:/]*%?(?: [^=+*/×·÷<>^\\]*)?")
+_EXPLAINS = re.compile(r"(?<=¤)[:;] (?:the|this|as|it|we|because|since|both|all|each) .*$")
+_SINCE = re.compile(r"(?:Since|Because|As) ¤+(?: and ¤+)*,? (?=[a-z])")
+_DOUBTS = re.compile(
+    r"\b(?:might|may|maybe|perhaps|possibly|probably|likely|unlikely|whether|unless|guess\w*|suppose\w*|supposing|assum\w+|if|or else|otherwise|could|would|should|"
+    r"wrong\w*|incorrect\w*|mistak\w*|false|instead|claims?|claimed|says?|said|believes?|thinks?|doubt\w*|sure|unclear|seems?|appears?|however|although|though|try|trying|let|let's|check\w*|verify|"
+    r"naive|tempting|someone|people think|nearly|almost|either|fails?|failed|contradict\w*|impossible)\b|\?",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(
+    r"\b(?:not|never|cannot|neither|nor|no|none|without|except|but|hardly|rather|unlike)\b|n't\b",
+    re.IGNORECASE,
+)
+_WORDS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]+(?:'[a-z]+)?")
+_BE = "is|are|was|were|be|equals?|gives?|gets?|becomes?|has|have|had|yields?|makes?|leaves?|totals?"
+_TO = (
+    "(?:simplif|telescop|reduc|evaluat|com|amount|sum|add|round|work|sums|lead|turn|decreas|increas|fall|drop|ris|grow|equal|cancel|integrat|converg|tend|expand|factor)[a-z]{0,4}"
+    "(?: (?:out|up|down))?(?: (?:to|by|as|at|out to))"
+)
+_CLAIM = re.compile(
+    rf"\b(?:{_BE}|{_TO}|(?P<other>[a-z]+))(?: (?:exactly|only|just|then|therefore|thus|hence|equal to|up to|a total of|simply|precisely|now|also|out to|to be|at|therefore exactly))*\s+(?=[¤\d\\√π∞(+−-]|[a-zA-Z]\b(?!')|\$\d|€|£)"
+)
+_RELATIVE = re.compile(
+    r",? (?:that|which|who|whose) (?:(?:is|are|was|were|do|does|did|can|have|has) )?[a-z' -]{2,60}$"
+)
+_FUNCTIONS = frozenset(
+    names(
+        "sin cos tan cot sec csc log ln exp lim max min gcd lcm det mod and or pi sqrt arcsin arccos arctan sinh cosh tanh var cov rank dim tr deg arg re im"
+    )
+)
+_EMPTY = frozenset(
+    names("not the a an of to in that which who are is was were do does did it they them its")
+)
+
+
+def conclusions(line: str, question: str) -> list[str]:
+    """The clause that the last sentence of `line` concludes with, and the value that this clause states; none if it is
+    in doubt, or is the line itself."""
+    text = _last_sentence(line[-_MOST_CHARS:].replace("**", "").replace("`", "").strip())
+    masked = _masked(text)
+    asked = words_of(question)
+    cuts = [match for match in _CUT.finditer(masked) if match.end() < len(masked.rstrip())]
+    if cuts:
+        if _PREMISE.search(masked[: cuts[-1].start()]):
+            return []
+        text, masked = text[cuts[-1].end() :], masked[cuts[-1].end() :]
+    lead = _SINCE.match(masked) or _LEAD.match(masked) or _CAPTION.match(masked)
+    if lead is not None and lead.end() < len(masked):
+        named = [word.lower() for word in _WORDS.findall(lead[0])]
+        if lead.re is _CAPTION and (mentions(named, asked) or not labels(named, asked)):
+            return []
+        text, masked = text[lead.end() :], masked[lead.end() :]
+    if _DOUBTS.search(masked):
+        return []
+    for pattern in (_EXPLAINS, _REASON, _RELATIVE):
+        tail = pattern.search(masked)
+        if tail is None or tail.start() == 0:
+            continue
+        if (
+            pattern is not _RELATIVE
+            or {w.lower() for w in _WORDS.findall(tail[0])} - _EMPTY <= asked
+        ):
+            text, masked = text[: tail.start()], masked[: tail.start()]
+    text = text.strip(" .,;:*")
+    found = [] if text == line.strip(" .,;:*") else [text]
+    said = stated(text, question) if found else None
+    if said == "":
+        return []
+    if said:
+        found.append(said)
+    value = _claimed(text, masked, asked).strip(" .,;:*")
+    if value and not _ONE_NUMBER.fullmatch(value):
+        found.append(value)
+    return list(dict.fromkeys(found))
+
+
+def _last_sentence(text: str) -> str:
+    text = text.strip()
+    masked = _masked(text)
+    for match in reversed(list(_BREAK.finditer(masked))):
+        if match.end() < len(masked) and " " in masked[: match.start()].strip():
+            return text[match.end() :]
+    return text
+
+
+def _masked(text: str) -> str:
+    """`text` with formulas and brackets as signs of the same length."""
+    return _FORMULA.sub(lambda match: "¤" * len(match[0]), text)
+
+
+def _claimed(text: str, masked: str, asked: frozenset[str]) -> str:
+    """The value with its noun that a clause states; empty if it states none, or another's."""
+    for match in _CLAIM.finditer(masked):
+        verb = match["other"]
+        if verb is not None and (
+            len(verb) < 3 or verb in _FUNCTIONS or not (verb in VERBS or verb in asked)
+        ):
+            continue
+        subject = [word.lower() for word in _WORDS.findall(masked[: match.start()])]
+        if mentions(subject, asked) or (subject and not labels(subject, asked)):
+            return ""
+        if _DENIES.search(masked[: match.end()]):
+            return ""
+        rest, shown = text[match.end() :], masked[match.end() :]
+        if _RELATIVE.search(shown):
+            return ""
+        return "" if _DENIES.search(shown) else rest
+    return ""
