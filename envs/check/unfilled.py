@@ -12,7 +12,6 @@ UNFILLED = frozenset(
     for name in [
         "code/faster",
         "code/functions",
-        "code/predict",
         "code/problems",
         "code/repo",
         "code/tests",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,13 +12,28 @@ from typing_extensions import override
 from verigym.envs.code.attempts import fenced
 from verigym.envs.code.interpret import Interpreter
 from verigym.envs.code.small_programs import draw_program
-from verigym.question import Ask, Question
+from verigym.envs.code.traced import Desk
+from verigym.question import Ask, Asked, Question
+from verigym.reply import fenced as blocks
 
-LEVELS = {2: (2, False), 4: (4, False), 6: (7, True)}
+LEVELS = {
+    1: (1, False),
+    2: (2, False),
+    3: (3, False),
+    4: (4, False),
+    5: (5, True),
+    6: (7, True),
+    7: (11, True),
+    8: (15, True),
+    9: (20, True),
+    10: (32, True),
+}
 """Pieces of the program, and whether it has a recursive function."""
 _SHORTEST, _LONGEST = 3, 160
 _LARGEST = 10**6
+_MOST_STEPS = 20_000
 
+_CALL = re.compile(r"\brun\(.*\)")
 _PROMPT = """\
 {program}
 
@@ -28,13 +44,12 @@ class Predict(Question):
     """A generated program and a call; the reply is the value that it returns, which must be exact.
 
     The answer comes from an interpreter that counts steps (interpret.py), never from running the
-    program; a task's work is those steps.
+    program.
     """
 
     id: ClassVar[str] = "verigym/code/predict-v0"
     verifier_id: ClassVar[str] = "code/value"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
@@ -44,7 +59,7 @@ class Predict(Question):
             essence = [program.source, program.call]
             if not self.wants(essence):
                 continue
-            run = Interpreter(ast.parse(program.source), most_steps=3000)
+            run = Interpreter(ast.parse(program.source), most_steps=_MOST_STEPS)
             run.run()
             value = run.call("run", list(program.nums), program.word)
             literal = repr(value)
@@ -61,8 +76,23 @@ class Predict(Question):
                 )
 
     @override
+    def work(self, state: Asked) -> int:
+        """Run the program by hand."""
+        desk = Desk()
+        work_out(desk, state.task.prompt)
+        return desk.operations
+
+    @override
     def reply(self, reference: Any) -> str:
         return f"<answer>{reference['literal']}</answer>"
+
+
+def work_out(desk: Desk, prompt: str) -> Any:
+    """Return the value that a prompt asks for."""
+    program = blocks(prompt)[0]
+    call: Any = ast.parse(_CALL.findall(prompt[program.end :])[0], mode="eval").body
+    args = [ast.literal_eval(one) for one in call.args]
+    return desk.call(ast.parse(program.body), call.func.id, args, exact=True)
 
 
 def _largest(value: Any) -> int:

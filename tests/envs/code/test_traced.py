@@ -5,6 +5,7 @@ import ast
 import pytest
 
 import verigym
+from verigym.envs.code import predict
 from verigym.envs.code.repair import mend
 from verigym.envs.code.traced import Desk
 from verigym.reply import fenced
@@ -32,6 +33,14 @@ def test_a_program_with_mistakes_is_mended_place_by_place(level):
         changes = sum(1 for _ in mend(Desk(), wrong, right))
         assert changes >= task.reference["mistakes"]
         assert ast.dump(wrong) == ast.dump(right)
+
+
+@pytest.mark.parametrize("level", [1, 5, 10])
+def test_a_value_worked_out_by_hand_is_the_reference(level):
+    env = verigym.make("code/predict")
+    for seed in range(3):
+        task = env.sample_task(seed, level)
+        assert repr(predict.work_out(Desk(), task.prompt)) == task.reference["literal"]
 
 
 def test_a_place_counts_twice_at_most_but_for_a_value_that_is_asked_for():
