@@ -13,7 +13,6 @@ UNFILLED = frozenset(
         "code/faster",
         "code/functions",
         "code/problems",
-        "code/repo",
         "code/tests",
         "code/verilog",
         "games/chess-puzzles",

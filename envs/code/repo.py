@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import itertools
 from collections.abc import Mapping
@@ -17,12 +18,24 @@ from verigym.envs.code.program_files import filled
 from verigym.envs.code.repo_records import calls
 from verigym.envs.code.stage_variants import Part, variants
 from verigym.envs.code.stages import HELPERS, REPORTS, STEPS, Stage
+from verigym.envs.code.traced import Desk
 from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verifiers.code.patch import holds_patch
 
 # Steps that records go through before the report, mistakes, turns.
-_LEVELS = {2: (2, 1, 8), 4: (4, 1, 12), 6: (5, 2, 20)}
+_LEVELS = {
+    1: (1, 1, 6),
+    2: (2, 1, 8),
+    3: (3, 2, 12),
+    4: (4, 1, 12),
+    5: (4, 2, 16),
+    6: (5, 2, 20),
+    7: (7, 3, 24),
+    8: (8, 3, 28),
+    9: (9, 4, 34),
+    10: (11, 5, 40),
+}
 _PACKAGES = ("ledger", "depot", "harbour", "orchard", "workshop", "clubhouse", "bakery", "archive")
 _CALLS = 5
 """Number of hidden calls; more if more are needed to detect wrong parts."""
@@ -30,6 +43,8 @@ _TRIED = 100
 """Maximum number of calls drawn to detect them; a wrong part that none of these detects is left
 out."""
 _SHOWN_LINES = 60
+_FOLLOWED = 1
+"""Hidden calls that are run by hand to find the mistakes."""
 
 _PROMPT = """\
 A small Python repository has {count}: what the function run in {package}/main.py returns is not always \
@@ -56,7 +71,7 @@ class Looking:
 
 
 class Repo(Env[Looking]):
-    """A generated repository with one or two mistakes; commands show it, a patch ends the task.
+    """A generated repository with one to five mistakes; commands show it, a patch ends the task.
 
     Judged by `code/repo`: what a function returns for hidden records, compared outside the sandbox. Some
     of them tell each mistake alone, and each part with a listed mistake or a number one off, if any of
@@ -66,7 +81,6 @@ class Repo(Env[Looking]):
     id: ClassVar[str] = "verigym/code/repo-v0"
     verifier_id: ClassVar[str] = "code/repo"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     max_action_chars: ClassVar[int] = 1 << 16
     costly: ClassVar[bool] = True
 
@@ -89,7 +103,7 @@ class Repo(Env[Looking]):
         }
         wrong = len(plan.mistakes)
         hint = ""
-        if level == 2:
+        if level <= 2:
             hint = f"People complain about {plan.stages[plan.mistakes[0][0]].about}. "
         prompt = _PROMPT.format(
             count="a mistake" if wrong == 1 else f"{wrong} mistakes, in different files",
@@ -133,12 +147,21 @@ class Repo(Env[Looking]):
         """The task is in every key already; commands change nothing but what is shown."""
         return [state.view, state.patched]
 
+    @override
     def work(self, state: Looking) -> int:
-        """The lines to be read, about, and the mistakes to be found."""
+        """Read the repository, and run it by hand on hidden records before and after each file is mended."""
         reference: Any = self.task.reference
-        files: dict[str, str] = reference["files"]
-        lines = sum(text.count("\n") for text in files.values())
-        return lines // 8 + 5 * len(reference.get("fixed", {}))
+        files: dict[str, str] = dict(reference["files"])
+        desk = Desk()
+        for _ in files["README.md"].split():
+            desk.look()
+        desk.write(joined(files))
+        calls = [test["args"] for test in reference["tests"][:_FOLLOWED]]
+        for path, text in [("README.md", ""), *reference.get("fixed", {}).items()]:
+            files[path] = text
+            for args in calls:
+                desk.call(ast.parse(joined(files)), "run", args)
+        return desk.operations
 
     @override
     def solve(self, state: Looking) -> str:
@@ -152,6 +175,14 @@ class Repo(Env[Looking]):
             after = text.splitlines(keepends=True)
             parts += difflib.unified_diff(before, after, f"a/{path}", f"b/{path}")
         return f"```diff\n{''.join(parts)}```"
+
+
+def joined(files: Mapping[str, str]) -> str:
+    """Return all modules as one, without imports of each other."""
+    lines = itertools.chain.from_iterable(
+        text.split("\n") for path, text in files.items() if path.endswith(".py")
+    )
+    return "\n".join(line for line in lines if not line.startswith("from "))
 
 
 def _files(reference: Any) -> dict[str, str]:

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 import verigym
-from verigym.envs.code import predict
+from verigym.envs.code import predict, repo
 from verigym.envs.code.repair import mend
 from verigym.envs.code.traced import Desk
 from verigym.reply import fenced
@@ -41,6 +41,16 @@ def test_a_value_worked_out_by_hand_is_the_reference(level):
     for seed in range(3):
         task = env.sample_task(seed, level)
         assert repr(predict.work_out(Desk(), task.prompt)) == task.reference["literal"]
+
+
+@pytest.mark.parametrize("level", [1, 5, 10])
+def test_a_repository_run_by_hand_returns_what_is_wanted(level):
+    env = verigym.make("code/repo")
+    for seed in range(3):
+        reference = env.sample_task(seed, level).reference
+        program = ast.parse(repo.joined({**reference["files"], **reference["fixed"]}))
+        for test in reference["tests"]:
+            assert Desk().call(program, "run", test["args"]) == test["result"]
 
 
 def test_a_place_counts_twice_at_most_but_for_a_value_that_is_asked_for():
