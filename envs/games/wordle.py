@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.envs.games.replayed import Play, ReplayedGame
+from verigym.envs.games.replayed import ReplayedGame
 from verigym.envs.games.words import words
 from verigym.verifiers.games.guessing import Guesses, word_marks
 
-# Letters, and guesses.
-SIZES = {2: (4, 8), 4: (5, 6), 6: (6, 6)}
+# Letters, guesses, and how many words are hidden.
+SIZES = {
+    1: (3, 10, 1),
+    2: (4, 8, 1),
+    3: (3, 10, 2),
+    4: (5, 6, 1),
+    5: (4, 11, 4),
+    6: (6, 6, 1),
+    7: (5, 12, 6),
+    8: (6, 9, 3),
+    9: (7, 7, 1),
+    10: (7, 9, 3),
+}
 
 _PROMPT = """\
-Find a hidden English word of {letters} letters in {turns} guesses. A guess is any {letters} letters a to z.
+Find {what} of {letters} letters{each} in {turns} guesses. A guess is any {letters} letters a to z.
 Each guess is marked letter by letter: + right and in place, ? in the word but elsewhere, - not in the \
-word (or not once more). Answer with one guess."""
+word (or not once more).{several} Answer with one guess."""
+_SEVERAL = " It is compared with every hidden word, and the marks follow in the order of the words. Guess each of them."
+
+_FREQUENT = "etaoinsrhldcumfpgwybvkxjqz"
 
 
 class Wordle(ReplayedGame):
@@ -31,21 +47,43 @@ class Wordle(ReplayedGame):
     id: ClassVar[str] = "verigym/games/wordle-v0"
     game: ClassVar[str] = "wordle"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     recoverable: ClassVar[bool] = False  # the guesses are counted
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        letters, turns = SIZES[level]
+        letters, turns, count = SIZES[level]
         known = words(letters)
-        while not self.wants(secret := known[int(rng.random() * len(known))]):
-            pass
-        prompt = _PROMPT.format(letters=letters, turns=turns)
-        return prompt, {"secret": secret, "turns": turns, "max_moves": turns, "essence": secret}
+
+        def word() -> str:
+            while not self.wants(secret := known[int(rng.random() * len(known))]):
+                pass
+            return secret
+
+        secret = word()
+        # Each word is of the split, and so are all together.
+        while count > 1 and (
+            len(set(secret.split())) < count or not self.wants(" ".join(sorted(secret.split())))
+        ):
+            secret = " ".join(word() for _ in range(count))
+        prompt = _PROMPT.format(
+            what="a hidden English word" if count == 1 else f"{count} hidden English words",
+            letters=letters,
+            each="" if count == 1 else " each",
+            turns=turns,
+            several="" if count == 1 else _SEVERAL,
+        )
+        essence = " ".join(sorted(secret.split()))
+        return prompt, {"secret": secret, "turns": turns, "max_moves": turns, "essence": essence}
 
     @override
     def show(self, board: Guesses) -> str:
-        return "\n".join([f"{guess} {word_marks(board.secret, guess)}" for guess in board.made])
+        hidden = board.secret.split()
+        return "\n".join(
+            [
+                " ".join([guess, *(word_marks(word, guess) for word in hidden)])
+                for guess in board.made
+            ]
+        )
 
     @override
     def position(self, board: Guesses) -> JSON:
@@ -53,10 +91,85 @@ class Wordle(ReplayedGame):
 
     @override
     def best(self, board: Guesses) -> str | None:
-        """It knows the word."""
-        return board.secret
+        """It knows the words."""
+        return next(word for word in board.secret.split() if word not in board.made)
 
-    def work(self, state: Play) -> int:
-        """Bits to find: how many words there are, and how long each is."""
-        length = len(state.board.secret)
-        return len(words(length)).bit_length() + 2 * length - len(state.moves)
+    @override
+    def operations(self, board: Guesses) -> int:
+        """Count what a player does who first goes through the alphabet and then arranges the letters found."""
+        return find_words(board.secret)[1]
+
+
+@cache
+def _pairs() -> set[str]:
+    """Every letter, and all pairs that stand side by side in a word."""
+    known = [word for length in range(3, 8) for word in words(length)]
+    return {*_FREQUENT, *(a + b for word in known for a, b in pairwise(word))}
+
+
+class Notes:
+    """Notes of a player on one hidden word: letters found, letters in place, letters that are elsewhere."""
+
+    def __init__(self, length: int) -> None:
+        self.found: list[str] = []
+        self.placed: dict[int, str] = {}
+        self.barred: list[set[str]] = [set() for _ in range(length)]
+
+
+def find_words(secret: str) -> tuple[list[str], int]:
+    """Return the guesses of a player who knows words when they are seen, and the operations that they take.
+
+    Whole guesses of untried letters, the most frequent first, show which letters there are. Then they are
+    put in order, place by place, no two side by side that no word has so, until they are a word. An operation
+    reads a mark, tries a letter in a place, or sees if letters are a word.
+    """
+    hidden = secret.split()
+    length, operations = len(hidden[0]), 0
+    known = set(words(length))
+    guesses: list[str] = []
+    notes = [Notes(length) for _ in hidden]
+
+    def guess(letters: str) -> None:
+        nonlocal operations
+        guesses.append(letters)
+        for word, note in zip(hidden, notes, strict=True):
+            if word in guesses[:-1]:
+                continue
+            for place, mark in enumerate(word_marks(word, letters)):
+                operations += 1
+                if mark == "+":
+                    note.placed[place] = letters[place]
+                elif mark == "?":
+                    note.barred[place].add(letters[place])
+                if mark != "-" and letters[place] not in note.found:
+                    note.found.append(letters[place])
+
+    def arranged(note: Notes, letters: str) -> str:
+        """The first word that the notes allow, beginning with `letters`; empty if there is none."""
+        nonlocal operations
+        if len(letters) == length:
+            operations += 1
+            return letters if letters in known and letters not in guesses else ""
+        place = len(letters)
+        choices = [*note.found, *(untried if len(note.found) < length else "")]
+        if place in note.placed:
+            choices = [note.placed[place]]
+        for letter in choices:
+            operations += 1
+            missing = [one for one in note.found if one not in letters + letter]
+            if letter in note.barred[place] or len(missing) >= length - place:
+                continue
+            if letters[-1:] + letter not in _pairs():
+                continue
+            if word := arranged(note, letters + letter):
+                return word
+        return ""
+
+    untried = _FREQUENT
+    while len(untried) >= length and any(len(note.found) < length for note in notes):
+        guess(untried[:length])
+        untried = untried[length:]
+    for word, note in zip(hidden, notes, strict=True):
+        while word not in guesses:
+            guess(arranged(note, ""))
+    return guesses, operations

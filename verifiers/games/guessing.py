@@ -14,11 +14,13 @@ from verigym.canonical import JSON
 from verigym.errors import TaskError
 
 _WORD = re.compile(r"[a-z]{2,20}")
+_WORDS = re.compile(r"[a-z]{2,20}( [a-z]{2,20}){0,9}")
 _CODE = re.compile(r"[1-9]{2,12}")
 
 
 class Guesses(Struct, frozen=True, gc=False):
-    """The secret, and what was guessed, in alphabetical order: what one knows."""
+    """The secret, a code or words separated by spaces, and what was guessed, in alphabetical order: what
+    one knows."""
 
     secret: str
     made: tuple[str, ...] = ()
@@ -53,23 +55,29 @@ def code_marks(secret: str, guess: str) -> tuple[int, int]:
 
 
 class Wordle:
-    """`{"secret": "crane", "max_moves": 6}`: a guess is any word of that many letters a to z."""
+    """`{"secret": "crane", "max_moves": 6}`: a guess is any word of that many letters a to z.
+
+    The secret may be up to ten words of one length, separated by spaces; each of them must be guessed.
+    """
 
     def start(self, reference: Mapping[str, JSON]) -> Guesses:
         _bounded(reference, "wordle")
-        return Guesses(_secret(reference, _WORD, "wordle"))
+        secret = _secret(reference, _WORDS, "wordle")
+        if len(set(map(len, secret.split()))) > 1:
+            raise TaskError(f"wordle: the words must be of one length, got {secret!r}")
+        return Guesses(secret)
 
     def read(self, move: JSON) -> str | None:
         return _text(move, _WORD)
 
     def legal(self, state: Guesses, move: str) -> bool:
-        return len(move) == len(state.secret)
+        return len(move) == len(state.secret.split()[0])
 
     def apply(self, state: Guesses, move: str) -> Guesses:
         return Guesses(state.secret, _with(state.made, move))
 
     def won(self, state: Guesses) -> bool:
-        return _holds(state.made, state.secret)
+        return all(_holds(state.made, word) for word in state.secret.split())
 
 
 class Mastermind:
@@ -97,13 +105,16 @@ class Mastermind:
 
 
 class Hangman:
-    """`{"secret": "window", "lives": 6}`: a guess is a letter; wrong ones cost a life."""
+    """`{"secret": "window", "lives": 6}`: a guess is a letter; wrong ones cost a life.
+
+    The secret may be up to ten words, separated by spaces; a letter is tried in all of them.
+    """
 
     def start(self, reference: Mapping[str, JSON]) -> Guesses:
         lives = reference.get("lives")
         if type(lives) is not int or not 1 <= lives <= 26:
             raise TaskError(f"hangman: lives must be 1 to 26, got {lives!r}")
-        return Guesses(_secret(reference, _WORD, "hangman"), lives=lives)
+        return Guesses(_secret(reference, _WORDS, "hangman"), lives=lives)
 
     def read(self, move: JSON) -> str | None:
         text = move.strip().lower() if isinstance(move, str) and len(move) < 10 else ""
@@ -116,7 +127,7 @@ class Hangman:
         return Guesses(state.secret, _with(state.made, move), lives=state.lives)
 
     def won(self, state: Guesses) -> bool:
-        return set(state.secret).issubset(state.made) and not self.lost(state)
+        return set(state.secret).issubset((*state.made, " ")) and not self.lost(state)
 
     def lost(self, state: Guesses) -> bool:
         """Return True if no life is left."""

@@ -3,6 +3,7 @@
 import pytest
 
 import verigym
+from verigym.envs.games import hangman, wordle
 from verigym.envs.games.blackjack import reckon
 from verigym.envs.games.dice_reckoning import reckoned
 from verigym.envs.games.nim import find_moves
@@ -52,3 +53,39 @@ def test_large_tiles_of_2048_stand_on_the_grid_from_the_start():
         board = env.state.board
         assert (board.target, sorted(t for t in board.tiles if t > 4)) == (target, large)
         assert sum(map(bool, board.tiles)) == len(large) + 2
+
+
+@pytest.mark.parametrize("level", [1, 4, 7, 10])
+def test_hidden_words_are_found_from_marks_within_the_guesses(level):
+    env = verigym.make("games/wordle", difficulty=level)
+    for seed in range(5):
+        env.reset(seed=seed)
+        secret, turns = env.state.board.secret, env.turns_allowed(env.task)
+        guesses, operations = wordle.find_words(secret)
+        assert len(guesses) <= turns < operations
+        assert env.verifier.verify(env.task, guesses).score == 1
+        assert env.verifier.verify(env.task, [*guesses[:-1], "x" * len(guesses[0])]).score == 0
+
+
+@pytest.mark.parametrize("level", [1, 2, 3, 4])
+def test_a_hidden_word_is_found_letter_by_letter(level):
+    env = verigym.make("games/hangman", difficulty=level)
+    for seed in range(5):
+        env.reset(seed=seed)
+        letters, _ = hangman.find_words(env.state.board.secret, env.state.board.lives)
+        assert env.verifier.verify(env.task, letters).score == 1
+
+
+def test_several_words_are_shown_and_marked():
+    env = verigym.make("games/hangman", difficulty=7)
+    env.reset(seed=1)
+    first, other = env.state.board.secret.split()
+    shown = env.step(first[0])[0].splitlines()[0]
+    hidden = [" ".join(c if c == first[0] else "_" for c in word) for word in (first, other)]
+    assert shown == " / ".join(hidden)
+    env = verigym.make("games/wordle", difficulty=8)
+    env.reset(seed=1)
+    hidden = env.state.board.secret.split()
+    guess, *marks = env.step(hidden[1])[0].split()
+    assert (guess, len(marks), marks[1]) == (hidden[1], 3, "++++++")
+    assert "+" * 6 not in (marks[0], marks[2])
