@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,20 +13,23 @@ from torch import Tensor
 from verigym.agents.rows import token_rows
 from verigym.episode import Episode
 from verigym.trainers.config import AlgorithmSection
+from verigym.trainers.credit.anchors import anchor_repair
 from verigym.trainers.credit.samples import Credit, Samples
 from verigym.trainers.credit.segments import Floats
+from verigym.trainers.subgoals import opens_subgoal, token_kinds
 
 
 @dataclass(frozen=True, kw_only=True)
 class TurnCredit:
     """Credit of one turn. `step_group_size` is 0 if states are not compared; `tokens` is the advantage of
-    each sampled token if they differ, else None."""
+    each sampled token if they differ, else None. `targets` are those of a critic, [tokens][heads]."""
 
     episode_advantage: float
     step_advantage: float
     advantage: float
     step_group_size: int
     tokens: list[float] | None = None
+    targets: list[list[float]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +40,10 @@ class Row:
     numbers the episode in its batch. `logprobs` are the sampler's, `old` those of the policy at the start
     of the update, `weight` corrects from one to the other (None for 1), and `dropped` marks tokens
     without a policy term (None for none).
+    `values` [L][K] are those of a critic's K heads before each token, and `targets` [L][K] what they are
+    to become, NaN where a head learns nothing; None without a critic. `demonstration` marks a row that
+    the policy did not sample. `teacher` are ids that the teacher of self-distillation reads before the
+    row's own, None if it has none.
     """
 
     ids: list[int]
@@ -47,6 +55,10 @@ class Row:
     old: list[float]
     weight: list[float] | None = None
     dropped: list[bool] | None = None
+    values: list[list[float]] | None = None
+    targets: list[list[float]] | None = None
+    demonstration: bool = False
+    teacher: list[int] | None = None
 
 
 def make_rows(episodes: Sequence[Episode]) -> list[Row]:
@@ -80,19 +92,27 @@ def assign_credit(
     algorithm: AlgorithmSection,
     rows: Sequence[Row] = (),
     statistics: TokenStatistics | None = None,
+    decode: Callable[[Sequence[int]], str] | None = None,
+    rewards: Sequence[Sequence[float]] | None = None,
 ) -> list[list[TurnCredit]]:
     """Return the credit of each turn of each episode. Faulted episodes get 0 and are not counted.
 
-    `rows` and their `statistics` are for estimators that read tokens.
+    `rows` and their `statistics` are for estimators that read tokens, the rows' `values` for those with a
+    critic, and `decode`, ids to text, for those that tell subgoals from actions. `rewards` of each turn of
+    each episode take the place of the recorded ones.
     """
     out: list[list[TurnCredit]] = [[] for _ in episodes]
     played = [number for number, episode in enumerate(episodes) if episode.turns]
     if not played:
         return out
-    samples = _columns(episodes, played, algorithm, rows, statistics)
+    samples = _columns(episodes, played, algorithm, rows, statistics, decode)
+    if rewards is not None:
+        changed = [reward for number in played for reward in rewards[number]]
+        samples = replace(samples, reward=np.array(changed, dtype=np.float64))
     credit: Credit = algorithm.estimator.estimate(samples, algorithm.estimator_options)
     for i, trajectory in enumerate(samples.trajectory.tolist()):
         tokens = None if credit.tokens is None else credit.tokens[i].tolist()
+        targets = None if credit.targets is None else credit.targets[i].tolist()
         out[played[trajectory]].append(
             TurnCredit(
                 episode_advantage=float(credit.episode[i]),
@@ -100,6 +120,7 @@ def assign_credit(
                 advantage=float(credit.advantage[i]),
                 step_group_size=int(credit.visits[i]),
                 tokens=tokens,
+                targets=targets,
             )
         )
     return out
@@ -111,6 +132,7 @@ def _columns(
     algorithm: AlgorithmSection,
     rows: Sequence[Row],
     statistics: TokenStatistics | None,
+    decode: Callable[[Sequence[int]], str] | None,
 ) -> Samples:
     where = [(m, turn) for m, number in enumerate(played) for turn in episodes[number].turns]
     turns = [turn for _, turn in where]
@@ -120,7 +142,7 @@ def _columns(
     samples = Samples(
         group=[episode.group_id for episode in mine],
         trajectory=np.array([m for m, _ in where], dtype=np.intp),
-        anchor=[turn.state_key for turn in turns],
+        anchor=[key for number in played for key in _anchors(episodes[number], algorithm)],
         reward=np.array([turn.reward for turn in turns], dtype=np.float64),
         invalid=np.array([not turn.valid_action for turn in turns], dtype=np.float64),
         penalty=algorithm.invalid_penalty,
@@ -128,7 +150,19 @@ def _columns(
         tokens=np.array([sum(turn.mask) for turn in turns], dtype=np.intp),
         score=[None if verdict is None else verdict.score for verdict in judged],
         parts=[{} if verdict is None else dict(verdict.parts) for verdict in last],
+        cut=np.array([episodes[number].status == "truncated" for number in played], dtype=np.bool_),
+        opens=[opens_subgoal(turn.response) for turn in turns],
     )
+    if heads := len(algorithm.estimator.heads):
+        lines = [row.values or [] for row in rows]
+        by_turn = _by_turn(episodes, played, rows, lines, [0.0] * heads)
+        samples = replace(samples, values=[line.reshape(-1, heads) for line in by_turn])
+    if decode is not None and algorithm.estimator.reads_subgoals:
+        sampled = [
+            [token for token, on in zip(turn.response_ids, turn.mask, strict=True) if on]
+            for turn in turns
+        ]
+        samples = replace(samples, kinds=[token_kinds(ids, decode) for ids in sampled])
     if statistics is None:
         return samples
     return replace(
@@ -138,40 +172,51 @@ def _columns(
     )
 
 
+def _anchors(episode: Episode, algorithm: AlgorithmSection) -> list[str]:
+    if algorithm.anchors == "state":
+        return [turn.state_key for turn in episode.turns]
+    seen = [turn.observation for turn in episode.turns]
+    return anchor_repair(seen) if algorithm.anchors == "repaired" else seen
+
+
 def _by_turn(
     episodes: Sequence[Episode],
     played: Sequence[int],
     rows: Sequence[Row],
-    values: Sequence[Sequence[float]],
+    values: Sequence[Sequence[Any]],
+    empty: Any = 0.0,
 ) -> list[Floats]:
-    """Return one array per turn over its sampled tokens; 0 for episodes without rows."""
-    found: dict[tuple[int, int], list[float]] = {}
+    """Return one array per turn over its sampled tokens; `empty` for episodes without rows."""
+    found: dict[tuple[int, int], list[Any]] = {}
     for row, line in zip(rows, values, strict=True):
         for turn, value in zip(row.turn, line, strict=True):
             if turn >= 0:
                 found.setdefault((row.trajectory, turn), []).append(value)
     return [
-        np.array(found.get((number, t)) or [0.0] * sum(turn.mask), dtype=np.float64)
+        np.array(found.get((number, t)) or [empty] * sum(turn.mask), dtype=np.float64)
         for number in played
         for t, turn in enumerate(episodes[number].turns)
     ]
 
 
 def give_credit(rows: Sequence[Row], credit: Sequence[Sequence[TurnCredit]]) -> list[Row]:
-    """Return the rows with the advantage of each token."""
-    return [replace(row, advantage=_advantages(row, credit[row.trajectory])) for row in rows]
+    """Return the rows with the advantage of each token, and a critic's targets."""
+    return [_credited(row, credit[row.trajectory]) for row in rows]
 
 
-def _advantages(row: Row, earned: Sequence[TurnCredit]) -> list[float]:
-    out, place = [], dict.fromkeys(row.turn, 0)
-    for turn in row.turn:
+def _credited(row: Row, earned: Sequence[TurnCredit]) -> Row:
+    heads = len(row.values[0]) if row.values else 0
+    nothing = [float("nan")] * heads
+    advantage, targets = [0.0] * len(row.ids), [nothing] * len(row.ids)
+    place = dict.fromkeys(row.turn, 0)
+    for i, turn in enumerate(row.turn):
         if turn < 0:
-            out.append(0.0)
             continue
-        tokens = earned[turn].tokens
-        out.append(earned[turn].advantage if tokens is None else tokens[place[turn]])
+        own, at = earned[turn], place[turn]
+        advantage[i] = own.advantage if own.tokens is None else own.tokens[at]
+        targets[i] = nothing if own.targets is None else own.targets[at]
         place[turn] += 1
-    return out
+    return replace(row, advantage=advantage, targets=targets if heads else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +237,7 @@ class Batch:
     dropped_BT: Tensor
     weight_BT: Tensor | None
     trajectory_B: Tensor
+    demonstration_B: Tensor
 
     @staticmethod
     def of(rows: Sequence[Row], pad_id: int, device: torch.device) -> Batch:
@@ -220,6 +266,7 @@ class Batch:
             if all(row.weight is None for row in rows)
             else pad([row.weight or [1.0] * len(row.ids) for row in rows], 1.0, torch.float32),
             trajectory_B=torch.tensor([row.trajectory for row in rows], device=device),
+            demonstration_B=torch.tensor([row.demonstration for row in rows], device=device),
         )
 
 

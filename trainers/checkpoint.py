@@ -36,6 +36,7 @@ class TrainState:
     policy_version: int
     config_digest: str
     versions: dict[str, str] = field(default_factory=dict)
+    curriculum: dict[str, Any] = field(default_factory=dict)
 
 
 def save(folder: Path, state: TrainState, model: dict[str, Any], optimizer: dict[str, Any]) -> Path:

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self, cast, get_args
 
 from pydantic import (
     BaseModel,
@@ -22,7 +22,8 @@ from pydantic import (
 )
 
 from verigym.errors import ConfigError, suggestion
-from verigym.trainers.credit.table import ESTIMATORS, Estimator, Options
+from verigym.trainers.credit.estimator import Estimator, Level, Options
+from verigym.trainers.credit.table import ESTIMATORS
 from verigym.trainers.loss.aggregate import Mode
 from verigym.trainers.loss.correction import REJECTIONS
 from verigym.trainers.loss.table import LOSSES, Loss
@@ -32,17 +33,113 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class EnvSection(_Section):
-    """Environments and tasks to train on."""
+class VerifierSection(_Section):
+    """A verifier that takes the place of the environment's own."""
 
     id: str
-    """Full or short id of the environment."""
+    params: dict[str, Any] = Field(default_factory=dict)
+
+
+class EnvSection(_Section):
+    """One environment to train on; `[[env]]` may stand many times."""
+
+    id: str
+    """Full or short id of the environment, or the path of a data set's TOML file."""
+    weight: float = Field(default=1.0, gt=0)
+    """Share of the tasks, relative to the other environments'."""
     difficulty: StrictInt | str | None = None
     """Level of the tasks, such as 7, or its name; None for the environment's first name."""
+    difficulties: tuple[StrictInt | str, ...] = ()
+    """Several levels, for the curriculum to choose from."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of the environment."""
     max_turns: int | None = Field(default=None, ge=1)
     """Maximum number of turns; None for the task's own limit."""
-    verifier: str | None = None
-    """URL of a verifier service (`verigym serve`); None to judge in process."""
+    verifier: str | VerifierSection | None = None
+    """URL of a verifier service (`verigym serve`), or a table of `id` and `params`; None for the
+    environment's own verifier, in process."""
+
+    @model_validator(mode="after")
+    def _one_way_to_say_levels(self) -> Self:
+        if self.difficulties and self.difficulty is not None:
+            raise ValueError("give difficulty or difficulties, not both")
+        for name in ("difficulty", "max_turns", "verifier", "split"):
+            if name in self.options:
+                raise ValueError(f"{name} is no option of env.options; the run sets it")
+        return self
+
+
+class CurriculumSection(_Section):
+    """Choice among the environments and levels of `[[env]]`, at each training step."""
+
+    name: Literal["weights", "sec", "dump", "adcl", "success-band"] = "weights"
+    """`weights` keeps the shares; `sec` and `dump` follow the size of the advantages (arXiv 2505.14970,
+    2504.09710), `adcl` goes from easy to hard (2505.08364), `success-band` takes what is solved at
+    times."""
+    alpha: float = Field(default=0.5, gt=0, le=1)
+    """Weight of the newest step in moving averages."""
+    tau: float | None = Field(default=None, gt=0)
+    """Temperature of `sec` and `dump`; None for 1 and 0.1."""
+    window: int = Field(default=300, ge=1)
+    """Number of groups of one arm that `dump` remembers."""
+    chunks: int = Field(default=4, ge=1)
+    """Number of stages of `adcl`."""
+    band: tuple[float, float] = (0.1, 0.9)
+    """Least and largest success rate of `success-band`."""
+    floor: float = Field(default=0.05, ge=0, le=1)
+    """Share of the tasks that is drawn by weights in any case, so that no arm is forgotten."""
+
+    @model_validator(mode="after")
+    def _band_is_ordered(self) -> Self:
+        low, high = self.band
+        if not 0 <= low < high <= 1:
+            raise ValueError(f"band must be two rates with 0 <= low < high <= 1, got {self.band}")
+        return self
+
+
+class SamplingSection(_Section):
+    """More episodes where a step's first ones teach too little."""
+
+    dynamic_batches: int = Field(default=1, ge=1)
+    """Maximum number of batches of groups that a step plays until `train.groups` have unequal returns
+    (DAPO's dynamic sampling, arXiv 2503.14476, plays 10); 1 for no refill, and then no group is dropped."""
+    dars: Literal["none", "et", "hw"] = "none"
+    """Extra episodes for tasks that were solved less than half of the time: as many as equal treatment
+    needs, or more for harder ones (arXiv 2508.13755)."""
+    dars_max: int | None = Field(default=None, ge=1)
+    """Maximum number of episodes of a task; None for 32 with `et`, 64 with `hw`."""
+
+
+class OverlongSection(_Section):
+    """Penalty of episodes with many sampled tokens, from DAPO (arXiv 2503.14476)."""
+
+    max_length: int = Field(default=20480, ge=1)
+    cache: int = Field(default=4096, ge=1)
+    """Number of tokens over which the penalty rises to `factor`."""
+    factor: float = Field(default=1.0, gt=0)
+
+    @model_validator(mode="after")
+    def _cache_fits(self) -> Self:
+        if self.cache > self.max_length:
+            raise ValueError(
+                f"cache must be at most max_length, {self.max_length}, got {self.cache}"
+            )
+        return self
+
+
+class RewardSection(_Section):
+    """Changes of the reward before advantages are estimated; recorded rewards stay as they are."""
+
+    overlong: OverlongSection | None = None
+    relative_length: float = Field(default=0.0, ge=0)
+    """Weight of being short among the members of the group (Kimi k1.5, arXiv 2501.12599)."""
+    disco: Literal["log", "log2", "inv"] | None = None
+    """Weigh rewards by how rare the environment and how hard the task is (arXiv 2505.15074)."""
+
+    @property
+    def is_used(self) -> bool:
+        """True if rewards change."""
+        return bool(self.overlong or self.relative_length or self.disco)
 
 
 class GroupSection(_Section):
@@ -137,8 +234,13 @@ class AlgorithmSection(_Section):
     """Options of that loss."""
     aggregation: Mode | None = None
     """Reduction of the tokens' losses to one number; None for the loss's or the estimator's own."""
+    demonstrations: int = Field(default=0, ge=0)
+    """Number of the oracle's episodes in each group, for loss `luffy`."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Constant length L of `dr-grpo` and `sum-norm`; None for `policy.max_new_tokens`."""
+    anchors: Literal["state", "observation", "repaired"] = "state"
+    """Name of the state that visits are compared by: the environment's key of its state, the
+    observation, or the last observation that was no mere "Nothing happens" (arXiv 2606.22995)."""
     invalid_penalty: float = Field(default=0.1, ge=0)
     """Penalty subtracted from the reward of a turn with an invalid action."""
     old_logprobs: Literal["rollout", "recomputed"] = "rollout"
@@ -173,7 +275,7 @@ class AlgorithmSection(_Section):
             )
         _ = self.estimator_options, self.policy_loss_options
         chosen = self.policy_loss
-        if chosen.one_advantage and self.estimator.level == "token":
+        if chosen.one_advantage and self.level == "token":
             raise ValueError(
                 f"loss {self.loss_name} has one ratio per row, but {self.name} gives each token an "
                 "advantage of its own; use a loss per token, such as ppo"
@@ -183,16 +285,45 @@ class AlgorithmSection(_Section):
                 f"loss {self.loss_name} is anchored on the sampler's log-probabilities already; leave "
                 "out algorithm.correction.level and algorithm.old_logprobs"
             )
+        self._check_recipe(chosen)
         if self.entropy_control in ("clip-cov", "kl-cov") and self.loss_name != "ppo":
             raise ValueError(
                 f"entropy_control {self.entropy_control} is defined for loss ppo, got {self.loss_name}"
             )
         return self
 
+    def _check_recipe(self, chosen: Loss) -> None:
+        if chosen.imitates != bool(self.demonstrations):
+            raise ValueError(
+                f"loss {self.loss_name} needs demonstrations in each group: set algorithm.demonstrations, "
+                "such as 1"
+                if chosen.imitates
+                else f"loss {self.loss_name} cannot learn from algorithm.demonstrations; use loss luffy"
+            )
+        if chosen.imitates and (
+            self.correction.is_used
+            or self.m2po_threshold
+            or self.off_policy_threshold
+            or self.kl == "unbiased"
+        ):
+            raise ValueError(
+                "demonstrations have no log-probabilities of a sampler: leave out algorithm.correction, "
+                "m2po_threshold, off_policy_threshold and kl unbiased"
+            )
+        if (chosen.distil is not None) != (self.name == "sdpo"):
+            raise ValueError(
+                f"algorithm.name sdpo and loss sdpo go together, got {self.name} and {self.loss_name}"
+            )
+
     @property
     def estimator(self) -> Estimator:
         """The entry of the estimator in the table."""
         return ESTIMATORS[self.name]
+
+    @property
+    def level(self) -> Level:
+        """The finest part of an episode that has an advantage of its own."""
+        return cast(Level, getattr(self.estimator_options, "level", self.estimator.level))
 
     @cached_property
     def estimator_options(self) -> Options:
@@ -221,6 +352,16 @@ class AlgorithmSection(_Section):
         """Reduction of the tokens' losses to one number."""
         chosen = self.aggregation or self.policy_loss.aggregation or self.estimator.aggregation
         return cast(Mode, chosen)
+
+
+class CriticSection(_Section):
+    """The critic of estimators that need one: `ppo`, `hae`, `spa-rl`, `stepsearch`."""
+
+    lr: float = Field(default=1e-5, gt=0)
+    clip: float | None = Field(default=0.5, gt=0)
+    """Distance from the old value beyond which a better one earns nothing; None for no bound."""
+    warmup_steps: int = Field(default=0, ge=0)
+    """Number of training steps in which the critic alone learns."""
 
 
 def _options(kind: type[Options], given: Mapping[str, Any], where: str) -> Options:
@@ -294,20 +435,48 @@ class Config(_Section):
 
     name: str = "run"
     seed: int = Field(default=0, ge=0)
-    env: EnvSection
+    env: tuple[EnvSection, ...] = Field(min_length=1)
+    curriculum: CurriculumSection = CurriculumSection()
+    sampling: SamplingSection = SamplingSection()
+    reward: RewardSection = RewardSection()
     group: GroupSection = GroupSection()
     policy: PolicySection = PolicySection()
     warmup: WarmUpSection = WarmUpSection()
     algorithm: AlgorithmSection = AlgorithmSection()
+    critic: CriticSection | None = None
+    """None for the defaults if the estimator needs a critic."""
     train: TrainSection = TrainSection()
     eval: EvalSection = EvalSection()
     limits: LimitsSection = LimitsSection()
     checkpoint: CheckpointSection = CheckpointSection()
 
+    @field_validator("env", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: Any) -> Any:
+        return [value] if isinstance(value, Mapping) else value
+
+    @model_validator(mode="after")
+    def _group_verifier_is_clear(self) -> Self:
+        if self.group.verifier is not None and self.group.of is None and len(self.env) > 1:
+            raise ValueError(
+                "group.verifier needs group.of with more than one [[env]]: the environments' own verifiers "
+                "may differ"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _critic_is_used(self) -> Self:
+        if self.critic is not None and not self.algorithm.estimator.heads:
+            raise ValueError(
+                f"algorithm.name {self.algorithm.name} has no critic; leave out [critic], or choose "
+                f"{', '.join(name for name, one in ESTIMATORS.items() if one.heads)}"
+            )
+        return self
+
     @model_validator(mode="after")
     def _one_ratio_per_turn(self) -> Self:
         chosen = self.algorithm
-        turned = chosen.estimator.level != "episode" and self.policy.encoding == "transcript"
+        turned = chosen.level != "episode" and self.policy.encoding == "transcript"
         if turned and chosen.policy_loss.one_advantage:
             raise ValueError(
                 f"loss {chosen.loss_name} has one ratio per row, but with policy.encoding transcript a "
@@ -339,27 +508,35 @@ def parse_config(tree: Mapping[str, Any], where: str = "configuration") -> Confi
         return Config.model_validate(tree)
     except ValidationError as error:
         problems = [_explain(problem) for problem in error.errors()]
+        if isinstance(tree.get("env"), Mapping):
+            problems = [problem.replace("env.0.", "env.") for problem in problems]
         raise ConfigError(f"{where}: " + "; ".join(problems)) from None
 
 
 def _override(tree: dict[str, Any], name: str, value: Any) -> None:
     *sections, key = name.split(".")
+    found: Any = tree
     for section in sections:
-        tree = tree.setdefault(section, {})
-        if not isinstance(tree, dict):
-            raise ConfigError(f"override {name}: {section} is not a section")
-    tree[key] = value
+        if isinstance(found, list) and section.isdecimal() and int(section) < len(found):
+            found = found[int(section)]
+        elif isinstance(found, dict):
+            found = found.setdefault(section, {})
+        else:
+            break
+    if not isinstance(found, dict):
+        raise ConfigError(f"override {name}: no section; number those of [[env]] as in env.0.id")
+    found[key] = value
 
 
 def _explain(problem: Any, root: type[BaseModel] = Config, under: str = "") -> str:
-    place = ".".join([*([under] if under else []), *(str(part) for part in problem["loc"])])
+    path = [part for part in problem["loc"] if part not in ("str", "VerifierSection")]
+    place = ".".join([*([under] if under else []), *(str(part) for part in path)])
     if problem["type"] == "extra_forbidden":
         section: type[BaseModel] = root
-        for part in problem["loc"][:-1]:
-            inner = section.model_fields[str(part)].annotation
-            assert isinstance(inner, type)
-            section = inner
-        key = str(problem["loc"][-1])
+        for part in path[:-1]:
+            if isinstance(part, str):
+                section = _model_in(section.model_fields[part].annotation)
+        key = str(path[-1])
         if section is AlgorithmSection and (table := _table_of(key)):
             return f"unknown key {place}; it belongs in [algorithm.{table}]"
         return f"unknown key {place}; {suggestion(key, section.model_fields)}"
@@ -369,6 +546,15 @@ def _explain(problem: Any, root: type[BaseModel] = Config, under: str = "") -> s
         message = str(problem["ctx"]["error"])
         return message if not place or place in message else f"{place}: {message}"
     return f"{place}: {problem['msg']}, got {problem['input']!r}"
+
+
+def _model_in(annotation: Any) -> type[BaseModel]:
+    """Return the section in an annotation such as `tuple[EnvSection, ...]` or `CriticSection | None`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(
+        _model_in(inner) for inner in get_args(annotation) if inner not in (str, type(None))
+    )
 
 
 def _table_of(option: str) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from verigym.errors import VerigymError
 from verigym.trainers.batch import Batch, Row, TokenStatistics, microbatches
 from verigym.trainers.config import AlgorithmSection, TrainSection
 from verigym.trainers.loss.aggregate import Denominators, aggregate, trajectory_tokens
+from verigym.trainers.loss.table import Distributions
 from verigym.trainers.objective import Objective
 
 
@@ -110,19 +111,23 @@ class Engine:
         rows, marked = self._selected(rows, share_of, seed)
         # A row without advantage has no policy gradient; it still counts in the denominators.
         every = self.reference is not None or self.algorithm.entropy_coef > 0
-        live = [row for row in rows if every or any(row.advantage)]
+        live = [row for row in rows if every or any(row.advantage) or row.teacher is not None]
         sums = dict.fromkeys(("loss", "kl", "clipped", "entropy"), 0.0)
         seen = 0
         self.optimizer.zero_grad(set_to_none=True)
         for part in microbatches(live, self.train.microbatch_tokens):
             batch = self._batch(part)
-            logp_BT, entropy_BT = self._forward(self.model, batch)
+            found_BPV, at_P = self._distribution(self.model, batch)
+            logp_BT, entropy_BT = self._summed(found_BPV, at_P, batch)
+            distilled_BT = None
+            if self.objective.loss.distil is not None:
+                distilled_BT = self._distilled(part, batch, found_BPV, at_P)
             ref_BT = None
             if self.reference is not None:
                 with torch.no_grad():
                     ref_BT = self._forward(self.reference, batch)[0]
             found = self.objective.token_loss(
-                batch, logp_BT, entropy_BT, ref_BT, self._marks(part, marked, batch)
+                batch, logp_BT, entropy_BT, ref_BT, self._marks(part, marked, batch), distilled_BT
             )
             loss = aggregate(
                 found.loss_BT,
@@ -232,11 +237,41 @@ class Engine:
     def _forward(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return the log-probability of each token given what is before it, and the entropy there, both
         [B, T] and 0 off the mask. The entropy has a gradient if the bonus is on."""
-        logp_BPV, at_P = self._distribution(model, batch)
+        return self._summed(*self._distribution(model, batch), batch)
+
+    def _summed(self, logp_BPV: Tensor, at_P: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
         chosen_BP = logp_BPV.gather(-1, batch.ids_BT[:, at_P][..., None])[..., 0]
         spread_BPV = logp_BPV if self.algorithm.entropy_coef > 0 else logp_BPV.detach()
         entropy_BP = -(spread_BPV.exp() * spread_BPV).sum(-1)
         return _place(chosen_BP, at_P, batch), _place(entropy_BP, at_P, batch)
+
+    def _distilled(
+        self, part: Sequence[Row], batch: Batch, logp_BPV: Tensor, at_P: Tensor
+    ) -> Tensor:
+        """Return the distillation loss of each token, [B, T]; 0 on rows without a teacher."""
+        loss_BT = torch.zeros(batch.mask_BT.shape, device=logp_BPV.device)
+        taught = [i for i, row in enumerate(part) if row.teacher is not None]
+        if not taught:
+            return loss_BT
+        shown = self._batch([_after_teacher(part[i]) for i in taught])
+        with torch.no_grad():
+            teacher_BPV, teacher_at_P = self._distribution(self.model, shown)
+        at_B = torch.tensor(taught, device=logp_BPV.device)
+        on_BP = batch.mask_BT[at_B][:, at_P]
+        distil = self.objective.loss.distil
+        assert distil is not None
+        loss_N = distil(
+            Distributions(
+                student_NV=logp_BPV[at_B][on_BP],
+                teacher_NV=teacher_BPV[shown.mask_BT[:, teacher_at_P]],
+                ids_N=batch.ids_BT[at_B][:, at_P][on_BP],
+                old_N=batch.old_BT[at_B][:, at_P][on_BP],
+            ),
+            self.objective.options,
+        )
+        on_BT = batch.mask_BT.clone()
+        on_BT[[i for i in range(len(part)) if i not in set(taught)]] = False
+        return loss_BT.masked_scatter(on_BT, loss_N)
 
     def _squares(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return the log-probability of each token and the sum of squared probabilities there, [B, T]."""
@@ -264,6 +299,24 @@ class Engine:
             betas=(0.9, 0.95),
             weight_decay=self.train.weight_decay,
         )
+
+
+def _after_teacher(row: Row) -> Row:
+    """Return the row as the teacher reads it: its ids after those that it is shown."""
+    assert row.teacher is not None
+    n = len(row.teacher)
+    zeros = [0.0] * n
+    return replace(
+        row,
+        ids=[*row.teacher, *row.ids],
+        mask=[*[0] * n, 0, *row.mask[1:]],
+        logprobs=[*zeros, *row.logprobs],
+        turn=[*[-1] * n, *row.turn],
+        advantage=[*zeros, *row.advantage],
+        old=[*zeros, *row.old],
+        weight=None,
+        dropped=None,
+    )
 
 
 def _place(x_BP: Tensor, at_P: Tensor, batch: Batch) -> Tensor:

@@ -6,8 +6,8 @@ from typing import Any
 
 from verigym.client import RemoteVerifier
 from verigym.group import GroupVerifier
-from verigym.registry import make, make_group_verifier
-from verigym.trainers.config import EnvSection, GroupSection
+from verigym.registry import make, make_group_verifier, make_verifier
+from verigym.trainers.config import EnvSection, GroupSection, VerifierSection
 
 
 def make_group(group: GroupSection, env: EnvSection) -> GroupVerifier | None:
@@ -18,11 +18,13 @@ def make_group(group: GroupSection, env: EnvSection) -> GroupVerifier | None:
     if group.verifier is None:
         return None
     if group.of is None:
-        made = make(env.id, verifier=env.verifier)
+        own = env.verifier
+        chosen = make_verifier(own.id, **own.params) if isinstance(own, VerifierSection) else own
+        made = make(env.id, verifier=chosen)
         made.close()
         return make_group_verifier(group.verifier, made.verifier, **group.params)
-    if env.verifier is None:
+    if not isinstance(env.verifier, str):
         return make_group_verifier(group.verifier, group.of, **group.params)
     of: dict[str, Any] = {"verifier": group.of} if isinstance(group.of, str) else group.of
-    judge = RemoteVerifier(env.verifier, str(of.get("verifier")), params=of.get("params"))
-    return make_group_verifier(group.verifier, judge, **group.params)
+    remote = RemoteVerifier(env.verifier, str(of.get("verifier")), params=of.get("params"))
+    return make_group_verifier(group.verifier, remote, **group.params)

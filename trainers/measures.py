@@ -11,6 +11,7 @@ import numpy as np
 from verigym.agents.record import summarise
 from verigym.episode import Episode
 from verigym.trainers.batch import TurnCredit
+from verigym.trainers.critic import CriticStats
 from verigym.trainers.engine import StepStats
 
 
@@ -69,4 +70,15 @@ def optimisation(stats: Sequence[StepStats]) -> dict[str, Any]:
             name: float(np.average([getattr(s, name) for s in stats], weights=weights))
             for name in ("loss", "kl", "clip_share", "entropy")
         },
+    }
+
+
+def values(stats: Sequence[CriticStats]) -> dict[str, float]:
+    """Return means over the critic's optimiser steps; nothing without a critic."""
+    if not stats:
+        return {}
+    return {
+        "value_loss": float(np.mean([s.loss for s in stats])),
+        "value_explained": float(np.mean([s.explained for s in stats])),
+        "value_grad_norm": float(np.mean([s.grad_norm for s in stats])),
     }

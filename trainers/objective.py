@@ -169,11 +169,16 @@ class Objective:
         entropy_BT: Tensor,
         ref_BT: Tensor | None,
         kl_cov_BT: Tensor | None = None,
+        distilled_BT: Tensor | None = None,
     ) -> TokenLoss:
         """Return the loss of each token of a micro-batch. `entropy_BT` carries a gradient if the bonus is
-        on; `ref_BT` are the reference's log-probabilities, None without a KL term."""
+        on; `ref_BT` are the reference's log-probabilities, None without a KL term; `distilled_BT` is the
+        policy term of a loss on distributions."""
         algorithm, mask_BT = self.algorithm, batch.mask_BT
-        policy = self._policy(batch, logp_BT, kl_cov_BT)
+        if distilled_BT is None:
+            policy = self._policy(batch, logp_BT, kl_cov_BT)
+        else:
+            policy = PolicyLoss(distilled_BT, torch.ones_like(logp_BT), torch.zeros_like(mask_BT))
         loss_BT = keep(policy.loss_BT, mask_BT & ~batch.dropped_BT)
         k3_BT = torch.zeros_like(logp_BT)
         if ref_BT is not None:
@@ -200,7 +205,9 @@ class Objective:
             adv_BT=batch.advantage_BT,
             mask_BT=batch.mask_BT,
             weight_BT=batch.weight_BT,
+            demonstration_BT=batch.demonstration_B[:, None] & batch.mask_BT,
         )
+        assert self.loss.compute is not None
         return self.loss.compute(inputs, self.options)
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +26,26 @@ from verigym.agents.groups import reward_groups
 from verigym.agents.loop import play
 from verigym.agents.plan import FaultLimit, Plan, Settings
 from verigym.agents.policies.hf import HFPolicy
+from verigym.agents.policy import Policy
 from verigym.agents.record import summarise
 from verigym.canonical import digest
 from verigym.episode import Episode
 from verigym.errors import RequestError, VerigymError
-from verigym.registry import resolve
 from verigym.trainers import checkpoint, tiny
 from verigym.trainers.batch import Row, TurnCredit, assign_credit, give_credit, make_rows
-from verigym.trainers.config import Config, read_config
+from verigym.trainers.config import Config, CriticSection, read_config
+from verigym.trainers.credit.table import Sdpo
+from verigym.trainers.critic import Critic, CriticStats
 from verigym.trainers.engine import Engine, StepStats
 from verigym.trainers.groups import make_group
-from verigym.trainers.measures import by_difficulty, optimisation, outcome, signal, total
+from verigym.trainers.measures import by_difficulty, optimisation, outcome, signal, total, values
+from verigym.trainers.rewards import shape_rewards
 from verigym.trainers.run_folder import RunFolder
+from verigym.trainers.sampling import play_enough
 from verigym.trainers.stop import StopRequest
+from verigym.trainers.tasks import EVAL, TRAIN, WARM_UP, Tasks, check_step_rewards
+from verigym.trainers.teacher import Reader, show_teachers
 from verigym.trainers.warmup import Demonstrator, demonstrate, warm_up
-
-# Streams of seeds that never meet: warm-up, training, evaluation.
-_WARM_UP, _TRAIN, _EVAL = 1, 2, 3
 
 
 class Interrupted(VerigymError):
@@ -113,7 +117,7 @@ class _Run:
         self.config = config
         self.listen = listen
         self.stop = stop
-        self.env_id = resolve(config.env.id)
+        self.tasks = Tasks(config)
         self.digest = _identity(config)
         self.folder_path = folder
         policy = config.policy
@@ -160,7 +164,8 @@ class _Run:
             fault_limit=config.limits.fault_share,
         )
         self.envs = EnvPool()
-        self.group = make_group(config.group, config.env)
+        self.group = make_group(config.group, config.env[0])
+        self.critic: Critic | None = None
         self.folder: RunFolder | None = None
         self.step = 0
         self.env_steps = 0
@@ -183,10 +188,12 @@ class _Run:
         self.stages = list(facts.get("stages", ()))
         self.started = facts.get("started") or datetime.now(UTC).isoformat(timespec="seconds")
         self._write_facts()
+        if warning := check_step_rewards(self.tasks, self.config):
+            self._say("warning", warning)
         if saved is None:
             if self.config.warmup.episodes:
                 self._warm_up()
-            self.engine.start_reinforcement()
+            self._start_reinforcement()
             self.whole = True
             self._finish_stage("warm-up" if self.config.warmup.episodes else "start")
             self.keep()
@@ -219,13 +226,18 @@ class _Run:
             policy_version=self.policy.version,
             config_digest=self.digest,
             versions=_versions(),
+            curriculum=self.tasks.curriculum.state(),
         )
         folder = self.folder.checkpoints
         if not any(path.name == f"step-{self.step:06d}" for path in checkpoint.find(folder)):
             model = {"model": self.policy.model.state_dict()}
+            optimizer = {"policy": self.engine.optimizer.state_dict()}
             if self.engine.reference is not None:
                 model["reference"] = self.engine.reference.state_dict()
-            checkpoint.save(folder, state, model, self.engine.optimizer.state_dict())
+            if self.critic is not None:
+                model["critic"] = self.critic.state_dict()
+                optimizer["critic"] = self.critic.optimizer.state_dict()
+            checkpoint.save(folder, state, model, optimizer)
         checkpoint.prune(folder, self.config.checkpoint.keep)
 
     def _load(self, saved: Path) -> None:
@@ -236,14 +248,31 @@ class _Run:
                 "the time limit, limits, checkpoints and the verifier's address may change on resume"
             )
         self.policy.model.load_state_dict(model["model"])
-        self.engine.start_reinforcement()
+        self._start_reinforcement()
         if self.engine.reference is not None:
             self.engine.reference.load_state_dict(model["reference"])
-        self.engine.optimizer.load_state_dict(optimizer)
+        if self.critic is not None:
+            self.critic.load_state_dict(model["critic"])
+            self.critic.optimizer.load_state_dict(optimizer["critic"])
+        self.engine.optimizer.load_state_dict(optimizer["policy"])
         self.step, self.env_steps = state.step, state.env_steps
         self.optimizer_steps, self.wall_s = state.optimizer_steps, state.wall_s
         self.policy.version = state.policy_version
+        self.tasks.curriculum.load(state.curriculum)
         self.whole = True
+
+    def _start_reinforcement(self) -> None:
+        """Give the engine fresh optimiser state, and the estimator the critic that it needs."""
+        self.engine.start_reinforcement()
+        heads = self.config.algorithm.estimator.heads
+        if heads:
+            self.critic = Critic(
+                self.policy.model,
+                heads,
+                pad_id=self.engine.pad_id,
+                critic=self.config.critic or CriticSection(),
+                train=self.config.train,
+            )
 
     def _write_facts(self) -> None:
         assert self.folder is not None
@@ -251,7 +280,7 @@ class _Run:
             {
                 "name": self.config.name,
                 "algorithm": self.config.algorithm.name,
-                "env_id": self.env_id,
+                "env_id": ", ".join(self.tasks.env_ids),
                 "started": self.started,
                 "seed": self.config.seed,
                 "config": self.config.model_dump(mode="json"),
@@ -267,7 +296,7 @@ class _Run:
     def _warm_up(self) -> None:
         config = self.config.warmup
         began = time.perf_counter()
-        plans = self._plans(_WARM_UP, 0, config.episodes, 1, "train")
+        plans = self.tasks.plans(WARM_UP, 0, config.episodes, 1, "train")
         rows = demonstrate(
             plans, Demonstrator(self.policy, config.noise), self.encoding, self.settings
         )
@@ -306,30 +335,20 @@ class _Run:
         assert self.folder is not None
         config, number = self.config, self.step + 1
         clock = [time.perf_counter()]
-        plans = self._plans(_TRAIN, number, config.train.groups, config.train.group_size, "train")
-        episodes = play(
-            plans,
-            self.policy,
-            self.encoding,
-            self.settings,
-            envs=self.envs,
-            on_turn=lambda episode, turn: self.stop.check(),
-            on_wait=self._wait,
+        chances = self.tasks.probabilities(number)
+        (plans, episodes), played = play_enough(
+            partial(self._draw, number), self._play_rewarded, config.sampling
         )
-        if self.group is not None:
-            reward_groups(episodes, self.group, fault_limit=config.limits.fault_share)
+        shown = self._demonstrations(plans)
         clock.append(time.perf_counter())
-        rows = make_rows(episodes)
-        reads = config.algorithm.estimator.reads_tokens
-        statistics = self.engine.statistics(rows) if reads else None
-        credit = assign_credit(episodes, config.algorithm, rows, statistics)
-        rows = self.engine.prepare(give_credit(rows, credit))
+        rows, credit = self._credit(episodes, shown)
         gaps = self._transcripts(number, episodes, credit)
         self.whole = False
-        stats = self._update(number, rows)
+        stats, critic_stats = self._update(number, rows)
         clock.append(time.perf_counter())
         self.step = number
-        self.env_steps += sum(len(episode.turns) for episode in episodes)
+        self.tasks.observe(plans, episodes, credit)
+        self.env_steps += sum(len(episode.turns) for episode in played)
         self.optimizer_steps += len(stats)
         self.policy.version += 1
         self.whole = True
@@ -337,14 +356,16 @@ class _Run:
             "step": number,
             "env_steps": self.env_steps,
             "wall_s": self.wall_s + clock[-1] - clock[0],
-            **outcome(episodes),
+            **outcome(played),
             **signal(episodes, credit),
             **optimisation(stats),
+            **values(critic_stats),
             **gaps,
+            **({"arms": chances} if len(chances) > 1 else {}),
             "time": {
-                "generation_s": total(episodes, "generate_s"),
-                "environment_s": total(episodes, "step_s") - total(episodes, "verify_s"),
-                "verifier_s": total(episodes, "verify_s"),
+                "generation_s": total(played, "generate_s"),
+                "environment_s": total(played, "step_s") - total(played, "verify_s"),
+                "verifier_s": total(played, "verify_s"),
                 "update_s": clock[2] - clock[1],
                 "play_s": clock[1] - clock[0],
             },
@@ -360,19 +381,81 @@ class _Run:
             )
         )
 
-    def _update(self, number: int, rows: Sequence[Row]) -> list[StepStats]:
-        """Optimiser steps over shuffled mini-batches; none where nothing was played."""
+    def _play(self, plans: Sequence[Plan], policy: Policy) -> list[Episode]:
+        return play(
+            plans,
+            policy,
+            self.encoding,
+            self.settings,
+            envs=self.envs,
+            on_turn=lambda episode, turn: self.stop.check(),
+            on_wait=self._wait,
+        )
+
+    def _draw(self, number: int, batch: int) -> list[Plan]:
         train = self.config.train
+        return self.tasks.plans(TRAIN, number, train.groups, train.group_size, "train", batch)
+
+    def _play_rewarded(self, plans: Sequence[Plan]) -> list[Episode]:
+        """Play `plans`; the group verifier, if there is one, sets their rewards."""
+        episodes = self._play(plans, self.policy)
+        if self.group is not None:
+            reward_groups(episodes, self.group, fault_limit=self.config.limits.fault_share)
+        return episodes
+
+    def _demonstrations(self, plans: Sequence[Plan]) -> list[Episode]:
+        """Play the oracle's episodes of each group, if the loss learns from them."""
+        n = self.config.algorithm.demonstrations
+        if not n:
+            return []
+        first = list({plan.group_id: plan for plan in reversed(plans)}.values())[::-1]
+        chosen = [
+            replace(plan, id=f"{plan.id}.oracle{i}", key=(*plan.key, i))
+            for plan in first
+            for i in range(n)
+        ]
+        return self._play(chosen, Demonstrator(self.policy, 0.0))
+
+    def _credit(
+        self, episodes: Sequence[Episode], shown: Sequence[Episode]
+    ) -> tuple[list[Row], list[list[TurnCredit]]]:
+        """Return the rows to train on, and the credit of all turns; demonstrations come last."""
+        algorithm, engine = self.config.algorithm, self.engine
+        everything = [*episodes, *shown]
+        rows = [
+            replace(row, demonstration=row.trajectory >= len(episodes))
+            for row in make_rows(everything)
+        ]
+        paid = shape_rewards(everything, self.config.reward)
+        if self.critic is not None:
+            rows = self.critic.evaluate(rows)
+        statistics = engine.statistics(rows) if algorithm.estimator.reads_tokens else None
+        credit = assign_credit(everything, algorithm, rows, statistics, self.policy.decode, paid)
+        rows = engine.prepare(give_credit(rows, credit))
+        if isinstance(algorithm.estimator_options, Sdpo):
+            reader = Reader(message=self.policy.message_ids, context=self.policy.max_context)
+            rows = show_teachers(rows, everything, algorithm.estimator_options, reader)
+        return rows, credit[: len(episodes)]
+
+    def _update(
+        self, number: int, rows: Sequence[Row]
+    ) -> tuple[list[StepStats], list[CriticStats]]:
+        """Optimiser steps over shuffled mini-batches; none if nothing was played."""
+        train, stats, critic_stats = self.config.train, [], []
         risen = min(1.0, number / max(1, train.lr_warmup_steps))
         fallen = 1.0 - (1.0 - train.lr_final) * number / train.steps
         self.engine.set_lr(train.lr * risen * fallen)
-        stats = []
+        held = self.critic is not None and number <= self.critic.section.warmup_steps
         for epoch in range(train.epochs):
             order = np.random.default_rng((self.config.seed, number, epoch)).permutation(len(rows))
             for start in range(0, len(rows), train.minibatch_rows):
                 part = [rows[i] for i in order[start : start + train.minibatch_rows]]
-                stats.append(self.engine.reinforce(part, (self.config.seed, number, epoch, start)))
-        return stats
+                if not held:
+                    seed = (self.config.seed, number, epoch, start)
+                    stats.append(self.engine.reinforce(part, seed))
+                if self.critic is not None:
+                    critic_stats += self.critic.fit(part)
+        return stats, critic_stats
 
     def _transcripts(
         self,
@@ -382,9 +465,9 @@ class _Run:
     ) -> dict[str, float]:
         """Write a few episodes, and give the gap between sampled and recomputed log-probabilities."""
         assert self.folder is not None
-        size = self.config.train.group_size
-        heads = range(0, len(episodes), size)[: self.config.checkpoint.transcripts]
-        chosen = [i for i in heads if episodes[i].status != "fault"]
+        heads = {episode.group_id: i for i, episode in reversed(list(enumerate(episodes)))}
+        first = sorted(heads.values())[: self.config.checkpoint.transcripts]
+        chosen = [i for i in first if episodes[i].status != "fault"]
         shown, earned = [episodes[i] for i in chosen], [credit[i] for i in chosen]
         per_episode = []
         gaps = [0.0]
@@ -419,16 +502,8 @@ class _Run:
         assert self.folder is not None
         config = self.config.eval
         self._say("evaluation", f"{config.episodes} episodes of the {split} split")
-        plans = self._plans(_EVAL, 0, config.episodes, 1, split)
-        episodes = play(
-            plans,
-            self.judge,
-            self.encoding,
-            self.settings,
-            envs=self.envs,
-            on_turn=lambda episode, turn: self.stop.check(),
-            on_wait=self._wait,
-        )
+        plans = self.tasks.plans(EVAL, 0, config.episodes, 1, split)
+        episodes = self._play(plans, self.judge)
         found = summarise(episodes)
         line = {
             "step": self.step,
@@ -452,31 +527,6 @@ class _Run:
         )
         return line
 
-    def _plans(self, stream: int, step: int, groups: int, members: int, split: str) -> list[Plan]:
-        env = self.config.env
-        kwargs: dict[str, Any] = {}
-        if env.max_turns is not None:
-            kwargs["max_turns"] = env.max_turns
-        if env.verifier is not None:
-            kwargs["verifier"] = env.verifier
-        rng = np.random.default_rng((self.config.seed, stream, step))
-        plans = []
-        for group, seed in enumerate(rng.integers(2**31, size=groups)):
-            for member in range(members):
-                plans.append(
-                    Plan(
-                        id=f"{stream}.{step}.{group}.{member}",
-                        env=self.env_id,
-                        seed=int(seed),
-                        env_kwargs=kwargs,
-                        difficulty=env.difficulty,
-                        split=split,
-                        group_id=f"{stream}.{step}.{group}",
-                        key=(self.config.seed, stream, step, group, member),
-                    )
-                )
-        return plans
-
     def _wait(self, text: str) -> None:
         self.stop.check()
         self._say("waiting", text)
@@ -494,7 +544,9 @@ def _identity(config: Config) -> str:
         del tree["train"][name]
     if config.train.lr_final != 1.0:
         tree["train"]["steps"] = config.train.steps
-    del tree["env"]["verifier"]
+    for env in tree["env"]:
+        if not isinstance(env["verifier"], dict):
+            del env["verifier"]
     if config.group.verifier is None:
         del tree["group"]
     del tree["name"]

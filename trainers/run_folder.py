@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ class RunFolder:
                 {
                     "step": step,
                     "episode": episode,
-                    "credit": earned,
+                    "credit": [replace(turn, targets=None) for turn in earned],
                     "train_logprobs": logprobs,
                     "tokens": tokens,
                 }

@@ -136,6 +136,13 @@ class HFPolicy:
         """Return the ids of the rendered messages, equal to `apply_chat_template(tokenize=True)`."""
         return list(self._tokenize(tuple(tuple(message.items()) for message in messages)))
 
+    def message_ids(self, text: str) -> list[int]:
+        """Return the ids of one user message, without a generation prompt."""
+        rendered = self.tokenizer.apply_chat_template(
+            [{"role": "user", "content": text}], tokenize=False, **self.chat_template_kwargs
+        )
+        return self.encode(cast(str, rendered))
+
     def decode(self, response_ids: Sequence[int]) -> str:
         """Return the text of a response without its end token and other special tokens."""
         ids = tuple(response_ids)

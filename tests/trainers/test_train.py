@@ -90,6 +90,7 @@ def test_a_run_leaves_what_the_report_needs(whole: Path) -> None:
             "advantage",
             "step_group_size",
             "tokens",
+            "targets",
         }
         assert len(logprobs) == len(tokens) == len(turn["response_ids"])
         assert logprobs == pytest.approx(turn["logprobs"], abs=1e-4)
@@ -135,6 +136,45 @@ def test_kill_9_and_resume_end_in_bit_identical_weights(whole: Path, tmp_path: P
     train(tiny_config(), folder, resume=True)
     assert same(weights(whole), weights(folder))
     assert [line["step"] for line in lines(folder / "metrics.jsonl")] == [1, 2, 3, 4]
+
+
+def everything_on() -> Config:
+    """Two environments, three arms, a curriculum with state, a critic, extra and shaped episodes."""
+    tree = tiny_config().model_dump(mode="json")
+    tree["env"] = [
+        {"id": "games/keydoor", "max_turns": 6, "difficulties": ["tiny", "easy"]},
+        {"id": "games/nim", "max_turns": 3, "weight": 0.5},
+    ]
+    tree["curriculum"] = {"name": "sec"}
+    tree["sampling"] = {"dars": "et", "dars_max": 4}
+    tree["reward"] = {"relative_length": 0.1}
+    tree["algorithm"] = {"name": "ppo"}
+    tree["critic"] = {"lr": 1e-3}
+    return parse_config(tree)
+
+
+@pytest.mark.slow
+def test_kill_9_and_resume_with_mixture_curriculum_and_critic(tmp_path: Path) -> None:
+    config, killed = everything_on(), tmp_path / "killed"
+    straight = train(config, tmp_path / "straight")
+    child = subprocess.run(
+        [sys.executable, "-P", "-c", _KILLED, config.model_dump_json(), str(killed)],
+        check=False,
+        capture_output=True,
+    )
+    assert child.returncode == -signal.SIGKILL, child.stderr.decode()
+    train(config, killed, resume=True)
+    one, other = (
+        checkpoint.load(checkpoint.find(folder / "checkpoints")[-1])
+        for folder in (straight, killed)
+    )
+    assert one[0].curriculum == other[0].curriculum
+    assert any(one[0].curriculum["count"])
+    for name in ("model", "critic"):
+        assert same(one[1][name], other[1][name])
+    arms = [line["arms"] for line in lines(killed / "metrics.jsonl")]
+    assert arms == [line["arms"] for line in lines(straight / "metrics.jsonl")]
+    assert len(arms[0]) == 3
 
 
 @pytest.mark.slow  # the one before resumes, too

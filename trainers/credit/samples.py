@@ -22,7 +22,10 @@ class Samples:
     `score` is the verdict's score in that turn, None if nothing was judged. `parts` [M] holds the named
     parts of each episode's last verdict.
     `logp` and `sum_pi_sq`, one array per turn over its sampled tokens, are there for estimators that
-    declare `reads_tokens`.
+    declare `reads_tokens`. `cut` [M] marks episodes that a limit ended. `opens` [N] says if the reply
+    of the turn sets a subgoal. `values`, one array [tokens, K] per turn, are a critic's before each
+    sampled token, for estimators with `heads`; `kinds` [tokens] tell subgoals from actions
+    (`trainers/subgoals.py`), for those that declare `reads_subgoals`.
     """
 
     group: Sequence[str]
@@ -35,8 +38,12 @@ class Samples:
     tokens: Ints
     score: Sequence[float | None]
     parts: Sequence[Mapping[str, float]]
+    cut: Bools
+    opens: Sequence[bool]
     logp: Sequence[Floats] = ()
     sum_pi_sq: Sequence[Floats] = ()
+    values: Sequence[Floats] = ()
+    kinds: Sequence[Ints] = ()
 
     @cached_property
     def paid(self) -> Floats:
@@ -75,6 +82,7 @@ class Credit:
     `episode` and `step` are the parts relative to the group and to the visits of a state; `visits` is
     the size of the group of states, 0 if states are not compared. `tokens`, one array per turn over its
     sampled tokens, takes the place of `advantage` for estimators that tell tokens of a turn apart.
+    `targets`, one array [tokens, K] per turn, are what a critic's heads learn, NaN for nothing.
     """
 
     advantage: Floats
@@ -82,6 +90,7 @@ class Credit:
     step: Floats
     visits: Ints
     tokens: Sequence[Floats] | None = None
+    targets: Sequence[Floats] | None = None
 
 
 def of_episodes(samples: Samples, advantage: Floats) -> Credit:
@@ -101,6 +110,7 @@ def of_turns(
     *,
     episode: Floats | None = None,
     visits: Ints | None = None,
+    targets: Sequence[Floats] | None = None,
 ) -> Credit:
     """Give each turn its advantage, [N], of which `episode` [N] is the part of the whole episode."""
     base = np.zeros(len(advantage)) if episode is None else episode
@@ -109,10 +119,13 @@ def of_turns(
         episode=base,
         step=advantage - base,
         visits=np.zeros(len(advantage), dtype=np.intp) if visits is None else visits,
+        targets=targets,
     )
 
 
-def of_tokens(samples: Samples, tokens: Sequence[Floats]) -> Credit:
+def of_tokens(
+    samples: Samples, tokens: Sequence[Floats], *, targets: Sequence[Floats] | None = None
+) -> Credit:
     """Give each token its advantage; a turn's is the mean over its tokens."""
     mean = np.array([t.mean() if len(t) else 0.0 for t in tokens], dtype=np.float64)
     return Credit(
@@ -121,6 +134,7 @@ def of_tokens(samples: Samples, tokens: Sequence[Floats]) -> Credit:
         step=mean,
         visits=np.zeros(len(mean), dtype=np.intp),
         tokens=tokens,
+        targets=targets,
     )
 
 

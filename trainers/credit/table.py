@@ -7,15 +7,15 @@ options and its entry here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from verigym.trainers.credit import samples as made
 from verigym.trainers.credit import segments
+from verigym.trainers.credit.critics import CRITICS
+from verigym.trainers.credit.estimator import Estimator, NoOptions, Options
 from verigym.trainers.credit.g2po import g2po
 from verigym.trainers.credit.gigpo import gigpo
 from verigym.trainers.credit.graphgpo import graphgpo
@@ -30,35 +30,7 @@ from verigym.trainers.credit.reinforce import reinforce_pp, w_reinforce, whiten
 from verigym.trainers.credit.samples import Credit, Samples, visits_of
 from verigym.trainers.credit.turn_credit import turn_credit
 
-Level = Literal["episode", "turn", "token"]
-"""The finest part of an episode that may have an advantage of its own."""
-
-
-class Options(BaseModel):
-    """Base of the options of one estimator or loss: an unknown or impossible one is refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimator:
-    """One entry of the table.
-
-    `loss`, `loss_options` and `aggregation` are the defaults of the method's paper. `reads_tokens` asks
-    for the log-probability and the sum of squared probabilities at each token, which costs one more
-    forward pass.
-    """
-
-    summary: str
-    source: str
-    level: Level
-    options: type[Options]
-    estimate: Callable[[Samples, Any], Credit]
-    loss: str = "ppo"
-    loss_options: Mapping[str, Any] = field(default_factory=dict)
-    aggregation: str = "token-mean"
-    reads_tokens: bool = False
-
+UseFeedback = Literal["never", "always", "fallback"]
 
 Norm = Literal["mean_std", "mean"]
 Semantics = Literal["paper", "verl_agent"]
@@ -72,10 +44,6 @@ class Grpo(Options):
     semantics: Semantics = "paper"
     """Statistics over episodes, or over step rows as verl-agent's code."""
     eps: float = Field(default=1e-6, gt=0)
-
-
-class NoOptions(Options):
-    """An estimator without options."""
 
 
 class Gigpo(Grpo):
@@ -197,6 +165,22 @@ class OptimalBaseline(Options):
 
     align: Literal["column", "token"] = "token"
     zero_tail: bool = True
+
+
+class Sdpo(Options):
+    """Options of `sdpo`: what its teacher is shown."""
+
+    threshold: float = 0.5
+    """Return from which an attempt is shown to the other members of its group."""
+    exclude_self: bool = True
+    """Show no episode its own attempt."""
+    use_feedback: UseFeedback = "fallback"
+    """Show the verdict's reason and evidence: never, always, or if no attempt can be shown."""
+
+
+def _sdpo(s: Samples, o: Sdpo) -> Credit:
+    # The loss compares distributions, so no part of an episode has an advantage.
+    return made.of_episodes(s, np.zeros(len(s.first)))
 
 
 def _grpo(s: Samples, o: Grpo) -> Credit:
@@ -535,4 +519,13 @@ ESTIMATORS: dict[str, Estimator] = {
         estimate=_otb,
         reads_tokens=True,
     ),
+    "sdpo": Estimator(
+        summary="no advantage: the policy, shown a success or feedback, teaches itself",
+        source="arXiv 2601.20802",
+        level="episode",
+        options=Sdpo,
+        estimate=_sdpo,
+        loss="sdpo",
+    ),
+    **CRITICS,
 }

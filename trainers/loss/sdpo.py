@@ -15,10 +15,10 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from verigym.trainers.credit.table import UseFeedback
 from verigym.trainers.loss.tokens import bounded_exp, keep
 
 Mode = Literal["sampled", "full", "topk"]
-UseFeedback = Literal["never", "always", "fallback"]
 
 
 def sdpo(

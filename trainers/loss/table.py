@@ -9,17 +9,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import torch
 from pydantic import Field
 from torch import Tensor
 
-from verigym.trainers.credit.table import Options
+from verigym.trainers.credit.estimator import Options
 from verigym.trainers.loss.cispo import cispo
 from verigym.trainers.loss.decoupled import decoupled
 from verigym.trainers.loss.dppo import dppo
 from verigym.trainers.loss.gmpo import gmpo
 from verigym.trainers.loss.gspo import gspo
+from verigym.trainers.loss.luffy import luffy
 from verigym.trainers.loss.ppo import ppo
 from verigym.trainers.loss.sapo import sapo
+from verigym.trainers.loss.sdpo import Mode, sdpo
 from verigym.trainers.loss.tokens import PolicyLoss
 from verigym.trainers.loss.vespo import vespo
 
@@ -30,7 +33,8 @@ class Inputs:
 
     `old_BT` is the policy at the start of the update, `rollout_BT` the sampler's record; the two are
     the same unless `algorithm.old_logprobs` is `recomputed`. `weight_BT` is the correction from one to
-    the other, None without one.
+    the other, None without one. `demonstration_BT` is True on tokens that the policy did not sample,
+    None if there are none.
     """
 
     logp_BT: Tensor
@@ -39,12 +43,24 @@ class Inputs:
     adv_BT: Tensor
     mask_BT: Tensor
     weight_BT: Tensor | None = None
+    demonstration_BT: Tensor | None = None
 
     @property
     def adv_B(self) -> Tensor:
         """The advantage of each row, that of its first unmasked token."""
         at_B1 = (self.mask_BT != 0).float().argmax(dim=-1, keepdim=True)
         return self.adv_BT.gather(1, at_B1)[:, 0]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Distributions:
+    """Log-probabilities [N, V] of the policy, with its gradient, and of its teacher; the tokens sampled
+    there, [N], and their log-probabilities in the rollout, [N]."""
+
+    student_NV: Tensor
+    teacher_NV: Tensor
+    ids_N: Tensor
+    old_N: Tensor
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,12 +70,16 @@ class Loss:
     `one_advantage` marks losses with one ratio per row, which need one advantage per row.
     `anchored` marks losses that are anchored on the sampler's log-probabilities already, so that no
     rollout correction may be added. `recomputes` asks for the policy at the start of the update.
+    `imitates` marks losses that need demonstrations in each group. `distil` is given instead of `compute`
+    by a loss on whole distributions: those of the policy and of its teacher at N tokens.
     """
 
     summary: str
     source: str
     options: type[Options]
-    compute: Callable[[Inputs, Any], PolicyLoss]
+    compute: Callable[[Inputs, Any], PolicyLoss] | None = None
+    distil: Callable[[Distributions, Any], Tensor] | None = None
+    imitates: bool = False
     one_advantage: bool = False
     anchored: bool = False
     recomputes: bool = False
@@ -138,6 +158,30 @@ class Decoupled(Options):
     """Tokens whose weight is larger lose their gradient; None for none."""
 
 
+class Luffy(Options):
+    """Options of `luffy`."""
+
+    shape: float = Field(default=0.1, gt=0)
+    """Probability at which a demonstrated token has half of its weight."""
+    clip_low: float | None = Field(default=None, gt=0)
+    """Bounds of the policy's own tokens; the paper has none."""
+    clip_high: float | None = Field(default=None, gt=0)
+
+
+class SdpoLoss(Options):
+    """Options of `sdpo`."""
+
+    mode: Mode = "topk"
+    """Compare whole distributions, the policy's `topk` tokens, or the sampled token."""
+    alpha: float = Field(default=0.5, ge=0, le=1)
+    """1 is KL(policy || teacher), 0 KL(teacher || policy), between them a mixture."""
+    topk: int = Field(default=100, ge=1)
+    tail: bool = True
+    """With `topk`, compare the rest of either distribution as one token."""
+    is_clip: float | None = Field(default=2.0, gt=0)
+    """Bound of the ratio to the rollout by which tokens are weighed; None for none."""
+
+
 def _weighted(loss: PolicyLoss, x: Inputs) -> PolicyLoss:
     if x.weight_BT is None:
         return loss
@@ -210,6 +254,27 @@ def _decoupled(x: Inputs, o: Decoupled) -> PolicyLoss:
     return found
 
 
+def _luffy(x: Inputs, o: Luffy) -> PolicyLoss:
+    assert x.demonstration_BT is not None
+    return luffy(x.logp_BT, x.old_BT, x.adv_BT, x.mask_BT, x.demonstration_BT, **o.model_dump())
+
+
+def _sdpo(x: Distributions, o: SdpoLoss) -> Tensor:
+    loss_1N, _ = sdpo(
+        x.student_NV[None],
+        x.teacher_NV[None],
+        x.ids_N[None],
+        torch.ones_like(x.ids_N[None]),
+        mode=o.mode,
+        alpha=o.alpha,
+        topk=min(o.topk, x.student_NV.shape[-1]),
+        tail=o.tail and o.topk < x.student_NV.shape[-1],
+        old_BT=x.old_N[None],
+        is_clip=o.is_clip,
+    )
+    return loss_1N[0]
+
+
 LOSSES: dict[str, Loss] = {
     "ppo": Loss(
         summary="clip each token's ratio",
@@ -267,5 +332,19 @@ LOSSES: dict[str, Loss] = {
         compute=_decoupled,
         anchored=True,
         recomputes=True,
+    ),
+    "luffy": Loss(
+        summary="demonstrations in each group, weighed towards unlikely tokens",
+        source="arXiv 2504.14945",
+        options=Luffy,
+        compute=_luffy,
+        imitates=True,
+        aggregation="dr-grpo",
+    ),
+    "sdpo": Loss(
+        summary="the distance to the same policy that has seen a success or feedback",
+        source="arXiv 2601.20802",
+        options=SdpoLoss,
+        distil=_sdpo,
     ),
 }

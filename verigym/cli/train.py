@@ -29,11 +29,13 @@ def _list(asked: bool) -> None:
 
     estimators = Table("algorithm.name", "advantage per", "loss", "algorithm.options", "what it is")
     for name, entry in ESTIMATORS.items():
-        what = f"{entry.summary} ({entry.source})"
+        needs = f"; has a critic: {', '.join(entry.heads)}" if entry.heads else ""
+        what = f"{entry.summary} ({entry.source}){needs}"
         estimators.add_row(name, entry.level, entry.loss, _names(entry.options), what)
     losses = Table("algorithm.loss", "algorithm.loss_options", "what it is")
     for name, loss in LOSSES.items():
-        losses.add_row(name, _names(loss.options), f"{loss.summary} ({loss.source})")
+        needs = "; needs algorithm.demonstrations" if loss.imitates else ""
+        losses.add_row(name, _names(loss.options), f"{loss.summary} ({loss.source}){needs}")
     console.out().print(estimators, losses)
     raise typer.Exit
 
