@@ -11,8 +11,6 @@ UNFILLED = frozenset(
     f"verigym/{name}-v0"
     for name in [
         "code/faster",
-        "code/functions",
-        "code/problems",
         "code/tests",
         "code/verilog",
         "games/chess-puzzles",

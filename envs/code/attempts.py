@@ -3,6 +3,7 @@ allowed."""
 
 from __future__ import annotations
 
+import ast
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -116,8 +117,12 @@ class Attempts(Env[Attempt]):
         tree = desk.write(state.solution)
         for test in as_object(self.task.reference).get("tests", []):
             if test["visible"]:
-                desk.run(tree, test["stdin"])
+                self.follow(desk, tree, test)
         return desk.operations
+
+    def follow(self, desk: Desk, program: ast.Module, test: Mapping[str, Any]) -> None:
+        """Run a program by hand on a test."""
+        desk.run(program, test["stdin"])
 
     @override
     def solve(self, state: Attempt) -> str:

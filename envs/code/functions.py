@@ -3,22 +3,39 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from typing_extensions import override
 
+from verigym.canonical import JSON
 from verigym.env import Draft
 from verigym.envs.code import functions_easy, functions_hard, functions_medium
-from verigym.envs.code.attempts import LIMITS, Attempt, Attempts
+from verigym.envs.code.attempts import LIMITS, Attempts, as_object
 from verigym.envs.code.function_family import Wanted
+from verigym.envs.code.traced import Desk
 
-LEVELS = {
-    2: functions_easy.FAMILIES,
-    4: functions_medium.FAMILIES,
-    6: functions_hard.FAMILIES,
+_EASY, _MEDIUM, _HARD = (
+    functions_easy.FAMILIES,
+    functions_medium.FAMILIES,
+    functions_hard.FAMILIES,
+)
+Family: TypeAlias = Callable[[np.random.Generator], Wanted]
+SLOTS: dict[int, tuple[tuple[Family, ...], ...]] = {
+    1: ((functions_easy.keep_between, functions_easy.trimmed),),
+    2: (_EASY,),
+    3: ((functions_easy.every_nth, functions_easy.pair_sums, functions_medium.grouped),),
+    4: (_MEDIUM,),
+    5: ((functions_medium.turned_round, functions_medium.dealt, functions_medium.long_runs),),
+    6: (_HARD,),
+    7: (_HARD, _HARD),
+    8: (_HARD, _HARD, _HARD),
+    9: (*(_HARD,) * 4, _MEDIUM),
+    10: (*(_HARD,) * 5, *(_MEDIUM,) * 3),
 }
+"""The families that each function is drawn from; several functions are asked for as one."""
 _EXAMPLE_SIZES = (3, 4)
 _HIDDEN_SIZES = (1, 2, 4, 7, 12, 20, 30)
 _EXAMPLE_CHARS = 90
@@ -36,70 +53,136 @@ Answer with the whole function, and whatever it needs, alone or in a fenced bloc
 value for the examples and for calls that you cannot see, within {cpu_s:g} seconds each. You have a few attempts."""
 
 
+_JOINED = """\
+Each call is a list of the name of one of the functions below and its arguments. Return the list of the values that the \
+functions return for these calls, in the same order.
+
+"""
+_ANSWERS = """\
+def answers(calls: list[list]) -> list:
+    functions = {{{table}}}
+    return [functions[name](*args) for name, *args in calls]
+"""
+
+
 class Functions(Attempts):
     """A generated function to be written, judged by `code/function`; see `Attempts`.
 
-    Seventeen families, on numbers, texts, lists, dictionaries and nested lists. A split holds other
-    parameters than the others.
+    Seventeen families, on numbers, texts, lists, dictionaries and nested lists; from level 7 on, 2, 3, 5 or 8 of them at
+    once. A split holds other parameters than the others.
     """
 
     id: ClassVar[str] = "verigym/code/functions-v0"
     verifier_id: ClassVar[str] = "code/function"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
-        """Draws on until the calls have several answers, so that none can be guessed."""
-        families = LEVELS[level]
-        while True:
-            family = families[int(rng.integers(len(families)))]
-            wanted = family(rng)
-            # What has to be written decides the split, not the calls.
-            essence = [wanted.signature, wanted.statement]
-            if not self.wants(essence):
-                continue
-            tests = [_example(wanted, rng, size) for size in _EXAMPLE_SIZES]
-            for size in _HIDDEN_SIZES:
-                test = _test(wanted, rng, size, visible=False)
-                if test["args"] not in [other["args"] for other in tests]:
-                    tests.append(test)
-            shown, hidden = (
-                {repr(t["result"]) for t in tests if t["visible"] is v} for v in (True, False)
-            )
-            if len(hidden) >= 3 and not hidden <= shown:
-                break
+        parts: list[Part] = []
+        for families in SLOTS[level]:
+            taken = {part.family for part in parts}
+            left = [family for family in families if family not in taken]
+            parts.append(_draw(rng, left, self.wants))
+        whole = parts[0] if len(parts) == 1 else _join(rng, parts)
         examples = "\n".join(
-            f"{wanted.name}({', '.join(map(repr, test['args']))}) returns {test['result']!r}"
-            for test in tests
+            f"{whole.name}({', '.join(map(repr, test['args']))}) returns {test['result']!r}"
+            for test in whole.tests
             if test["visible"]
         )
         return Draft(
             prompt=_PROMPT.format(
-                signature=wanted.signature,
-                statement=wanted.statement,
+                signature=whole.signature,
+                statement=whole.statement,
                 examples=examples,
                 cpu_s=LIMITS["cpu_s"],
             ),
             reference={
-                "function": wanted.name,
-                "signature": wanted.signature,
-                "statement": wanted.statement,
-                "solution": wanted.source,
-                "tests": tests,
+                "function": whole.name,
+                "signature": whole.signature,
+                "statement": whole.statement,
+                "solution": whole.source,
+                "tests": whole.tests,
                 "limits": dict(LIMITS),
             },
-            tags=("code", family.__name__),
-            essence=essence,
+            tags=("code", *(part.family.__name__ for part in parts)),
+            # All parts lie in one split, so the first one decides.
+            essence=parts[0].essence,
         )
 
     @override
     def solution(self, reference: Mapping[str, Any]) -> str:
         return str(reference.get("solution", ""))
 
-    def work(self, state: Attempt) -> int:
-        """The parts of the program that solves it: names, numbers, calls; by five."""
-        return 1 + sum(1 for _ in ast.walk(ast.parse(state.solution))) // 5
+    @override
+    def follow(self, desk: Desk, program: ast.Module, test: Mapping[str, Any]) -> None:
+        desk.call(program, as_object(self.task.reference)["function"], test["args"])
+
+
+@dataclass(frozen=True)
+class Part:
+    """A function to be written, with its tests."""
+
+    family: Family
+    signature: str
+    statement: str
+    source: str
+    tests: list[dict[str, Any]]
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return self.signature.split("(", 1)[0]
+
+    @property
+    def essence(self) -> JSON:
+        """What has to be written, which decides the split; not the calls."""
+        return [self.signature, self.statement]
+
+
+def _draw(
+    rng: np.random.Generator, families: Sequence[Family], wants: Callable[[JSON], bool]
+) -> Part:
+    """Draws on until the calls have several answers, so that none can be guessed."""
+    while True:
+        family = families[int(rng.integers(len(families)))]
+        wanted = family(rng)
+        part = Part(family, wanted.signature, wanted.statement, wanted.source, [])
+        if not wants(part.essence):
+            continue
+        tests = [_example(wanted, rng, size) for size in _EXAMPLE_SIZES]
+        for size in _HIDDEN_SIZES:
+            test = _test(wanted, rng, size, visible=False)
+            if test["args"] not in [other["args"] for other in tests]:
+                tests.append(test)
+        shown, hidden = (
+            {repr(t["result"]) for t in tests if t["visible"] is v} for v in (True, False)
+        )
+        if len(hidden) >= 3 and not hidden <= shown:
+            return replace(part, tests=tests)
+
+
+def _join(rng: np.random.Generator, parts: Sequence[Part]) -> Part:
+    """Return one function that is asked for the values of several."""
+    functions = "\n\n\n".join(part.source.strip() for part in parts)
+    table = ", ".join(f'"{part.name}": {part.name}' for part in parts)
+    tests = []
+    for number in range(max(len(part.tests) for part in parts)):
+        cases = [(part.name, part.tests[number % len(part.tests)]) for part in parts]
+        cases = [cases[int(at)] for at in rng.permutation(len(cases))]
+        tests.append(
+            {
+                "args": [[[name, *case["args"]] for name, case in cases]],
+                "result": [case["result"] for _, case in cases],
+                "visible": number < len(_EXAMPLE_SIZES),
+            }
+        )
+    return replace(
+        parts[0],
+        signature="answers(calls: list[list]) -> list",
+        statement=_JOINED + "\n\n".join(f"{part.signature}\n{part.statement}" for part in parts),
+        source=f"{functions}\n\n\n{_ANSWERS.format(table=table)}",
+        tests=tests,
+    )
 
 
 def _test(wanted: Wanted, rng: np.random.Generator, size: int, *, visible: bool) -> dict[str, Any]:

@@ -3,31 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
 
+from verigym.canonical import JSON
 from verigym.env import Draft
 from verigym.envs.code.attempts import LIMITS, Attempts, as_object, asked
-from verigym.envs.code.problem_files import read_problems
+from verigym.envs.code.problem_files import Problem, read_problems
+from verigym.envs.code.together import join_programs, join_statements, join_tests
 from verigym.errors import TaskError
 from verigym.verifiers.code.languages import canonical
+
+_SLOTS: dict[int, tuple[str, ...]] = {
+    1: (
+        "nth-free initials market-basket dotted-margin even-jars tide-marks strange-clock harvest-queen",
+    ),
+    2: ("easy",),
+    3: (
+        "digit-press popular weighted-boxes staircase-sums rowing-boats both-ends "
+        "market-bill picture-frame parrot village-ledger crowded-hall",
+    ),
+    4: ("medium",),
+    5: (
+        "broken-steps between-two thirsty-hedge torn-telegram signposts apple-cellar falling-boxes "
+        "cell-sheet take-it-back left-over-sums sawmill",
+    ),
+    6: ("hard",),
+    7: ("hard", "hard"),
+    8: ("hard", "hard", "medium"),
+    9: ("hard", "hard", "hard", "medium"),
+    10: ("hard", "hard", "hard", "hard", "medium", "medium"),
+}
+"""The problems that each part is drawn from; several problems are asked for as one (together.py). Those of
+levels 1, 3 and 5 lie between the named levels by the operations that they take."""
 
 
 class Problems(Attempts):
     """A problem written by hand, judged by `code/stdio`; see `Attempts`.
 
     The problems lie in `problemset/`. There are a fixed number of them, each in one split; a policy
-    that trains on them for long can learn them by heart, so `code/stdio` has the unlimited kind.
+    that trains on them for long can learn them by heart, so `code/stdio` has the unlimited kind. From level 7
+    on, the input holds cases of 2, 3, 4 or 6 problems.
     `language` is any of the sandbox's; the oracle writes Python alone.
     """
 
     id: ClassVar[str] = "verigym/code/problems-v0"
     verifier_id: ClassVar[str] = "code/stdio"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
 
     def __init__(self, *, language: str = "python", **kwargs: Any) -> None:
         self.language = canonical(language)
@@ -35,37 +59,77 @@ class Problems(Attempts):
 
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
-        name = self.written(level)
-        among = [one for one in read_problems().values() if one.level == name]
-        problem = among[int(rng.integers(len(among)))]
-        if len(problem.tests) <= problem.shown:
-            raise TaskError(f"{problem.name} has no tests; run benchmarks/code_problems.py")
-        tests = [
-            {"stdin": stdin, "stdout": stdout, "visible": number < problem.shown}
-            for number, (stdin, stdout) in enumerate(problem.tests)
-        ]
+        chosen: list[Problem] = []
+        for names in _SLOTS[level]:
+            among = [one for one in _among(names) if self._goes_with(chosen, one)]
+            chosen.append(among[int(rng.integers(len(among)))])
+        parts = [_tests(problem) for problem in chosen]
+        first = chosen[0]
+        named: dict[str, JSON] = {"problem": first.name}
+        statement, tests = first.statement, parts[0]
+        if len(chosen) > 1:
+            named = {"problems": [problem.name for problem in chosen]}
+            statement = join_statements([problem.statement for problem in chosen])
+            tests = join_tests(rng, parts)
         return Draft(
-            prompt=asked(self.language, problem.statement, tests),
+            prompt=asked(self.language, statement, tests),
             reference={
-                "problem": problem.name,
+                **named,
                 "language": self.language,
-                "checker": problem.checker,
+                "checker": first.checker,
                 "tests": tests,
                 "limits": dict(LIMITS),
             },
-            tags=("code", problem.theme, problem.name),
+            tags=("code", first.theme, *(problem.name for problem in chosen)),
+        )
+
+    def _goes_with(self, chosen: list[Problem], problem: Problem) -> bool:
+        """Return True for a problem that may join those: of the same split, and judged by the same checker."""
+        if not chosen:
+            return True
+        return (
+            problem not in chosen
+            and problem.checker == chosen[0].checker == "tokens"
+            and self._split_of(problem.name) == self._split_of(chosen[0].name)
         )
 
     @override
     def split_of(self, draft: Draft) -> str:
-        """Return the split of the problem's name, which is the same in every language."""
-        name = str(as_object(draft.reference).get("problem", ""))
-        return super().split_of(replace(draft, prompt=_SALT + name, reference=None))
+        """Return the split of the problem's name, which is the same in every language; problems that stand
+        together are all of one split."""
+        return self._split_of(next(iter(_names(as_object(draft.reference))), ""))
+
+    def _split_of(self, name: str) -> str:
+        return super().split_of(Draft(prompt=_SALT + name, reference=None))
 
     @override
     def solution(self, reference: Mapping[str, Any]) -> str:
-        problem = read_problems().get(str(reference.get("problem", "")))
-        return problem.solution if problem else ""
+        known = [read_problems().get(name) for name in _names(reference)]
+        programs = [problem.solution for problem in known if problem]
+        if len(programs) < 2:
+            return programs[0] if programs else ""
+        return join_programs(programs)
+
+
+def _names(reference: Mapping[str, Any]) -> list[str]:
+    """Return the names of a reference's problems."""
+    return [str(name) for name in reference.get("problems", [reference.get("problem", "")])]
+
+
+def _among(names: str) -> list[Problem]:
+    """Return the problems of a level's name, or those that are listed."""
+    listed = names.split()
+    return [one for one in read_problems().values() if one.level == names or one.name in listed]
+
+
+def _tests(problem: Problem) -> list[dict[str, Any]]:
+    """Return the tests of a problem, the examples first. Raises TaskError."""
+    if len(problem.tests) <= problem.shown:
+        raise TaskError(f"{problem.name} has no tests; run benchmarks/code_problems.py")
+    return [
+        {"stdin": stdin, "stdout": stdout, "visible": number < problem.shown}
+        for number, (stdin, stdout) in enumerate(problem.tests)
+    ]
 
 
 # With this each level has problems in each split, about as many as it should.

@@ -37,7 +37,7 @@ SLOTS: dict[int, Slots] = {
     2: (easy.FAMILIES,),
     3: (families_named("sum-picked", "shift-letters", "bases"),),
     4: (medium.FAMILIES,),
-    5: (families_named("run-lengths", "coin-ways", "edit-cost"),),
+    5: (families_named("coin-ways", "run-lengths"),),
     6: (hard.FAMILIES,),
     7: (hard.FAMILIES,) * 2,
     8: (*(hard.FAMILIES,) * 2, medium.FAMILIES),

@@ -9,7 +9,7 @@ import pytest
 
 from verigym.envs.code import easy, hard, medium, mutated_easy, mutated_hard, mutated_medium
 from verigym.envs.code.faster import LEVELS
-from verigym.envs.code.functions import LEVELS as FUNCTIONS
+from verigym.envs.code.functions import SLOTS
 from verigym.envs.code.program_files import MARKER, VERILOG_MARKER, body, fill_logic, program
 from verigym.envs.code.stages import HELPERS, REPORTS, STEPS
 from verigym.envs.code.verilog import LEVELS as HARDWARE
@@ -30,7 +30,7 @@ USED = {
     "fast": {one.name for one in SLOW},
     "stages": {one.name for one in (*STEPS, *REPORTS)},
     "helpers": set(HELPERS),
-    "functions": {one.__name__ for level in FUNCTIONS.values() for one in level},
+    "functions": {one.__name__ for level in SLOTS.values() for slot in level for one in slot},
 }
 
 
