@@ -15,9 +15,7 @@ UNFILLED = frozenset(
         "code/verilog",
         "games/chess-puzzles",
         "games/tic-tac-toe",
-        "sql/explore",
-        "sql/questions",
-        "sql/repair",
+
         "sql/scale",
         "tools/multi",
     ]

@@ -15,10 +15,22 @@ from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.explorer import STEPS, Explorer, Seen
 from verigym.envs.sql.hidden import World
-from verigym.envs.sql.kinds import draw
+from verigym.envs.sql.report import draw
+from verigym.envs.sql.write_query import QueryWriter, names_of, question_in
 from verigym.task import Task
 
-LEVELS = {2: (1, "plain", 6), 4: (2, "short", 8), 6: (3, "codes", 10)}
+LEVELS = {
+    1: (1, "plain", 6),
+    2: (1, "plain", 6),
+    3: (2, "plain", 8),
+    4: (2, "short", 8),
+    5: (5, "codes", 10),
+    6: (3, "codes", 10),
+    7: (5, "codes", 12),
+    8: (6, "codes", 12),
+    9: (7, "codes", 14),
+    10: (8, "codes", 16),
+}
 """Domains in the database, style of names, turns."""
 
 _STEPS_SQLITE = 1_000_000
@@ -38,14 +50,13 @@ class Explore(Explorer):
     """A question of `sql/questions` without the schema; judged by `sql/query` on many databases.
 
     easy: one domain under plain names; medium: two, names abbreviated; hard: three, names that are
-    numbers, explained by comments where one looks. Queries only read, within a budget of steps that
+    numbers, explained by comments where one looks; up to eight at level 10. Queries only read, within a budget of steps that
     is the same on every machine. The oracle lists, describes the tables it needs, and answers.
     """
 
     id: ClassVar[str] = "verigym/sql/explore-v0"
     verifier_id: ClassVar[str] = "sql/query"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     costly: ClassVar[bool] = True
 
     @override
@@ -67,7 +78,7 @@ class Explore(Explorer):
                 "world": world.plain(),
                 "asked": query,
             },
-            tags=(domain.owner, drawn.kind.name, f"{STEPS}{drawn.kind.steps}"),
+            tags=(domain.owner, drawn.name, f"{STEPS}{drawn.steps}"),
         )
 
     @override
@@ -93,6 +104,30 @@ class Explore(Explorer):
         if at < len(needed):
             return f"<describe>{needed[at]}</describe>"
         return f"<answer>{query}</answer>"
+
+    @override
+    def work(self, state: Seen) -> int:
+        """Count the tables looked at in the list before one is described, and the steps of writing the answer."""
+        action = self.solve(state)
+        if action.startswith("<tables>"):
+            return 1
+        if action.startswith("<describe>"):
+            operations = 0
+            for line in self.tables().splitlines()[1:]:
+                operations += 1
+                if f">{line.split()[0]}<" in action:
+                    break
+            return operations
+        writer = QueryWriter()
+        self.write_answer(writer)
+        return writer.operations
+
+    def write_answer(self, writer: QueryWriter) -> str:
+        """Return the answer as `writer` writes it, with the names that the tables show."""
+        world = self._world()
+        domain, names = DOMAINS[world.domains[0]], world.named(world.domains[0])
+        read = writer.read(question_in(self.task.prompt, _PROMPT), domain)
+        return writer.write(read.query, names_of(domain), names)
 
     @override
     def tables(self) -> str:

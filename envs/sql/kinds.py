@@ -39,7 +39,7 @@ class Constants:
     year: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """Templates of a question and of its query, with a field for each choice, `d` and `c`.
 
@@ -76,6 +76,16 @@ class Variant:
     picks: Mapping[str, int]
 
     @property
+    def name(self) -> str:
+        """The kind of question, for tags."""
+        return self.kind.name
+
+    @property
+    def steps(self) -> int:
+        """The number of clauses that the query takes."""
+        return self.kind.steps
+
+    @property
     def question(self) -> str:
         """The question in words."""
         return self._filled(self.kind.question, {n: o.words for n, o in self._options()})
@@ -96,6 +106,10 @@ class Variant:
             if number != self.picks[name]
         ]
 
+    def words(self, choice: str) -> str:
+        """Return the words of the option that is picked for a choice."""
+        return self._filled(self.kind.choices[choice][self.picks[choice]].words, {})
+
     def _options(self) -> Iterator[tuple[str, Option]]:
         for name, choice in self.kind.choices.items():
             yield name, choice[self.picks[name]]
@@ -105,20 +119,20 @@ class Variant:
         return template.format(d=d, c=c, **{n: text.format(d=d, c=c) for n, text in parts.items()})
 
 
-_COMPARED: Choice = (
+COMPARED: Choice = (
     Option("above", ">"),
     Option("at least", ">="),
     Option("below", "<"),
     Option("at most", "<="),
 )
-_DATED: Choice = (
+DATED: Choice = (
     Option("after", ">"),
     Option("on or after", ">="),
     Option("before", "<"),
     Option("on or before", "<="),
 )
-_JOINT: Choice = (Option("and", "AND"), Option("or", "OR"))
-_IS: Choice = (Option("is", "="), Option("is not", "<>"))
+JOINT: Choice = (Option("and", "AND"), Option("or", "OR"))
+IS: Choice = (Option("is", "="), Option("is not", "<>"))
 
 
 def _ordered(key: str) -> Choice:
@@ -131,6 +145,24 @@ def _ordered(key: str) -> Choice:
     )
 
 
+BOUNDED = Kind(
+    name="bounded",
+    question="Take the {d.thing_words} whose {d.price} is {price} {c.price}. Give {shown}.",
+    query="SELECT {shown} FROM {d.thing} WHERE {d.price} {price} {c.price}",
+    steps=2,
+    choices={
+        "shown": (
+            Option("the id of each", "id"),
+            Option("the {d.kind} of each", "{d.kind}"),
+            Option("each {d.kind} among them once", "DISTINCT {d.kind}"),
+            Option("their number", "COUNT(*)"),
+            Option("their total {d.price}", "SUM({d.price})"),
+            Option("their highest {d.price}", "MAX({d.price})"),
+            Option("their lowest {d.price}", "MIN({d.price})"),
+        ),
+        "price": COMPARED,
+    },
+)
 FILTERED = Kind(
     name="filtered",
     question="List {shown} of the {d.thing_words} whose {d.kind} {sort} '{c.kind}' {joint} whose {d.price} is "
@@ -143,9 +175,9 @@ FILTERED = Kind(
             Option("id and {d.price}", "id, {d.price}"),
             Option("id and {d.kind}", "id, {d.kind}"),
         ),
-        "sort": _IS,
-        "joint": _JOINT,
-        "price": _COMPARED,
+        "sort": IS,
+        "joint": JOINT,
+        "price": COMPARED,
         "order": _ordered("{d.price}"),
     },
 )
@@ -162,9 +194,9 @@ COUNTED = Kind(
             Option("How many different {d.thing_words} do they belong to", "DISTINCT {d.thing}_id"),
             Option("On how many different days were they", "DISTINCT {d.day}"),
         ),
-        "amount": _COMPARED,
-        "joint": _JOINT,
-        "day": _DATED,
+        "amount": COMPARED,
+        "joint": JOINT,
+        "day": DATED,
     },
 )
 UNKNOWN = Kind(
@@ -180,12 +212,35 @@ UNKNOWN = Kind(
             Option("name and id", "name, id"),
             Option("id and {d.region}", "id, {d.region}"),
         ),
-        "sort": _IS,
+        "sort": IS,
         "null": (
             Option("as well as", "OR {d.region} IS NULL"),
             Option("without", "AND {d.region} IS NOT NULL"),
         ),
         "order": _ordered("name"),
+    },
+)
+OWNED = Kind(
+    name="owned",
+    question="List {shown} of the {d.thing_words} whose {d.price} is {price} {c.price} {joint} whose {d.owner} has a "
+    "{d.region} that {sort}, {order}.",
+    query="SELECT t.{shown} FROM {d.thing} t JOIN {d.owner} o ON o.id = t.{d.owner}_id WHERE t.{d.price} {price} "
+    "{c.price} {joint} o.{d.region} {sort} '{c.region}' ORDER BY {order}",
+    steps=5,
+    choices={
+        "shown": (
+            Option("the id", "id"),
+            Option("the {d.kind}", "{d.kind}"),
+            Option("the {d.price}", "{d.price}"),
+        ),
+        "price": COMPARED,
+        "joint": JOINT,
+        "sort": (Option("is '{c.region}'", "="), Option("is known but is not '{c.region}'", "<>")),
+        "order": (
+            Option("by ascending id", "t.id"),
+            Option("by descending id", "t.id DESC"),
+            Option("by ascending {d.price}, equal ones by ascending id", "t.{d.price}, t.id"),
+        ),
     },
 )
 GROUPED = Kind(
@@ -201,7 +256,7 @@ GROUPED = Kind(
             Option("name", "o.name"),
             Option("id and name", "o.id, o.name"),
         ),
-        "price": _COMPARED,
+        "price": COMPARED,
         "sum": (
             Option("their number", "COUNT(t.id)"),
             Option("the number of different values of {d.kind}", "COUNT(DISTINCT t.{d.kind})"),
@@ -222,14 +277,14 @@ HAVING = Kind(
     "ORDER BY value {first}, t.id {ties}",
     steps=8,
     choices={
-        "sort": _IS,
+        "sort": IS,
         "sum": (
             Option("total", "SUM"),
             Option("average", "AVG"),
             Option("highest", "MAX"),
             Option("lowest", "MIN"),
         ),
-        "bound": _COMPARED,
+        "bound": COMPARED,
         "first": (Option("highest", "DESC"), Option("lowest", "ASC")),
         "ties": (Option("ascending", "ASC"), Option("descending", "DESC")),
     },
@@ -250,11 +305,34 @@ JOINED = Kind(
             Option("the name of the {d.owner}", "o.name"),
         ),
         "sort": (Option("is '{c.region}'", "="), Option("is known but is not '{c.region}'", "<>")),
-        "joint": _JOINT,
-        "amount": _COMPARED,
+        "joint": JOINT,
+        "amount": COMPARED,
         "once": (
             Option("each value once", "DISTINCT "),
             Option("one row for each of the {d.event_words}", ""),
+        ),
+    },
+)
+ABOVE_ALL = Kind(
+    name="above_all",
+    question="Take the {d.thing_words} whose {d.price} is {beside} the average {d.price} of all {d.thing_words} and whose "
+    "{d.kind} {sort} '{c.kind}'. For each {d.owner}_id among them, give the {d.owner}_id and {what}, in {order} order of {d.owner}_id.",
+    query="SELECT {d.owner}_id, {what} FROM {d.thing} AS t WHERE t.{d.price} {beside} (SELECT AVG(s.{d.price}) "
+    "FROM {d.thing} s) AND {d.kind} {sort} '{c.kind}' GROUP BY {d.owner}_id ORDER BY {d.owner}_id {order}",
+    steps=9,
+    choices={
+        "beside": COMPARED,
+        "sort": IS,
+        "what": (
+            Option("their average {d.price}", "AVG(t.{d.price})"),
+            Option("the number of different values of {d.price}", "COUNT(DISTINCT t.{d.price})"),
+            Option("their total {d.price}", "SUM(t.{d.price})"),
+            Option("their highest {d.price}", "MAX(t.{d.price})"),
+            Option("their lowest {d.price}", "MIN(t.{d.price})"),
+        ),
+        "order": (
+            Option("ascending", "ASC"),
+            Option("descending", "DESC"),
         ),
     },
 )
@@ -277,8 +355,8 @@ WITHOUT = Kind(
             Option("at least one of the", "EXISTS"),
             Option("none of the", "NOT EXISTS"),
         ),
-        "price": _COMPARED,
-        "joint": _JOINT,
+        "price": COMPARED,
+        "joint": JOINT,
         "had": (
             Option("at least one of whose {d.thing_words} had", f"EXISTS {_OF_OWNER} EXISTS"),
             Option("none of whose {d.thing_words} had", f"NOT EXISTS {_OF_OWNER} EXISTS"),
@@ -287,7 +365,7 @@ WITHOUT = Kind(
                 f"NOT EXISTS {_OF_OWNER} NOT EXISTS",
             ),
         ),
-        "amount": _COMPARED,
+        "amount": COMPARED,
     },
 )
 ABOVE_AVERAGE = Kind(
@@ -302,7 +380,7 @@ ABOVE_AVERAGE = Kind(
             Option("the id", "t.id"),
             Option("id and {d.price}", "t.id, t.{d.price}"),
         ),
-        "beside": _COMPARED,
+        "beside": COMPARED,
         "mean": (
             Option("average {d.price} of", ""),
             Option("average of the different values of {d.price} among", "DISTINCT "),
@@ -311,8 +389,8 @@ ABOVE_AVERAGE = Kind(
             Option("with the same {d.kind}", "{d.kind}"),
             Option("of the same {d.owner}", "{d.owner}_id"),
         ),
-        "joint": _JOINT,
-        "price": _COMPARED,
+        "joint": JOINT,
+        "price": COMPARED,
     },
 )
 BEST_OF_EACH = Kind(
@@ -328,7 +406,7 @@ BEST_OF_EACH = Kind(
             Option("{d.owner}_id", "{d.owner}_id"),
         ),
         "best": (Option("highest", "MAX"), Option("lowest", "MIN")),
-        "price": _COMPARED,
+        "price": COMPARED,
         "shown": (
             Option("the ids of all of them, one in each row", "t.id"),
             Option("the lowest id of them", "MIN(t.id)", " GROUP BY 1"),
@@ -339,13 +417,11 @@ BEST_OF_EACH = Kind(
 )
 
 KINDS: dict[int, tuple[Kind, ...]] = {
+    1: (BOUNDED,),
     2: (FILTERED, COUNTED, UNKNOWN),
+    3: (OWNED,),
     4: (GROUPED, HAVING, JOINED),
+    5: (ABOVE_ALL,),
     6: (WITHOUT, ABOVE_AVERAGE, BEST_OF_EACH),
 }
-
-
-def draw(rng: np.random.Generator, domain: Domain, level: int) -> Variant:
-    """Draw a question about `domain`; the kinds of a level are equally likely."""
-    kinds = KINDS[level]
-    return kinds[int(rng.integers(len(kinds)))].draw(rng, domain)
+"""Kinds of questions by level; above these levels reports are asked for (see `report`)."""

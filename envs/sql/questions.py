@@ -10,8 +10,9 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS, Domain
-from verigym.envs.sql.kinds import draw
-from verigym.question import Ask, Question
+from verigym.envs.sql.report import draw
+from verigym.envs.sql.write_query import operations_of, question_in
+from verigym.question import Ask, Asked, Question
 
 _PROMPT = """\
 {ddl}
@@ -25,14 +26,14 @@ class Questions(Question):
     """A question over one of eight business-like schemas; the reply is a query.
 
     Each kind of question has choices (above or at least, and or or, with those that have none or without),
-    so that a query by heart does not answer the next one. Judged on many small databases made for the
-    query and the reference, not on one; see `sql/query`.
+    so that a query by heart does not answer the next one. From level 7 on several columns are asked for,
+    each a question of its own. Judged on many small databases made for the query and the reference, not on
+    one; see `sql/query`.
     """
 
     id: ClassVar[str] = "verigym/sql/questions-v0"
     verifier_id: ClassVar[str] = "sql/query"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
 
@@ -43,14 +44,19 @@ class Questions(Question):
         return Ask(
             prompt=_PROMPT.format(ddl=domain.ddl(), question=drawn.question),
             answer=drawn.query,
-            steps=drawn.kind.steps,
+            steps=drawn.steps,
             reference=judged_by(domain, drawn.query),
-            tags=(domain.owner, drawn.kind.name),
+            tags=(domain.owner, drawn.name),
         )
 
     @override
     def reply(self, reference: Any) -> str:
         return f"```sql\n{reference['query']}\n```"
+
+    @override
+    def work(self, state: Asked) -> int:
+        """Count the steps of writing the query from the words and the schema."""
+        return operations_of(question_in(state.task.prompt, _PROMPT), state.task.tags[0])
 
 
 def judged_by(domain: Domain, query: str) -> JSON:

@@ -8,9 +8,10 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.envs.sql.domains import DOMAINS
-from verigym.envs.sql.kinds import draw
 from verigym.envs.sql.questions import judged_by
-from verigym.question import Ask, Question
+from verigym.envs.sql.report import draw
+from verigym.envs.sql.write_query import operations_of, question_in
+from verigym.question import Ask, Asked, Question
 
 _PROMPT = """\
 {ddl}
@@ -35,7 +36,6 @@ class Repair(Question):
     id: ClassVar[str] = "verigym/sql/repair-v0"
     verifier_id: ClassVar[str] = "sql/query"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     costly: ClassVar[bool] = True
     chance: ClassVar[float] = 0.12  # a question has 8 to 12 twins; to undo one at random is a guess
     form: ClassVar[str] = ""
@@ -49,9 +49,9 @@ class Repair(Question):
         return Ask(
             prompt=_PROMPT.format(ddl=domain.ddl(), question=drawn.question, broken=broken),
             answer=drawn.query,
-            steps=1 + drawn.kind.steps // 2,
+            steps=1 + drawn.steps // 2,
             reference=judged_by(domain, drawn.query),
-            tags=(domain.owner, drawn.kind.name),
+            tags=(domain.owner, drawn.name),
             # Broken in another way, a question has the same answer: it belongs to the same split.
             essence=[drawn.question, drawn.query],
         )
@@ -59,3 +59,8 @@ class Repair(Question):
     @override
     def reply(self, reference: Any) -> str:
         return f"```sql\n{reference['query']}\n```"
+
+    @override
+    def work(self, state: Asked) -> int:
+        """Count the steps of writing the query anew, from the words and the schema."""
+        return operations_of(question_in(state.task.prompt, _PROMPT), state.task.tags[0])

@@ -11,13 +11,30 @@ from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.kinds import KINDS
 from verigym.envs.sql.questions import judged_by
+from verigym.envs.sql.report import COLUMNS, SHOWN, Report, draw
+from verigym.envs.sql.write_query import QueryWriter, names_of
 
-ALL = [kind for kinds in KINDS.values() for kind in kinds]
+ALL = [*(kind for kinds in KINDS.values() for kind in kinds), *COLUMNS]
 
 
 def drawn(kind, seed):
     rng = np.random.Generator(np.random.PCG64(seed))
-    return kind.draw(rng, DOMAINS[int(rng.integers(len(DOMAINS)))])
+    domain = DOMAINS[int(rng.integers(len(DOMAINS)))]
+    if kind in COLUMNS:
+        return Report(domain, (SHOWN.draw(rng, domain), kind.draw(rng, domain)))
+    return kind.draw(rng, domain)
+
+
+@pytest.mark.parametrize("level", range(1, 11))
+def test_the_words_alone_say_which_query_is_asked_for(level):
+    for seed in range(8):
+        rng = np.random.Generator(np.random.PCG64(seed))
+        asked = draw(rng, DOMAINS[seed], level)
+        writer, names = QueryWriter(), names_of(asked.domain)
+        assert writer.read(asked.question, asked.domain).query == asked.query
+        assert (
+            writer.write(asked.query, names, {name: name.upper() for name in names}) != asked.query
+        )
 
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.name)
@@ -43,7 +60,8 @@ def test_the_query_of_a_twin_earns_nothing(kind):
 def test_a_question_is_a_twin_of_its_twins(kind):
     asked = drawn(kind, 5)
     twins = asked.twins()
-    assert len(twins) == sum(len(choice) - 1 for choice in kind.choices.values()) >= 8
+    shown = int(kind in COLUMNS)  # the name or the id of a report
+    assert len(twins) == shown + sum(len(choice) - 1 for choice in kind.choices.values()) >= 6
     for twin in twins:
         assert (asked.question, asked.query) in [(t.question, t.query) for t in twin.twins()]
     assert len({twin.question for twin in twins} | {asked.question}) == len(twins) + 1
