@@ -15,8 +15,6 @@ UNFILLED = frozenset(
         "code/verilog",
         "games/chess-puzzles",
         "games/tic-tac-toe",
-
         "sql/scale",
-        "tools/multi",
     ]
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -54,13 +54,7 @@ class Almanac:
 
     def __init__(self, draws: Draws, n: int, outdated: bool) -> None:
         self.draws = draws
-        names = [
-            h + t
-            for h, t in zip(
-                draws.some(_HEADS * 3, 3 * n), draws.some(_TAILS * 9, 3 * n), strict=True
-            )
-        ]
-        names = list(dict.fromkeys(names))
+        names = list(dict.fromkeys(_names(draws, 3 * n)))
         third = len(names) // 3
         self.towns = [
             Town(
@@ -142,9 +136,7 @@ def difference(a: Almanac) -> Problem:
 def shipment(a: Almanac) -> Problem:
     """Crates and carriage, with a discount on one of them."""
     firm, carrier, n = a.draws.pick(a.firms), a.draws.pick(a.carriers), a.draws.between(4, 30)
-    carriage = n * carrier.price
-    if n >= carrier.crates:
-        carriage = carriage * (100 - carrier.percent) // 100
+    carriage = carriage_of(carrier, n)
     words = (
         f"{carrier.name} carries {n} crates of {firm.good} from {firm.name}. What do the crates and their "
         "carriage cost together, in euros? A discount of the carrier is on carriage alone."
@@ -170,7 +162,7 @@ def primes(a: Almanac) -> Problem:
         f"By the count of 2026, {one} has fewer inhabitants than {two}. How many prime numbers are greater "
         "than the first of these numbers of inhabitants and less than the second?"
     )
-    return Problem(words, _primes_below(many) - _primes_below(few + 1), 14)
+    return Problem(words, primes_below(many) - primes_below(few + 1), 14)
 
 
 def digits(a: Almanac) -> Problem:
@@ -197,11 +189,10 @@ def multiples(a: Almanac) -> Problem:
     return Problem(words, n // p + n // q - 2 * both, 14)
 
 
-PROBLEMS: dict[int, tuple[Callable[[Almanac], Problem], ...]] = {
-    2: (load, difference),
-    4: (shipment, lorry),
-    6: (primes, digits, multiples),
-}
+def carriage_of(carrier: Carrier, crates: int) -> int:
+    """Return what a carrier takes for some crates, its discount included."""
+    full = crates * carrier.price
+    return full * (100 - carrier.percent) // 100 if crates >= carrier.crates else full
 
 
 def find(pages: Sequence[Page], query: str, n: int = 3) -> list[Page]:
@@ -209,12 +200,21 @@ def find(pages: Sequence[Page], query: str, n: int = 3) -> list[Page]:
     return [pages[number] for number in _index(tuple(pages)).search(query, n)]
 
 
+def _names(draws: Draws, n: int) -> list[str]:
+    """Names of places, some of them twice if they are few; different ones if heads do not suffice."""
+    if n > 3 * len(_HEADS):
+        return draws.some([head + tail for head in _HEADS for tail in _TAILS], n)
+    heads, tails = draws.some(_HEADS * 3, n), draws.some(_TAILS * 9, n)
+    return [head + tail for head, tail in zip(heads, tails, strict=True)]
+
+
 @lru_cache(maxsize=16)
 def _index(pages: tuple[Page, ...]) -> Index:
     return Index(f"{title} {text}" for title, text in pages)
 
 
-def _primes_below(n: int) -> int:
+def primes_below(n: int) -> int:
+    """Return the number of primes less than `n`."""
     sieve = bytearray([1]) * n
     sieve[:2] = b"\0\0"
     for i in range(2, math.isqrt(n) + 1):

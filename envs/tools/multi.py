@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,10 +13,24 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import Draft, Env, Transition
-from verigym.envs.tools.almanac import PROBLEMS, Almanac, find
+from verigym.envs.tools.almanac import (
+    Almanac,
+    Page,
+    Problem,
+    difference,
+    digits,
+    find,
+    load,
+    lorry,
+    multiples,
+    primes,
+    shipment,
+)
 from verigym.envs.tools.calculator import BadExpression, compute, shown
 from verigym.envs.tools.calls import FORM, NoCalls, as_text, calls_of
 from verigym.envs.tools.draws import Draws
+from verigym.envs.tools.orders import growth, orders, two_weights, weight
+from verigym.envs.tools.read_almanac import AlmanacReader
 from verigym.envs.tools.stateful import bounded, line
 from verigym.envs.tools.tool import Refused, Tool, text, unknown, whole
 from verigym.errors import SandboxError, TaskError
@@ -37,8 +53,32 @@ number by the tool answer; that ends the work. You have {turns} replies.
 Tools:
 {tools}"""
 
-LEVELS = {2: (4, False, 8), 4: (6, False, 10), 6: (9, True, 14)}
-"""Towns, firms and carriers; whether outdated pages are among the others; turns."""
+LEVELS = {
+    1: (3, False, 8),
+    2: (4, False, 8),
+    3: (5, False, 10),
+    4: (6, False, 10),
+    5: (8, True, 14),
+    6: (9, True, 14),
+    7: (13, True, 24),
+    8: (20, True, 36),
+    9: (30, True, 48),
+    10: (40, True, 64),
+}
+"""Number each of towns, firms and carriers; True if outdated pages are among the others; turns."""
+PROBLEMS: dict[int, tuple[Callable[[Almanac], Problem], ...]] = {
+    1: (weight,),
+    2: (load, difference),
+    3: (two_weights,),
+    4: (shipment, lorry),
+    5: (growth,),
+    6: (primes, digits, multiples),
+    7: (partial(orders, n=5),),
+    8: (partial(orders, n=10),),
+    9: (partial(orders, n=22),),
+    10: (partial(orders, n=47),),
+}
+"""Kinds of questions, by level; those of a level are equally likely."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +99,6 @@ class Multi(Env[Asking]):
     id: ClassVar[str] = "verigym/tools/multi-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     max_action_chars: ClassVar[int] = 1 << 14
     max_observation_chars: ClassVar[int] = 1 << 14
 
@@ -134,14 +173,16 @@ class Multi(Env[Asking]):
     def _run(self, call: Call) -> JSON:
         given = str(next(iter(call.arguments.values())))
         if call.name == "search":
-            pages = [(str(title), str(text)) for title, text in _reference(self.task)["pages"]]
-            return [f"{title}: {text}" for title, text in find(pages, given)]
+            return [f"{title}: {text}" for title, text in find(self._pages(), given)]
         if call.name == "calculator":
             try:
                 return shown(compute(given))
             except BadExpression as error:
                 raise Refused(f"the expression cannot be computed: {error}") from error
         return _python(given)
+
+    def _pages(self) -> list[Page]:
+        return [(str(title), str(text)) for title, text in _reference(self.task)["pages"]]
 
     @override
     def key(self, state: Asking) -> JSON:
@@ -150,7 +191,10 @@ class Multi(Env[Asking]):
 
     @override
     def work(self, state: Asking) -> int:
-        return int(_reference(self.task)["work"])
+        """Count the steps from the question to the answer: the oracle answers at once."""
+        reader = AlmanacReader(self._pages())
+        reader.answer(self.task.prompt)
+        return reader.operations
 
     @override
     def solve(self, state: Asking) -> str:
