@@ -40,6 +40,10 @@ _MAX_DRAWS = 1000
 
 CHARSET = frozenset(string.printable)
 
+TASK_OVER = "The task is over."
+NO_TURNS_LEFT = "The task is over: no turns are left."
+"""Last observations that stand in for one that is empty or the same as before the action."""
+
 
 # Drafts, transitions and moves are not frozen: they are read once, and making one would take thrice as
 # long.
@@ -234,7 +238,10 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
 
     @abstractmethod
     def observe(self, state: State) -> str:
-        """Return the observation of `state`, without the prompt; may be empty."""
+        """Return the observation of `state`, without the prompt; may be empty.
+
+        If an episode ends in a state that shows nothing new, `commit` returns `TASK_OVER` or
+        `NO_TURNS_LEFT` instead."""
 
     @abstractmethod
     def transition(self, state: State, action: str) -> Transition[State]:
@@ -454,16 +461,13 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             reward = verdict.score
             moved = self.judged(moved, verdict)
             truncated = truncated and not moved.terminated
+        view = self.observe(moved.state)
+        if (moved.terminated or truncated) and (not view or view == self.observe(move.state)):
+            view = NO_TURNS_LEFT if truncated else TASK_OVER
         self._state = moved.state
         self._turn += 1
         self._done = moved.terminated or truncated
-        return (
-            self.observe(self._state),
-            reward,
-            moved.terminated,
-            truncated,
-            self._info(moved.valid, verdict),
-        )
+        return view, reward, moved.terminated, truncated, self._info(moved.valid, verdict)
 
     def action_in(self, reply: str) -> str:
         """Return the part of a reply that `transition` gets, by `judges_reply`. A whole reply of more than
