@@ -1,4 +1,4 @@
-"""Zebra puzzles: find out from clues who and what belongs to which house."""
+"""Zebra puzzles: deduce from clues which people, pets and other items belong to which house."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SIZES = {
     10: (7, 7, 0.05),
 }
 
-# What the words of a row are, and how a clue speaks of one.
+# The words of each row, and the phrase by which a clue names one.
 ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
     "name": ("{}", ("Anna", "Boris", "Clara", "David", "Elena", "Felix", "Greta", "Hugo")),
     "colour": (
@@ -54,19 +54,20 @@ ROWS: dict[str, tuple[str, tuple[str, ...]]] = {
 SAYINGS = {
     "at": "{a} lives in house {b}.",
     "not at": "{a} does not live in house {b}.",
-    "same": "{a} and {b} live in the same house.",
-    "apart": "{a} and {b} do not live in the same house.",
+    "same": "{a} lives in the same house as {b}.",
+    "apart": "{a} does not live in the same house as {b}.",
     "next": "{a} lives directly to the left of {b}.",
-    "beside": "{a} and {b} live next door to each other.",
+    "beside": "{a} lives next door to {b}.",
     "left": "{a} lives somewhere to the left of {b}.",
 }
 
 _PROMPT = """\
-{houses} houses stand in a row, numbered 1 to {houses} from left to right. One person lives in each. All \
-differ in each of these:
+{houses} houses stand in a row, numbered 1 to {houses} from left to right. One person lives in each. Each \
+house has exactly one item from each of these lists, and no item belongs to two houses:
 {rows}
+Clues:
 {clues}
-In which house is each of these words at home?"""
+To which house does each item belong?"""
 
 
 class Zebra(Question):
@@ -76,8 +77,8 @@ class Zebra(Question):
     verifier_id: ClassVar[str] = "games/replay"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     form: ClassVar[str] = (
-        "Think as long as you like, then give every word once, each on a line of its own with the number "
-        "of its house behind it, in tags: <answer>...</answer>"
+        "Think as long as you like, then list every item once, one per line with the number of its house, "
+        "in tags, for example:\n<answer>\ncastle 2\nlion 1\n...\n</answer>"
     )
 
     @override

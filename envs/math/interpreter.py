@@ -57,9 +57,9 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+>")
 _STEPS = "steps="
 _UNDONE = {
     JobStatus.TIME_LIMIT: f"it was stopped after {CELL_S:g} seconds",
-    JobStatus.MEMORY_LIMIT: "it wanted too much memory",
+    JobStatus.MEMORY_LIMIT: "it used too much memory",
     JobStatus.OUTPUT_LIMIT: "it printed too much",
-    JobStatus.DISK_LIMIT: "it wrote too much",
+    JobStatus.DISK_LIMIT: "it wrote too much to disk",
     JobStatus.SIGNAL: "it ended the interpreter",
     JobStatus.NONZERO_EXIT: "it ended the interpreter",
     JobStatus.OK: "it ended the interpreter",
@@ -67,11 +67,11 @@ _UNDONE = {
 
 _PROMPT = """\
 {question}
-You have a Python interpreter. To use it, reply with code in a fenced block: ```python ... ```. You then \
-see what it prints, and the value of its last expression, {chars} characters at most; variables are \
-kept from block to block. A block may run {cell_s:g} seconds; one that takes longer is undone.
+You have a Python interpreter. To use it, reply with code in a fenced block: ```python ... ```. The next \
+message shows what the code printed and the value of its last expression, cut after {chars} characters. Variables \
+are kept from block to block. A block that runs for more than {cell_s:g} seconds is stopped, and its effects are undone.
 When you are sure, give the final answer alone in tags: <answer>...</answer>
-You have {turns} replies in all."""
+You have {turns} replies in all, including the one with the answer."""
 
 # Runs before the first cell. A program that looks for it finds it, and can undo it: see the module.
 _PREPARE = """
@@ -252,7 +252,10 @@ def run(state: Cells, code: str) -> Cells:
                 if session.alive:
                     session.run(cell)
             if not session.alive:
-                return replace(state, shown="The block was undone: there is no time left for more.")
+                return replace(
+                    state,
+                    shown="The block was not run: the earlier blocks have used up the time of the task.",
+                )
             result = session.run(code, wall_s=CELL_S)
             alive = session.alive
     except SandboxError as error:
@@ -274,7 +277,7 @@ def _output(result: Result) -> str:
         text = f"{text}\n{lines[-1]}" if lines else text
     plain = "".join(c if c in CHARSET else "?" for c in _ADDRESS.sub(" at 0x0>", text)).strip()
     if len(plain) > SHOWN_CHARS:
-        plain = f"{plain[:SHOWN_CHARS]} ... ({len(plain)} characters)"
+        plain = f"{plain[:SHOWN_CHARS]} ... (cut: {len(plain)} characters in all)"
     return plain or "(no output)"
 
 

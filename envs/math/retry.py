@@ -25,10 +25,10 @@ MOST = 4
 _PROMPT = """\
 {question}
 {form}
-You have {most} attempts. A wrong answer costs part of the reward, so be sure before you answer."""
+You have {most} attempts. Each wrong answer lowers the reward, so be sure before you answer."""
 _REFLECT = (
     "That is not right. Before you try again, say in a few sentences what may have gone wrong. "
-    "This reply is not judged; do not answer yet."
+    "Do not answer yet: this reply is not judged."
 )
 _STEPS = "steps="
 _LEFT_OUT: dict[int, type[Worked]] = {3: WordProblems, 5: Arithmetic, 7: Arithmetic}

@@ -19,7 +19,8 @@ from verigym.envs.search.world import NONE, World
 FORMS = {
     "number": "Give the answer as a number.",
     "date": "Give the answer as a date such as 3 May 1871.",
-    "text": "Give the answer as the page has it: a name or a word.",
+    "text": 'Give the answer as a name or a word, written as on the page but without an id. A note such as "(born 1523)" '
+    "may be left out.",
 }
 
 LINKS_OF = {kind: [n for n, link in LINKS.items() if link.subject == kind] for kind in KINDS}
@@ -123,7 +124,8 @@ def begin(world: World, draws: Draws, kinds: tuple[str, ...] = _STARTS) -> Chain
         page = world.starts[kind] + draws.below(world.count(kind))
         name = world.names[page]
         if name == world.titles[page]:
-            return Chain(world, name, page, query=name, met={page})
+            phrase = f"the {name}" if kind == "event" else name
+            return Chain(world, phrase, page, query=name, met={page})
 
 
 def wander(chain: Chain, draws: Draws, pages: int, back: int) -> bool:
@@ -162,7 +164,7 @@ def finish(chain: Chain, draws: Draws, pages: int, turns: int) -> Quest | None:
         answer, aliases = answer_by_page(chain.world, chain.at)
     if len(chain.route) != pages:
         return None
-    question = f"What is {chain.phrase}?" if form != "text" else f"Name {chain.phrase}."
+    question = question_for(chain.phrase, form)
     return Quest(
         question=" ".join([*(chain.sentences or ()), question]),
         answer=answer,
@@ -193,19 +195,26 @@ def several(count: int, pose: Callable[[int], Quest | None]) -> Quest:
             lines *= 1 + len(part.aliases)
     if count == 1:
         return parts[0]
-    asked = " ".join(f"({n}) {part.question}" for n, part in enumerate(parts, 1))
+    asked = "\n".join(f"({n}) {part.question}" for n, part in enumerate(parts, 1))
     first, *others = map("; ".join, product(*[(part.answer, *part.aliases) for part in parts]))
     return Quest(
-        question=f"Answer in this order: {asked}",
+        question=f"Answer these questions in this order:\n{asked}",
         answer=first,
         aliases=tuple(others),
         kind="text",
-        form='Give the answers in one line, with "; " between them and without (1) or (2), each as the page has it.',
+        form='Give the answers in one line, in this order and without their numbers, separated by "; ", for example: '
+        'Ada Lund; 3 May 1871; 4210. Write each as on the page but without an id. A note such as "(born 1523)" may be '
+        "left out.",
         route=[step for part in parts for step in part.route],
         support=[group for part in parts for group in part.support],
         turns=sum(part.turns for part in parts),
         tags=tuple(dict.fromkeys(tag for part in parts for tag in part.tags)),
     )
+
+
+def question_for(phrase: str, form: str) -> str:
+    """Return the sentence that asks for what `phrase` names."""
+    return f"Name {phrase}." if form == "text" else f"What is {phrase}?"
 
 
 def answer_by_page(world: World, page: int) -> tuple[str, tuple[str, ...]]:

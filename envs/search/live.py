@@ -129,10 +129,10 @@ class Live(Reader):
         """Draw a question of the list."""
         one = self._questions[int(rng.integers(len(self._questions)))]
         reference: dict[str, JSON] = {k: v for k, v in one.items() if k != "question"}
-        cite = " Cite the addresses of the pages it rests on." if one.get("supporting") else ""
+        cite = " Cite the addresses of the pages that support it." if one.get("supporting") else ""
         return Draft(
-            prompt=f"Answer a question from the web.\n\n{HELP}\n\nQuestion: {one['question']}\n"
-            f"Give the answer alone, in few words.{cite} You have {self._turns} turns.",
+            prompt=f"Answer a question with the help of the web.\n\n{HELP}\n\nQuestion: {one['question']}\n"
+            f"Give only the answer, in a few words.{cite} You have {self._turns} turns, including the answer.",
             reference={**reference, "turns": self._turns},
         )
 

@@ -11,7 +11,7 @@ from verigym.envs.search.chains import FORMS
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.pages import date_text
 from verigym.envs.search.reading import Quest, Searching
-from verigym.envs.search.schema import FIGURES, LINKS, RECORDED
+from verigym.envs.search.schema import FIGURES, RECORDED
 from verigym.envs.search.steps import (
     add_up,
     as_number,
@@ -23,7 +23,7 @@ from verigym.envs.search.world import World
 from verigym.verifiers.qa.citations import MAX_CITATIONS
 
 _ITEMS = {1: 12, 2: 21, 3: 24, 4: 28, 5: 34, 6: 40, 7: 46, 8: 53, 9: 61, 10: 70}
-_BOUND = re.compile(r"is it (?:before|less than) ([^?]+)\?")
+_BOUND = re.compile(r"is this \w+ (?:before|less than) ([^?]+)\?")
 _PATHS = (
     ("firm", "founder", "born"),
     ("work", "author", "born"),
@@ -33,6 +33,16 @@ _PATHS = (
     ("event", "venue", "population"),
     ("work", "publisher", "staff"),
 )
+_ITS = {
+    "founder": "its founder",
+    "author": "its author",
+    "host": "its host",
+    "seat": "its seat",
+    "setting": "the town in which it is set",
+    "venue": "its venue",
+    "publisher": "its publisher",
+}
+"""Names of the linked page in a question about a list."""
 
 
 class Long(Searching):
@@ -62,8 +72,8 @@ class Long(Searching):
             ):
                 rows.append((value, item, target))
                 met |= {item, target}
-        thing = f"the {kind}"
-        wanted = FIGURES[figure].phrase.format(LINKS[link].phrase.format(thing))
+        wanted = FIGURES[figure].phrase.format(_ITS[link])
+        what = "date" if figure == "born" else "number"
         ways = ("most", "least", "count") if figure == "born" else ("most", "least", "count", "sum")
         way = draws.one(ways)
         ordered = sorted(rows)
@@ -77,23 +87,23 @@ class Long(Searching):
                 ("born", "most"): "latest",
                 ("born", "least"): "earliest",
             }[figure, way]
-            question = f"For which {kind} is it the {extreme}?"
-            cite = f"Cite two pages: of that {kind}, and of what has the figure."
+            question = f"For which {kind} is this {what} the {extreme}?"
+            cite = f"Cite two pages: that of this {kind} and the one that states the {what}."
         elif way == "count":
             n = 3 + draws.below(len(rows) // 3)
             deciding = ordered[:n]
             bound = ordered[n][0]
             shown = f"before {date_text(bound)}" if figure == "born" else f"less than {bound}"
-            answer, question = str(n), f"For how many of them is it {shown}?"
-            cite = f"Cite two pages for each that you count: of the {kind}, and of what has the figure."
+            answer, question = str(n), f"For how many of them is this {what} {shown}?"
+            cite = f"Cite two pages for each {kind} that you count: its own and the one that states the {what}."
         else:
-            answer, question = str(sum(row[0] for row in rows)), "What is the sum of them all?"
-            cite = f"Cite two pages for each: of the {kind}, and of what has the figure."
+            answer, question = str(sum(row[0] for row in rows)), "What is the sum of these numbers?"
+            cite = f"Cite two pages for each {kind}: its own and the one that states the number."
             if 2 * len(rows) > MAX_CITATIONS:
-                cite, both = "Cite for each the page of what has the figure.", False
+                cite, both = f"For each {kind}, cite only the page that states the number.", False
         listed = "\n".join(f"- {world.titles[item]}" for _, item, _ in rows)
         return Quest(
-            question=f"Take {wanted}, for each of these:\n{listed}\n{question}",
+            question=f"For each {kind} in this list, find {wanted}.\n{listed}\n{question}",
             answer=answer,
             kind=form,
             form=FORMS[form],

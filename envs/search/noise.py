@@ -7,7 +7,15 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from verigym.envs.search.chains import FORMS, LINKS_OF, answer_by_page, begin, finish, several
+from verigym.envs.search.chains import (
+    FORMS,
+    LINKS_OF,
+    answer_by_page,
+    begin,
+    finish,
+    question_for,
+    several,
+)
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.pages import figure_text
 from verigym.envs.search.reading import Quest, Searching
@@ -26,9 +34,9 @@ class Noise(Searching):
     id: ClassVar[str] = "verigym/search/noise-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     rules: ClassVar[str] = (
-        "People may share a name. Entries of the public register may disagree with the page of their subject "
-        "and with each other: then the latest counts, among that page (by the date it gives) and the "
-        "confirmed entries; drafts and withdrawn entries do not count. Cite the one that counts."
+        "Several people may share a name. Entries of the public register may disagree with the page of their "
+        "subject and with each other. Then the source that counts is the one with the latest date among the page "
+        "of the subject and the confirmed entries. Ignore drafts and withdrawn entries. Cite the source that counts."
     )
 
     @override
@@ -95,7 +103,7 @@ def _namesake(world: World, draws: Draws) -> Quest | None:
         form, phrase = "text", LINKS[asked].phrase.format(phrase)
         answer, aliases = answer_by_page(world, target)
     return Quest(
-        question=f"Name {phrase}.",
+        question=question_for(phrase, form),
         answer=answer,
         aliases=aliases,
         kind=form,
@@ -138,10 +146,11 @@ def _disputed(
     answer, aliases = answer_by_page(world, value) if is_link else (str(value), ())
     form = "text" if is_link else "number"
     asked = (LINKS[about] if is_link else FIGURES[about]).phrase.format(phrase)
+    question = question_for(asked, form)
     query = f"Register entry {world.titles[subject]}"
     route = [*route, (query, pages[0]), *(("", page) for page in pages[1:])]
     return Quest(
-        question=f"By what counts, {'give' if form == 'number' else 'name'} {asked}.",
+        question=f"According to the source that counts, {question[0].lower()}{question[1:]}",
         answer=answer,
         aliases=aliases,
         kind=form,

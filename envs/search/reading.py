@@ -124,7 +124,7 @@ class Reader(Env[Reading]):
     def transition(self, state: Reading, action: str) -> Transition[Reading]:
         act = read_act(action)
         if isinstance(act, str):
-            view = f"Nothing was done: {act[:300]}."
+            view = f"Invalid call: {act[:300]}."
             return Transition(state=replace(state, view=view, query=""), valid=False)
         if act.name == "answer":
             submission = {"answer": act.text, "citations": list(act.citations)}
@@ -140,7 +140,7 @@ class Reader(Env[Reading]):
         wanted = act.text if act.name == "open" else state.page
         page = library.open(wanted) if wanted else None
         if page is None:
-            view = "No page has this id or title." if wanted else "No page is open."
+            view = "No page has this id or title." if wanted else "No page is open; open one first."
             return replace(state, view=view, query=""), False
         if act.name == "open":
             return replace(state, view=show_page(page, act.number), page=page.id, query=""), True
@@ -271,12 +271,12 @@ class Searching(Reader):
         named = world.page_id
         groups = [[named(page) for page in group] for group in quest.support]
         paragraphs = (
-            f"Answer a question from an encyclopedia of {self.pages} pages about a world you do not know.",
+            f"Answer a question with the help of an encyclopedia of {self.pages} pages about a fictional world.",
             HELP,
             f"Question: {quest.question}",
-            f"{quest.form} Cite the ids of the pages that state the facts needed, one for each fact, and "
-            f"no others. {quest.rules or self.rules}".rstrip(),
-            f"You have {quest.turns} turns.",
+            f'{quest.form} In "citations", list the ids of the pages that state the facts you need: one page for '
+            f"each fact, and no others. {quest.rules or self.rules}".rstrip(),
+            f"You have {quest.turns} turns, including the answer.",
         )
         return Draft(
             prompt="\n\n".join(paragraphs),

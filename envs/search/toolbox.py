@@ -24,11 +24,13 @@ MAX_SKIP = 90
 _MAX_FROM = 1 << 20
 
 HELP = """\
-Reply with one call a turn, <tool_call>{"name": ..., "arguments": {...}}</tool_call>, of these tools:
-search {"query": words, "skip": 0}: up to 10 pages, the best first; "skip": 10 gives the next ones
-open {"page": id or exact title, "from": 0}: a page, 1000 characters at a time
-find {"text": words}: the places of the page opened last that hold the words
-answer {"answer": text, "citations": [page ids]}: ends the task"""
+Reply with exactly one tool call per turn, for example:
+<tool_call>{"name": "search", "arguments": {"query": "lighthouse"}}</tool_call>
+The tools and their arguments:
+search {"query": "...", "skip": 0}: lists up to 10 matching pages, best first, with the beginning of each; "skip": 10 lists the next 10
+open {"page": "id or exact title", "from": 0}: shows 1000 characters of a page and says how many follow; "from": 1000 shows the next 1000
+find {"text": "..."}: shows up to 10 places where the page opened last contains this text
+answer {"answer": "...", "citations": ["page id", "page id"]}: submits the answer and ends the task"""
 
 
 @dataclass(frozen=True)
@@ -61,27 +63,27 @@ _TEXT = {"type": "string"}
 TOOLS = [
     _schema(
         "search",
-        "Up to 10 pages that share words with the query, the best first.",
+        "List up to 10 pages that share words with the query, best first.",
         "query",
         query={**_TEXT, "maxLength": MAX_QUERY},
         skip={"type": "integer", "minimum": 0, "maximum": MAX_SKIP},
     ),
     _schema(
         "open",
-        f"A page by its id or exact title, {WINDOW} characters at a time.",
+        f"Show {WINDOW} characters of a page, given by its id or exact title.",
         "page",
         page={**_TEXT, "maxLength": MAX_QUERY},
         **{"from": {"type": "integer", "minimum": 0}},
     ),
     _schema(
         "find",
-        "The places of the page opened last that hold the words.",
+        "Show up to 10 places where the page opened last contains a text.",
         "text",
         text={**_TEXT, "maxLength": MAX_QUERY},
     ),
     _schema(
         "answer",
-        "Give the answer and the ids of the pages it rests on; ends the task.",
+        "Submit the answer with the ids of the pages that support it, and end the task.",
         "answer",
         answer=_TEXT,
         citations={"type": "array", "items": _TEXT},
@@ -104,7 +106,7 @@ def read_act(action: str) -> Act | str:
     if isinstance(reply, Verdict):
         return reply.evidence
     if len(reply.calls) != 1:
-        return f"one call a turn is made, got {len(reply.calls)}"
+        return f"make exactly one call per turn, got {len(reply.calls)}"
     call = reply.calls[0]
     given = dict(call.arguments)
     if call.name == "answer":
@@ -112,7 +114,7 @@ def read_act(action: str) -> Act | str:
         if isinstance(answer, int | float) and not isinstance(answer, bool):
             answer = str(answer)
         if given or not isinstance(answer, str) or not isinstance(cited, list):
-            return "answer takes a text and a list of citations"
+            return "answer takes 'answer', a text, and 'citations', a list of page ids"
         pages = tuple(_unbracketed(page) if isinstance(page, str) else page for page in cited)
         return Act("answer", answer, citations=pages)
     if call.name not in _ARGUMENTS:
@@ -143,7 +145,7 @@ def as_call(name: str, **arguments: JSON) -> str:
 def show_hits(hits: list[Hit], skip: int) -> str:
     """Results of a search, one a line."""
     if not hits:
-        return "No more pages." if skip else "No page shares a word with that."
+        return "No more pages." if skip else "No page contains any of these words."
     return "\n".join(
         f"{skip + n}. [{_plain(hit.id)}] {_plain(hit.title)}: {_plain(hit.start)}..."
         for n, hit in enumerate(hits, 1)
@@ -168,8 +170,11 @@ def show_found(page: Page, text: str) -> str:
         start = max(0, at - 60)
         lines.append(f"{at}: ...{_plain(page.text[start : at + len(text) + 100])}...")
     if not lines:
-        return f"[{_plain(page.id)}] does not hold that text."
-    return f"[{_plain(page.id)}], {len(places)} places:\n" + "\n".join(lines)
+        return f"[{_plain(page.id)}] does not contain this text."
+    count = "1 place" if len(places) == 1 else f"{len(places)} places"
+    if len(places) > MAX_FOUND:
+        count += f", of which the first {MAX_FOUND} are shown"
+    return f"[{_plain(page.id)}], {count}:\n" + "\n".join(lines)
 
 
 def _plain(text: str) -> str:

@@ -40,8 +40,8 @@ class Unanswerable(Searching):
     id: ClassVar[str] = "verigym/search/unanswerable-v0"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
     rules: ClassVar[str] = (
-        "A page states all that is known of its subject. Where it lacks the fact that is asked of it, the "
-        f'answer is "{_UNKNOWN}"; cite the pages on the way to it, that page included.'
+        "A page states everything that is known about its subject. If the page that should state the answer to a "
+        f'question does not, the answer is "{_UNKNOWN}"; cite the same pages as if it did.'
     )
 
     @override

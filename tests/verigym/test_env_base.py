@@ -163,6 +163,28 @@ def test_the_turn_limit_judges_the_state_it_ends_in():
     assert info["verdict"].reason == "wrong_value"
 
 
+@pytest.mark.parametrize(
+    ("action", "max_turns", "shown"),
+    [
+        ("stop", None, "The task is over."),
+        ("sideways", 1, "The task is over: no turns are left."),
+        ("up", 1, "You are at 1."),
+    ],
+)
+def test_a_last_observation_that_shows_nothing_new_says_that_the_task_is_over(
+    action, max_turns, shown
+):
+    env = make_count(max_turns=max_turns)
+    env.reset(seed=5)
+    assert env.step(action)[0] == shown
+
+
+def test_a_last_observation_is_never_empty():
+    env = verigym.make("countdown")
+    env.reset(seed=5)
+    assert env.step("<answer>1</answer>")[0] == "The task is over."
+
+
 def test_terminating_on_the_last_turn_is_not_truncation():
     env = make_count(max_turns=1)
     env.reset(seed=5)

@@ -65,10 +65,10 @@ def test_every_kind_of_clue_is_met_and_said_as_it_is_meant():
             marks = {
                 "at": f"lives in house {b}.",
                 "not at": f"does not live in house {b}.",
-                "same": " live in the same house.",
-                "apart": " do not live in the same house.",
+                "same": " lives in the same house as ",
+                "apart": " does not live in the same house as ",
                 "next": " lives directly to the left of ",
-                "beside": " live next door to each other.",
+                "beside": " lives next door to ",
                 "left": " lives somewhere to the left of ",
             }
             assert marks[kind] in line

@@ -83,6 +83,7 @@ class ByHand:
         """The pages that a phrase names, read in every way."""
         found = {page for page, title in self.titles.items() if title == phrase}
         found |= self.named.get(phrase, set())
+        found |= self.named.get(phrase.removeprefix("the "), set())
         if match := re.fullmatch(r"the (\w+) (\w+ \w+)", phrase):
             people = self.named.get(match[2], set())
             found |= {p for p in people if self.facts["occupation"].get(p) == match[1]}

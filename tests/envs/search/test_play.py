@@ -186,7 +186,7 @@ def test_what_is_no_call_changes_nothing_but_the_view(action):
     page = env.state.page
     observation, reward, over, _, info = env.step(action)
     assert (reward, over, info["valid_action"], env.state.page) == (0.0, False, False, page)
-    assert observation.startswith("Nothing was done")
+    assert observation.startswith("Invalid call")
 
 
 @settings(max_examples=150, deadline=None)

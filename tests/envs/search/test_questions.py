@@ -32,9 +32,9 @@ def tasks(name, seeds):
 def parts(task):
     """Return the question of the task, in parts, and the answers."""
     asked = task.prompt.split("Question: ")[1].split("\n\n")[0]
-    several = re.findall(r"\(\d\) (.*?)(?= \(\d\) |$)", asked.partition("in this order: ")[2])
+    several = re.findall(r"^\(\d+\) (.*)$", asked, re.MULTILINE)
     plain = [
-        re.sub(r"^(?:By what counts, )?(?:Name|What is|name|give) |[.?]$", "", one)
+        re.sub(r"^(?:According to the source that counts, )?(?:[Nn]ame|[Ww]hat is) |[.?]$", "", one)
         for one in several or [asked]
     ]
     return list(zip(plain, task.reference["answers"][0].split("; "), strict=True))
@@ -113,15 +113,22 @@ def test_the_words_do_not_betray_that_there_is_no_answer():
         assert 0.42 < sum(lacking) / len(lacking) < 0.58, what
 
 
+def of_item(wanted, item):
+    """The phrase of a list of items, said of one of them."""
+    wanted = wanted.replace("the town in which it is set", "the town that is the setting of it")
+    return re.sub(r"its (\w+)$", r"the \1 of it", wanted).replace(" of it", f" of {item}")
+
+
 def test_long_tasks_are_added_up_rightly(facts):
     for task in tasks("long", 12):
-        asked = task.prompt.split("Question: Take ")[1].split("\n\n")[0]
-        wanted, listed = asked.split(", for each of these:\n")
+        asked = task.prompt.split("Question: For each ")[1].split("\n\n")[0]
+        wanted, listed = re.fullmatch(
+            r"\w+ in this list, find (.*?)\.\n(.*)", asked, re.DOTALL
+        ).groups()
         items, ask = re.findall(r"^- (.*)$", listed, re.MULTILINE), listed.splitlines()[-1]
-        kind = re.search(r"the (firm|work|event)\b", wanted)[1]
         rows = []
         for item in items:
-            (value,) = facts.answers(wanted.replace(f"the {kind}", item))
+            (value,) = facts.answers(of_item(wanted, item))
             rows.append((by_hand.day(value) if " " in value else int(value), item))
         rows.sort()
         bound = re.search(r"(?:before|less than) (.*)\?$", ask)

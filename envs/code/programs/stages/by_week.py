@@ -5,7 +5,7 @@ from verigym.envs.code.programs.helpers.calendar_weeks import week_of
 
 # The program:
 def by_week(records):
-    """What happened in each week."""
+    """Return each week with its number of records and its largest amount."""
     weeks = {}
     for r in records:
         weeks.setdefault(week_of(r["day"]), []).append(r["amount"])
