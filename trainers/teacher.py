@@ -1,4 +1,4 @@
-"""What the teacher of self-distillation is shown: another attempt that succeeded, or feedback.
+"""Extra message for the teacher of self-distillation: another attempt that succeeded, or feedback.
 
 The teacher is the policy itself, with one more message in front of the row's own ids.
 Source: SDPO, arXiv 2601.20802.

@@ -41,7 +41,7 @@ _SKIPPED = (ast.Constant, ast.Name)
 
 
 class Desk:
-    """What a solver has in front of it, with the number of operations done so far."""
+    """Values that a solver works with, and the number of operations done so far."""
 
     def __init__(self) -> None:
         self.operations = 0

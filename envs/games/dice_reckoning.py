@@ -11,7 +11,7 @@ from verigym.verifiers.games.dice_table import TABLE
 from verigym.verifiers.games.liars_dice import Bidding
 
 Beliefs = tuple[float, ...]
-"""How likely each hand is the opponent's."""
+"""Probability of each hand of the opponent."""
 
 
 class Reckoning:
@@ -82,7 +82,7 @@ class Reckoning:
         return {move: tuple(after) for move, after in replies.items()}
 
     def _plays(self, h: int, last: int) -> dict[int, float]:
-        """How often the opponent makes each move with one hand."""
+        """Return the probability of each move of the opponent with one hand."""
         moves = [*range(last + 1, self._count), LIAR]
         if self._style == "equilibrium":
             row = TABLE[h][last + 1]
@@ -97,7 +97,7 @@ class Reckoning:
         return {best: 1.0}
 
     def _likely(self, h: int, bid: int) -> float:
-        """How likely the holder of a hand must think that a bid is true."""
+        """Return the probability that a bid is true, as the holder of a hand sees it."""
         likely = 0.0
         for hand, share in zip(self._hands, self._prior, strict=True):
             self.operations += 1

@@ -1,4 +1,4 @@
-"""What is played: environments, levels, curricula, extra episodes, and rewards that depend on length."""
+"""Tasks of a run: environments, levels, curricula, extra episodes, and rewards that depend on length."""
 
 from __future__ import annotations
 
