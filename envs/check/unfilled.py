@@ -13,8 +13,6 @@ UNFILLED = frozenset(
         "code/faster",
         "code/tests",
         "code/verilog",
-        "games/chess-puzzles",
-        "games/tic-tac-toe",
         "sql/scale",
     ]
 )

@@ -9,12 +9,21 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.envs.games.mate_positions import essence_of, position_with_mate
-from verigym.envs.games.replayed import Play, ReplayedGame
+from verigym.envs.games.mate_search import find_mate
+from verigym.envs.games.replayed import ReplayedGame
 from verigym.verifiers.games.chess import Position, legal_moves
 from verigym.verifiers.games.fen import fen_of, rows_of, uci
-from verigym.verifiers.games.mates import Puzzle, mate_distance, mating_move
+from verigym.verifiers.games.mates import Puzzle, mating_move
 
-LEVELS = {2: 1, 4: 2, 6: 3}
+# Moves to mate, and the fewest and most legal moves to choose from.
+LEVELS = {
+    1: (1, 1, 26),
+    2: (1, 1, 999),
+    3: (2, 1, 29),
+    4: (2, 1, 999),
+    5: (2, 39, 999),
+    6: (3, 1, 999),
+}
 _NUMBERS = {1: "in one move", 2: "in two moves", 3: "in three moves"}
 
 _PROMPT = """\
@@ -25,19 +34,24 @@ _SIDES = ("White", "Black")
 
 
 class ChessPuzzles(ReplayedGame):
-    """The environment. An action is a move in SAN or UCI. Mate is forced in the moves given, not in fewer."""
+    """The environment. An action is a move in SAN or UCI. Mate is forced in the moves given, not in fewer.
+
+    Level 6 is the highest: to prove that a move gives away a mate in four takes seconds.
+    """
 
     id: ClassVar[str] = "verigym/games/chess-puzzles-v0"
     game: ClassVar[str] = "chess"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
+    levels: ClassVar[int] = 6
     recoverable: ClassVar[bool] = False
     chance: ClassVar[float] = 0.1  # one of some twenty moves is often mate
 
     @override
     def draw(self, rng: np.random.Generator, level: int) -> tuple[str, dict[str, Any]]:
-        moves = LEVELS[level]
+        moves, fewest, most = LEVELS[level]
         position = position_with_mate(rng, moves, self.wants)
+        while not fewest <= len(legal_moves(position)) <= most:
+            position = position_with_mate(rng, moves, self.wants)
         prompt, reference = _task(position, moves)
         return prompt, {**reference, "essence": essence_of(position)}
 
@@ -70,10 +84,9 @@ class ChessPuzzles(ReplayedGame):
         return None if move is None else uci(move)
 
     @override
-    def work(self, state: Play) -> int:
-        """Half-moves to look ahead."""
-        board: Puzzle = state.board
-        return 2 * (mate_distance(board.position, board.left) or board.left) - 1
+    def operations(self, board: Puzzle) -> int:
+        """Count the moves that a search for the mate looks at; the way that it finds is then kept to."""
+        return find_mate(board.position, board.left)[1]
 
 
 def _task(position: Position, moves: int) -> tuple[str, dict[str, Any]]:

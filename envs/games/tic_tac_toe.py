@@ -16,8 +16,17 @@ from verigym.verifiers.games.rules import RULES
 # Turning and mirroring: the cell that comes into each place. Together they make the eight symmetries.
 _TURN, _MIRROR = (6, 3, 0, 7, 4, 1, 8, 5, 2), (2, 1, 0, 5, 4, 3, 8, 7, 6)
 
-# Opponent and goal.
-LEVELS = {2: ("random", "win"), 4: ("greedy", "win"), 6: ("perfect", "draw")}
+# Opponent and goal. At odd levels four moves have been made, else three or four.
+LEVELS = {
+    1: ("random", "win"),
+    2: ("random", "win"),
+    3: ("greedy", "win"),
+    4: ("greedy", "win"),
+    5: ("perfect", "draw"),
+    6: ("perfect", "draw"),
+}
+# Moves that a player looks ahead: to take a win and stop a loss, to make two threats at once, to the end.
+_AHEAD = {"random": 2, "greedy": 3, "perfect": 9}
 
 _PROMPT = """\
 Tic-tac-toe. You are X, your opponent is O and answers each move. Some moves have been made. {goal}
@@ -33,12 +42,13 @@ class TicTacToe(Duel):
     Against `random` and `greedy` the goal is to win, against `perfect` not to lose. The start is a position
     after three or four moves, in which X cannot win at once. It decides the split, whichever way it
     is turned or mirrored; as no move leads from one start to another, no split meets those of another.
+    Level 6 is the highest: there are nine cells, and the opponent plays perfectly already.
     """
 
     id: ClassVar[str] = "verigym/games/tic-tac-toe-v0"
     game: ClassVar[str] = "tic-tac-toe"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
+    levels: ClassVar[int] = 6
     recoverable: ClassVar[bool] = False
     names: ClassVar[tuple[str, str]] = ("X", "O")
     chance: ClassVar[float] = 0.6  # random play often beats a random opponent
@@ -48,7 +58,7 @@ class TicTacToe(Duel):
         """Drawn until there is a way to the goal against this opponent."""
         opponent, goal = LEVELS[level]
         while True:
-            board = _some_moves(rng, 3 + int(rng.integers(2)), "OX")
+            board = _some_moves(rng, 4 if level % 2 else 3 + int(rng.integers(2)), "OX")
             if not self.wants(essence := _same(board)) or _wins_at_once(board):
                 continue
             reference: dict[str, Any] = {
@@ -110,8 +120,28 @@ class TicTacToe(Duel):
 
     @override
     def effort(self, board: DuelState) -> int:
-        """Grows with the opponent's strength."""
-        return {"random": 1, "greedy": 4, "perfect": 8}[board.strength]
+        """Count the moves that are tried, as far ahead as the opponent calls for (`look_ahead`)."""
+        return look_ahead(str(board.board), _AHEAD[board.strength])[1]
+
+
+def look_ahead(board: str, moves: int) -> tuple[dict[int, int], int]:
+    """Return the value of each of X's moves, and the moves that were tried: 1 wins within `moves`, -1 loses."""
+    operations = 0
+
+    def tried(cells: str, place: int, sign: str, left: int) -> int:
+        nonlocal operations
+        operations += 1
+        after = f"{cells[:place]}{sign}{cells[place + 1 :]}"
+        if line_of(after):
+            return 1
+        if "." not in after or left == 1:
+            return 0
+        other = "XO"[sign == "X"]
+        return -max(tried(after, i, other, left - 1) for i, cell in enumerate(after) if cell == ".")
+
+    return {
+        i: tried(board, i, "X", moves) for i, cell in enumerate(board) if cell == "."
+    }, operations
 
 
 def _shown(cells: str) -> str:

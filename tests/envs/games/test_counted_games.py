@@ -6,8 +6,12 @@ import verigym
 from verigym.envs.games import hangman, wordle
 from verigym.envs.games.blackjack import reckon
 from verigym.envs.games.dice_reckoning import reckoned
+from verigym.envs.games.mate_search import find_mate
 from verigym.envs.games.nim import find_moves
-from verigym.verifiers.games.duels import nim_move, taken
+from verigym.envs.games.tic_tac_toe import look_ahead
+from verigym.verifiers.games.duels import best_places, nim_move, taken
+from verigym.verifiers.games.fen import uci
+from verigym.verifiers.games.mates import mate_distance
 
 
 def boards(game, level, count):
@@ -89,3 +93,25 @@ def test_several_words_are_shown_and_marked():
     guess, *marks = env.step(hidden[1])[0].split()
     assert (guess, len(marks), marks[1]) == (hidden[1], 3, "++++++")
     assert "+" * 6 not in (marks[0], marks[2])
+
+
+@pytest.mark.parametrize("level", [5, 6])
+def test_the_best_moves_of_tic_tac_toe_are_found(level):
+    for board in boards("games/tic-tac-toe", level, 3):
+        values, _ = look_ahead(board.board, 9)
+        best = [place for place, value in values.items() if value == max(values.values())]
+        assert best == best_places(board.board, "X")
+
+
+@pytest.mark.parametrize("level", [1, 3, 5, 6])
+def test_mates_are_found_and_kept(level):
+    env = verigym.make("games/chess-puzzles", difficulty=level)
+    env.reset(seed=3)
+    board = env.state.board
+    move, _ = find_mate(board.position, board.left)
+    assert mate_distance(board.position, board.left) == board.left
+    if board.left > 1:
+        assert find_mate(board.position, board.left - 1)[0] is None
+    _, _, _, _, info = env.step(uci(move))
+    assert env.state.board.end == ("mate" if board.left == 1 else "")
+    assert info["valid_action"]
