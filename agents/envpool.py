@@ -12,7 +12,7 @@ from verigym.agents.plan import Plan
 from verigym.client import RemoteVerifier
 from verigym.env import Env
 from verigym.errors import RequestError
-from verigym.registry import make
+from verigym.making import make
 
 
 class EnvPool:

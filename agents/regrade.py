@@ -16,7 +16,8 @@ from verigym.env import Env, Move
 from verigym.episode import Episode
 from verigym.errors import RequestError, TaskError, VerigymError
 from verigym.judge import Judge
-from verigym.registry import make, make_verifier
+from verigym.making import make
+from verigym.registry import make_verifier
 from verigym.verdict import Verdict, VerifierFault
 
 

@@ -26,7 +26,7 @@ FILES = [path for room in MAY_IMPORT for path in sorted((ROOT / room).rglob("*.p
 SPEC = importlib.util.spec_from_file_location("architecture", ROOT / "docs" / "architecture.py")
 architecture = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(architecture)
-HEAVY = ("torch", "sympy", "fastapi", "httpx2", "transformers")
+HEAVY = ("gymnasium", "numpy", "torch", "sympy", "fastapi", "httpx2", "transformers")
 
 
 def room_of(module):
@@ -105,7 +105,7 @@ def fresh(program, cwd):
 
 
 def test_import_verigym_keeps_its_budget(tmp_path):
-    """0.3 s, of which Gymnasium and NumPy take more than half: measured beside them, as machines differ.
+    """Less than Gymnasium, with NumPy, takes: measured beside them, as machines differ.
 
     Processor time, in turns, and the best of several, so that a busy machine does not decide.
     """
@@ -114,9 +114,9 @@ def test_import_verigym_keeps_its_budget(tmp_path):
         program = f"import time; start = time.process_time(); import {module}; print(time.process_time() - start)"
         return fresh(program, tmp_path)
 
-    pairs = [(seconds("verigym"), seconds("gymnasium")) for _ in range(3)]
+    pairs = [(seconds("verigym"), seconds("gymnasium")) for _ in range(2)]
     ours, theirs = (min(column) for column in zip(*pairs, strict=True))
-    assert ours < 2 * theirs, f"{ours:.3f} s, Gymnasium {theirs:.3f} s; see python -X importtime"
+    assert ours < theirs, f"{ours:.3f} s, Gymnasium {theirs:.3f} s; see python -X importtime"
 
 
 def test_import_verigym_loads_nothing_heavy(tmp_path):

@@ -6,7 +6,8 @@ from typing import Any
 
 from verigym.client import RemoteVerifier
 from verigym.group import GroupVerifier
-from verigym.registry import make, make_group_verifier, make_verifier
+from verigym.making import make
+from verigym.registry import make_group_verifier, make_verifier
 from verigym.trainers.config import EnvSection, GroupSection, VerifierSection
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from verigym.agents.plan import Plan
 from verigym.episode import Episode
-from verigym.registry import arguments_of, make, make_verifier, resolve
+from verigym.making import arguments_of, make
+from verigym.registry import make_verifier, resolve
 from verigym.trainers.arms import Curriculum
 from verigym.trainers.batch import TurnCredit
 from verigym.trainers.config import Config, EnvSection

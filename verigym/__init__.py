@@ -1,11 +1,16 @@
-"""Verigym: verifiable text environments for training and evaluating language-model agents."""
+"""Verigym: verifiable text environments for training and evaluating language-model agents.
+
+What needs Gymnasium and NumPy is imported when it is first used: they take longer than all the rest.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module as _import_module
 from importlib.metadata import version as _version
+from typing import TYPE_CHECKING
+from typing import Any as _Any
 
 from verigym.canonical import JSON
-from verigym.env import SPLITS, Draft, Env, Move, Snapshot, Transition
 from verigym.episode import Episode, Fault, Turn
 from verigym.errors import (
     ConfigError,
@@ -17,21 +22,24 @@ from verigym.errors import (
     VerigymError,
 )
 from verigym.group import GroupVerifier
+from verigym.gymnasium_hook import register_with_gymnasium as _register_with_gymnasium
 from verigym.judge import Judge
-from verigym.question import Ask, Question
 from verigym.registry import (
     list_envs,
     list_group_verifiers,
     list_verifiers,
-    make,
     make_group_verifier,
     make_verifier,
-    register_all,
 )
-from verigym.task import Task
-from verigym.vector import make_vec
+from verigym.task import SPLITS, Task
 from verigym.verdict import Status, Verdict, VerifierFault, fault, scored, scored_by_parts, unusable
 from verigym.verifier import Verifier
+
+if TYPE_CHECKING:
+    from verigym.env import Draft, Env, Move, Snapshot, Transition
+    from verigym.making import make
+    from verigym.question import Ask, Question
+    from verigym.vector import make_vec
 
 __version__ = _version("verigym")
 
@@ -76,4 +84,25 @@ __all__ = [
     "unusable",
 ]
 
-register_all()
+_LATER = {
+    **dict.fromkeys(("Draft", "Env", "Move", "Snapshot", "Transition"), "verigym.env"),
+    **dict.fromkeys(("Ask", "Question"), "verigym.question"),
+    "make": "verigym.making",
+    "make_vec": "verigym.vector",
+}
+"""Modules of the names that are imported when they are first used."""
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(_import_module(_LATER[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
+list_envs()  # an installed package that registers nonsense is named at once
+_register_with_gymnasium()

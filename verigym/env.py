@@ -12,7 +12,7 @@ import string
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
@@ -28,13 +28,13 @@ from verigym.canonical import JSON, digest, to_json
 from verigym.errors import RequestError, TaskError, suggestion
 from verigym.judge import Judge
 from verigym.levels import HIGHEST, Difficulty, Scale, scale
+from verigym.registry import find_judge
 from verigym.seeds import checked_seed, generator_of
-from verigym.task import Task
+from verigym.task import SPLITS, Task
 from verigym.verdict import Verdict, VerifierFault
 
 State = TypeVar("State")
 
-SPLITS = ("train", "validation", "test")
 _SPLIT_OF_BUCKET = ("train", "train", "validation", "test")
 _MAX_DRAWS = 1000
 
@@ -127,8 +127,6 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
     """Id of the default verifier."""
     verifier_params: ClassVar[Mapping[str, JSON]] = {}
     """Parameters of that verifier, if they differ from the defaults."""
-    find_judge: ClassVar[Callable[[str, Mapping[str, JSON], Judge | str | None], Judge]]
-    """Set by the registry (`registry.find_judge`), which this module does not know."""
     difficulties: ClassVar[tuple[str, ...]]
     """Names of the difficulties from easy to hard; at least three. The first is the default."""
     levels: ClassVar[int] = HIGHEST
@@ -174,9 +172,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         """The level, written as its name or as a decimal string."""
         self.split = self._checked_split(split)
         self.max_turns = max_turns
-        self.verifier: Judge = type(self).find_judge(
-            self.verifier_id, self.verifier_params, verifier
-        )
+        self.verifier: Judge = find_judge(self.verifier_id, self.verifier_params, verifier)
         self._drawing = split
         """Split for which a task is being drawn."""
 

@@ -16,22 +16,17 @@ is made.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache, reduce
+from functools import cache, reduce
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from inspect import signature
 from pathlib import Path
 from typing import Any
-
-import gymnasium
-from gymnasium.envs import registration
 
 from verigym.builtin import Kind, read_tables
 from verigym.canonical import JSON
 from verigym.doors import DOORS
-from verigym.env import Env
 from verigym.errors import RequestError, TaskError, suggestion
 from verigym.group import GroupVerifier
 from verigym.judge import Judge
@@ -46,9 +41,9 @@ _WIDE_ENV_ID = re.compile(
     r"^(?:(?P<namespace>[\w:-]+(?:\/[\w:-]+)?)\/)?(?:(?P<name>[\w:.-]+?))(?:-v(?P<version>\d+))?$"
 )
 
-_DESCRIBED = ".toml"
-_READER = "verigym.envs.dataset.env:load"
-_files: dict[str, str] = {}
+DESCRIBED = ".toml"
+"""End of the name of a file that describes an environment."""
+described_files: dict[str, str] = {}
 """Files that environments of this process were made from, by environment id."""
 
 REMOTE = "verigym/remote-v0"
@@ -111,7 +106,10 @@ def list_group_verifiers() -> dict[str, str]:
 
 
 def register_all() -> None:
-    """Register every environment with Gymnasium; `import verigym` does so once."""
+    """Register every environment with Gymnasium, which `gymnasium_hook.py` does once."""
+    import gymnasium  # takes longer than all that this module does
+    from gymnasium.envs import registration
+
     registration.ENV_ID_RE = _WIDE_ENV_ID
     for entry in list_envs().values():
         if entry.id not in registration.registry:
@@ -131,14 +129,14 @@ def resolve(name: str) -> str:
     For a file that describes an environment (docs/datasets.md), return its path: a file is its own id.
     Raises RequestError with suggestions for an unknown or ambiguous name.
     """
-    if name.endswith(_DESCRIBED):
+    if name.endswith(DESCRIBED):
         if "\0" in name:
             raise RequestError(f"no such file: {name!r}")
         path = Path(name).resolve()
         if not path.is_file():
             raise RequestError(f"no such file: {path}")
         return str(path)
-    return _files[name] if name in _files else resolve_id(name)
+    return described_files[name] if name in described_files else resolve_id(name)
 
 
 def resolve_id(name: str) -> str:
@@ -172,83 +170,6 @@ def resolve_id(name: str) -> str:
     )
 
 
-def make(name: str, **kwargs: Any) -> Env[Any]:
-    """Make an environment by full or short id, without Gymnasium's wrappers.
-
-    Takes the arguments of the environment, as `gymnasium.make` does, and returns the bare `Env`, with
-    `oracle`, `snapshot` and the other methods.
-    """
-    full = resolve(name)
-    if full.endswith(_DESCRIBED):
-        described: type[Env[Any]] = _load(_READER, full)(full)
-        if _files.setdefault(described.id, full) != full:
-            raise RequestError(
-                f"{_files[described.id]} and {full} both call themselves {described.id}"
-            )
-        if described.id not in registration.registry:
-            gymnasium.register(described.id, entry_point=lambda **options: described(**options))
-        bare: Env[Any] = _called(described, full, kwargs)
-    else:
-        bare = _called(_maker(full), full, kwargs)
-        if not isinstance(bare, Env):
-            raise TaskError(f"{full} is not a verigym.Env but a {type(bare).__name__}")
-        if bare.id != full:
-            raise TaskError(f"environment {full!r} calls itself {bare.id!r}")
-    plain = all(value is None or isinstance(value, str | int) for value in kwargs.values())
-    bare.made_with = _shared(**kwargs) if plain else kwargs
-    return bare
-
-
-@lru_cache(maxsize=256, typed=True)
-def _shared(**arguments: Any) -> Mapping[str, Any]:
-    """Return one mapping for all environments made with equal arguments."""
-    return arguments
-
-
-def arguments_of(kind: type[Env[Any]]) -> dict[str, Any]:
-    """Return the constructor arguments of `kind` with their defaults.
-
-    A default is None if it is missing or not a JSON scalar.
-    """
-    found: dict[str, Any] = {}
-    for owner in reversed(kind.__mro__):
-        made = owner.__dict__.get("__init__")
-        if made is None:
-            continue
-        parameters = signature(made).parameters.values()
-        if not any(one.kind is one.VAR_KEYWORD for one in parameters):
-            found.clear()
-        for one in list(parameters)[1:]:
-            if one.kind in (one.KEYWORD_ONLY, one.POSITIONAL_OR_KEYWORD):
-                plain = isinstance(one.default, str | int | float | bool)
-                found[one.name] = one.default if plain else None
-    return found
-
-
-def _called(maker: Callable[..., Any], full: str, kwargs: dict[str, Any]) -> Any:
-    try:
-        return maker(**kwargs)
-    except ModuleNotFoundError as error:
-        raise_explained(error, full)
-    except TypeError as error:
-        known = arguments_of(maker if isinstance(maker, type) else Env)
-        for name in kwargs.keys() - known.keys():
-            hint = suggestion(name, known)
-            raise RequestError(f"{full} takes no argument {name!r}; {hint}") from error
-        raise RequestError(f"{full} cannot be made of {kwargs}: {error}") from error
-
-
-@cache
-def _maker(full: str) -> Callable[..., Any]:
-    # As gymnasium.make finds it, without the copies of the specification that it makes for each.
-    entry_point = registration.registry[full].entry_point
-    if isinstance(entry_point, str):
-        loaded: Callable[..., Any] = _load(entry_point, full)
-        return loaded
-    assert entry_point is not None
-    return entry_point
-
-
 @cache
 def default_verifier(name: str) -> Verifier:
     """Return the verifier `name` with its default parameters, shared since verifiers keep no state."""
@@ -264,15 +185,13 @@ def find_judge(name: str, params: Mapping[str, JSON], given: Judge | str | None)
     if given is None:
         return make_verifier(name, **params) if params else default_verifier(name)
     if isinstance(given, str):
-        from verigym.client import RemoteVerifier  # its HTTP library is imported when it is used
+        # From its own module: the client also holds an environment, which imports this file.
+        from verigym.client.verifier import RemoteVerifier
 
         return RemoteVerifier(given, name, params=params)
     if given.id != name:
         raise RequestError(f"the environment is judged by {name!r}, got verifier {given.id!r}")
     return given
-
-
-Env.find_judge = staticmethod(find_judge)
 
 
 def make_verifier(name: str, **params: JSON) -> Verifier:
@@ -308,7 +227,7 @@ def find_group_verifier(name: str) -> type[GroupVerifier]:
     """Return the class of a group verifier by id. Raises RequestError with suggestions for an unknown id."""
     for point in _points("group_verifiers"):
         if point.name == name:
-            loaded = _load(point.value, f"group verifier {name}")
+            loaded = load(point.value, f"group verifier {name}")
             if not (isinstance(loaded, type) and issubclass(loaded, GroupVerifier)):
                 raise TaskError(f"{name!r} ({point.value}) is not a verigym.GroupVerifier")
             if loaded.id != name:
@@ -324,7 +243,7 @@ def find_group_verifier(name: str) -> type[GroupVerifier]:
 def _load_verifier(name: str) -> type[Verifier]:
     for point in _points("verifiers"):
         if point.name == name:
-            loaded = _load(point.value, f"verifier {name}")
+            loaded = load(point.value, f"verifier {name}")
             if not (isinstance(loaded, type) and issubclass(loaded, Verifier)):
                 raise TaskError(f"verifier {name!r} ({point.value}) is not a verigym.Verifier")
             if loaded.id != name:
@@ -333,7 +252,7 @@ def _load_verifier(name: str) -> type[Verifier]:
     raise RequestError(f"unknown verifier {name!r}; {suggestion(name, list_verifiers())}")
 
 
-def _load(target: str, what: str) -> Any:
+def load(target: str, what: str) -> Any:
     """Import the class `module:name`. Raises TaskError if the module or the class does not exist.
 
     The name of an adapter's environment may have hyphens, which an entry point's may not.

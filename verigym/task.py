@@ -10,6 +10,8 @@ import msgspec
 from verigym.canonical import JSON, digest, to_json
 from verigym.errors import RequestError
 
+SPLITS = ("train", "validation", "test")
+
 
 class _Digested:
     __slots__ = ("_content",)

@@ -26,8 +26,9 @@ from typing_extensions import override
 from verigym.env import Env, Move
 from verigym.errors import RequestError, suggestion
 from verigym.judge import Judge
+from verigym.making import make
 from verigym.moves import ask, by_judge, can_propose
-from verigym.registry import make, resolve
+from verigym.registry import resolve
 from verigym.verdict import Verdict, VerifierFault
 
 MODES = ("sync", "thread", "process")

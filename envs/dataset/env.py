@@ -19,14 +19,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verigym.canonical import JSON, digest
-from verigym.env import SPLITS, Draft, split_by_content
+from verigym.env import Draft, split_by_content
 from verigym.envs.dataset.clean import Tests, duplicates
 from verigym.envs.dataset.rows import Row, filled, names_in, read_files, read_rows, shown
 from verigym.envs.dataset.spec import Spec, read_spec
 from verigym.errors import ConfigError, TaskError, suggestion
+from verigym.making import make
 from verigym.question import Ask, Question
-from verigym.registry import make
-from verigym.task import Task
+from verigym.task import SPLITS, Task
 
 ALL = "all"
 """The difficulty of rows that say none."""

@@ -9,9 +9,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from verigym.env import SPLITS
 from verigym.errors import ConfigError, suggestion
 from verigym.question import FORM
+from verigym.task import SPLITS
 
 _ID = re.compile(r"verigym/[\w-]+/[\w-]+-v\d+", re.ASCII)
 

@@ -15,7 +15,7 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.env import SPLITS, Draft, Env, Move, Transition
+from verigym.env import Draft, Env, Move, Transition
 from verigym.envs.search.draws import Draws
 from verigym.envs.search.library import Library, world_library
 from verigym.envs.search.steps import look_through, read_through
@@ -31,7 +31,7 @@ from verigym.envs.search.toolbox import (
 )
 from verigym.envs.search.world import LEAST_PAGES, MOST_PAGES, PAGES, World
 from verigym.errors import RequestError, TaskError
-from verigym.task import Task
+from verigym.task import SPLITS, Task
 from verigym.verdict import Verdict
 
 MOST_REPEATS = 10

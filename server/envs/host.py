@@ -11,7 +11,6 @@ import contextlib
 import mmap
 import os
 import socket
-import struct
 import sys
 import threading
 import time
@@ -20,9 +19,10 @@ from collections.abc import Mapping, Sequence
 from queue import SimpleQueue
 from typing import Any
 
-from verigym.registry import make
+from verigym.making import make
 from verigym.sandbox.workers.frames import Channel
 from verigym.server.envs.messages import (
+    CURRENT,
     DropSessions,
     Message,
     Report,
@@ -36,8 +36,6 @@ from verigym.verifiers.sql import engines
 
 THREADS = 8
 """Maximum number of calls that one host executes at once."""
-CURRENT = struct.Struct("<Q")
-"""Content of the shared memory: the call that the leader began last, in case it never reports again."""
 HAND_OVER_S = 0.02
 _FLUSH_BYTES = 1 << 16
 _FLUSH_S = 0.002

@@ -22,8 +22,8 @@ import msgspec
 
 from verigym.sandbox.workers.spawner import Spawner, Started
 from verigym.sandbox.workers.worker import AMONG_OTHERS, MAX_BLAME, WAITING, Worker
-from verigym.server.envs.host import CURRENT
 from verigym.server.envs.messages import (
+    CURRENT,
     Answer,
     Failed,
     Message,

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any, TypeAlias
 
 import msgspec
+
+CURRENT = struct.Struct("<Q")
+"""Content of the memory that a service shares with a host: the call that the host's leader began last, in case
+it never reports again."""
 
 
 class History(msgspec.Struct, array_like=True, frozen=True):

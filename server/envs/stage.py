@@ -14,9 +14,10 @@ from typing import Any, assert_never
 
 import msgspec
 
-from verigym.env import SPLITS, Env
+from verigym.env import Env
 from verigym.errors import RequestError, TaskError, suggestion
-from verigym.registry import arguments_of, list_envs, make
+from verigym.making import arguments_of, make
+from verigym.registry import list_envs
 from verigym.server.envs.messages import (
     Answer,
     DescribeEnv,
@@ -31,6 +32,7 @@ from verigym.server.envs.messages import (
     SessionLost,
     StepSession,
 )
+from verigym.task import SPLITS
 from verigym.verdict import VerifierFault
 
 _NOT_FOR_CALLERS = frozenset({"verifier", "render_mode"})

@@ -12,7 +12,6 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
 from verigym import __version__
-from verigym.env import SPLITS
 from verigym.errors import ConfigError
 from verigym.registry import resolve
 from verigym.server.body import receive
@@ -32,6 +31,7 @@ from verigym.server.openenv.types import (
 )
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
+from verigym.task import SPLITS
 
 TASKS = range(2**31)
 """Indices of the task API: the seeds that an unseeded reset draws from."""

@@ -54,7 +54,7 @@ def play(
     ] = None,
 ) -> None:
     """Play an environment yourself: type an action and press Enter; Ctrl-D quits, /help shows help."""
-    from verigym.registry import make
+    from verigym.making import make
 
     env = make(env_id, difficulty=difficulty, split=split, max_turns=max_turns, verifier=verifier)
     if seed is None:

@@ -109,7 +109,7 @@ def run(
     from verigym.agents.loop import Ledger, Settings, plan_groups, play
     from verigym.agents.make_policy import make_policy
     from verigym.agents.record import append_episodes, summarise
-    from verigym.registry import make
+    from verigym.making import make
 
     if out is not None and out.exists() and out.stat().st_size:
         raise RequestError(f"{out} exists and is not empty; choose another name for --out")
