@@ -32,6 +32,21 @@ MEANS = {
 """Laws about means and shares, which a few seeds leave to chance."""
 ENVS = sorted(verigym.list_envs())
 FIRST_OF_FAMILY = {env_id.split("/")[1]: env_id for env_id in reversed(ENVS)}.values()
+LONG = {
+    "chance_earns_next_to_nothing": "games/chess-puzzles",
+    "cheap_answers_earn_no_more_than_guessing": "sql/repair",
+    "difficulties_are_in_order": "games/2048 games/chess-puzzles games/frozen-lake games/keydoor games/mastermind games/minesweeper games/sliding games/sokoban games/zebra search/long search/noise sql/scale tools/bank tools/home tools/shop web/forms",
+    "episodes_are_bounded": "search/hops sql/scale",
+    "equal_keys_have_equal_futures": "games/connect-four games/hangman games/household games/liars-dice games/lights games/nim games/nonogram games/twenty-questions math/retry",
+    "it_is_pure": "code/repair games/2048 games/chess-puzzles",
+    "keys_have_no_history": "math/retry sql/scale",
+    "seeds_give_different_tasks": "games/chess-puzzles sql/scale",
+    "splits_share_no_content": "games/chess-puzzles games/keydoor",
+    "the_answer_is_hidden": "games/2048 games/chess-puzzles sql/scale tools/shop",
+    "the_oracle_earns_full_marks": "games/2048 games/keydoor search/hops sql/explore sql/repair sql/scale",
+    "tricks_earn_nothing": "games/2048 games/blackjack games/chess-puzzles games/hanoi games/household games/keydoor games/nonogram games/sokoban math/equations math/matrices math/retry math/systems search/hops search/long search/noise search/unanswerable tools/api-docs tools/bank tools/home tools/office tools/shop web/forms",
+}
+"""Environments, by law, in which it takes most of a second or more: as many seconds as all others together."""
 A_PROCESS_PLAYS = 8
 PLAY = """
 import sys
@@ -48,8 +63,10 @@ def laws():
             if law is determinism.another_process_plays_the_same:
                 continue
             # Two processes for each, a budget of time, or a hundred programs to run.
+            name = env_id.removeprefix("verigym/").rpartition("-v")[0]
             long = (
-                law is cost.memory_does_not_grow
+                name in LONG.get(law.__name__, "").split()
+                or law is cost.memory_does_not_grow
                 or (law is contract.vectors_play_the_same and env_id not in FIRST_OF_FAMILY)
                 or (
                     law is cheap.cheap_answers_earn_no_more_than_guessing
@@ -59,6 +76,12 @@ def laws():
             )
             marks = [pytest.mark.slow] if long else []
             yield pytest.param(env_id, law, marks=marks, id=f"{env_id}-{law.__name__}")
+
+
+def test_what_takes_long_is_known():
+    assert set(LONG) <= {law.__name__ for law in LAWS}
+    named = {name for names in LONG.values() for name in names.split()}
+    assert named <= {env_id.removeprefix("verigym/").rpartition("-v")[0] for env_id in ENVS}
 
 
 @pytest.mark.parametrize(("env_id", "law"), list(laws()))

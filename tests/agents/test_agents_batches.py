@@ -225,6 +225,7 @@ def test_a_fault_is_repeated_as_often_as_alone(service, bare):
     assert bare(played[0]) == bare(played[1])
 
 
+@pytest.mark.slow  # tests of the client kill one, too
 def test_a_service_killed_while_it_judges_is_waited_for(service, tmp_path):
     """A slow verdict holds up nobody else's, and what it leaves open is asked for again."""
     at = tmp_path / "asked"

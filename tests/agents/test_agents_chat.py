@@ -221,6 +221,7 @@ def test_rows_have_the_log_probabilities_of_the_sampler(
                     assert logp[at - 1, token].item() == pytest.approx(row.logprobs[at], abs=2e-4)
 
 
+@pytest.mark.slow
 def test_cohorts_repeat_to_the_last_bit(model, tokenizer, counter, make_verifier):
     """Ids and log-probabilities are equal, not close, though steps finish in any order."""
 

@@ -42,6 +42,7 @@ def test_environments_of_a_pool_share_one_client(service):
         assert other.verifier is not envs[0].verifier
 
 
+@pytest.mark.slow
 def test_a_service_killed_in_the_middle_is_waited_for(service, bare):
     verifier = RemoteVerifier(service.url, "games/keydoor", timeout_s=2.0)
     told, turns = [], []
@@ -71,6 +72,7 @@ def test_a_service_killed_in_the_middle_is_waited_for(service, bare):
     assert bare(episodes) == bare(play(plans(), OraclePolicy(), settings=SETTINGS))
 
 
+@pytest.mark.slow
 def test_a_service_that_stays_away_ends_the_play_with_its_name(service):
     verifier = RemoteVerifier(service.url, "games/keydoor", timeout_s=2.0)
     assert verifier.name  # known before the service goes, so that episodes start

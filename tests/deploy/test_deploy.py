@@ -246,6 +246,7 @@ def wait_for(url, process):
     raise AssertionError(f"nginx ended with {process.returncode}")
 
 
+@pytest.mark.slow  # two services and nginx
 def test_the_proxy_sends_each_family_to_its_service(proxy):
     url, folder = proxy
     task = Task(

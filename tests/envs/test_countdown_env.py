@@ -28,6 +28,7 @@ def test_tasks_keep_to_their_level_and_are_solvable(difficulty):
         assert info["verdict"].reason == "correct"
 
 
+@pytest.mark.slow  # the law of levels shows as much
 def test_a_baseline_ranks_the_difficulties():
     # The baseline joins the shuffled numbers with random signs, from left to right.
     solved = {}

@@ -93,6 +93,7 @@ def test_names_of_others_are_not_read_as_markup(report):
     assert "/opt/[bold]x[/bold]/[/]python" in said({**report, "host": strange})
 
 
+@pytest.mark.slow
 def test_the_command_prints_it():
     command = [sys.executable, "-m", "verigym", "sandbox", "doctor"]
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=60)

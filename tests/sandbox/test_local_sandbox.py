@@ -539,6 +539,7 @@ def test_a_machine_that_cannot_start_anything(monkeypatch):
         LocalSandbox()
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_start_again(monkeypatch):
     with LocalSandbox() as sandbox:
         monkeypatch.setattr(server, "BOOT", "raise SystemExit('no luck')")

@@ -148,6 +148,7 @@ def test_bad_urls(url):
         RemoteSandbox(url)
 
 
+@pytest.mark.slow
 def test_a_service_without_a_sandbox_is_told_apart():
     with (
         ServerProcess(verifiers=["math"], workers=1) as server,
@@ -247,6 +248,7 @@ def test_a_broken_service_is_asked_again_and_a_busy_one_until_the_time_is_up():
         assert len(asked) > 4
 
 
+@pytest.mark.slow
 def test_it_bears_the_death_of_its_service(seconds):
     with (
         ServerProcess(verifiers=["math"], workers=1, options=OPTIONS) as server,
@@ -270,6 +272,7 @@ def test_it_bears_the_death_of_its_service(seconds):
         session.close()
 
 
+@pytest.mark.slow
 def test_a_session_whose_service_dies_in_a_cell_is_lost(seconds):
     with (
         ServerProcess(verifiers=["math"], workers=1, options=OPTIONS) as server,

@@ -87,6 +87,7 @@ def test_what_is_under_way_is_finished_and_the_new_refused(unruly, fifo):
         assert process.wait(LONG_S) == 0
 
 
+@pytest.mark.slow
 def test_the_time_to_finish_has_an_end(unruly, fifo):
     with serving("--drain-s", "0.3") as (process, port), connection(port) as busy:
         post(busy, "hang", at=str(fifo))
@@ -100,6 +101,7 @@ def test_the_time_to_finish_has_an_end(unruly, fifo):
         assert b"Traceback" not in process.stderr.read()
 
 
+@pytest.mark.slow
 def test_a_second_signal_ends_it_at_once(unruly, fifo):
     with serving("--drain-s", "1000") as (process, port), connection(port) as busy:
         post(busy, "hang", at=str(fifo))

@@ -110,6 +110,7 @@ def test_a_callers_url_is_never_connected_to(keyed, form):
         assert listener.count == 0
 
 
+@pytest.mark.slow
 def test_not_without_keys_either():
     with ServerProcess(verifiers=["sql"], workers=1) as server, Listener() as listener:
         answer = httpx2.post(server.url + "/v1/verify", json=body(engine=listener.url), timeout=60)
@@ -221,6 +222,7 @@ def descendants(pid):
     return found
 
 
+@pytest.mark.slow
 def test_a_pool_of_ones_own_takes_any_url_and_keeps_what_it_is_told_to():
     with Listener() as listener, VerifierPool(1) as pool:
         verdict = pool.verify(

@@ -339,6 +339,7 @@ def test_a_dropped_request_in_the_queue_is_forgotten(server, http, seconds):
     wait_until(lambda: not sleepers(seconds) and not sleepers(other))
 
 
+@pytest.mark.slow
 def test_a_stopping_service_kills_programs_and_sessions(seconds):
     options = ["--sandbox", "--sandbox-jobs", "2"]
     with ServerProcess(verifiers=["math"], workers=1, options=options) as server:

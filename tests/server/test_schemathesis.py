@@ -58,6 +58,7 @@ def test_the_edges_of_every_route(whole):
     assert_conforms(whole.url, "--phases", "examples,coverage", "--max-time", "600")
 
 
+@pytest.mark.slow
 def test_every_status_has_its_meaning_and_its_schema(whole):
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(f"{whole.url}/openapi.json") as answer:

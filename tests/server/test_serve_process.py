@@ -67,6 +67,7 @@ def test_it_says_where_it_listens_and_stops_cleanly(number):
     assert b"Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_for_people_it_says_it_in_a_sentence():
     command = [*SERVE, "--port", "0", "--verifiers", "math"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -101,6 +102,7 @@ def test_what_cannot_be_served_is_a_clear_error(options, message):
     assert message in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_a_kill_leaves_no_worker_and_a_restart_keeps_the_address():
     with ServerProcess(verifiers=["math"], workers=2) as server, Client(server.url) as client:
         url = server.url

@@ -142,6 +142,7 @@ def test_a_real_service_sends_its_traces_to_a_collector(collector):
     assert "GET /v1/verifiers" in names
 
 
+@pytest.mark.slow
 def test_a_service_whose_collector_is_away_answers_and_stops():
     env = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9", "OTEL_EXPORTER_OTLP_TIMEOUT": "1"}
     with ServerProcess(verifiers=["games"], workers=1, env=env) as server:

@@ -258,6 +258,7 @@ def test_connections_without_a_key_do_not_shut_others_out(service):
     assert ann.send("GET", "/v1/verifiers").status_code == 200
 
 
+@pytest.mark.slow
 def test_connections_without_a_key_are_short(service):
     _, _, server = service
     host, _, port = server.url.removeprefix("http://").rpartition(":")

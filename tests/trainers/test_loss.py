@@ -97,12 +97,17 @@ def test_nan_and_infinity_at_masked_positions_do_not_leak(name):
         assert torch.equal(grad, grads[0][1])
 
 
+_LIKE_PPO = ("cispo", "decoupled", "sapo", "vespo", "dppo", "luffy", "k3")
 partitions = st.lists(st.integers(0, 3), min_size=6, max_size=6)
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(
-    "name", ["ppo", "gspo", "cispo", "decoupled", "sapo", "gmpo", "vespo", "dppo", "luffy", "k3"]
+    "name",
+    [
+        *("ppo", "gspo", "gmpo"),  # by token, by sequence, and by the geometric mean of one
+        *(pytest.param(name, marks=pytest.mark.slow) for name in _LIKE_PPO),
+    ],
 )
 @given(parts=partitions, seed=st.integers(0, 5))
 @settings(max_examples=8)

@@ -123,6 +123,7 @@ train(parse_config(__import__("json").loads(sys.argv[1])), Path(sys.argv[2]), li
 """
 
 
+@pytest.mark.slow
 def test_kill_9_and_resume_end_in_bit_identical_weights(whole: Path, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     child = subprocess.run(

@@ -177,6 +177,7 @@ cache.close()
 """
 
 
+@pytest.mark.slow
 def test_processes_share_a_file(tmp_path):
     path = tmp_path / "verdicts.sqlite"
     command = [sys.executable, "-c", SHARING, str(path)]

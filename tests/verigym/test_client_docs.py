@@ -3,11 +3,14 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from verigym.server.process import ServerProcess
 
 PAGE = Path(__file__).parents[2] / "docs" / "client.md"
 
 
+@pytest.mark.slow
 def test_the_programs_of_the_page_run(capsys, tmp_path):
     programs = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert len(programs) == 5

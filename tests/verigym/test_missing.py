@@ -174,6 +174,7 @@ def config(folder):
     return path
 
 
+@pytest.mark.slow
 def test_a_toolchain_that_is_not_here_is_named_at_once(hidden):
     for words in (("run", "code/verilog", "-n", "2"), ("check", "code/verilog", "--seeds", "2")):
         done = verigym_(hidden, ("iverilog", "vvp"), *words)
@@ -200,6 +201,7 @@ with ServerProcess(verifiers=["sql", "compose"], workers=1) as server:
 """
 
 
+@pytest.mark.slow
 def test_a_service_gives_a_fault_that_says_what_to_install(hidden):
     done = without(hidden, ("sqlglot", "duckdb"), "-c", SERVICE)
     assert done.returncode == 0, done.stderr

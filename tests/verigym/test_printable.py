@@ -94,6 +94,7 @@ def test_sandbox_run() -> None:
     assert piped == ATTACK  # whoever wants the bytes gets them
 
 
+@pytest.mark.slow  # the one before prints the same
 def test_sandbox_run_as_json() -> None:
     shown, piped = on_a_terminal("sandbox", "run", "--json", "-c", f"print({ATTACK!r}, end='')")
     for text in (shown.replace("\r\n", "\n"), piped):
@@ -101,6 +102,7 @@ def test_sandbox_run_as_json() -> None:
         assert json.loads(text)["stdout"] == ATTACK
 
 
+@pytest.mark.slow
 def test_run_shows_the_turns_of_a_policy(tmp_path: Path) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps(["take \x1b]0;owned\x07\x1b[2J\x9b31mkey"] * 100), "utf-8")

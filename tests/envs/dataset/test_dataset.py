@@ -99,6 +99,7 @@ def test_it_keeps_every_law_that_it_claims(tmp_path, law):
     assert report.passed, report.outcomes
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_is_sound():
     report = check(str(EXAMPLE), seeds=10)
     assert report.passed, report.outcomes

@@ -10,7 +10,7 @@ import verigym
 from verigym.envs.math.families import FAMILIES
 from verigym.verifiers.math.answer import AnswerVerifier
 
-SEEDS = 8
+SEEDS = [range(2), pytest.param(range(2, 8), marks=pytest.mark.slow)]
 _MATHS = re.compile(r"[-(\[]*\d[\d\s+*/^()\[\],.%x=-]*")
 _WRAPS = (
     "<answer>{}</answer>",
@@ -20,10 +20,10 @@ _WRAPS = (
 )
 
 
-def tasks(family):
+def tasks(family, seeds):
     env = family()
     for difficulty in family.difficulties:
-        for seed in range(SEEDS):
+        for seed in seeds:
             yield env.sample_task(seed, difficulty)
 
 
@@ -66,10 +66,11 @@ def undone(answer):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_restating_earns_nothing_and_the_oracle_all(family):
+def test_restating_earns_nothing_and_the_oracle_all(family, seeds):
     verifier, paid = AnswerVerifier(), []
-    for task in tasks(family):
+    for task in tasks(family, seeds):
         answer = task.reference["answer"]
         assert verifier.verify(task, f"<answer>{answer}</answer>").score == 1.0
         for k, text in enumerate(copies(task.prompt)):
@@ -79,10 +80,11 @@ def test_restating_earns_nothing_and_the_oracle_all(family):
     assert not paid
 
 
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_work_that_is_left_undone_earns_nothing(family):
+def test_work_that_is_left_undone_earns_nothing(family, seeds):
     verifier, paid = AnswerVerifier(), []
-    for task in tasks(family):
+    for task in tasks(family, seeds):
         answer = task.reference["answer"]
         if re.search(r"[a-z]{2}", answer):
             continue

@@ -72,6 +72,7 @@ def test_it_is_checked_green_and_plays(made):
     assert "word-sums-v0" in done.stdout
 
 
+@pytest.mark.slow
 def test_its_own_tests_pass(made):
     tests = made / "word-sums" / "tests"
     flags = ("-q", "-p", "no:cacheprovider", "-k", "oracle or difficulties or splits")
@@ -80,6 +81,7 @@ def test_its_own_tests_pass(made):
     assert "passed" in done.stdout
 
 
+@pytest.mark.slow  # the test before but one checks such a package
 def test_the_example_is_a_package_of_this_kind_and_sound(tmp_path):
     install_from = tmp_path / "copy"
     for path in EXAMPLE.rglob("*"):

@@ -83,6 +83,7 @@ def test_equal_scores_go_by_page_and_results_can_be_paged():
     assert library.search("zzzz", 0) == []
 
 
+@pytest.mark.slow
 def test_results_show_whom_a_page_is_about_and_no_link_or_date():
     # Else one search for ten names would stand for opening ten pages.
     library = world_library(0, 0, 20000)

@@ -183,6 +183,7 @@ def test_winners_are_alone():
             db.close()
 
 
+@pytest.mark.slow
 def test_what_a_lazy_reply_earns():
     """Fixed replies, all names at once, and right values among wrong ones."""
     env = verigym.make(ID)

@@ -122,6 +122,7 @@ def test_the_trace_is_worth_the_same_over_mcp():
     assert found == expected()
 
 
+@pytest.mark.slow  # the one before goes the same way within a process
 def test_the_trace_is_worth_the_same_over_mcp_to_a_process_of_its_own():
     from mcp import StdioServerParameters
 

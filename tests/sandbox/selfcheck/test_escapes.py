@@ -61,6 +61,7 @@ def write(folder: Path, name: str, program: str, header: str = "") -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_escape_is_told(tmp_path: Path) -> None:
     write(tmp_path, "says_so", "print('ESCAPED by magic')")
     write(tmp_path, "wrong_end", "print('CONTAINED')", "# status: time_limit\n")
@@ -80,6 +81,7 @@ def test_an_escape_is_told(tmp_path: Path) -> None:
     assert (report["escaped"], report["unknown"]) == (2 * HALVES, HALVES)
 
 
+@pytest.mark.slow
 def test_a_backend_that_is_not_there_is_told() -> None:
     with pytest.raises(SandboxError, match="nothing could be attacked"):
         selfcheck(

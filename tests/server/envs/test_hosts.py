@@ -63,6 +63,7 @@ def test_sessions_survive_the_death_of_their_host(stage):
     assert got == wanted
 
 
+@pytest.mark.slow
 def test_a_session_goes_on_as_gymnasium_would_after_a_death(stage):
     async def main(app, http):
         sid = (await stage.begin(http, seed=3))["session"]
@@ -125,6 +126,7 @@ def test_slow_steps_do_not_hold_up_the_rest(stage):
     assert slow == ["1 sleep 1.5"] * 6
 
 
+@pytest.mark.slow
 def test_more_slow_steps_than_threads_are_all_played(stage):
     async def main(app, http):
         sids = [(await stage.begin(http))["session"] for _ in range(20)]
@@ -145,6 +147,7 @@ def test_a_step_that_ends_its_host_is_a_fault_in_the_end(stage):
     assert bad.json()["observation"] == good.json()["observation"] == "1 a"
 
 
+@pytest.mark.slow
 def test_an_environment_that_breaks_law_two_loses_its_session(stage):
     async def main(app, http):
         sid = (await stage.begin(http))["session"]
@@ -157,6 +160,7 @@ def test_an_environment_that_breaks_law_two_loses_its_session(stage):
     assert after.status_code == 404
 
 
+@pytest.mark.slow
 def test_the_fork_server_may_die_too(stage):
     async def main(app, http):
         sid = (await stage.begin(http))["session"]

@@ -156,6 +156,7 @@ def test_names_of_verifiers():
         resolve_verifier("math/countdow")
 
 
+@pytest.mark.slow
 def test_hacks_are_told_from_controls(tmp_path):
     honest = "def solve(nums, k): return sorted(nums)[-k]\n"
     (tmp_path / "a_honest.py").write_text(honest)

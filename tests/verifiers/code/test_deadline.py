@@ -29,6 +29,7 @@ def test_a_program_that_is_slow_in_each_test_is_no_timeout_of_the_verifier(param
         assert verdict.reason in ("time_limit", "wrong_output")
 
 
+@pytest.mark.slow
 def test_a_slow_patch_is_no_timeout_either():
     tests = [{"args": [n], "result": n} for n in range(30)]
     reference = {"files": FILES, "entry": "lib.a:f", "tests": tests}

@@ -48,6 +48,7 @@ def test_golden_file_is_balanced():
     assert len(CATEGORIES) >= 15
 
 
+@pytest.mark.slow
 def test_equality_is_symmetric_among_plain_values():
     golds = sorted(
         {
@@ -171,6 +172,7 @@ def test_hostile_answers_take_little_work_and_are_wrong(gold):
     assert not failures
 
 
+@pytest.mark.slow  # references are written by authors
 def test_hostile_references_take_little_work():
     failures = []
     for name, text in NESTS.items():
@@ -180,6 +182,7 @@ def test_hostile_references_take_little_work():
     assert not failures
 
 
+@pytest.mark.slow
 def test_hostile_answers_get_a_score_before_the_pool_kills():
     # One long step, in a regular expression or a whole number, counts as one call above; here it is killed.
     rows = [{"gold": "x^2+1", "answer": text} for text in NESTS.values()]

@@ -77,6 +77,7 @@ def test_parameters_reach_the_verifier(cases):
     assert audit("math/countdown", "--cases", cases, "--param", "x").exit_code == 2
 
 
+@pytest.mark.slow
 def test_hacks(tmp_path):
     (tmp_path / "a_honest.py").write_text("def solve(nums, k): return sorted(nums)[-k]\n")
     (tmp_path / "b.py").write_text("import sys; sys.exit(0)\n")
@@ -91,6 +92,7 @@ def test_mistakes_are_told():
     assert audit("math/countdown", "--cases", "/nowhere/cases.jsonl").exit_code == 2
 
 
+@pytest.mark.slow  # eight audits
 def test_a_blind_set_is_added_to_the_card(cases, tmp_path):
     card = tmp_path / "card.json"
     blind = ("math/countdown", "--cases", cases, "--card", card, "--blind")
@@ -127,6 +129,7 @@ def test_a_blind_set_is_added_to_the_card(cases, tmp_path):
 _NONE = "0.0 % (0.0 to 79.3)"
 
 
+@pytest.mark.slow
 def test_seeds_are_not_blind(tmp_path):
     card, path = tmp_path / "card", tmp_path / "cases.jsonl"
     rows = [

@@ -14,6 +14,7 @@ from verigym.errors import ConfigError, RequestError
 SERVE = [sys.executable, "-P", "-m", "verigym", "serve", "--config"]
 
 
+@pytest.mark.slow
 def test_a_file_gives_the_options_and_the_command_line_wins(tmp_path):
     config = tmp_path / "serve.toml"
     config.write_text(
