@@ -102,6 +102,14 @@ class Gate:
     @contextmanager
     def working(self, caller: Caller) -> Iterator[None]:
         """Count a running request within the block. Raises Refusal."""
+        self.begin(caller)
+        try:
+            yield
+        finally:
+            self.end(caller)
+
+    def begin(self, caller: Caller) -> None:
+        """Count a request that begins, until `end`. Raises Refusal."""
         if self.draining:
             raise stopping()
         use = self._use(caller)
@@ -110,11 +118,11 @@ class Gate:
             raise busy("too_many_requests", message)
         use.running += 1
         self.running += 1
-        try:
-            yield
-        finally:
-            use.running -= 1
-            self.running -= 1
+
+    def end(self, caller: Caller) -> None:
+        """Count a request that has ended."""
+        self._use(caller).running -= 1
+        self.running -= 1
 
     @contextmanager
     def connected(self, caller: Caller) -> Iterator[None]:

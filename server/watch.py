@@ -55,7 +55,8 @@ class Watch:
             return
         exchange = Exchange(_method(scope), _request_id(scope))
         logs.with_id(exchange.id)
-        scope.setdefault("state", {})["request_id"] = exchange.id
+        state = scope.setdefault("state", {})
+        state["request_id"], state["exchange"] = exchange.id, exchange
         span = None if self._tracing is None else self._tracing.begin(scope, exchange)
         began = time.monotonic()
         self._metrics.under_way.inc()

@@ -16,10 +16,12 @@ from starlette.types import Receive, Scope, Send
 
 from verigym.server.envs.table import Play, Reply, Restart, Table
 from verigym.server.envs.wire import CreateBody, Frame, as_action, id_of, read_frame
+from verigym.server.exchange import Exchange
 from verigym.server.keys import Caller
 from verigym.server.limits import Gate, Held
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
+from verigym.server.websockets import WebSocketConnection, direct_of
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -48,17 +50,24 @@ class Endpoint:
         await send({"type": "websocket.accept"})
         state = self._app.state
         caller = scope["state"]["caller"]
-        socket = _Socket(state.sessions, state.gate, caller, self._settings.max_depth)
+        direct = direct_of(scope)
+        socket = _Socket(
+            *(state.sessions, state.gate, caller, self._settings.max_depth),
+            *(direct, scope["state"].get("exchange")),
+        )
+        if direct is not None:
+            direct.on_text = socket.hear_now
         writer = asyncio.create_task(socket.write(send))
         try:
             while not writer.done():
                 message = await receive()
                 if message["type"] != "websocket.receive":
                     return
+                await socket.room()
                 socket.hear(message.get("text"))
-                if socket.unanswered >= _MOST_UNANSWERED:
-                    await socket.room()
         finally:
+            if direct is not None:
+                direct.on_text = None
             writer.cancel()
             await asyncio.wait({writer})
             if not writer.cancelled():
@@ -68,8 +77,23 @@ class Endpoint:
 class _Socket:
     """One client's connection; it owns no session, so the sessions outlive it."""
 
-    def __init__(self, table: Table, gate: Gate, caller: Caller, max_depth: int) -> None:
+    def __init__(
+        self,
+        table: Table,
+        gate: Gate,
+        caller: Caller,
+        max_depth: int,
+        direct: WebSocketConnection | None,
+        exchange: Exchange | None,
+    ) -> None:
         self.unanswered = 0
+        self._direct = direct
+        """Way past the task that writes, for short answers while none waits there."""
+        self._exchange = exchange
+        self._is_waiting = False
+        """True while a message waits for room; later ones must not overtake it."""
+        self._is_writing = False
+        """True while answers wait to be sent; later ones must not overtake them."""
         self._table = table
         self._gate = gate
         self._caller = caller
@@ -83,17 +107,30 @@ class _Socket:
         while True:
             await self._wake.wait()
             self._wake.clear()
+            self._is_writing = True
             out, self._out = self._out, []
             for answer, weight in out:
                 await send({"type": "websocket.send", "text": answer.decode()})
                 self.unanswered -= weight
+            self._is_writing = bool(self._out)
             self._room.set()
 
     async def room(self) -> None:
         """Wait until enough answers have been sent."""
+        self._is_waiting = True
         while self.unanswered >= _MOST_UNANSWERED:
             self._room.clear()
             await self._room.wait()
+        self._is_waiting = False
+
+    def hear_now(self, text: str) -> bool:
+        """Handle one frame as soon as it arrives; return False if it has to wait for earlier ones."""
+        if self._is_waiting or self.unanswered >= _MOST_UNANSWERED:
+            return False
+        if self._exchange is not None:
+            self._exchange.received += len(text)
+        self.hear(text)
+        return True
 
     def hear(self, text: str | None) -> None:
         """Handle one frame; its answer is sent once it is available."""
@@ -115,9 +152,8 @@ class _Socket:
             self._gate.spend(self._caller)
             held = Held(self._gate.bytes, self._caller.name)
             held.take(len(text))
-            working = self._gate.working(self._caller)
             try:
-                working.__enter__()  # until it is answered, by whichever way
+                self._gate.begin(self._caller)  # until it is answered, by whichever way
             except Refusal:
                 held.close()
                 raise
@@ -126,7 +162,7 @@ class _Socket:
             return
 
         def reply(answer: bytes | Refusal, again: bool = False) -> None:
-            working.__exit__(None, None, None)
+            self._gate.end(self._caller)
             held.close()
             self._say(id, answer, weight)
 
@@ -177,6 +213,13 @@ class _Socket:
             text = b'{"id":%s,"error":%s}' % (id, _encode(error))
         else:
             text = b'{"id":%s,"ok":%s}' % (id, answer)
+        is_first = not self._out and not self._is_writing
+        if self._direct is not None and is_first and self._direct.write_text(text):
+            self.unanswered -= weight
+            self._room.set()
+            if self._exchange is not None:
+                self._exchange.sent += len(text)
+            return
         self._out.append((text, weight))
         self._wake.set()
 

@@ -94,6 +94,14 @@ def test_sessions_run_at_once_and_each_in_order(ws):
     assert answers[-1]["ok"]["observation"] == "2 b"
 
 
+def test_answers_keep_the_order_of_a_burst_that_nobody_reads(ws):
+    session = begin(ws)
+    count = 3000  # more bytes than the buffer of a connection holds, fewer than stop the reading
+    for i in range(count):
+        say(ws, "renew", id=[i, "x" * 900], session=session)
+    assert [hear(ws)["id"][0] for _ in range(count)] == list(range(count))
+
+
 def test_a_session_outlives_its_socket(server):
     with opened(server) as first:
         sid = begin(first)
