@@ -1,7 +1,8 @@
 """Atomic checkpoints: written to a temporary folder, synced, then renamed.
 
-A checkpoint is a folder `step-000012` with `model.pt`, `optimizer.pt` and `state.json`. Nothing
-else determines how a run continues: every random draw is a function of its seed and the step.
+A checkpoint is a folder `step-000012` with `policy/` (a transformers folder, or an adapter's), `extra.pt`
+(reference and critic), `optimizer.pt` and `state.json`. Nothing else determines how a run continues: every
+random draw is a function of its seed and the step.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import torch
+from safetensors import SafetensorError
 
 from verigym.errors import RequestError, VerigymError
 
@@ -37,26 +40,38 @@ class TrainState:
     config_digest: str
     versions: dict[str, str] = field(default_factory=dict)
     curriculum: dict[str, Any] = field(default_factory=dict)
+    best: float | None = None
+    """Highest success rate on validation so far."""
 
 
-def save(folder: Path, state: TrainState, model: dict[str, Any], optimizer: dict[str, Any]) -> Path:
-    """Write a checkpoint below `folder`. Raises CheckpointError if writing fails, as on a full disk."""
+def save(
+    folder: Path,
+    state: TrainState,
+    write_policy: Callable[[Path], None],
+    extra: dict[str, Any],
+    optimizer: dict[str, Any],
+) -> Path:
+    """Write a checkpoint below `folder`; `write_policy` writes the policy into the folder it is given.
+
+    Raises CheckpointError if writing fails, as on a full disk.
+    """
     final = folder / f"step-{state.step:06d}"
     aside = folder / f".writing-{final.name}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(aside, ignore_errors=True)
         aside.mkdir()
-        torch.save(model, aside / "model.pt")
+        write_policy(aside / "policy")
+        torch.save(extra, aside / "extra.pt")
         torch.save(optimizer, aside / "optimizer.pt")
         (aside / "state.json").write_bytes(msgspec.json.encode(asdict(state)))
-        for path in [*aside.iterdir(), aside]:
+        for path in [*aside.rglob("*"), aside]:
             _sync(path)
         if final.exists():
             shutil.rmtree(final)
         aside.rename(final)
         _sync(folder)
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, SafetensorError) as error:
         # torch.save reports a full disk as RuntimeError from its C++ writer.
         shutil.rmtree(aside, ignore_errors=True)
         raise CheckpointError(
@@ -82,14 +97,14 @@ def find(folder: Path) -> list[Path]:
 
 
 def load(path: Path) -> tuple[TrainState, dict[str, Any], dict[str, Any]]:
-    """Load state, model and optimiser from a checkpoint. Raises RequestError if it cannot be read."""
+    """Load all but the policy: state, extra and optimiser. Raises RequestError if they cannot be read."""
     try:
         state = msgspec.json.decode((path / "state.json").read_bytes(), type=TrainState)
-        model = torch.load(path / "model.pt", weights_only=True)
+        extra = torch.load(path / "extra.pt", weights_only=True)
         optimizer = torch.load(path / "optimizer.pt", weights_only=True)
     except (OSError, msgspec.DecodeError, RuntimeError, EOFError) as error:
         raise RequestError(f"checkpoint {path} cannot be read: {error}") from error
-    return state, model, optimizer
+    return state, extra, optimizer
 
 
 def _last(folder: Path) -> str:

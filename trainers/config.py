@@ -153,6 +153,18 @@ class GroupSection(_Section):
     """Parameters of the group verifier."""
 
 
+class LoraSection(_Section):
+    """Low-rank adapters in place of all weights (arXiv 2106.09685); needs the extra `lora`."""
+
+    rank: int = Field(default=16, ge=1)
+    alpha: int = Field(default=32, ge=1)
+    """Scale of the adapter, divided by `rank`."""
+    targets: str | tuple[str, ...] = "all-linear"
+    """Names of the layers that get an adapter."""
+    merge: bool = False
+    """Add the adapter to the weights in the folders `best` and `last`."""
+
+
 class PolicySection(_Section):
     """The model and its prompts."""
 
@@ -170,6 +182,8 @@ class PolicySection(_Section):
     """If True, prompts list the legal actions, if the environment can list them."""
     device: str = "cpu"
     dtype: Literal["float32", "bfloat16"] = "float32"
+    lora: LoraSection | None = None
+    """Train an adapter; None to train all weights."""
 
 
 class WarmUpSection(_Section):
@@ -529,7 +543,9 @@ def _override(tree: dict[str, Any], name: str, value: Any) -> None:
 
 
 def _explain(problem: Any, root: type[BaseModel] = Config, under: str = "") -> str:
-    path = [part for part in problem["loc"] if part not in ("str", "VerifierSection")]
+    path = [
+        part for part in problem["loc"] if part not in ("str", "VerifierSection", "tuple[str, ...]")
+    ]
     place = ".".join([*([under] if under else []), *(str(part) for part in path)])
     if problem["type"] == "extra_forbidden":
         section: type[BaseModel] = root

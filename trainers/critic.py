@@ -51,7 +51,8 @@ class Critic(nn.Module):
                 "choose an estimator without one, such as gigpo"
             )
         self.names = tuple(heads)
-        self.body = copy.deepcopy(model.base_model).requires_grad_(True)
+        # Under LoRA the copy's base stays frozen, as the policy's does.
+        self.body = copy.deepcopy(model.base_model)
         width = model.config.get_text_config().hidden_size
         self.heads = nn.Linear(width, len(self.names), device=model.device)
         nn.init.zeros_(self.heads.weight)
@@ -60,7 +61,10 @@ class Critic(nn.Module):
         self.section = critic
         self.train_section = train
         self.optimizer = torch.optim.AdamW(
-            self.parameters(), lr=critic.lr, betas=(0.9, 0.95), weight_decay=train.weight_decay
+            [p for p in self.parameters() if p.requires_grad],
+            lr=critic.lr,
+            betas=(0.9, 0.95),
+            weight_decay=train.weight_decay,
         )
 
     @torch.no_grad()

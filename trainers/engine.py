@@ -294,7 +294,7 @@ class Engine:
 
     def _adamw(self, lr: float) -> torch.optim.AdamW:
         return torch.optim.AdamW(
-            self.model.parameters(),
+            [p for p in self.model.parameters() if p.requires_grad],
             lr=lr,
             betas=(0.9, 0.95),
             weight_decay=self.train.weight_decay,

@@ -38,6 +38,7 @@ from verigym.trainers.credit.table import Sdpo
 from verigym.trainers.critic import Critic, CriticStats
 from verigym.trainers.engine import Engine, StepStats
 from verigym.trainers.groups import make_group
+from verigym.trainers.lora import add_adapter
 from verigym.trainers.measures import by_difficulty, optimisation, outcome, signal, total, values
 from verigym.trainers.rewards import shape_rewards
 from verigym.trainers.run_folder import RunFolder
@@ -121,7 +122,7 @@ class _Run:
         self.digest = _identity(config)
         self.folder_path = folder
         policy = config.policy
-        path = folder / "model" if policy.model == "tiny" else Path(policy.model)
+        path = (folder / "model" if policy.model == "tiny" else Path(policy.model)).resolve()
         if policy.model == "tiny" and not (path / "config.json").exists():
             tiny.build(path, seed=config.seed)
         self.policy = HFPolicy.load(
@@ -132,6 +133,8 @@ class _Run:
             dtype=policy.dtype,
             max_batch=config.train.groups * config.train.group_size,
         )
+        if policy.lora is not None:
+            add_adapter(self.policy.model, policy.lora, config.seed)
         self.judge = self.policy
         if config.eval.temperature != policy.temperature:
             self.judge = HFPolicy(
@@ -173,6 +176,7 @@ class _Run:
         self.wall_s = 0.0
         self.stages: list[dict[str, Any]] = []
         self.success: float | None = None
+        self.best: float | None = None
         # Whether the weights are those of `step`: not in warm-up, nor in the middle of an update.
         self.whole = False
         self.finished = False
@@ -227,38 +231,46 @@ class _Run:
             config_digest=self.digest,
             versions=_versions(),
             curriculum=self.tasks.curriculum.state(),
+            best=self.best,
         )
         folder = self.folder.checkpoints
         if not any(path.name == f"step-{self.step:06d}" for path in checkpoint.find(folder)):
-            model = {"model": self.policy.model.state_dict()}
+            extra = {}
             optimizer = {"policy": self.engine.optimizer.state_dict()}
             if self.engine.reference is not None:
-                model["reference"] = self.engine.reference.state_dict()
+                extra["reference"] = self.engine.reference.state_dict()
             if self.critic is not None:
-                model["critic"] = self.critic.state_dict()
+                extra["critic"] = self.critic.state_dict()
                 optimizer["critic"] = self.critic.optimizer.state_dict()
-            checkpoint.save(folder, state, model, optimizer)
+            checkpoint.save(folder, state, self.policy.save, extra, optimizer)
         checkpoint.prune(folder, self.config.checkpoint.keep)
 
+    def _publish(self, name: str) -> None:
+        """Replace the folder `name` of the run by the policy, as a model to load."""
+        assert self.folder is not None
+        lora = self.config.policy.lora
+        self.folder.publish(name, self.policy.save, merge=lora is not None and lora.merge)
+
     def _load(self, saved: Path) -> None:
-        state, model, optimizer = checkpoint.load(saved)
+        state, extra, optimizer = checkpoint.load(saved)
         if state.config_digest != self.digest:
             raise RequestError(
                 f"{saved} was written by a run with another configuration; only the number of steps, "
                 "the time limit, limits, checkpoints and the verifier's address may change on resume"
             )
-        self.policy.model.load_state_dict(model["model"])
+        self.policy.load_weights(saved / "policy")
         self._start_reinforcement()
         if self.engine.reference is not None:
-            self.engine.reference.load_state_dict(model["reference"])
+            self.engine.reference.load_state_dict(extra["reference"])
         if self.critic is not None:
-            self.critic.load_state_dict(model["critic"])
+            self.critic.load_state_dict(extra["critic"])
             self.critic.optimizer.load_state_dict(optimizer["critic"])
         self.engine.optimizer.load_state_dict(optimizer["policy"])
         self.step, self.env_steps = state.step, state.env_steps
         self.optimizer_steps, self.wall_s = state.optimizer_steps, state.wall_s
         self.policy.version = state.policy_version
         self.tasks.curriculum.load(state.curriculum)
+        self.best = state.best
         self.whole = True
 
     def _start_reinforcement(self) -> None:
@@ -317,8 +329,12 @@ class _Run:
             self.wall_s += time.perf_counter() - began
             if self.step % config.eval.every == 0:
                 self.success = self._evaluate("validation")["success_rate"]
+                if self.success is not None and self.success > (self.best or 0.0):
+                    self.best = self.success
+                    self._publish("best")
             if self._ended() or self.step % config.checkpoint.every == 0:
                 self.keep()
+        self._publish("last")
         self.finished = True
         self._finish_stage("reinforcement")
 

@@ -5,14 +5,18 @@ RUN/metrics.jsonl   one line per training step
 RUN/eval.jsonl      one line per evaluation
 RUN/episodes/       a few episodes per step, with their credit
 RUN/checkpoints/    see checkpoint.py
+RUN/best/           the policy with the highest success on validation, as a transformers folder
+RUN/last/           the policy at the end, likewise
 RUN/tensorboard/    the same metrics
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +27,7 @@ from verigym.agents.policies.hf import HFPolicy
 from verigym.episode import Episode
 from verigym.errors import VerigymError
 from verigym.trainers.batch import TurnCredit
+from verigym.trainers.lora import write_merged
 
 
 class RecordError(VerigymError):
@@ -94,6 +99,26 @@ class RunFolder:
         path.parent.mkdir(exist_ok=True)
         data = b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
         self._guard(lambda: path.write_bytes(data))
+
+    def publish(self, name: str, write: Callable[[Path], None], *, merge: bool) -> None:
+        """Replace the folder RUN/`name` by a model that `write` writes; with `merge`, an adapter is added to
+        its base model's weights. The folder before stays until the new one is whole."""
+        aside, old = self.path / f".{name}.part", self.path / f".{name}.old"
+        shutil.rmtree(aside, ignore_errors=True)
+        self._guard(lambda: write(aside))
+        if merge:
+            adapter = self.path / f".{name}.adapter"
+            shutil.rmtree(adapter, ignore_errors=True)
+            aside.rename(adapter)
+            self._guard(lambda: write_merged(adapter, aside))
+            for path in adapter.iterdir():
+                if not path.name.startswith("adapter_"):
+                    self._guard(partial(shutil.copy2, path, aside))
+            shutil.rmtree(adapter)
+        if (self.path / name).exists():
+            (self.path / name).rename(old)
+        aside.rename(self.path / name)
+        shutil.rmtree(old, ignore_errors=True)
 
     def close(self) -> None:
         """Flush and close."""

@@ -10,7 +10,9 @@ The imports are heavy; use `make_policy("hf:PATH")`, or import this file if torc
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
+import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -117,6 +119,18 @@ class HFPolicy:
         except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
             raise RequestError(f"model folder {folder} cannot be loaded: {error}") from error
         return HFPolicy(model, tokenizer, **{"name": f"hf:{folder.name}", **options})
+
+    def save(self, folder: Path) -> None:
+        """Write model, tokenizer and chat template as a transformers folder; of LoRA the adapter alone."""
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+
+    def load_weights(self, folder: Path) -> None:
+        """Take the weights of a folder that `save` wrote, bit for bit."""
+        found = AutoModelForCausalLM.from_pretrained(
+            folder, local_files_only=True, use_safetensors=True, dtype=self.model.dtype
+        )
+        self.model.load_state_dict(found.state_dict())
 
     def render(self, messages: Sequence[Message]) -> str:
         """Return the chat template's text, generation prompt included."""
@@ -391,7 +405,9 @@ def _check_folder(folder: Path) -> None:
         raise RequestError(f"model folder {folder} does not exist; give the path of a local folder")
     names = {path.name for path in folder.iterdir()}
     missing = []
-    if "config.json" not in names:
+    if "adapter_config.json" in names:
+        _check_adapter(folder)
+    elif "config.json" not in names:
         missing.append("config.json (is it a model folder?)")
     if not any(name.endswith(".safetensors") for name in names):
         missing.append(
@@ -401,3 +417,15 @@ def _check_folder(folder: Path) -> None:
         missing.append("a tokenizer, such as tokenizer.json (save with tokenizer.save_pretrained)")
     if missing:
         raise RequestError(f"model folder {folder} lacks {'; '.join(missing)}")
+
+
+def _check_adapter(folder: Path) -> None:
+    """Raise MissingError without peft, RequestError if the adapter's base model is not here."""
+    if importlib.util.find_spec("peft") is None:
+        raise MissingError(f"{folder} holds a LoRA adapter; pip install 'verigym[lora]' to load it")
+    base = json.loads((folder / "adapter_config.json").read_text()).get("base_model_name_or_path")
+    if not base or not Path(base).is_dir():
+        raise RequestError(
+            f"{folder} holds a LoRA adapter of {base}, which is no folder here; edit "
+            "base_model_name_or_path in adapter_config.json"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from verigym import RequestError
+from verigym.agents.policies.hf import HFPolicy
 from verigym.server.process import ServerProcess
 from verigym.trainers import checkpoint
 from verigym.trainers.config import Config, parse_config
@@ -48,8 +51,9 @@ def tiny_config(**sections: dict[str, object]) -> Config:
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
     """Of the last checkpoint."""
-    _, model, _ = checkpoint.load(checkpoint.find(folder / "checkpoints")[-1])
-    return model["model"]
+    saved = checkpoint.find(folder / "checkpoints")[-1]
+    (file,) = (saved / "policy").glob("*.safetensors")
+    return load_file(file)
 
 
 def same(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
@@ -98,6 +102,14 @@ def test_a_run_leaves_what_the_report_needs(whole: Path) -> None:
 
 
 @pytest.mark.slow  # the next but one, resumed, shows as much
+def test_the_trained_model_is_a_folder_that_loads(whole: Path) -> None:
+    """The last policy loads as any transformers model, with its tokenizer and chat template."""
+    policy = HFPolicy.load(whole / "last", max_new_tokens=2)
+    found = policy.model.state_dict()
+    assert same(weights(whole), {name: found[name] for name in weights(whole)})
+    assert policy.render([{"role": "user", "content": "up"}]).startswith("<|user|>up")
+
+
 def test_the_same_run_again_ends_in_the_same_weights(whole: Path, tmp_path: Path) -> None:
     again = train(tiny_config(), tmp_path / "run")
     assert same(weights(whole), weights(again))
@@ -151,6 +163,7 @@ def everything_on() -> Config:
     tree["reward"] = {"relative_length": 0.1}
     tree["algorithm"] = {"name": "ppo"}
     tree["critic"] = {"lr": 1e-3}
+    tree["policy"]["lora"] = {"rank": 4, "merge": True}
     return parse_config(tree)
 
 
@@ -165,17 +178,25 @@ def test_kill_9_and_resume_with_mixture_curriculum_and_critic(tmp_path: Path) ->
     )
     assert child.returncode == -signal.SIGKILL, child.stderr.decode()
     train(config, killed, resume=True)
+    assert same(weights(straight), weights(killed))
     one, other = (
         checkpoint.load(checkpoint.find(folder / "checkpoints")[-1])
         for folder in (straight, killed)
     )
     assert one[0].curriculum == other[0].curriculum
     assert any(one[0].curriculum["count"])
-    for name in ("model", "critic"):
-        assert same(one[1][name], other[1][name])
+    assert same(one[1]["critic"], other[1]["critic"])
     arms = [line["arms"] for line in lines(killed / "metrics.jsonl")]
     assert arms == [line["arms"] for line in lines(straight / "metrics.jsonl")]
     assert len(arms[0]) == 3
+    # What the user takes away: the adapter of each checkpoint, and merged weights at the end.
+    adapter = HFPolicy.load(
+        checkpoint.find(killed / "checkpoints")[-1] / "policy", max_new_tokens=2
+    )
+    merged = HFPolicy.load(killed / "last", max_new_tokens=2)
+    ids = torch.tensor([adapter.encode("Keys: none")])
+    with torch.no_grad():
+        torch.testing.assert_close(adapter.model(ids).logits, merged.model(ids).logits)
 
 
 @pytest.mark.slow  # the one before resumes, too
@@ -245,9 +266,13 @@ def test_a_run_is_never_overwritten_nor_mixed(whole: Path) -> None:
 
 def test_a_full_disk_at_a_checkpoint_keeps_the_one_before(whole: Path, tmp_path: Path) -> None:
     saved = checkpoint.find(whole / "checkpoints")[-1]
-    state, model, optimizer = checkpoint.load(saved)
+    state, _, optimizer = checkpoint.load(saved)
     folder = tmp_path / "checkpoints"
-    before = checkpoint.save(folder, state, model, optimizer)
+
+    def write(path: Path) -> None:
+        shutil.copytree(saved / "policy", path)
+
+    before = checkpoint.save(folder, state, write, {}, optimizer)
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     # A cap on file sizes fails writes in the same place as a full disk does, with EFBIG.
@@ -255,7 +280,7 @@ def test_a_full_disk_at_a_checkpoint_keeps_the_one_before(whole: Path, tmp_path:
     try:
         later = checkpoint.TrainState(**{**vars(state), "step": state.step + 1})
         with pytest.raises(checkpoint.CheckpointError, match=before.name):
-            checkpoint.save(folder, later, model, optimizer)
+            checkpoint.save(folder, later, write, {}, optimizer)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
         signal.signal(signal.SIGXFSZ, ignored)
