@@ -10,8 +10,6 @@ REASON = "its levels are not filled so far, and its work is an estimate"
 UNFILLED = frozenset(
     f"verigym/{name}-v0"
     for name in [
-        "code/faster",
-        "code/tests",
         "code/verilog",
         "sql/scale",
     ]

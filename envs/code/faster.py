@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
 
+from verigym.canonical import JSON
 from verigym.envs.code.program_files import filled
-from verigym.envs.code.slow import LEVELS
-from verigym.question import Ask, Question
+from verigym.envs.code.slow import FUNCTIONS, LEVELS, Numbers, Slow
+from verigym.envs.code.traced import Desk
+from verigym.question import Ask, Asked, Question
+
+_EASY, _MEDIUM, _HARD = LEVELS[2], LEVELS[4], LEVELS[6]
+
+
+def _named(*names: str) -> tuple[Slow, ...]:
+    return tuple(FUNCTIONS[name] for name in names)
+
+
+_SLOTS: dict[int, tuple[tuple[Slow, ...], ...]] = {
+    1: (_named("power_tail", "pairs_to"),),
+    2: (_EASY,),
+    3: (_named("range_sums"),),
+    4: (_MEDIUM,),
+    5: (_named("change", "busiest", "climb"),),
+    6: (_HARD,),
+    7: (_MEDIUM, _HARD),
+    8: (_HARD, _HARD),
+    9: (_HARD, _HARD, _MEDIUM),
+    10: (_HARD, _HARD, _HARD, _MEDIUM, _MEDIUM),
+}
+"""The functions that each part is drawn from; several are asked for as one."""
+_TOGETHER = "together"
 
 _PROMPT = """\
 This function gives {says}. It takes {takes}.
@@ -36,50 +62,127 @@ Answer with the whole program, alone or in a fenced block."""
 class Faster(Question):
     """A slow function; the reply is one that gives the same values in fewer steps (`code/cost`).
 
-    Steps are counted by an interpreter, not timed. The slow function itself earns 0. Splits differ in
+    Steps are counted by an interpreter, not timed. The slow function itself earns 0. From level 7 on, one
+    function gives the values of 2 to 5, by name. Splits differ in
     the function's numbers.
     """
 
     id: ClassVar[str] = "verigym/code/faster-v0"
     verifier_id: ClassVar[str] = "code/cost"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
-        functions = LEVELS[level]
-        while True:
-            one = functions[int(rng.integers(len(functions)))]
-            numbers = {
-                name: int(rng.integers(low, high + 1)) for name, (low, high) in one.draws.items()
-            }
-            # The function and its numbers decide the split, not the hidden calls.
-            essence = [one.name, numbers]
-            if self.wants(essence):
-                break
-        slow, fast = one.program("slow", numbers), one.program("fast", numbers)
-        prompt = _PROMPT.format(says=one.says, takes=one.takes, program=slow)
+        parts: list[Part] = []
+        for functions in _SLOTS[level]:
+            taken = {part.one.name for part in parts}
+            left = [one for one in functions if one.name not in taken]
+            parts.append(draw_part(rng, left, self.wants))
+        whole = parts[0].described(rng) if len(parts) == 1 else _join(rng, parts)
         return Ask(
-            prompt=prompt.replace(one.says, filled(one.says, numbers), 1),
+            prompt=_PROMPT.format(says=whole.says, takes=whole.takes, program=whole.slow),
             answer="",
-            steps=_WORK[level] + fast.count("\n"),
+            steps=_WORK[level] + whole.fast.count("\n"),
             reference={
-                "function": one.name,
-                "slow": slow,
-                "fast": fast,
-                "calls": one.calls(rng, numbers),
-                "numbers": numbers,
+                "function": whole.name,
+                "slow": whole.slow,
+                "fast": whole.fast,
+                "calls": whole.calls,
+                "numbers": whole.numbers,
             },
-            tags=("code", one.name),
-            essence=essence,
+            tags=("code", *(part.one.name for part in parts)),
+            # The function and its numbers decide the split, not the hidden calls. All parts lie in one split.
+            essence=[parts[0].one.name, parts[0].numbers],
         )
+
+    @override
+    def work(self, state: Asked) -> int:
+        """Read the slow function, write the fast one, and run it by hand on the calls."""
+        desk = Desk()
+        reference: Any = state.task.reference
+        desk.write(reference["slow"])
+        fast = desk.write(reference["fast"])
+        for args in reference["calls"]:
+            desk.call(fast, reference["function"], args)
+        return desk.operations
 
     @override
     def reply(self, reference: Any) -> str:
         return f"```python\n{reference['fast']}```"
 
 
+@dataclass(frozen=True)
+class Part:
+    """A function with its numbers."""
+
+    one: Slow
+    numbers: Numbers
+
+    def described(self, rng: np.random.Generator) -> Whole:
+        """Return what is asked if this function stands alone."""
+        return Whole(
+            name=self.one.name,
+            says=filled(self.one.says, self.numbers),
+            takes=self.one.takes,
+            slow=self.one.program("slow", self.numbers),
+            fast=self.one.program("fast", self.numbers),
+            calls=self.one.calls(rng, self.numbers),
+            numbers=self.numbers,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """A function as it is asked for."""
+
+    name: str
+    says: str
+    takes: str
+    slow: str
+    fast: str
+    calls: list[list[Any]]
+    numbers: Mapping[str, Any]
+
+
+def draw_part(
+    rng: np.random.Generator, functions: Sequence[Slow], wants: Callable[[JSON], bool]
+) -> Part:
+    """Draw a function and its numbers; see `Env.wants`."""
+    while True:
+        one = functions[int(rng.integers(len(functions)))]
+        numbers = {
+            name: int(rng.integers(low, high + 1)) for name, (low, high) in one.draws.items()
+        }
+        if wants([one.name, numbers]):
+            return Part(one, numbers)
+
+
+def _join(rng: np.random.Generator, parts: Sequence[Part]) -> Whole:
+    """Return one function that gives the values of several, by the name of one."""
+    each = [part.described(rng) for part in parts]
+    says = "; ".join(f'for "{one.name}", {one.says}' for one in each)
+    takes = "; ".join(f'for "{one.name}", {one.takes}' for one in each)
+    return Whole(
+        name=_TOGETHER,
+        says=f"a value that its first argument decides: {says}",
+        takes=f"name, one of these {len(each)} texts, and args, a list of the arguments: {takes}",
+        slow=_dispatched(each, [one.slow for one in each]),
+        fast=_dispatched(each, [one.fast for one in each]),
+        calls=[[one.name, call] for one in each for call in one.calls],
+        numbers={part.one.name: part.numbers for part in parts},
+    )
+
+
+def _dispatched(each: Sequence[Whole], sources: Sequence[str]) -> str:
+    """Return a program of several functions and of one that calls the one whose name it is given."""
+    cases = []
+    for one in each:
+        args = ", ".join(f"args[{at}]" for at in range(len(one.calls[0])))
+        cases.append(f'    if name == "{one.name}":\n        return {one.name}({args})\n')
+    return "\n\n".join([*sources, f"def {_TOGETHER}(name, args):\n{''.join(cases)}"])
+
+
 # What has to be seen before anything is written: a table, an order of the work, another recursion.
-_WORK = {2: 5, 4: 10, 6: 15}
+_WORK = {level: 5 * level // 2 for level in range(1, 11)}

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import itertools
 import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from typing_extensions import override
 
+from verigym.canonical import JSON
 from verigym.envs.code import mutated_easy, mutated_hard, mutated_medium
-from verigym.envs.code.mutated import Mutated
-from verigym.question import Ask, Question
+from verigym.envs.code.mutated import Bound, Mutated
+from verigym.envs.code.traced import Desk
+from verigym.question import Ask, Asked, Question
 from verigym.verifiers.code.inputs import said
 
 LEVELS: dict[int, tuple[Mutated, ...]] = {
@@ -18,8 +24,22 @@ LEVELS: dict[int, tuple[Mutated, ...]] = {
     4: mutated_medium.FUNCTIONS,
     6: mutated_hard.FUNCTIONS,
 }
-# Wrong versions, and inputs that may be given.
-_COUNTS = {2: (3, 5), 4: (4, 6), 6: (5, 7)}
+_EASY, _MEDIUM, _HARD = LEVELS[2], LEVELS[4], LEVELS[6]
+# The functions that each part is drawn from, and the wrong versions of each.
+_SLOTS: dict[int, tuple[tuple[tuple[Mutated, ...], ...], int]] = {
+    1: ((_EASY,), 2),
+    2: ((_EASY,), 3),
+    3: ((_EASY,), 4),
+    4: ((_MEDIUM,), 4),
+    5: ((_MEDIUM,), 5),
+    6: ((_HARD,), 5),
+    7: ((_HARD, _MEDIUM), 4),
+    8: ((_HARD, _MEDIUM), 5),
+    9: ((_HARD, _HARD, _MEDIUM), 5),
+    10: ((_HARD, _HARD, _HARD, _MEDIUM), 5),
+}
+_MORE_INPUTS = 2
+_TOGETHER = "together"
 
 _PROMPT = """\
 This Python function gives {says}.
@@ -40,7 +60,8 @@ class Tests(Question):
     earns its share (`code/mutants`).
 
     Wrong versions differ from the right one on few inputs, most of them where a condition is just met: random
-    inputs tell next to none, and neither do the numbers of the program. Two more inputs are allowed than there are wrong versions. Splits differ in
+    inputs tell next to none, and neither do the numbers of the program. Two more inputs are allowed than there are wrong versions of one function.
+    From level 7 on, a function gives the values of 2, 3 or 4, and an input holds arguments for each. Splits differ in
     the function's numbers.
     """
 
@@ -48,7 +69,6 @@ class Tests(Question):
     id: ClassVar[str] = "verigym/code/tests-v0"
     verifier_id: ClassVar[str] = "code/mutants"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     chance: ClassVar[float] = 0.02
     """Success rate of random inputs within the bounds; random text earns nothing."""
     costly: ClassVar[bool] = True
@@ -56,47 +76,150 @@ class Tests(Question):
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
-        functions = LEVELS[level]
-        while True:
-            one = functions[int(rng.integers(len(functions)))]
-            numbers = {
-                name: int(rng.integers(low, high + 1)) for name, (low, high) in one.draws.items()
-            }
-            essence = [one.name, numbers]
-            if self.wants(essence):
-                break
-        count, inputs = _COUNTS[level]
-        chosen = sorted(int(n) for n in rng.permutation(len(one.changes))[:count])
-        killing: list[list[Any]] = []
-        for change in chosen:
-            call = one.telling(numbers, change)
-            if call not in killing:
-                killing.append(call)
-        program = one.program(numbers)
-        bounds = "; ".join(f"{name} is {said(bound)}" for name, bound in one.args.items())
+        slots, count = _SLOTS[level]
+        parts: list[Part] = []
+        for functions in slots:
+            taken = {part.one.name for part in parts}
+            left = [one for one in functions if one.name not in taken]
+            parts.append(_draw(rng, left, count, self.wants))
+        whole = parts[0].described() if len(parts) == 1 else _join(parts)
+        bounds = "; ".join(f"{name} is {said(bound)}" for name, bound in whole.args.items())
+        mutants = [mutant for part in parts for mutant in part.mutants(parts)]
+        inputs = count + _MORE_INPUTS
         return Ask(
             prompt=_PROMPT.format(
-                says=one.describe(numbers),
-                program=program,
+                says=whole.says,
+                program=whole.program,
                 bounds=bounds,
-                count=count,
+                count=len(mutants),
                 inputs=inputs,
             ),
             answer="",
-            steps=count * program.count("\n"),
+            steps=len(mutants) * whole.program.count("\n"),
             reference={
-                "function": one.name,
-                "program": program,
-                "mutants": [one.program(numbers, change) for change in chosen],
-                "args": list(one.args.values()),
-                "numbers": numbers,
+                "function": whole.name,
+                "program": whole.program,
+                "mutants": mutants,
+                "args": list(whole.args.values()),
+                "numbers": whole.numbers,
                 "inputs": inputs,
-                "killing": killing,
+                "killing": whole.killing,
             },
-            tags=("code", one.name),
-            essence=essence,
+            tags=("code", *(part.one.name for part in parts)),
+            # All parts lie in one split, so the first one decides.
+            essence=[parts[0].one.name, parts[0].numbers],
         )
+
+    @override
+    def work(self, state: Asked) -> int:
+        """Read the function, and run it and its wrong versions by hand on the inputs, until all are told."""
+        desk = Desk()
+        reference: Any = state.task.reference
+        right = desk.write(reference["program"])
+        left = [ast.parse(mutant) for mutant in reference["mutants"]]
+        for args in reference["killing"]:
+            value = desk.call(right, reference["function"], args)
+            left = [one for one in left if desk.call(one, reference["function"], args) == value]
+        return desk.operations
 
     @override
     def reply(self, reference: Any) -> str:
         return f"```json\n{json.dumps(reference['killing'])}\n```"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A function with its numbers, and the changes that make its wrong versions."""
+
+    one: Mutated
+    numbers: dict[str, int]
+    chosen: list[int]
+
+    def described(self) -> Whole:
+        """Return what is asked if this function stands alone."""
+        return Whole(
+            name=self.one.name,
+            says=self.one.describe(self.numbers),
+            program=self.one.program(self.numbers),
+            args=self.one.args,
+            numbers=self.numbers,
+            killing=self.killing(),
+        )
+
+    def killing(self) -> list[list[Any]]:
+        """Return calls that tell all wrong versions."""
+        calls: list[list[Any]] = []
+        for change in self.chosen:
+            call = self.one.telling(self.numbers, change)
+            if call not in calls:
+                calls.append(call)
+        return calls
+
+    def mutants(self, parts: Sequence[Part]) -> list[str]:
+        """Return the program of all `parts` with each change of this one."""
+        return [
+            _program(parts, {self.one.name: self.one.program(self.numbers, change)})
+            for change in self.chosen
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whole:
+    """A function as it is asked about."""
+
+    name: str
+    says: str
+    program: str
+    args: dict[str, Bound]
+    numbers: dict[str, Any]
+    killing: list[list[Any]]
+
+
+def _draw(
+    rng: np.random.Generator,
+    functions: Sequence[Mutated],
+    count: int,
+    wants: Callable[[JSON], bool],
+) -> Part:
+    """Draw a function, its numbers and `count` changes; see `Env.wants`."""
+    while True:
+        one = functions[int(rng.integers(len(functions)))]
+        numbers = {
+            name: int(rng.integers(low, high + 1)) for name, (low, high) in one.draws.items()
+        }
+        if wants([one.name, numbers]):
+            break
+    return Part(one, numbers, sorted(int(n) for n in rng.permutation(len(one.changes))[:count]))
+
+
+def _join(parts: Sequence[Part]) -> Whole:
+    """Return one function that gives the values of several; an input holds arguments for each of them."""
+    calls = [part.killing() for part in parts]
+    says = "; ".join(f"{part.one.name}: {part.one.describe(part.numbers)}" for part in parts)
+    return Whole(
+        name=_TOGETHER,
+        says=f"a list of the values of {len(parts)} functions: {says}",
+        program=_program(parts, {}),
+        args={name: bound for part in parts for name, bound in _args(part).items()},
+        numbers={part.one.name: part.numbers for part in parts},
+        killing=[
+            list(itertools.chain.from_iterable(own[at % len(own)] for own in calls))
+            for at in range(max(map(len, calls)))
+        ],
+    )
+
+
+def _program(parts: Sequence[Part], changed: Mapping[str, str]) -> str:
+    """Return the program of all parts, some of them changed."""
+    sources = [changed.get(part.one.name) or part.one.program(part.numbers) for part in parts]
+    if len(parts) == 1:
+        return sources[0]
+    args = [name for part in parts for name in _args(part)]
+    calls = ", ".join(f"{part.one.name}({', '.join(_args(part))})" for part in parts)
+    joined = f"def {_TOGETHER}({', '.join(args)}):\n    return [{calls}]\n"
+    return "\n\n".join([*sources, joined])
+
+
+def _args(part: Part) -> dict[str, Bound]:
+    """Return the bounds of a part's arguments, by names that no other part has."""
+    return {f"{part.one.name}_{name}": bound for name, bound in part.one.args.items()}

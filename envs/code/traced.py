@@ -35,6 +35,7 @@ _MODULES: dict[str, dict[str, Any]] = {
     "itertools": {"combinations": itertools.combinations},
     "math": {"gcd": math.gcd, "lcm": math.lcm},
 }
+_MOST_SHIFT = 1000
 _LOOKS = 2
 """Times that the same place of a program is looked at in one run."""
 _SKIPPED = (ast.Constant, ast.Name)
@@ -141,6 +142,14 @@ class Trace(Interpreter):
                 names[name] = functools.cache(self._function(node.args, node.body, names))
             case _:
                 super()._statement(node, names)
+
+    @override
+    def _binary(self, op: ast.operator, left: Any, right: Any) -> Any:
+        if isinstance(op, ast.LShift | ast.RShift) and type(left) is type(right) is int:
+            if not 0 <= right <= _MOST_SHIFT:
+                raise Unknown("this shift")
+            return left << right if isinstance(op, ast.LShift) else left >> right
+        return super()._binary(op, left, right)
 
     def _attribute(self, node: ast.Attribute, names: dict[str, Any]) -> Any:
         """A method that is handed on, such as `votes.get`."""

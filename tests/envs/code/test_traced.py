@@ -47,6 +47,35 @@ def test_functions_called_by_hand_return_what_is_wanted(level):
 
 
 @pytest.mark.parametrize("level", [1, 5, 10])
+def test_each_wrong_version_is_told_by_hand_by_some_input(level):
+    env = verigym.make("code/tests")
+    for seed in range(3):
+        reference = env.sample_task(seed, level).reference
+        name, inputs = reference["function"], reference["killing"]
+        right, *wrong = (
+            [Desk().call(ast.parse(program), name, args) for args in inputs]
+            for program in (reference["program"], *reference["mutants"])
+        )
+        assert ... not in right
+        assert right not in wrong
+        assert len(inputs) <= reference["inputs"] < len(wrong) + 3
+
+
+@pytest.mark.parametrize("level", [1, 5, 10])
+def test_fast_functions_can_be_followed_by_hand(level):
+    env = verigym.make("code/faster")
+    for seed in range(3):
+        reference = env.sample_task(seed, level).reference
+        fast = ast.parse(reference["fast"])
+        space = {}
+        exec(reference["fast"], space)
+        for args in reference["calls"]:
+            assert Desk().call(fast, reference["function"], args) == space[reference["function"]](
+                *args
+            )
+
+
+@pytest.mark.parametrize("level", [1, 5, 10])
 def test_a_value_worked_out_by_hand_is_the_reference(level):
     env = verigym.make("code/predict")
     for seed in range(3):
