@@ -11,6 +11,5 @@ UNFILLED = frozenset(
     f"verigym/{name}-v0"
     for name in [
         "code/verilog",
-        "sql/scale",
     ]
 )

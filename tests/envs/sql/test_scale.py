@@ -10,7 +10,7 @@ import pytest
 import verigym
 from verigym.envs.sql import big
 from verigym.envs.sql.big import DAYS, FIRST_DAY, PRIME, SALTS, Extent
-from verigym.envs.sql.scale import KINDS
+from verigym.envs.sql.scale_questions import KINDS
 
 ID = "sql/scale-v0"
 
@@ -52,6 +52,14 @@ def found(kind, question, c):
     years = re.findall(r"\b(20\d\d)\b", question)
     year = (c.day >= number_of(f"{years[0]}-01-01")) & (c.day <= number_of(f"{years[0]}-12-31"))
     quoted = re.findall(r"'(\w+)'", question)
+    if kind == "on_day":
+        day = number_of(re.search(r"\d{4}-\d\d-\d\d", question)[0])
+        return np.count_nonzero(c.day == day)
+    if kind == "of_kind":
+        return c.amount[year & (c.kind == quoted[0])[c.thing]].sum()
+    if kind == "busy":
+        more = int(re.search(r"above (\d+)", question)[1])
+        return np.count_nonzero((c.kind == quoted[0]) & (c.totals(year) > more))
     if kind == "counted":
         least = int(re.search(r"at least (\d+)", question)[1])
         low, high = map(number_of, re.findall(r"\d{4}-\d\d-\d\d", question))
@@ -109,6 +117,27 @@ def test_numpy_finds_the_same(level):
             value = found(kind, question, Columns(Extent(**task.reference["extent"])))
             assert str(value) == task.reference["answer"], question
     assert not missing
+
+
+PARTS = {
+    "both included": "counted",
+    "How many different": "different",
+    "in month": "summed",
+    "and whose": "joined",
+    "had at least": "frequent",
+    "days lie between": "gaps",
+}
+
+
+def test_numpy_finds_the_same_sums():
+    env = verigym.make(ID)
+    task = env.sample_task(0, 10)
+    columns = Columns(Extent(**task.reference["extent"]))
+    parts = re.findall(r"^\d\. (.*)$", task.prompt, re.MULTILINE)
+    kinds = [next(kind for words, kind in PARTS.items() if words in part) for part in parts]
+    total = sum(found(kind, part, columns) for kind, part in zip(kinds, parts, strict=True))
+    assert sorted(kinds) == sorted(PARTS.values())
+    assert str(total) == task.reference["answer"]
 
 
 @pytest.fixture
