@@ -352,6 +352,7 @@ class Held(Judge):
         self.gate.pass_through()
 
 
+@pytest.mark.slow
 def test_a_judge_over_its_deadline_is_a_fault_of_those_without_a_verdict(gate):
     plans = plan_groups(Told, range(3), env_kwargs={"verifier": Held(gate)})
     settings = replace(SETTINGS, step_deadline_s=2.0, fault_limit=1.0)

@@ -154,6 +154,7 @@ def test_a_template_that_trims_starts_a_row(parrot, counter, make_verifier):
     assert [follows(a, b) for a, b in pairwise(turns)] == [False, True]
 
 
+@pytest.mark.slow
 @settings(
     max_examples=60,
     deadline=None,

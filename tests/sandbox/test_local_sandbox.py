@@ -622,7 +622,13 @@ LocalSandbox().run(job)
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number",
+    [
+        signal.SIGKILL,
+        *(pytest.param(n, marks=pytest.mark.slow) for n in (signal.SIGINT, signal.SIGTERM)),
+    ],
+)
 def test_nothing_outlives_the_caller(marker, number, temp):
     source = marking(marker) + "import time; time.sleep(1000)"
     # -P: the folder `sandbox` beside us must not shadow anything.

@@ -45,6 +45,7 @@ def test_keys_are_found_twice_however_they_are_written():
         assert not has_duplicates(data), data
 
 
+@pytest.mark.slow
 def test_the_quick_look_agrees_with_a_plain_reader():
     rng = random.Random(1)
     keys = ["a", "b", '":', "\\", '\\":', "x :", "é", '":"', "\n:", ""]

@@ -119,6 +119,7 @@ def test_not_without_keys_either():
         assert listener.count == 0
 
 
+@pytest.mark.slow
 def test_a_named_engine_is_used_and_its_rows_are_not_shown(postgres):
     postgres.psql("CREATE ROLE named LOGIN")
     url = postgres.url(role="named")

@@ -47,7 +47,9 @@ def assert_end(fds):
         assert select.select([fd], [], [], LONG_S)[0], "a process still runs"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
+)
 def test_it_says_where_it_listens_and_stops_cleanly(number):
     command = [*SERVE, "--port", "0", "--json", "--verifiers", "math", "--workers", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -137,6 +139,7 @@ def test_it_stops_when_its_owner_is_killed():
             assert_end(fds)
 
 
+@pytest.mark.slow
 def test_a_service_that_does_not_start_is_an_error(tmp_path):
     with (
         open(tmp_path / "log", "wb") as log,
@@ -147,6 +150,7 @@ def test_a_service_that_does_not_start_is_an_error(tmp_path):
     assert b"no verifier matches" in (tmp_path / "log").read_bytes()
 
 
+@pytest.mark.slow
 def test_a_key_is_passed_on():
     with (
         ServerProcess(verifiers=["math"], workers=1, key="sesame") as server,

@@ -124,6 +124,7 @@ def collector():
     server.server_close()
 
 
+@pytest.mark.slow
 def test_a_real_service_sends_its_traces_to_a_collector(collector):
     url, arrived = collector
     env = {"OTEL_EXPORTER_OTLP_ENDPOINT": url, "OTEL_SERVICE_NAME": "judge-7"}

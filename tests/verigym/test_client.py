@@ -23,12 +23,6 @@ TASK = Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d", reference=["
 PICKY = "unruly/picky"
 
 
-@pytest.fixture(scope="module")
-def service(plugin_folder):
-    with ServerProcess(workers=2, env={"PYTHONPATH": str(plugin_folder)}) as server:
-        yield server
-
-
 @contextlib.contextmanager
 def talking(reply, *, keep_open=False):
     """The URL of a server that answers every connection with the bytes `reply`; counts them."""
@@ -208,8 +202,8 @@ def test_a_hang_in_the_verifier_is_a_timeout_with_the_digest(service):
     assert verdict.digest == there.digest(TASK, {"do": "hang"})
 
 
-def test_a_killed_service_is_infra_and_back_when_it_is_back(plugin_folder):
-    with ServerProcess(workers=1, env={"PYTHONPATH": str(plugin_folder)}) as server:
+def test_a_killed_service_is_infra_and_back_when_it_is_back():
+    with ServerProcess(verifiers=["math"], workers=1) as server:
         env = verigym.make("countdown", verifier=server.url)
         env.reset(seed=3)
         before = env.state_key()

@@ -13,22 +13,11 @@ import pytest
 import verigym
 from verigym import RequestError, Status, Task, VerifierFault
 from verigym.client import AsyncClient, Client
-from verigym.server.process import ServerProcess
 from verigym.service import Failed, Refused, read_answer
 
 TASK = Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d", reference=["secret", 7])
 PICKY = "unruly/picky"
 RIGHT = ["secret", 7]
-
-
-@pytest.fixture(scope="module")
-def service(plugin_folder, tmp_path_factory):
-    env = {
-        "PYTHONPATH": str(plugin_folder),
-        "XDG_STATE_HOME": str(tmp_path_factory.mktemp("state")),
-    }
-    with ServerProcess(workers=2, envs=["games", "math"], env=env) as server:
-        yield server
 
 
 @pytest.fixture

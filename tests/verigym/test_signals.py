@@ -53,7 +53,15 @@ def _without_threads(said: str) -> str:
     return re.sub(r"\b[0-9a-f]{16}\b", lambda match: f"{int(match[0], 16) & kept:016x}", said)
 
 
-@pytest.mark.parametrize("names", [BACKGROUND, ("HUP",), EVERYTHING], ids=" ".join)
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(BACKGROUND, marks=pytest.mark.slow),
+        pytest.param(("HUP",), marks=pytest.mark.slow),
+        EVERYTHING,
+    ],
+    ids=" ".join,
+)
 def test_programs_and_sessions_hear_signals(names: tuple[str, ...]) -> None:
     done = subprocess.run(
         deaf((*PYTHON, PROGRAMS), names),

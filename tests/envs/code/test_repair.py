@@ -45,6 +45,7 @@ def executed(program, stdin, monkeypatch):
     return out.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_interpreter_agrees_with_python_on_programs_and_their_mutants(name, monkeypatch):
     family, rng = FAMILIES[name], np.random.default_rng(7)

@@ -194,6 +194,7 @@ def test_matrices():
             assert set(a.eigenvals()) == set(numbers(answer))
 
 
+@pytest.mark.slow
 def test_calculus():
     for text, kind, answer in questions("calculus"):
         if kind == "slope":
@@ -215,6 +216,7 @@ def test_calculus():
             assert read(answer).subs(x, 0) == sympy.Rational(start)
 
 
+@pytest.mark.slow
 def test_geometry():
     for text, kind, answer in questions("geometry"):
         p = points(text)

@@ -62,6 +62,7 @@ def test_the_environment_takes_at_most_30_lines(made):
     assert len((made / "word-sums" / "word_sums.py").read_text().splitlines()) <= 30
 
 
+@pytest.mark.slow
 def test_it_is_checked_green_and_plays(made):
     done = verigym("check", "word-sums", "--seeds", "24", "--json", cwd=made, path=made / "site")
     assert done.returncode == 0, done.stderr + done.stdout

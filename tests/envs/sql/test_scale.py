@@ -102,7 +102,9 @@ def found(kind, question, c):
     return order[place - 1] + 1
 
 
-@pytest.mark.parametrize("level", KINDS)
+@pytest.mark.parametrize(
+    "level", [pytest.param(n, marks=pytest.mark.slow if n > 1 else ()) for n in KINDS]
+)
 def test_numpy_finds_the_same(level):
     env = verigym.make(ID)
     missing = {kind.__name__ for kind in KINDS[level]}

@@ -37,6 +37,7 @@ def test_the_words_alone_say_which_query_is_asked_for(level):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.name)
 def test_the_query_of_a_twin_earns_nothing(kind):
     verifier = verigym.make("sql/questions-v0").verifier

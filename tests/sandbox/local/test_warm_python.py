@@ -220,6 +220,7 @@ def test_packages_beside_those_of_science_are_not_there(sandbox):
         assert "ModuleNotFoundError" in outcome(sandbox, f"import {name}", env=FRESH)[4]
 
 
+@pytest.mark.slow
 def test_nothing_tells_where_things_lie_on_the_host(sandbox):
     source = (
         "import sys, os, gc\n"

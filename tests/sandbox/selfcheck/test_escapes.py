@@ -20,8 +20,8 @@ from verigym.sandbox.selfcheck.run import selfcheck
 
 OPTIONS = {"local": {"max_jobs": 2}}
 HALVES = 2 if os.geteuid() == 0 else 1
-# Quick ones, of several kinds; every one is among the slow tests.
-QUICK = ("read_secrets", "inherited_fds", "forged_reports", "output_link")
+# Two quick ones, of different kinds; every one is among the slow tests.
+QUICK = ("read_secrets", "forged_reports")
 
 
 def bad(report: dict[str, Any]) -> list[str]:

@@ -111,6 +111,7 @@ def test_a_hung_step_is_killed_at_its_deadline_and_no_other_session_notices(stag
     assert again.json()["observation"] == "1 a"
 
 
+@pytest.mark.slow
 def test_slow_steps_do_not_hold_up_the_rest(stage):
     async def main(app, http):
         slow = [(await stage.begin(http))["session"] for _ in range(6)]

@@ -19,6 +19,7 @@ def task(reference):
     return general_task({"reference": reference}, "t")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("params", [{}, {"partial": True}, {"run_all": True}])
 def test_a_program_that_is_slow_in_each_test_is_no_timeout_of_the_verifier(params):
     with VerifierPool(1, timeout_s=10.0) as pool:

@@ -83,6 +83,7 @@ def test_threads_may_call_it():
     assert found == [1.0] * 4
 
 
+@pytest.mark.slow
 def test_it_runs_in_the_pool():
     with VerifierPool(1) as pool:
         assert pool.verify("math/math-verify", task("1/2"), "0.5").score == 1.0

@@ -64,6 +64,7 @@ def test_a_reference_that_is_nested_too_deeply_is_a_fault_of_the_task(task_of, q
     assert "the reference query cannot be used" in verdict.evidence, verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [

@@ -56,6 +56,7 @@ WRAPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REFERENCES)
 def test_no_wrapping_makes_a_wrong_query_right_or_a_fault(task_of, name):
     reference, wrong = REFERENCES[name]

@@ -190,7 +190,10 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow if "megabyte" in n else ()) for n in HOSTILE],
+)
 def test_hostile_input_ends_at_once_with_a_verdict(name):
     # Quadratic work on a megabyte would run into the test's own time limit.
     reply, reason = HOSTILE[name]

@@ -59,6 +59,7 @@ def goals_for(world):
     return goals, final
 
 
+@pytest.mark.slow
 @given(WORLDS, st.randoms(use_true_random=False))
 def test_what_meets_the_goals_is_right_in_every_form_and_order(world, random):
     goals, final = goals_for(world)

@@ -81,6 +81,7 @@ def test_a_world_that_changed_is_told(stored, tmp_path):
     assert (found["n_verdicts"], found["flips"]) == (1, 0)
 
 
+@pytest.mark.slow
 def test_it_goes_on_where_it_was_stopped(stored, tmp_path, monkeypatch):
     out = tmp_path / "deep" / "regraded.jsonl"
     whole = report(stored, "--out", out)
