@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import msgspec
 
 from verigym import __version__
 from verigym.agents.chat import Conversation, Encoding, Prompt
 from verigym.agents.envpool import EnvPool
 from verigym.agents.plan import Plan
 from verigym.agents.policy import Completion, Policy, Request
+from verigym.canonical import to_json
 from verigym.env import Env, Move
 from verigym.episode import Episode, Turn
 from verigym.errors import PolicyError, RequestError
 from verigym.moves import can_propose
+from verigym.registry import described_files
 from verigym.verdict import Verdict
 
 
@@ -117,8 +121,24 @@ def new_live(plan: Plan, index: int, cohort: Cohort, policy: Policy) -> Live:
             "policy": policy.name,
             "policy_version": str(getattr(policy, "version", 0)),
         },
+        env_kwargs=_recorded(plan.env_kwargs),
     )
     return Live(plan=plan, index=index, cohort=cohort, episode=episode)
+
+
+def _recorded(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the arguments that decide the world; None if one of them is not plain data.
+
+    The verifier does not: equal ids, versions and parameters give equal verdicts wherever they run.
+    """
+    chosen = {
+        name: value for name, value in arguments.items() if name != "verifier" and value is not None
+    }
+    try:
+        plain: dict[str, Any] = msgspec.json.decode(to_json(chosen))
+    except RequestError:
+        return None
+    return plain
 
 
 def start(plan: Plan, pool: EnvPool) -> Started:
@@ -153,7 +173,10 @@ def begin(live: Live, started: Started) -> None:
     episode.task_id = env.task.id
     episode.difficulty = env.task.difficulty
     episode.split = env.task.split
+    episode.tags = list(env.task.tags)
     episode.versions.update(env=env.id, verifier=started.verifier)
+    if (file := described_files.get(env.id)) is not None:
+        episode.versions["env_file"] = file
 
 
 def joins_batches(env: Env[Any]) -> bool:
@@ -216,6 +239,8 @@ def advance(live: Live, stepped: Stepped) -> Turn:
         response_ids=answer.response_ids,
         logprobs=answer.logprobs,
         mask=answer.mask,
+        prompt_tokens=len(answer.prompt_ids) or answer.prompt_tokens,
+        response_tokens=len(answer.response_ids) or answer.response_tokens,
         policy_version=answer.policy_version,
         verdict=verdict if isinstance(verdict, Verdict) else None,
         generate_s=answer.generate_s,
@@ -223,7 +248,7 @@ def advance(live: Live, stepped: Stepped) -> Turn:
         verify_s=stepped.verify_s,
     )
     live.episode.turns.append(turn)
-    live.shown = stepped.shown
+    live.shown = live.episode.final_observation = stepped.shown
     live.state_key = stepped.info["state_key"]
     talk.observations.append(stepped.shown)
     talk.legal_actions = stepped.info["legal_actions"]

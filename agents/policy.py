@@ -32,8 +32,8 @@ class Completion:
     """A policy's answer to one request.
 
     `response_ids` [L], `logprobs` [L] (nats, under the distribution sampled from) and `mask` [L] (1
-    on sampled tokens, the end token included) are empty if the policy has no tokens.
-    `finish_reason` is `stop`, or `length` if a limit cut the answer. `generate_s` is this request's
+    on sampled tokens, the end token included) are empty if the policy has no tokens. `prompt_tokens` and
+    `response_tokens` are what a model server counted, None if it did not say. `finish_reason` is `stop`, or `length` if a limit cut the answer. `generate_s` is this request's
     share of its batch's seconds, so that sums over requests are correct.
     """
 
@@ -42,6 +42,8 @@ class Completion:
     response_ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     mask: list[int] = field(default_factory=list)
+    prompt_tokens: int | None = None
+    response_tokens: int | None = None
     finish_reason: Literal["stop", "length"] = "stop"
     policy_version: int = 0
     generate_s: float = 0.0

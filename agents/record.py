@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from verigym.episode import Episode
 from verigym.errors import RequestError
 from verigym.verifiers.audit.intervals import wilson
 
-__all__ = ["append_episodes", "read_episodes", "summarise", "wilson"]
+__all__ = ["append_episodes", "iterate_episodes", "read_episodes", "summarise", "wilson"]
 
 _log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ def append_episodes(path: str | Path, episodes: Iterable[Episode]) -> None:
     """Append to `path`, all or nothing; the folder is created if it is missing.
 
     A torn last line from an earlier crash is cut off first. If the disk is full, the file is restored and
-    OSError is raised. One writer at a time.
+    OSError is raised, which names it. One writer at a time.
     """
     path = Path(path)
     data = b"".join(episode.to_json() + b"\n" for episode in episodes)
@@ -34,9 +34,10 @@ def append_episodes(path: str | Path, episodes: Iterable[Episode]) -> None:
             while left:
                 left = left[file.write(left) :]
             os.fsync(file.fileno())
-        except OSError:
+        except OSError as error:
             os.ftruncate(file.fileno(), size)
-            raise
+            # Writing to an open file does not name it.
+            raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _whole(fd: int, path: Path) -> int:
@@ -62,23 +63,30 @@ def read_episodes(path: str | Path) -> list[Episode]:
     A torn last line, left by a crash during a write, is skipped with a logged warning. Raises
     RequestError if any other line is not an episode.
     """
+    return list(iterate_episodes(path))
+
+
+def iterate_episodes(path: str | Path) -> Iterator[Episode]:
+    """Yield the episodes in `path` one at a time, for files larger than memory; else `read_episodes`."""
     path = Path(path)
     try:
-        lines = path.read_bytes().split(b"\n")
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.endswith(b"\n"):
+                    _log.warning(
+                        "%s: the last line (%d, %d bytes) is torn, left out",
+                        path,
+                        number,
+                        len(line),
+                    )
+                    return
+                try:
+                    episode = Episode.from_json(line)
+                except (RequestError, ValueError) as error:
+                    raise RequestError(f"{path}, line {number}: {error}") from error
+                yield episode
     except OSError as error:
         raise RequestError(f"episodes cannot be read from {path}: {error}") from error
-    last = lines.pop()
-    episodes = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            episodes.append(Episode.from_json(line))
-        except (RequestError, ValueError) as error:
-            raise RequestError(f"{path}, line {number}: {error}") from error
-    if last:
-        _log.warning(
-            "%s: the last line (%d, %d bytes) is torn, left out", path, len(lines) + 1, len(last)
-        )
-    return episodes
 
 
 def summarise(episodes: Sequence[Episode]) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """Regrades stored episodes with another version or other parameters of their verifier.
 
-The environment is made again from the episode's record (id, seed, difficulty, split) and the recorded
-actions are played: each move is proposed, committed with the recorded verdict, so that the replay follows
-the recorded trajectory, and judged anew. An episode that cannot be replayed (another version of the
-environment, a missing task file) is reported as `unplayable`, neither a flip nor a fault.
+The environment is made again from the episode's record (`replay.make_world`) and the recorded actions are
+played: each move is proposed, committed with the recorded verdict, so that the replay follows the recorded
+trajectory, and judged anew. An episode that cannot be replayed (another version of the environment, a missing
+task file) is reported as `unplayable`, neither a flip nor a fault. `replay.replay` proves that nothing differs.
 """
 
 from __future__ import annotations
@@ -12,12 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from verigym.agents.replay import make_world
 from verigym.env import Env, Move
 from verigym.episode import Episode
-from verigym.errors import RequestError, TaskError, VerigymError
+from verigym.errors import RequestError, TaskError
 from verigym.judge import Judge
-from verigym.making import make
-from verigym.registry import make_verifier
 from verigym.verdict import Verdict, VerifierFault
 
 
@@ -51,11 +50,10 @@ class Regraded:
 
 
 class Regrader:
-    """Regrades episodes; `verifier_of` returns the verifier for an environment's `verifier_id`."""
+    """Regrades episodes; `judge_for` returns the judge to ask in place of an environment's own."""
 
-    def __init__(self, verifier_of: Callable[[str], Judge] = make_verifier) -> None:
-        self._verifier_of = verifier_of
-        self._verifiers: dict[str, Judge] = {}
+    def __init__(self, judge_for: Callable[[Judge], Judge] = lambda own: own) -> None:
+        self._judge_for = judge_for
 
     def regrade(self, episode: Episode) -> list[Regraded]:
         """Return old and new verdicts of an episode in order; none for a faulted episode.
@@ -68,19 +66,13 @@ class Regrader:
         try:
             judged = _play(env, episode)
             items = [(move.task, move.submission) for _, _, move in judged]
-            verdicts = self._for(env).verify_batch(items)
+            verdicts = self._judge_for(env.verifier).verify_batch(items)
         finally:
             env.close()
         return [
             Regraded(episode=episode.id, env_id=episode.env_id, turn=number, old=old, new=new)
             for (number, old, _), new in zip(judged, verdicts, strict=True)
         ]
-
-    def _for(self, env: Env[Any]) -> Judge:
-        name = env.verifier_id
-        if name not in self._verifiers:
-            self._verifiers[name] = self._verifier_of(name)
-        return self._verifiers[name]
 
 
 def judged_moves(episode: Episode) -> list[tuple[int, Verdict, Move[Any]]]:
@@ -96,19 +88,7 @@ def judged_moves(episode: Episode) -> list[tuple[int, Verdict, Move[Any]]]:
 
 
 def _world(episode: Episode) -> Env[Any]:
-    n = len(episode.turns)
-    # One that ended by its own rules must not be cut short here; a limit cuts where it did.
-    limit = n if episode.status == "truncated" else n + 1
-    try:
-        env = make(episode.env_id, max_turns=limit)
-    except RequestError as error:
-        raise TaskError(f"environment {episode.env_id} cannot be made: {error}") from error
-    try:
-        options = {"difficulty": episode.difficulty, "split": episode.split}
-        _, info = env.reset(seed=episode.seed, options=options)
-    except (VerigymError, ValueError) as error:
-        env.close()
-        raise TaskError(f"the task cannot be made again: {error}") from error
+    env, _, info = make_world(episode)
     if info["task_id"] != episode.task_id or info["state_key"] != episode.turns[0].state_key:
         env.close()
         raise TaskError(

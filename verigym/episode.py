@@ -20,7 +20,8 @@ class Turn:
     nats under the sampling distribution and `mask` [L], 1 where the policy sampled the token and 0
     where it was forced. Policies without tokens leave the four empty. `state_key` and `observation`
     are of the state in which the action was chosen. `verify_s` is the part of `step_s` that the
-    verifier took.
+    verifier took. `prompt_tokens` and `response_tokens` are counts for the bill, None if nobody counted:
+    a model server may count tokens and not give their ids.
     """
 
     observation: str
@@ -33,6 +34,8 @@ class Turn:
     response_ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     mask: list[int] = field(default_factory=list)
+    prompt_tokens: int | None = None
+    response_tokens: int | None = None
     policy_version: int = 0
     verdict: Verdict | None = None
     generate_s: float = 0.0
@@ -60,7 +63,9 @@ class Episode:
     """One play of one task. `status` is `done`, `truncated` (a limit ended it) or `fault`.
 
     Members of a group share `group_id` and start in the identical state. A faulted episode carries
-    `fault` and stays out of every statistic.
+    `fault` and stays out of every statistic. `tags` are the task's. `env_kwargs` are the arguments that the
+    environment was made with, without its verifier; None in records older than the field.
+    `final_observation` is that of the state after the last turn, None if there was none.
     """
 
     id: str
@@ -75,6 +80,9 @@ class Episode:
     turns: list[Turn] = field(default_factory=list)
     policy: str = ""
     versions: dict[str, str] = field(default_factory=dict)
+    tags: list[str] = field(default_factory=list)
+    env_kwargs: dict[str, Any] | None = None
+    final_observation: str | None = None
     retries: int = 0
 
     def __post_init__(self) -> None:

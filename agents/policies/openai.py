@@ -151,12 +151,15 @@ class OpenAIPolicy:
         if not isinstance(text, str):
             raise PolicyError(f"{self.base_url} sent content that is not text: {str(text)[:200]}")
         prompt_ids, response_ids, logprobs = _tokens(reply, choice)
+        usage = getattr(reply, "usage", None)
         return Completion(
             text=text,
             prompt_ids=prompt_ids,
             response_ids=response_ids,
             logprobs=logprobs,
             mask=[1] * len(response_ids),
+            prompt_tokens=_count(getattr(usage, "prompt_tokens", None)),
+            response_tokens=_count(getattr(usage, "completion_tokens", None)),
             finish_reason="length" if finish == "length" else "stop",
             policy_version=self.version,
             generate_s=generate_s,
@@ -187,6 +190,10 @@ def _tokens(reply: Any, choice: Any) -> tuple[list[int], list[int], list[float]]
     if not len(logprobs) == len(content) == len(response_ids):
         return [], [], []
     return prompt_ids, response_ids, logprobs
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and value >= 0 else None
 
 
 def _is_logprob(value: Any) -> TypeGuard[float]:

@@ -123,6 +123,20 @@ def test_a_request_carries_what_was_asked_for(server, policy):
     assert policy.name == "openai:some/model"
 
 
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        ({"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14}, (11, 3)),
+        ({"prompt_tokens": "many", "completion_tokens": -1, "total_tokens": 0}, (None, None)),
+        (None, (None, None)),
+    ],
+)
+def test_the_servers_token_counts_are_kept(server, policy, usage, counts):
+    server.answer = lambda _: (200, {**body(), "usage": usage})
+    made = policy.complete([ASK])[0]
+    assert (made.prompt_tokens, made.response_tokens) == counts
+
+
 def test_token_ids_and_log_probabilities_are_kept_where_both_are_given(server):
     policy = OpenAIPolicy("m", server.url, token_ids=True)
     server.answer = lambda _: (

@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 
 
-def wilson(successes: int, n: int, z: float = 1.959964) -> tuple[float, float]:
+def wilson(successes: float, n: float, z: float = 1.959964) -> tuple[float, float]:
     """Wilson's interval for a proportion; z is the normal quantile, 95 % by default.
+
+    `n` need not be whole: trials that are not independent count as fewer.
 
     Source: E. B. Wilson 1927, "Probable inference, the law of succession, and statistical inference".
     """

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from verigym.cli import console
+from verigym.cli.choose import choose_envs
 from verigym.errors import RequestError, suggestion
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def check(
         if name not in by_name:
             raise RequestError(f"unknown law {name!r}; {suggestion(name, by_name)}")
     chosen = [name for name in by_name if not only or name in only]
-    reports = _check_all(_chosen_ids(ids or [], every), seeds, chosen, jobs, quiet=as_json)
+    reports = _check_all(_all_or(ids or [], every), seeds, chosen, jobs, quiet=as_json)
     made = [card(report) for report in reports]
     if cards is not None:
         cards.mkdir(parents=True, exist_ok=True)
@@ -74,31 +74,16 @@ def check(
         raise typer.Exit(console.MACHINE if all(one.machine for one in broken) else console.BELOW)
 
 
-def _chosen_ids(asked: list[str], every: bool) -> list[str]:
-    from verigym.doors import need_library
-    from verigym.registry import list_doors, list_envs, resolve
+def _all_or(asked: list[str], every: bool) -> list[str]:
+    from verigym.registry import list_envs
 
-    known = list(list_envs())
     if every:
-        return known
+        return list(list_envs())
     if not asked:
         raise RequestError(
             "no environment was named; give some ids, or --all for every installed one"
         )
-    found: list[str] = []
-    for name in asked:
-        if any(sign in name for sign in "*?["):
-            full = name if name.startswith("verigym/") else f"verigym/{name}"
-            matching = [one for one in (*known, *list_doors()) if fnmatchcase(one, full)]
-            if not matching:
-                for closed in list_doors(installed=False):
-                    if fnmatchcase(closed, full):
-                        need_library(closed)
-                raise RequestError(f"no environment matches {name!r}; `verigym list` shows them")
-            found += matching
-        else:
-            found.append(resolve(name))
-    return list(dict.fromkeys(found))
+    return list(choose_envs(asked))
 
 
 def _check_all(

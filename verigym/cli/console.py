@@ -3,7 +3,7 @@
 Exit codes, the same for every command (docs/cli.md):
 
     0    success
-    1    internal error; a traceback is shown
+    1    internal error, with a traceback; or `verigym replay` found a difference
     2    invalid request or task: unknown id, bad option, bad configuration, missing extra
     3    machine or service failure: verifier or model server down, disk full, too many faults
     4    failed check: `verigym run --fail-below`, an attack that escaped in
@@ -25,6 +25,7 @@ from verigym.canonical import JSON, to_json
 from verigym.printable import escape_controls, printable
 
 DONE: Final = 0
+DIFFERENT: Final = 1
 REQUEST: Final = 2
 MACHINE: Final = 3
 BELOW: Final = 4

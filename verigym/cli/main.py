@@ -9,14 +9,18 @@ import typer
 
 from verigym.cli.audit import audit
 from verigym.cli.check import check
+from verigym.cli.compare import compare
 from verigym.cli.dataset import dataset
+from verigym.cli.eval import eval_
 from verigym.cli.group import Group
 from verigym.cli.keys import app as keys
+from verigym.cli.leaderboard import leaderboard
 from verigym.cli.levels import levels
 from verigym.cli.list import list_
 from verigym.cli.new import new
 from verigym.cli.play import play
 from verigym.cli.regrade import regrade
+from verigym.cli.replay import replay
 from verigym.cli.report import report
 from verigym.cli.run import run as run_
 from verigym.cli.sandbox import app as sandbox
@@ -33,13 +37,14 @@ _EPILOG = """\
   [cyan]verigym play keydoor[/cyan]                              [dim]play one yourself[/dim]
   [cyan]verigym check keydoor[/cyan]                             [dim]check an environment[/dim]
   [cyan]verigym run keydoor --policy oracle -n 5 --json[/cyan]   [dim]measure a policy[/dim]
+  [cyan]verigym eval 'math/*' -p oracle -n 50[/cyan]             [dim]measure it on several[/dim]
   [cyan]verigym train config.toml[/cyan]                         [dim]train one[/dim]
   [cyan]verigym report runs/keydoor --open[/cyan]                [dim]see the results[/dim]
   [cyan]verigym sandbox doctor[/cyan]                            [dim]show the sandbox's layers[/dim]
 
 \b
 [bold]Exit codes[/bold]
-  0 success, 1 internal error, 2 invalid request, 3 machine or service failure,
+  0 success, 1 internal error (or a replay that differs), 2 invalid request, 3 machine or service failure,
   4 failed check (--fail-below, --fail-above, sandbox escape, failed program),
   130 interrupted
 """
@@ -80,6 +85,16 @@ app.command(
     "run",
     epilog="[dim]verigym run keydoor --policy oracle -n 5 --json | jq .success_rate[/dim]",
 )(run_)
+app.command("eval", epilog="[dim]verigym eval 'math/*' --policy hf:./my-model -n 200 -k 8[/dim]")(
+    eval_
+)
+app.command("compare", epilog="[dim]verigym compare runs/eval/before runs/eval/after[/dim]")(
+    compare
+)
+app.command("leaderboard", epilog="[dim]verigym leaderboard runs/eval --out leaderboard[/dim]")(
+    leaderboard
+)
+app.command("replay", epilog="[dim]verigym replay runs/eval/one && echo reproduced[/dim]")(replay)
 app.command(
     "dataset", epilog="[dim]verigym dataset questions.toml && verigym play questions.toml[/dim]"
 )(dataset)

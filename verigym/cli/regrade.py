@@ -25,7 +25,10 @@ _SHOWN = 40
 def regrade(
     episodes: Annotated[
         Path,
-        typer.Argument(metavar="EPISODES.jsonl", help="Episodes written by `verigym run --out`."),
+        typer.Argument(
+            metavar="EPISODES.jsonl",
+            help="File of `verigym run --out`, or folder of `verigym eval`.",
+        ),
     ],
     verifier: Annotated[
         str | None,
@@ -61,14 +64,16 @@ def regrade(
     """Replay stored episodes, judge them with another verifier or parameters, and list the flips."""
     from verigym.agents.record import read_episodes
     from verigym.agents.regrade import Regrader
+    from verigym.agents.replay import once_per_judge
+    from verigym.agents.scores import EPISODES
     from verigym.verifiers.pool import VerifierPool
 
-    stored = read_episodes(episodes)
+    stored = read_episodes(episodes / EPISODES if episodes.is_dir() else episodes)
     params = read_params(param or [])
     head = {"episodes": str(episodes), "verifier": verifier, "params": params}
     rows = _done(out, head) if out is not None else {}
     with VerifierPool(1, timeout_s=timeout_s) as pool, Bar(str(episodes), len(stored)) as bar:
-        regrader = Regrader(_maker(pool, verifier, params, timeout_s))
+        regrader = Regrader(once_per_judge(_judge_for(pool, verifier, params, timeout_s)))
         for place, episode in enumerate(stored):
             if place not in rows:
                 rows[place] = _row(regrader, place, episode)
@@ -84,18 +89,25 @@ def regrade(
         raise typer.Exit(console.BELOW)
 
 
-def _maker(
+def _judge_for(
     pool: VerifierPool, verifier: str | None, params: dict[str, Any], timeout_s: float
-) -> Callable[[str], Judge]:
-    """Return a function from an environment's own verifier id to the judge to use instead."""
+) -> Callable[[Judge], Judge]:
+    """Return a function from an environment's own judge to the one to ask instead.
+
+    The environment's parameters stay, unless `params` sets them or the verifier is another one.
+    """
     from verigym.client import RemoteVerifier
     from verigym.verifiers.audit.cases import resolve_verifier
     from verigym.verifiers.pooled import Pooled
 
     if verifier is not None and "://" in verifier:
-        return lambda own: RemoteVerifier(verifier, own, params=params, timeout_s=timeout_s)
-    chosen = resolve_verifier(verifier) if verifier is not None else None
-    return lambda own: Pooled(pool, chosen or own, params)
+        return lambda own: RemoteVerifier(
+            verifier, own.id, params={**own.params, **params}, timeout_s=timeout_s
+        )
+    if verifier is not None:
+        chosen = resolve_verifier(verifier)
+        return lambda own: Pooled(pool, chosen, params)
+    return lambda own: Pooled(pool, own.id, {**own.params, **params})
 
 
 def _row(regrader: Regrader, place: int, episode: Episode) -> dict[str, Any]:

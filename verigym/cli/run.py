@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from verigym.cli import console
+from verigym.cli import console, options
+from verigym.cli.faults import stop_if_faulted
+from verigym.cli.progress import EpisodeBar
 from verigym.errors import RequestError
-from verigym.missing import REASON
 
 if TYPE_CHECKING:
     from verigym.episode import Episode
-
-_FAULT_LIMIT = 0.5
 
 
 def run(
@@ -26,14 +24,7 @@ def run(
         str,
         typer.Argument(metavar="ID", help="Environment id; short ids work: keydoor, countdown."),
     ],
-    policy: Annotated[
-        str,
-        typer.Option(
-            "--policy",
-            "-p",
-            help="Policy: oracle, random, scripted:FILE, hf:FOLDER or openai:MODEL@URL.",
-        ),
-    ] = "oracle",
+    policy: options.Policy = "oracle",
     episodes: Annotated[
         int, typer.Option("--episodes", "-n", min=1, help="Number of episodes.")
     ] = 10,
@@ -43,25 +34,15 @@ def run(
             "--difficulty", "-d", help="Level (1 to 10) or name. Default: the first name."
         ),
     ] = None,
-    split: Annotated[
-        str, typer.Option("--split", help="Split to draw tasks from: train, validation or test.")
-    ] = "test",
+    split: options.Split = "test",
     seed: Annotated[
         int,
         typer.Option(
             "--seed", "-s", min=0, help="Seed of the first episode; each further one adds 1."
         ),
     ] = 0,
-    max_turns: Annotated[
-        int | None,
-        typer.Option("--max-turns", help="Maximum number of turns. Default: the task's own limit."),
-    ] = None,
-    verifier: Annotated[
-        str | None,
-        typer.Option(
-            "--verifier", metavar="URL", help="Judge with the verifier service at this URL."
-        ),
-    ] = None,
+    max_turns: options.MaxTurns = None,
+    verifier: options.VerifierUrl = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="JSON Lines file to write the episodes to."),
@@ -76,34 +57,11 @@ def run(
             "--fail-below", min=0, max=1, help="Exit with code 4 if the success rate is lower."
         ),
     ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            "--temperature", min=0, help="Sampling temperature of hf and openai policies."
-        ),
-    ] = None,
-    max_new_tokens: Annotated[
-        int | None,
-        typer.Option(
-            "--max-new-tokens", min=1, help="Maximum number of tokens per turn, for hf and openai."
-        ),
-    ] = None,
-    tools: Annotated[
-        bool,
-        typer.Option(
-            "--tools", help="Offer the environment's tools through the chat API, for openai."
-        ),
-    ] = False,
-    history: Annotated[
-        int,
-        typer.Option("--history", min=0, help="Number of earlier turns to repeat in each prompt."),
-    ] = 2,
-    patience_s: Annotated[
-        float,
-        typer.Option(
-            "--patience", min=0, help="Seconds to wait for a service that does not answer."
-        ),
-    ] = 60.0,
+    temperature: options.Temperature = None,
+    max_new_tokens: options.MaxNewTokens = None,
+    tools: options.Tools = False,
+    history: options.History = 2,
+    patience_s: options.Patience = 60.0,
 ) -> None:
     """Play a policy on an environment; print its success rate, or one JSON object."""
     from verigym.agents.loop import Ledger, Settings, plan_groups, play
@@ -130,15 +88,11 @@ def run(
         split=split,
     )
     ledger = Ledger()
-    with _Bar(f"{full_id} by {player.name}", episodes) as bar:
+    with EpisodeBar(f"{full_id} by {player.name}", episodes) as bar:
 
         def on_episode(episode: Episode) -> None:
             if out is not None:
-                try:
-                    append_episodes(out, [episode])
-                except OSError as error:
-                    # Writing to an open file does not name it.
-                    raise OSError(error.errno, error.strerror, str(out)) from error
+                append_episodes(out, [episode])
             bar.count(episode)
 
         played = play(
@@ -176,48 +130,6 @@ def _encoding(history: int) -> Any:
     from verigym.agents.chat import StepRows
 
     return StepRows(history=history)
-
-
-class _Bar:
-    """Progress on stderr: a bar on a terminal, otherwise one line per wait."""
-
-    def __init__(self, title: str, total: int) -> None:
-        self.screen = console.err()
-        self.progress = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[tally]}"),
-            TimeElapsedColumn(),
-            console=self.screen,
-            transient=True,
-            disable=not self.screen.is_terminal,
-        )
-        self.task = self.progress.add_task(title, total=total, tally="")
-        self.title = title
-        self.solved = 0
-        self.faulted = 0
-
-    def __enter__(self) -> _Bar:
-        self.progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.progress.stop()
-
-    def count(self, episode: Episode) -> None:
-        """Advance the bar after an episode has ended."""
-        self.solved += episode.success
-        self.faulted += episode.status == "fault"
-        tally = f"{self.solved} solved" + (f", {self.faulted} faulted" if self.faulted else "")
-        self.progress.update(self.task, advance=1, tally=tally, description=self.title)
-
-    def wait(self, why: str) -> None:
-        """Report that a service is being waited for."""
-        if self.screen.is_terminal:
-            self.progress.update(self.task, description=why)
-        else:
-            console.note(why)
 
 
 def _show(played: list[Episode], screen: Console) -> None:
@@ -269,14 +181,9 @@ def _print_summary(summary: dict[str, Any]) -> None:
 
 def _leave(summary: dict[str, Any], fail_below: float | None, played: list[Episode]) -> None:
     """Exit with the code that the results call for, if any; see console.py."""
+    details = [one.fault.detail for one in played if one.fault is not None]
+    stop_if_faulted(summary["faults"], summary["episodes"], summary["faults_by_cause"], details)
     rate = summary["success_rate"]
-    if rate is None or summary["faults"] > _FAULT_LIMIT * summary["episodes"]:
-        causes = ", ".join(f"{cause} ({n})" for cause, n in summary["faults_by_cause"].items())
-        console.complain(f"{summary['faults']} of {summary['episodes']} episodes faulted: {causes}")
-        faults = [one.fault.detail for one in played if one.fault is not None]
-        if told := next((detail for detail in faults if f", {REASON}: " in detail), ""):
-            console.complain(told.partition(f", {REASON}: ")[2])
-        raise typer.Exit(console.MACHINE)
     if fail_below is not None and rate < fail_below:
         console.complain(f"success rate {rate:.3f} is below {fail_below:g}")
         raise typer.Exit(console.BELOW)

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from verigym.agents.record import append_episodes, read_episodes
 from verigym.agents.regrade import Regrader
 from verigym.cli.main import app
+from verigym.registry import described_files
 
 RUNNER = CliRunner()
 
@@ -106,3 +107,24 @@ def test_mistakes(stored, tmp_path):
     done = verigym("regrade", stored, "--param", "sieze=1")
     assert done.exit_code == 2
     assert "has no parameter 'sieze'" in done.stderr
+
+
+def test_a_datasets_parameters_stay_and_its_file_is_found_again(tmp_path, monkeypatch):
+    rows = [{"q": f"Row {n}: what is 20 times 6?", "a": "120"} for n in range(40)]
+    (tmp_path / "times.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "times.toml").write_text(
+        'id = "verigym/tests/times-v0"\nverifier = "math/answer"\n'
+        "params = { tolerance = 0.1 }\n[clean]\nnear = 1\n"
+        '[source]\npath = "times.jsonl"\n'
+        '[fields]\nprompt = "{q}"\nreference = { answer = "{a}" }\n'
+    )
+    (tmp_path / "lazy.json").write_text('["<answer>121</answer>"]')
+    policy = f"scripted:{tmp_path / 'lazy.json'}"
+    out = tmp_path / "times-episodes.jsonl"
+    toml = tmp_path / "times.toml"
+    assert verigym("run", toml, "-p", policy, "-n", "8", "--out", out).exit_code == 0
+    monkeypatch.delitem(described_files, "verigym/tests/times-v0")  # as in another process
+    found = report(out)
+    assert (found["n_verdicts"], found["same"], found["unplayable"]) == (8, 8, {})
+    done = verigym("replay", out)
+    assert (done.exit_code, "8 identical" in done.stdout) == (0, True)

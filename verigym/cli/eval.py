@@ -1,0 +1,300 @@
+"""`verigym eval`: measure a policy on several environments, with several answers to each task."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from verigym.cli import console, options
+from verigym.cli.choose import choose_envs
+from verigym.cli.faults import stop_if_faulted
+from verigym.cli.progress import EpisodeBar
+from verigym.errors import RequestError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from verigym.agents.evaluate import EvaluationFolder, World
+
+_SHOWN_TAGS = 12
+
+
+def eval_(
+    envs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ID...", help="Environment ids, short ids, TOML files or patterns: 'math/*'."
+        ),
+    ],
+    policy: options.Policy = "oracle",
+    tasks: Annotated[
+        int,
+        typer.Option(
+            "--tasks", "-n", min=1, help="Number of tasks per environment and difficulty."
+        ),
+    ] = 100,
+    samples: Annotated[
+        int, typer.Option("--samples", "-k", min=1, help="Number of answers to each task.")
+    ] = 1,
+    difficulties: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--difficulty",
+            "--level",
+            "-d",
+            help="Level (1 to 10) or name; repeatable. Default: each environment's first name.",
+        ),
+    ] = None,
+    split: options.Split = "test",
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed", "-s", min=0, help="Seed of the first task; each further one adds 1."
+        ),
+    ] = 0,
+    max_turns: options.MaxTurns = None,
+    verifier: options.VerifierUrl = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder of the results, resumed if it exists. Default: runs/eval/POLICY-DIGEST, where "
+            "the digest is that of the settings.",
+        ),
+    ] = None,
+    price_in: Annotated[
+        float | None,
+        typer.Option("--price-in", min=0, help="Price of a million prompt tokens."),
+    ] = None,
+    price_out: Annotated[
+        float | None,
+        typer.Option("--price-out", min=0, help="Price of a million answer tokens."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    temperature: options.Temperature = None,
+    max_new_tokens: options.MaxNewTokens = None,
+    tools: options.Tools = False,
+    history: options.History = 2,
+    patience_s: options.Patience = 60.0,
+) -> None:
+    """Measure a policy: pass@k and mean score with intervals, by environment, difficulty, tag and length.
+
+    Stopped in any way, the same command resumes.
+    """
+    from verigym.agents.evaluate import Evaluation, EvaluationFolder, digest_policy
+    from verigym.agents.loop import Settings
+    from verigym.agents.make_policy import make_policy
+
+    env_kwargs = {"verifier": verifier}
+    evaluation = Evaluation(
+        worlds=_worlds(envs, difficulties or [], policy, split, env_kwargs),
+        policy=policy,
+        policy_digest=digest_policy(policy),
+        tasks=tasks,
+        samples=samples,
+        seed=seed,
+        split=split,
+        history=history,
+        max_turns=max_turns,
+        temperature=temperature,
+        max_new_tokens=max_new_tokens,
+        tools=tools,
+    )
+
+    def make_player() -> Any:
+        return make_policy(
+            policy, temperature=temperature, max_new_tokens=max_new_tokens, tools=tools or None
+        )
+
+    path = out if out is not None else evaluation.default_folder()
+    # Made before the folder, so that a policy that cannot be made leaves none behind.
+    player = None if (path / "evaluation.json").exists() else make_player()
+    with EvaluationFolder(path, evaluation) as folder:
+        left = evaluation.episodes - folder.n_recorded
+        if folder.n_recorded:
+            console.note(f"{folder.n_recorded} of {evaluation.episodes} episodes are in {path}")
+        details: list[str] = []
+        if left:
+            _play(
+                folder,
+                player or make_player(),
+                env_kwargs,
+                Settings(patience_s=patience_s, fault_limit=1.0),
+                details,
+            )
+        result = folder.finish(price_in, price_out)
+    if as_json:
+        console.write_json({**result, "folder": str(path)})
+    else:
+        _show(result)
+        console.out().print(f"results in {path}", style="dim", soft_wrap=True, markup=False)
+    overall = result["overall"]
+    stop_if_faulted(overall["faults"], overall["samples"], result["faults_by_cause"], details)
+
+
+def _worlds(
+    envs: list[str],
+    difficulties: list[str],
+    policy: str,
+    split: str,
+    env_kwargs: dict[str, Any],
+) -> tuple[World, ...]:
+    """Return the worlds to play. One that only a pattern named is left out if it cannot be played."""
+    from verigym.agents.evaluate import find_worlds
+
+    worlds: list[World] = []
+    for env, is_named in choose_envs(envs).items():
+        try:
+            worlds += find_worlds(
+                env, difficulties, policy=policy, split=split, env_kwargs=env_kwargs
+            )
+        except RequestError as error:
+            if is_named:
+                raise
+            console.note(f"left out: {error}")
+    if not worlds:
+        raise RequestError(f"no environment of {', '.join(envs)} can be played with these options")
+    return tuple(worlds)
+
+
+def _play(
+    folder: EvaluationFolder,
+    player: Any,
+    env_kwargs: dict[str, Any],
+    settings: Any,
+    details: list[str],
+) -> None:
+    """Play the episodes that are left, with progress on stderr; `details` collects those of faults."""
+    total = folder.evaluation.episodes
+    with EpisodeBar(f"{player.name}", total, done=folder.n_recorded) as bar:
+
+        def on_episode(episode: Any) -> None:
+            if episode.fault is not None:
+                details.append(episode.fault.detail)
+            bar.count(episode)
+
+        def on_world(world: World) -> None:
+            if not bar.screen.is_terminal:
+                console.note(
+                    f"{world.env} {world.difficulty} done, {bar.counted} of {total} episodes, "
+                    f"{bar.tally}"
+                )
+
+        try:
+            folder.play(
+                player,
+                env_kwargs=env_kwargs,
+                settings=settings,
+                on_world=on_world,
+                on_episode=on_episode,
+                on_wait=bar.wait,
+            )
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(
+                f"interrupted after {bar.counted} of {total} episodes; run the same command to resume"
+            ) from None
+
+
+def _show(result: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    settings, out = result["settings"], console.out()
+    k = settings["samples"]
+    last = settings["seed"] + settings["tasks"] - 1
+    out.print(
+        Text.assemble(
+            (settings["policy"], "bold"),
+            f", split {settings['split']}, seeds {settings['seed']} to {last}, "
+            f"{k} answer{'s' * (k > 1)} per task",
+        ),
+        soft_wrap=True,
+    )
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("", no_wrap=True)
+    heads = ["tasks", "pass@1 (95 %)", *([f"pass@{k} (95 %)"] if k > 1 else []), "mean score"]
+    for title in (*heads, "faults"):
+        table.add_column(title, justify="right", no_wrap=True)
+    _add_row(table, "all", result["overall"], k, "bold")
+    common = sorted(result["by_tag"], key=lambda tag: -result["by_tag"][tag]["tasks"])[:_SHOWN_TAGS]
+    tags = {tag: group for tag, group in result["by_tag"].items() if tag in common}
+    for title, groups in (
+        ("environment", result["by_environment"]),
+        ("difficulty", result["by_difficulty"]),
+        ("tag", tags if len(result["by_tag"]) > 1 else {}),
+        (f"answer length in {result['length_unit']}", result["by_length"]),
+    ):
+        if len(groups) > 1:
+            table.add_row(Text(title, style="dim italic"))
+            for name, group in groups.items():
+                _add_row(table, f"  {name.removeprefix('verigym/')}", group, k)
+    out.print(table)
+    if len(result["by_tag"]) > _SHOWN_TAGS:
+        out.print(f"[dim]all {len(result['by_tag'])} tags are in result.json[/dim]")
+    overall = result["overall"]
+    if k > 2 and overall["pass_at"]["1"] is not None:
+        rates = ", ".join(
+            f"pass@{size} {100 * found['value']:.1f} %"
+            for size, found in overall["pass_at"].items()
+            if found is not None
+        )
+        out.print(rates, soft_wrap=True)
+    _show_counts(result)
+
+
+def _add_row(table: Table, name: str, group: dict[str, Any], k: int, style: str = "") -> None:
+    from rich.text import Text
+
+    passed = group["pass_at"]
+    cells = [_tasks(group), _percent(passed["1"])]
+    if k > 1:
+        cells.append(_percent(passed.get(str(k))))
+    score = group["score"]
+    cells.append("" if score is None else f"{score['value']:.3f}")
+    faults = Text(str(group["faults"]), style="red" if group["faults"] else "dim")
+    table.add_row(Text(name, style=style), *(Text(cell, style=style) for cell in cells), faults)
+
+
+def _tasks(group: dict[str, Any]) -> str:
+    """Return the number of tasks, and of those with distinct content if that is lower."""
+    found = group["pass_at"]["1"]
+    if found is None or found["distinct_tasks"] == found["tasks"]:
+        return str(group["tasks"])
+    return f"{group['tasks']} ({found['distinct_tasks']} distinct)"
+
+
+def _percent(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return ""
+    low, high = found["interval"]
+    return f"{100 * found['value']:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
+
+
+def _show_counts(result: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    out, tokens = console.out(), result["tokens"]
+    if tokens["prompt"] or tokens["response"]:
+        line = f"{tokens['prompt']:,} prompt tokens, {tokens['response']:,} answer tokens"
+        if tokens["cost"] is not None:
+            line += f", cost {tokens['cost']:.4f}"
+        out.print(line, soft_wrap=True)
+    if tokens["uncounted_samples"] and tokens["cost"] is None and _is_priced(tokens):
+        out.print(
+            f"no cost: the tokens of {tokens['uncounted_samples']} episodes are not known",
+            soft_wrap=True,
+        )
+    if result["overall"]["faults"]:
+        causes = ", ".join(f"{cause} {n}" for cause, n in result["faults_by_cause"].items())
+        line = (
+            f"{result['overall']['faults']} episodes faulted and are in no rate ({causes}); "
+            "run the same command to play them again"
+        )
+        out.print(Text(line, style="red"), soft_wrap=True)
+
+
+def _is_priced(tokens: dict[str, Any]) -> bool:
+    return tokens["price_in"] is not None or tokens["price_out"] is not None
