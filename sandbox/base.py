@@ -14,7 +14,7 @@ from typing import Any, Self
 from verigym.errors import RequestError, SandboxError
 from verigym.sandbox.build import Builder
 from verigym.sandbox.job import Job, JobStatus, Limits, Result
-from verigym.sandbox.session import Session
+from verigym.sandbox.session import SandboxSession
 from verigym.sandbox.step import Channel, ProgramRun
 
 
@@ -122,7 +122,7 @@ class Sandbox(ABC):
         limits: Limits | None = None,
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
-    ) -> Session:
+    ) -> SandboxSession:
         """Start a stateful interpreter (`python`) or shell (`bash`); it takes one of `max_jobs`.
 
         `limits` hold for the session as a whole: `wall_s` is its lifetime (by default 600 s, all of
@@ -135,7 +135,7 @@ class Sandbox(ABC):
         if not self._turns.acquire(timeout=60.0):
             raise SandboxError(f"all {self.max_jobs} jobs of the sandbox were taken for 60 s")
         try:
-            return Session(language, self._connect(step), step.limits, self._turns.release)
+            return SandboxSession(language, self._connect(step), step.limits, self._turns.release)
         except BaseException:
             self._turns.release()
             raise

@@ -111,7 +111,7 @@ class Builder:
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> ProgramRun:
-        """The step that a `Session` of `language` speaks to. Raises RequestError for others."""
+        """The step that a `SandboxSession` of `language` speaks to. Raises RequestError for others."""
         found = self._find(language)
         if found.name not in SESSION_LANGUAGES:
             raise RequestError(

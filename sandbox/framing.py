@@ -1,4 +1,4 @@
-"""Protocol between a `Session` and the driver inside the sandbox.
+"""Protocol between a `SandboxSession` and the driver inside the sandbox.
 
 A cell is sent with its length in front (Python) or up to a NUL, which it cannot hold (bash), so no
 text of a cell is ever taken for framing. Its output comes back unframed on standard output and

@@ -36,7 +36,7 @@ from verigym.sandbox.job import (
     check_files,
     check_name,
 )
-from verigym.sandbox.session import Session, check_cell, check_file
+from verigym.sandbox.session import SandboxSession, check_cell, check_file
 from verigym.sandbox.step import Channel, ProgramRun
 from verigym.service import Failed
 from verigym.verdict import Status
@@ -133,7 +133,7 @@ class RemoteSandbox(Sandbox):
         limits: Limits | None = None,
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
-    ) -> Session:
+    ) -> SandboxSession:
         """Start a session at the service, which also ends it if it is idle longer than its lease."""
         check_files(files or {}, limits or Limits())
         check_env(env or {})
@@ -188,7 +188,7 @@ class RemoteSandbox(Sandbox):
         raise SandboxError("a remote sandbox takes whole sessions; use session")
 
 
-class RemoteSession(Session):
+class RemoteSession(SandboxSession):
     """A session at a service; made by `RemoteSandbox.session`."""
 
     def __init__(self, http: _Http, card: wire.SessionCard, release: Callable[[], object]) -> None:

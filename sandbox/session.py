@@ -1,4 +1,4 @@
-"""`Session`: a stateful interpreter or shell in a sandbox, one cell at a time.
+"""`SandboxSession`: a stateful interpreter or shell in a sandbox, one cell at a time.
 
     with sandbox.session("python") as session:
         session.run("x = 6")
@@ -46,7 +46,7 @@ class NotStarted(SandboxError):
     """The session's process ended at once, usually because of its variables, files or limits."""
 
 
-class Session:
+class SandboxSession:
     """A live interpreter; made by `Sandbox.session`. Safe to use from many threads, which take turns.
 
     `channel` leads to the driver of `language`. `limits` hold for the session as a whole, except that

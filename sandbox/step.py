@@ -34,7 +34,7 @@ class ProgramRun:
 
 
 class Channel(Protocol):
-    """A running step with open standard streams, through which a `Session` communicates."""
+    """A running step with open standard streams, through which a `SandboxSession` communicates."""
 
     def send(self, data: bytes, timeout_s: float = 10.0) -> None:
         """Write to standard input. Raises SandboxError if the step has ended, TimeoutError if it did

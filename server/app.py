@@ -38,7 +38,7 @@ from verigym.server.jobs.runner import Jobs
 from verigym.server.jobs.sql import Store
 from verigym.server.jobs.store import StoreError
 from verigym.server.keys import Caller
-from verigym.server.limits import Gate, Limits, busy, deadline_of, stopping
+from verigym.server.limits import Gate, RequestLimits, busy, deadline_of, stopping
 from verigym.server.openenv import routes as openenv
 from verigym.server.presence import while_there
 from verigym.server.programs import Programs, most_at_once
@@ -294,7 +294,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     )
     app.state.gate = gate
     app.state.crowd = crowd = Crowd(keyed=bool(keys), n_callers=n_callers)
-    app.add_middleware(Limits, gate=gate)
+    app.add_middleware(RequestLimits, gate=gate)
     app.add_middleware(Guard, keys=keys, crowd=crowd)  # outside the limits, which ask who calls
     app.add_middleware(Watch, metrics=numbers, tracing=tracing)  # outermost: refusals, too
     refusals.install(app)

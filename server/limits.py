@@ -153,7 +153,7 @@ class Gate:
         return use
 
 
-class Limits:
+class RequestLimits:
     """ASGI layer below the guard: applies a gate, and reads the deadline."""
 
     def __init__(self, app: ASGIApp, gate: Gate) -> None:

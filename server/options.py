@@ -17,7 +17,7 @@ import msgspec
 
 from verigym.errors import ConfigError, suggestion
 from verigym.params import describe_bounds
-from verigym.server.settings import Option, Settings, check_value, types
+from verigym.server.settings import OptionText, Settings, check_value, types
 
 _EVERYTHING = ("verifiers", "envs")
 """Settings that `verigym serve` has at `*` by default; a `Settings` made in a program serves no environment."""
@@ -32,7 +32,7 @@ class Entry:
     """Its key in a file; its option is the same with hyphens."""
     kind: Any
     """Type of the field, with range and description."""
-    option: Option
+    option: OptionText
     default: Any
     """None if it is computed or there is none."""
 
@@ -72,7 +72,7 @@ def entries() -> dict[str, Entry]:
     found = {}
     for one in fields(Settings):
         kind = types()[one.name]
-        (option,) = (part for part in kind.__metadata__ if isinstance(part, Option))
+        (option,) = (part for part in kind.__metadata__ if isinstance(part, OptionText))
         default = None if one.default is MISSING else one.default
         name = option.name or one.name
         found[name] = Entry(one.name, name, kind, option, default)

@@ -25,7 +25,7 @@ from verigym.errors import RequestError, SandboxError
 from verigym.sandbox import wire
 from verigym.sandbox.base import Cancellation, Sandbox
 from verigym.sandbox.job import Job, JobStatus, Limits, Result
-from verigym.sandbox.session import NotStarted, Session
+from verigym.sandbox.session import NotStarted, SandboxSession
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 from verigym.server.shares import Share
@@ -49,7 +49,7 @@ class _Running:
 class _Lease:
     """A session with its owner, and the time at which it ends if it is not used."""
 
-    session: Session
+    session: SandboxSession
     owner: str
     users: int = 0
     expiry: asyncio.TimerHandle | None = None
@@ -202,8 +202,8 @@ class Programs:
         owner: str,
         id: str,
         gone: asyncio.Future[None],
-        call: Callable[[Session], Done],
-        stop: Callable[[Session], None] = lambda session: None,
+        call: Callable[[SandboxSession], Done],
+        stop: Callable[[SandboxSession], None] = lambda session: None,
     ) -> Done:
         """Call `call` with a session, renew its lease and return the result. Raises Refusal."""
         lease = self._lease(owner, id)

@@ -9,7 +9,7 @@ import msgspec
 from fastapi import FastAPI, Request, Response
 
 from verigym.sandbox import wire
-from verigym.sandbox.session import Session
+from verigym.sandbox.session import SandboxSession
 from verigym.server import openapi
 from verigym.server.body import read
 from verigym.server.presence import watched
@@ -70,7 +70,7 @@ def install(app: FastAPI, settings: Settings) -> None:
         with refusing("$.code"):
             code = wire.to_text(ask.code)
 
-        def call(session: Session) -> bytes:
+        def call(session: SandboxSession) -> bytes:
             result = session.run(code, wall_s=ask.wall_s)
             answer = wire.CellResult(result=wire.result_body(result), alive=session.alive)
             return msgspec.json.encode(answer)
@@ -87,7 +87,7 @@ def install(app: FastAPI, settings: Settings) -> None:
     async def file(request: Request, id: str) -> Response:
         ask: wire.FileBody = await body(request, _file_decoder)
 
-        def call(session: Session) -> bytes:
+        def call(session: SandboxSession) -> bytes:
             if ask.data is None:
                 return msgspec.json.encode(wire.blob(session.get(ask.name)))
             session.put(ask.name, ask.data.to_bytes())

@@ -36,7 +36,7 @@ SANDBOX = "Sandbox"
 
 
 @dataclass(frozen=True)
-class Option:
+class OptionText:
     """Description of one setting on the command line and in files."""
 
     help: str
@@ -64,32 +64,32 @@ def _cores() -> int:
 class Settings:
     """Raise ConfigError if a value has the wrong type or is out of range, or values contradict each other."""
 
-    host: Annotated[str, Option("Address to bind. Addresses other than loopback need --keys.")] = (
-        "127.0.0.1"
-    )
+    host: Annotated[
+        str, OptionText("Address to bind. Addresses other than loopback need --keys.")
+    ] = "127.0.0.1"
     port: Annotated[
-        int, Meta(ge=0, le=65535), Option("Port to listen on; 0 chooses a free one.")
+        int, Meta(ge=0, le=65535), OptionText("Port to listen on; 0 chooses a free one.")
     ] = 8080
-    workers: Annotated[Count, Option("Number of verifier processes.", default=_PER_CORE)] = field(
-        default_factory=_cores
+    workers: Annotated[Count, OptionText("Number of verifier processes.", default=_PER_CORE)] = (
+        field(default_factory=_cores)
     )
     verifiers: Annotated[
         tuple[str, ...],
-        Option(
+        OptionText(
             "Verifiers to serve: ids, families or globs, comma-separated; 'none' for none.",
             default="all",
         ),
     ] = ("*",)
     judge_urls: Annotated[
         tuple[str, ...],
-        Option(
+        OptionText(
             "Model server that judge/rubric may use for callers with keys; repeatable.",
             name="judge_url",
         ),
     ] = ()
     sql_engines: Annotated[
         Mapping[str, str],
-        Option(
+        OptionText(
             "PostgreSQL database that sql/query may use, by NAME; URL or env:VARIABLE. "
             "Repeatable; callers cannot give URLs themselves.",
             name="sql_engine",
@@ -98,41 +98,45 @@ class Settings:
     ] = field(default_factory=dict, repr=False)
     worker_env: Annotated[
         tuple[str, ...],
-        Option(
+        OptionText(
             "Secret environment variable to pass on to workers; repeatable.",
             metavar="NAME",
         ),
     ] = ()
     drain_s: Annotated[
-        Positive, Option("Seconds to let running requests finish after SIGTERM.")
+        Positive, OptionText("Seconds to let running requests finish after SIGTERM.")
     ] = 10.0
 
     envs: Annotated[
         tuple[str, ...],
-        Option("Environments to serve; same syntax as --verifiers.", ENVIRONMENTS, default="all"),
+        OptionText(
+            "Environments to serve; same syntax as --verifiers.", ENVIRONMENTS, default="all"
+        ),
     ] = ()
     openenv: Annotated[
         str | None,
-        Option(
+        OptionText(
             "Environment to serve to OpenEnv clients at the root path.",
             ENVIRONMENTS,
             metavar="ENV",
         ),
     ] = None
     env_workers: Annotated[
-        Count, Option("Number of environment processes.", ENVIRONMENTS, default=_PER_CORE)
+        Count, OptionText("Number of environment processes.", ENVIRONMENTS, default=_PER_CORE)
     ] = field(default_factory=_cores)
     session_lease_s: Annotated[
-        Positive, Option("Idle timeout of a session, in seconds.", ENVIRONMENTS)
+        Positive, OptionText("Idle timeout of a session, in seconds.", ENVIRONMENTS)
     ] = 300.0
-    max_sessions: Annotated[Count, Option("Maximum number of open sessions.", ENVIRONMENTS)] = 4096
+    max_sessions: Annotated[Count, OptionText("Maximum number of open sessions.", ENVIRONMENTS)] = (
+        4096
+    )
     max_sessions_per_key: Annotated[
-        Count, Option("Maximum number of open sessions per API key.", ENVIRONMENTS)
+        Count, OptionText("Maximum number of open sessions per API key.", ENVIRONMENTS)
     ] = 1024
 
     key: Annotated[
         str | None,
-        Option(
+        OptionText(
             "Environment variable that holds an API key with every scope but admin.",
             KEYS,
             name="key_env",
@@ -141,62 +145,65 @@ class Settings:
     ] = field(default=None, repr=False)
     keys: Annotated[
         str | None,
-        Option("File of API keys with scopes; see `verigym keys`.", KEYS, metavar="FILE"),
+        OptionText("File of API keys with scopes; see `verigym keys`.", KEYS, metavar="FILE"),
     ] = None
     tls_cert: Annotated[
-        str | None, Option("TLS certificate in PEM format; enables HTTPS.", KEYS, metavar="FILE")
+        str | None,
+        OptionText("TLS certificate in PEM format; enables HTTPS.", KEYS, metavar="FILE"),
     ] = None
     tls_key: Annotated[
-        str | None, Option("Private key of the TLS certificate.", KEYS, metavar="FILE")
+        str | None, OptionText("Private key of the TLS certificate.", KEYS, metavar="FILE")
     ] = None
 
     timeout_s: Annotated[
-        Positive, Option("Default time limit for judging one submission, in seconds.", LIMITS)
+        Positive, OptionText("Default time limit for judging one submission, in seconds.", LIMITS)
     ] = 30.0
     max_timeout_s: Annotated[
         Positive,
-        Option("Maximum time limit that a request may ask for, in seconds.", LIMITS),
+        OptionText("Maximum time limit that a request may ask for, in seconds.", LIMITS),
     ] = 300.0
     rate_per_s: Annotated[
         NotNegative,
-        Option("Maximum number of requests per second and key; 0 for no limit.", LIMITS),
+        OptionText("Maximum number of requests per second and key; 0 for no limit.", LIMITS),
     ] = 0.0
     max_concurrent: Annotated[
-        Count, Option("Maximum number of concurrent requests per key.", LIMITS)
+        Count, OptionText("Maximum number of concurrent requests per key.", LIMITS)
     ] = 1024
     max_queue: Annotated[
-        Count, Option("Maximum number of submissions that wait for a worker.", LIMITS)
+        Count, OptionText("Maximum number of submissions that wait for a worker.", LIMITS)
     ] = 1024
-    max_batch: Annotated[Count, Option("Maximum number of submissions per request.", LIMITS)] = 256
+    max_batch: Annotated[
+        Count, OptionText("Maximum number of submissions per request.", LIMITS)
+    ] = 256
     max_body_bytes: Annotated[
-        Count, Option("Maximum size of a request body, in bytes.", LIMITS)
+        Count, OptionText("Maximum size of a request body, in bytes.", LIMITS)
     ] = 8 << 20
     max_inflight_mib: Annotated[
         Count,
-        Option(
+        OptionText(
             "Maximum total size of request bodies in progress, in MiB; shared by all keys.", LIMITS
         ),
     ] = 512
     max_depth: Annotated[
-        Count, Option("Maximum nesting of arrays and objects in a request body.", LIMITS)
+        Count, OptionText("Maximum nesting of arrays and objects in a request body.", LIMITS)
     ] = 64
     max_sockets: Annotated[
-        Count, Option("Maximum number of open WebSockets; shared by all keys.", LIMITS)
+        Count, OptionText("Maximum number of open WebSockets; shared by all keys.", LIMITS)
     ] = 2048
-    body_timeout_s: Annotated[Positive, Option("Seconds to wait for a request body.", LIMITS)] = (
-        10.0
-    )
+    body_timeout_s: Annotated[
+        Positive, OptionText("Seconds to wait for a request body.", LIMITS)
+    ] = 10.0
 
     cache_mib: Annotated[
-        NotNegative, Option("Memory of the verdict cache in MiB; 0 for no cache.", CACHE)
+        NotNegative, OptionText("Memory of the verdict cache in MiB; 0 for no cache.", CACHE)
     ] = 0.0
     cache_file: Annotated[
         str | None,
-        Option("SQLite file that keeps the verdict cache on disk.", CACHE, metavar="FILE"),
+        OptionText("SQLite file that keeps the verdict cache on disk.", CACHE, metavar="FILE"),
     ] = None
     store: Annotated[
         str | None,
-        Option(
+        OptionText(
             "Database for jobs: sqlite:///FILE, postgresql://... or env:VARIABLE.",
             CACHE,
             metavar="URL",
@@ -204,62 +211,62 @@ class Settings:
     ] = field(default=None, repr=False)
     max_jobs: Annotated[
         Count,
-        Option("Maximum number of unfinished jobs; further ones are refused with 429.", CACHE),
+        OptionText("Maximum number of unfinished jobs; further ones are refused with 429.", CACHE),
     ] = 10_000
     job_retention_s: Annotated[
-        Positive, Option("Seconds to keep the verdicts of a finished job.", CACHE)
+        Positive, OptionText("Seconds to keep the verdicts of a finished job.", CACHE)
     ] = 86_400.0
 
     log_format: Annotated[
         Literal["auto", "json", "text"],
-        Option("Log format; auto is text on a terminal, else JSON.", LOGS),
+        OptionText("Log format; auto is text on a terminal, else JSON.", LOGS),
     ] = "auto"
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Option("Minimum level to log.", LOGS)
+        Literal["debug", "info", "warning", "error"], OptionText("Minimum level to log.", LOGS)
     ] = "info"
     trace: Annotated[
-        bool, Option("Send OpenTelemetry traces, configured by OTEL_* variables.", LOGS)
+        bool, OptionText("Send OpenTelemetry traces, configured by OTEL_* variables.", LOGS)
     ] = False
 
-    sandbox: Annotated[bool, Option("Also run programs for callers, at /v1/sandbox.", SANDBOX)] = (
-        False
-    )
+    sandbox: Annotated[
+        bool, OptionText("Also run programs for callers, at /v1/sandbox.", SANDBOX)
+    ] = False
     sandbox_jobs: Annotated[
-        Count, Option("Maximum number of concurrent programs.", SANDBOX, default=_PER_CORE)
+        Count, OptionText("Maximum number of concurrent programs.", SANDBOX, default=_PER_CORE)
     ] = field(default_factory=lambda: max(2, _cores()))
     sandbox_sessions: Annotated[
-        Count, Option("Maximum number of open interpreter sessions.", SANDBOX)
+        Count, OptionText("Maximum number of open interpreter sessions.", SANDBOX)
     ] = 16
     sandbox_lease_s: Annotated[
-        Positive, Option("Idle timeout of an interpreter session, in seconds.", SANDBOX)
+        Positive, OptionText("Idle timeout of an interpreter session, in seconds.", SANDBOX)
     ] = 300.0
     sandbox_body_bytes: Annotated[
         Count,
-        Option("Maximum size of a request body with a program and files, in bytes.", SANDBOX),
+        OptionText("Maximum size of a request body with a program and files, in bytes.", SANDBOX),
     ] = 32 << 20
     sandbox_max_wall_s: Annotated[
-        Positive, Option("Maximum wall time of a program or session, in seconds.", SANDBOX)
+        Positive, OptionText("Maximum wall time of a program or session, in seconds.", SANDBOX)
     ] = 600.0
     sandbox_max_cpu_s: Annotated[
-        Positive, Option("Maximum processor time of a program, in seconds.", SANDBOX)
+        Positive, OptionText("Maximum processor time of a program, in seconds.", SANDBOX)
     ] = 600.0
     sandbox_max_memory_mib: Annotated[
-        Count, Option("Maximum memory of a program, in MiB.", SANDBOX)
+        Count, OptionText("Maximum memory of a program, in MiB.", SANDBOX)
     ] = 4096
     sandbox_max_processes: Annotated[
-        Count, Option("Maximum number of processes of a program.", SANDBOX)
+        Count, OptionText("Maximum number of processes of a program.", SANDBOX)
     ] = 256
     sandbox_max_open_files: Annotated[
-        Count, Option("Maximum number of open files of a program.", SANDBOX)
+        Count, OptionText("Maximum number of open files of a program.", SANDBOX)
     ] = 1024
     sandbox_max_disk_mib: Annotated[
-        Count, Option("Maximum disk space of a program, in MiB.", SANDBOX)
+        Count, OptionText("Maximum disk space of a program, in MiB.", SANDBOX)
     ] = 1024
     sandbox_max_inodes: Annotated[
-        Count, Option("Maximum number of files of a program.", SANDBOX)
+        Count, OptionText("Maximum number of files of a program.", SANDBOX)
     ] = 65536
     sandbox_max_output_bytes: Annotated[
-        Count, Option("Maximum output of a program, in bytes per stream.", SANDBOX)
+        Count, OptionText("Maximum output of a program, in bytes per stream.", SANDBOX)
     ] = 16 << 20
 
     def __post_init__(self) -> None:
@@ -319,7 +326,7 @@ class Settings:
 
 @functools.cache
 def types() -> dict[str, Any]:
-    """Return the type of each setting by the name of its field, with range and `Option`."""
+    """Return the type of each setting by the name of its field, with range and `OptionText`."""
     return get_type_hints(Settings, include_extras=True)
 
 

@@ -84,3 +84,34 @@ def test_a_telltale_is_found_in_every_place(tmp_path):
         "f:5: Those of it.",
         "f:9: See `Box`.",
     ]
+
+
+NAMES = (
+    *("Task", "Env", "Verifier", "Judge", "Verdict", "Sandbox", "Policy", "Episode"),
+    *(
+        "Job",
+        "Session",
+        "Step",
+        "Request",
+        "Refused",
+        "Match",
+        "Frames",
+        "Stream",
+        "Batch",
+        "Fault",
+    ),
+)
+"""The nouns of the design, and names that stood for several classes."""
+
+CLASS = re.compile(rf"^class ({'|'.join(NAMES)})\b", re.MULTILINE)
+
+
+def test_a_name_is_one_class():
+    found: dict[str, list[str]] = {}
+    for folder in FOLDERS:
+        if folder not in ("tests", "benchmarks", "examples"):
+            for file in sorted((ROOT / folder).rglob("*.py")):
+                for name in CLASS.findall(file.read_text("utf-8")):
+                    found.setdefault(name, []).append(str(file.relative_to(ROOT)))
+    shared = {name: files for name, files in found.items() if len(files) > 1}
+    assert not shared, f"give these classes names of their own: {shared}"

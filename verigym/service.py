@@ -60,7 +60,7 @@ class _Error(msgspec.Struct):
     error: _ErrorDetail
 
 
-class Refused(RequestError):
+class ServiceRefusal(RequestError):
     """The service refused the request as the caller's mistake; `code` is the service's error code."""
 
     def __init__(self, message: str, code: str = "") -> None:
@@ -244,7 +244,7 @@ def read_answer(status: int, headers: Mapping[str, str], body: bytes) -> bytes:
             pause_s=_seconds(headers.get("retry-after", "")),
         )
     if 400 <= status < 500 and said:
-        raise Refused(f"the verifier service refused the request: {said}", detail.code)
+        raise ServiceRefusal(f"the verifier service refused the request: {said}", detail.code)
     raise bad_answer(f"status {status}")
 
 

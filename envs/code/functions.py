@@ -135,7 +135,7 @@ class Part:
 
     @property
     def essence(self) -> JSON:
-        """What has to be written, which decides the split; not the calls."""
+        """Signature and statement of the function, which decide the split; not the calls."""
         return [self.signature, self.statement]
 
 

@@ -12,7 +12,7 @@ from verigym.envs.tools.api_tools import API
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.stateful import Stateful
 from verigym.envs.tools.tool import Tool
-from verigym.envs.tools.wishes import Step, Story, Wish, added, changed, gone
+from verigym.envs.tools.wishes import Story, Wish, WishStep, added, changed, gone
 from verigym.envs.tools.world import World
 
 _OPENING = """\
@@ -67,7 +67,7 @@ class ApiDocs(Stateful):
         wishes = [kind(service) for kind in kinds]
         first = wishes[0].plan[0]
         reading = 1 + settings.access + settings.units + settings.outdated
-        wishes[0].plan[0] = Step(first.name, first.arguments, first.work + reading)
+        wishes[0].plan[0] = WishStep(first.name, first.arguments, first.work + reading)
         opening = _OPENING.format(
             many=service.many, amount=service.amount, states=", ".join(service.states)
         )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from verigym.canonical import JSON
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.people import people
-from verigym.envs.tools.wishes import Step
+from verigym.envs.tools.wishes import WishStep
 from verigym.envs.tools.world import Row
 
 _KINDS = (
@@ -167,7 +167,7 @@ class Service:
             if all(title != other for other, _ in self.documents):
                 self.documents.append((title, body))
 
-    def step(self, action: str, work: int, **values: JSON) -> Step:
+    def step(self, action: str, work: int, **values: JSON) -> WishStep:
         """The request that does `action` with these values, and what finding it takes."""
         method, path, in_path, labels = self._forms[action]
         params: dict[str, JSON] = {}
@@ -177,7 +177,7 @@ class Service:
             params[self.key[0]] = self.key[1]
         if in_path:
             path = path[:-1] + str(values["name"])
-        return Step("send_request", {"method": method, "path": path, "params": params}, work)
+        return WishStep("send_request", {"method": method, "path": path, "params": params}, work)
 
     def _written(self, part: str, value: JSON) -> JSON:
         if part == "amount":

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from verigym.canonical import JSON
 from verigym.envs.tools.bank_ledger import Ledger
-from verigym.envs.tools.wishes import Goal, Step, Wish, added, changed, gone
+from verigym.envs.tools.wishes import Goal, Wish, WishStep, added, changed, gone
 
 
 def _payment(
     ledger: Ledger, account: str, party: str, amount: int, note: str, work: int
-) -> tuple[Goal, Step]:
+) -> tuple[Goal, WishStep]:
     goal = ledger.spend(account, amount, party, note)
     arguments: dict[str, JSON] = {
         "account": account,
@@ -19,7 +19,7 @@ def _payment(
         "amount": amount,
         "note": note,
     }
-    return goal, Step("pay", arguments, work)
+    return goal, WishStep("pay", arguments, work)
 
 
 def pay_bill(ledger: Ledger) -> Wish | None:
@@ -64,7 +64,7 @@ def keep_exactly(ledger: Ledger) -> Wish | None:
         ledger.spend(target, -amount, source, "transfer"),
     ]
     words = f"Move money from {source} to {target}, in one transfer, so that {source} holds exactly {left}."
-    step = Step("transfer", {"source": source, "target": target, "amount": amount}, 3)
+    step = WishStep("transfer", {"source": source, "target": target, "amount": amount}, 3)
     return Wish(words, goals, [step])
 
 
@@ -88,7 +88,7 @@ def split(ledger: Ledger) -> Wish | None:
         words,
         [added("requests", payee=friend, amount=share, note=note) for friend in friends],
         [
-            Step(
+            WishStep(
                 "request_money",
                 {"payee": friend, "amount": share, "note": note},
                 3 if i == 0 else 1,
@@ -106,7 +106,7 @@ def cancel_order(ledger: Ledger) -> Wish | None:
     return Wish(
         f"Cancel the standing order to {order[2]}.",
         [gone("standing", order[0])],
-        [Step("cancel_standing_order", {"order": order[0]})],
+        [WishStep("cancel_standing_order", {"order": order[0]})],
     )
 
 
@@ -120,7 +120,7 @@ def raise_order(ledger: Ledger) -> Wish | None:
     return Wish(
         f"Raise the standing order to {order[2]} by {percent} percent of what it is now.",
         [changed("standing", order[0], amount=amount)],
-        [Step("change_standing_order", {"order": order[0], "amount": amount}, 3)],
+        [WishStep("change_standing_order", {"order": order[0], "amount": amount}, 3)],
     )
 
 
@@ -134,7 +134,7 @@ def card_limit(ledger: Ledger) -> Wish | None:
     return Wish(
         f"{how} the daily limit of the card of the account {card[1]}.",
         [changed("cards", card[0], day_limit=limit)],
-        [Step("set_card_limit", {"card": card[0], "limit": limit}, 3)],
+        [WishStep("set_card_limit", {"card": card[0], "limit": limit}, 3)],
     )
 
 
@@ -146,7 +146,7 @@ def lost_card(ledger: Ledger) -> Wish | None:
     return Wish(
         f"The card ending in {card[2]} is lost: block it.",
         [changed("cards", card[0], state="blocked")],
-        [Step("block_card", {"card": card[0]})],
+        [WishStep("block_card", {"card": card[0]})],
     )
 
 
@@ -165,7 +165,7 @@ def new_payee(ledger: Ledger) -> Wish | None:
         f"Add the payee '{name}' with the account number '{number}', then pay them {amount} from the account "
         f"{account} with the note '{note}'.",
         [added("payees", name=name, number=number), goal],
-        [Step("add_payee", {"name": name, "number": number}, 1), step],
+        [WishStep("add_payee", {"name": name, "number": number}, 1), step],
     )
 
 

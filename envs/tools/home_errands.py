@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from verigym.envs.tools.home_house import Device, House
-from verigym.envs.tools.wishes import Goal, Step, Wish, added, changed, gone
+from verigym.envs.tools.wishes import Goal, Wish, WishStep, added, changed, gone
 
 
-def _switched(devices: list[Device], on: int) -> tuple[list[Goal], list[Step]]:
+def _switched(devices: list[Device], on: int) -> tuple[list[Goal], list[WishStep]]:
     """Reading each device of a room comes before switching those that need it."""
     wrong = [device for device in devices if device.on != on]
     steps = [
-        Step("switch", {"device": d.id, "on": bool(on)}, len(devices) + 1 if i == 0 else 1)
+        WishStep("switch", {"device": d.id, "on": bool(on)}, len(devices) + 1 if i == 0 else 1)
         for i, d in enumerate(wrong)
     ]
     return [changed("devices", d.id, on_=on) for d in wrong], steps
@@ -41,7 +41,7 @@ def warm_floor(house: House) -> Wish | None:
         "stays as it is.",
         [changed("devices", d.id, level=degrees) for d in wrong],
         [
-            Step(
+            WishStep(
                 "set_level", {"device": d.id, "level": degrees}, len(heatings) + 2 if i == 0 else 1
             )
             for i, d in enumerate(wrong)
@@ -59,7 +59,7 @@ def change_one(house: House) -> Wish | None:
     return Wish(
         f"Lower the level of the {device.name} by {by}.",
         [changed("devices", device.id, level=level)],
-        [Step("set_level", {"device": device.id, "level": level}, 3)],
+        [WishStep("set_level", {"device": device.id, "level": level}, 3)],
     )
 
 
@@ -73,7 +73,9 @@ def lock_up(house: House) -> Wish | None:
         "Every lock of the house must be locked.",
         [changed("devices", lock.id, on_=1) for lock in wrong],
         [
-            Step("set_lock", {"device": lock.id, "locked": True}, len(locks) + 1 if i == 0 else 1)
+            WishStep(
+                "set_lock", {"device": lock.id, "locked": True}, len(locks) + 1 if i == 0 else 1
+            )
             for i, lock in enumerate(wrong)
         ],
     )
@@ -88,7 +90,7 @@ def every_day(house: House) -> Wish | None:
     return Wish(
         f"Every day at {time} the {device.name} should be switched {action}.",
         [added("schedules", device=device.id, time=time, action=action)],
-        [Step("add_schedule", {"device": device.id, "time": time, "action": action})],
+        [WishStep("add_schedule", {"device": device.id, "time": time, "action": action})],
     )
 
 
@@ -101,7 +103,7 @@ def no_longer(house: House) -> Wish | None:
     return Wish(
         f"The {device.name} should no longer be switched {row[3]} every day at {row[2]}.",
         [gone("schedules", row[0])],
-        [Step("delete_schedule", {"schedule": row[0]}, 3)],
+        [WishStep("delete_schedule", {"schedule": row[0]}, 3)],
     )
 
 
@@ -119,7 +121,7 @@ def scene_gains(house: House) -> Wish | None:
     return Wish(
         f"The scene '{scene}' should also set the {device.name} to level {level}.",
         [added("settings", scene=scene, device=device.id, level=level)],
-        [Step("add_to_scene", {"scene": scene, "device": device.id, "level": level})],
+        [WishStep("add_to_scene", {"scene": scene, "device": device.id, "level": level})],
     )
 
 
@@ -133,7 +135,7 @@ def scene_loses(house: House) -> Wish | None:
     return Wish(
         f"The scene '{scene}' should no longer set the {device.name}.",
         [gone("settings", row[0])],
-        [Step("remove_from_scene", {"scene": scene, "device": device.id})],
+        [WishStep("remove_from_scene", {"scene": scene, "device": device.id})],
     )
 
 
@@ -156,10 +158,10 @@ def by_window(house: House) -> Wish | None:
         )
         if opened:
             goal = changed("devices", heating.id, on_=0)
-            step = Step("switch", {"device": heating.id, "on": False}, 4)
+            step = WishStep("switch", {"device": heating.id, "on": False}, 4)
         else:
             goal = changed("devices", heating.id, level=degrees)
-            step = Step("set_level", {"device": heating.id, "level": degrees}, 4)
+            step = WishStep("set_level", {"device": heating.id, "level": degrees}, 4)
         return Wish(words, [goal], [step])
     return None
 
@@ -177,7 +179,7 @@ def low_batteries(house: House) -> Wish | None:
         "'battery for ' and the name of the device.",
         [added("shopping", thing=f"battery for {d.name}") for d in low],
         [
-            Step(
+            WishStep(
                 "add_to_shopping", {"thing": f"battery for {d.name}"}, len(powered) if i == 0 else 1
             )
             for i, d in enumerate(low)
@@ -198,7 +200,7 @@ def brightest(house: House) -> Wish | None:
             return Wish(
                 f"Of the lamps in the {row[1]}, on or off, set the one with the highest level to 5.",
                 [changed("devices", best.id, level=5)],
-                [Step("set_level", {"device": best.id, "level": 5}, len(lamps) + 2)],
+                [WishStep("set_level", {"device": best.id, "level": 5}, len(lamps) + 2)],
             )
     return None
 

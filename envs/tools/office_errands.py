@@ -7,7 +7,7 @@ from collections.abc import Callable
 from verigym.envs.tools.office_desk import FOLDERS, Desk, clock
 from verigym.envs.tools.office_tools import ME
 from verigym.envs.tools.people import address
-from verigym.envs.tools.wishes import Step, Wish, added, changed, gone
+from verigym.envs.tools.wishes import Wish, WishStep, added, changed, gone
 from verigym.envs.tools.world import Row
 
 
@@ -25,7 +25,7 @@ def file_mails(desk: Desk) -> Wish | None:
             return Wish(
                 f"Move every mail in the inbox that came from {name} to the folder {folder}.",
                 [changed("mails", m[0], folder=folder) for m in mails],
-                [Step("move_mail", {"mail": m[0], "folder": folder}) for m in mails],
+                [WishStep("move_mail", {"mail": m[0], "folder": folder}) for m in mails],
             )
     return None
 
@@ -39,7 +39,7 @@ def delete_mails(desk: Desk) -> Wish | None:
             return Wish(
                 f"Delete every mail in the inbox that came from {name}.",
                 [gone("mails", m[0]) for m in mails],
-                [Step("delete_mail", {"mail": m[0]}) for m in mails],
+                [WishStep("delete_mail", {"mail": m[0]}) for m in mails],
             )
     return None
 
@@ -65,7 +65,7 @@ def tell_phone(desk: Desk) -> Wish | None:
                 body=phone,  # exactly: a list of all numbers holds it, too
             )
         ],
-        [Step("send_mail", {"to": address(to), "subject": subject, "body": phone}, 3)],
+        [WishStep("send_mail", {"to": address(to), "subject": subject, "body": phone}, 3)],
     )
 
 
@@ -81,7 +81,7 @@ def move_event(desk: Desk) -> Wish | None:
                 f"Move '{event[1]}' to {day}, keeping its times, whatever else is on that day.",
                 [changed("events", event[0], day=day)],
                 [
-                    Step(
+                    WishStep(
                         "move_event",
                         {"event": event[0], "day": day, "start": event[3], "end": event[4]},
                     )
@@ -115,9 +115,9 @@ def cancel_event(desk: Desk) -> Wish | None:
                     ),
                 ],
                 [
-                    Step("cancel_event", {"event": event[0]}),
+                    WishStep("cancel_event", {"event": event[0]}),
                     *(
-                        Step(
+                        WishStep(
                             "send_mail",
                             {"to": guest, "subject": subject, "body": "It is cancelled."},
                             1,
@@ -160,7 +160,7 @@ def book(desk: Desk) -> Wish | None:
             )
         ],
         [
-            Step(
+            WishStep(
                 "create_event",
                 {"title": title, **when, "end": clock(hour + 1), "guests": [address(name)]},
                 4,
@@ -182,7 +182,7 @@ def new_phone(desk: Desk) -> Wish | None:
     return Wish(
         f"{name} has written to you about a new phone number. Put it into the contacts.",
         [changed("contacts", contact[0], phone=phone)],
-        [Step("update_contact", {"contact": contact[0], "phone": phone}, 3)],
+        [WishStep("update_contact", {"contact": contact[0], "phone": phone}, 3)],
     )
 
 
@@ -201,7 +201,7 @@ def share_newest(desk: Desk) -> Wish | None:
     return Wish(
         f"Share the file in {folder} that was changed last with {name}.",
         [changed("files", newest[0], shared=wanted)],
-        [Step("share_file", {"path": newest[1], "email": address(name)}, 3)],
+        [WishStep("share_file", {"path": newest[1], "email": address(name)}, 3)],
     )
 
 
@@ -216,7 +216,7 @@ def delete_large(desk: Desk) -> Wish | None:
     return Wish(
         f"Delete every file in {folder} of more than {most} kilobytes.",
         [gone("files", file[0]) for file in large],
-        [Step("delete_file", {"path": file[1]}) for file in large],
+        [WishStep("delete_file", {"path": file[1]}) for file in large],
     )
 
 
@@ -231,7 +231,7 @@ def save_mail(desk: Desk) -> Wish | None:
     return Wish(
         f"{name} has sent you a door code. Write the code, and nothing else, to the new file {path}.",
         [added("files", path=path, content=code)],
-        [Step("write_file", {"path": path, "content": code}, 3)],
+        [WishStep("write_file", {"path": path, "content": code}, 3)],
     )
 
 

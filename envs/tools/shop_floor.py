@@ -9,7 +9,7 @@ from verigym.canonical import JSON
 from verigym.envs.tools.draws import Draws
 from verigym.envs.tools.people import address, people
 from verigym.envs.tools.shop_policy import STATES, draw_policy
-from verigym.envs.tools.wishes import Goal, Step, Wish, added
+from verigym.envs.tools.wishes import Goal, Wish, WishStep, added
 from verigym.envs.tools.world import Row
 
 PRODUCTS = {
@@ -40,7 +40,7 @@ class Level:
 
 
 @dataclass
-class Request:
+class ShopRequest:
     """One request of the customer: what they say, the right outcome, and the calls beside what follows any."""
 
     kind: str
@@ -49,7 +49,7 @@ class Request:
     order: int
     facts: dict[str, str]
     goals: list[Goal] = field(default_factory=list)
-    plan: list[Step] = field(default_factory=list)
+    plan: list[WishStep] = field(default_factory=list)
 
 
 class Floor:
@@ -116,7 +116,7 @@ class Floor:
         self.wanted.add(name)
         return name
 
-    def log(self, request: Request) -> Wish:
+    def log(self, request: ShopRequest) -> Wish:
         """The request as a wish: what is to be done, then the charge or the voucher, then the log."""
         customer = self.me[0]
         goals, plan = [*request.goals], [*request.plan]
@@ -125,18 +125,18 @@ class Floor:
         if request.outcome != "done" and self.policy.voucher:
             entry = {**about, "amount": self.policy.voucher}
             goals.append(added("vouchers", **entry))
-            plan.append(Step("give_voucher", entry, 2))
+            plan.append(WishStep("give_voucher", entry, 2))
         if request.outcome == "done" and (fee := self.policy.fees[request.kind]):
             goals.append(added("charges", order_id=request.order, amount=fee))
-            plan.append(Step("charge_order", {"order": request.order, "amount": fee}, 2))
+            plan.append(WishStep("charge_order", {"order": request.order, "amount": fee}, 2))
         entry = {**about, "outcome": request.outcome}
         return Wish(
             request.opening,
             [*goals, added("outcomes", **entry)],
-            [*plan, Step("log_outcome", entry, 3)],
+            [*plan, WishStep("log_outcome", entry, 3)],
         )
 
-    def script(self, requests: list[Request]) -> Row:
+    def script(self, requests: list[ShopRequest]) -> Row:
         """The row of `talk`."""
         written = [
             {

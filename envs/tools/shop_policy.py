@@ -32,7 +32,7 @@ stock (else: refused_stock). Nothing is paid for a difference in price.
 
 
 @dataclass
-class Policy:
+class ShopPolicy:
     """Up to which states orders are `cancel`led and sent to another `street`; the `last` day of delivery
     from which items come back, and the kind that does not; euros charged by request, and given if refused."""
 
@@ -69,9 +69,9 @@ class Policy:
         )
 
 
-def draw_policy(draws: Draws) -> Policy:
+def draw_policy(draws: Draws) -> ShopPolicy:
     """Any policy."""
-    return Policy(
+    return ShopPolicy(
         last=_EARLIEST + timedelta(days=draws.below(22)),
         kind=draws.pick(KINDS),
         fees={request: draws.pick(_FEES) for request in _FEE_FOR},

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from verigym.envs.tools.shop_floor import STREETS, Floor, Request
-from verigym.envs.tools.wishes import Step, added, changed
+from verigym.envs.tools.shop_floor import STREETS, Floor, ShopRequest
+from verigym.envs.tools.wishes import WishStep, added, changed
 
 
-def cancel(floor: Floor, refuse: bool) -> Request:
+def cancel(floor: Floor, refuse: bool) -> ShopRequest:
     """Early enough, too late, or of somebody else's order."""
     name, draws = floor.goods(), floor.draws
     other = draws.pick([row for row in floor.customers if row != floor.me])
@@ -19,19 +19,19 @@ def cancel(floor: Floor, refuse: bool) -> Request:
             f"Hello, please cancel the order of a {name} that {other[1]} made; we live together."
         )
         told = {"order": f"The order of {other[1]} has number {order}."}
-        return Request("cancel", opening, "refused_other_person", order, told)
+        return ShopRequest("cancel", opening, "refused_other_person", order, told)
     order, _ = floor.mine(floor.policy.state(draws, "cancel", refuse), False, name)
     opening = f"Hello, I would like to cancel my order of a {name}."
     told = {"order": f"The order with the {name} has number {order}."}
     if refuse:
-        return Request("cancel", opening, "refused_state", order, told)
-    return Request(
+        return ShopRequest("cancel", opening, "refused_state", order, told)
+    return ShopRequest(
         *("cancel", opening, "done", order, told, [changed("orders", order, state="cancelled")]),
-        [Step("cancel_order", {"order": order}, 4)],
+        [WishStep("cancel_order", {"order": order}, 4)],
     )
 
 
-def street(floor: Floor, refuse: bool) -> Request:
+def street(floor: Floor, refuse: bool) -> ShopRequest:
     """Early enough or too late."""
     name = floor.goods()
     order, _ = floor.mine(floor.policy.state(floor.draws, "street", refuse), False, name)
@@ -42,14 +42,14 @@ def street(floor: Floor, refuse: bool) -> Request:
     }
     opening = f"I have moved, and my order of a {name} should come to the new street."
     if refuse:
-        return Request("street", opening, "refused_state", order, told)
-    return Request(
+        return ShopRequest("street", opening, "refused_state", order, told)
+    return ShopRequest(
         *("street", opening, "done", order, told, [changed("orders", order, street=new)]),
-        [Step("change_street", {"order": order, "street": new}, 5)],
+        [WishStep("change_street", {"order": order, "street": new}, 5)],
     )
 
 
-def bring_back(floor: Floor, refuse: bool) -> Request:
+def bring_back(floor: Floor, refuse: bool) -> ShopRequest:
     """Return an item: in time, too late, or of a kind that is excluded."""
     kept = refuse and floor.draws.below(2) == 1
     name = floor.goods(returnable=not kept)
@@ -61,16 +61,18 @@ def bring_back(floor: Floor, refuse: bool) -> Request:
     opening = f"I want to give a {name} back that I bought from you."
     told = {"order": f"The {name} that I mean came with order {order}."}
     if refuse:
-        return Request("return", opening, "refused_kind" if kept else "refused_late", order, told)
+        return ShopRequest(
+            "return", opening, "refused_kind" if kept else "refused_late", order, told
+        )
     price = next(row[3] for row in floor.items if row[0] == item)
-    return Request(
+    return ShopRequest(
         *("return", opening, "done", order, told),
         [changed("items", item, state="returned"), added("refunds", item=item, amount=price)],
-        [Step("return_item", {"item": item}, 5)],
+        [WishStep("return_item", {"item": item}, 5)],
     )
 
 
-def exchange(floor: Floor, refuse: bool) -> Request:
+def exchange(floor: Floor, refuse: bool) -> ShopRequest:
     """Exchange an item: in time for a variant in stock, too late, or out of stock."""
     name = floor.goods()
     late = refuse and floor.draws.below(2) == 1
@@ -83,16 +85,16 @@ def exchange(floor: Floor, refuse: bool) -> Request:
     }
     opening = f"My {name} has the wrong colour; I want it in another one."
     if late:
-        return Request("exchange", opening, "refused_late", order, told)
+        return ShopRequest("exchange", opening, "refused_late", order, told)
     if refuse:
         other[5] = 0
-        return Request("exchange", opening, "refused_stock", order, told)
+        return ShopRequest("exchange", opening, "refused_stock", order, told)
     stock = int(str(other[5])) - 1
-    return Request(
+    return ShopRequest(
         *("exchange", opening, "done", order, told),
         [changed("items", item, product=other[0]), changed("products", other[0], stock=stock)],
-        [Step("exchange_item", {"item": item, "product": other[0]}, 6)],
+        [WishStep("exchange_item", {"item": item, "product": other[0]}, 6)],
     )
 
 
-KINDS: tuple[Callable[[Floor, bool], Request], ...] = (cancel, street, bring_back, exchange)
+KINDS: tuple[Callable[[Floor, bool], ShopRequest], ...] = (cancel, street, bring_back, exchange)

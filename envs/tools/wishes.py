@@ -16,7 +16,7 @@ Place = TypeVar("Place")
 
 
 @dataclass(frozen=True)
-class Step:
+class WishStep:
     """One call on the way to the goals, and about how many operations finding it takes."""
 
     name: str
@@ -30,7 +30,7 @@ class Wish:
 
     words: str
     goals: list[Goal]
-    plan: list[Step]
+    plan: list[WishStep]
 
 
 @dataclass

@@ -14,7 +14,7 @@ from fastapi import FastAPI, Request, Response
 from verigym.server.body import read
 from verigym.server.envs import documents
 from verigym.server.envs.catalogue import Catalogue
-from verigym.server.envs.table import Play, Restart, Session, Table
+from verigym.server.envs.table import EnvSession, Play, Restart, Table
 from verigym.server.envs.websocket import Endpoint
 from verigym.server.envs.wire import CreateBody, ResetBody, StepBody, as_action
 from verigym.server.limits import deadline_of
@@ -50,10 +50,12 @@ def install(app: FastAPI, settings: Settings) -> None:
         found: Catalogue = app.state.catalogue
         return found
 
-    def mine(request: Request, sid: str) -> Session:
+    def mine(request: Request, sid: str) -> EnvSession:
         return table().find(_owner(request), sid)
 
-    async def move(request: Request, session: Session, seq: int, what: Play | Restart) -> Response:
+    async def move(
+        request: Request, session: EnvSession, seq: int, what: Play | Restart
+    ) -> Response:
         answer = _Answer()
         table().move(session, seq, what, answer)
         left_s = deadline_of(request) - time.monotonic()

@@ -59,7 +59,7 @@ Reply: TypeAlias = Callable[["bytes | Refusal", bool], None]
 """Callback that gets the answer or a refusal, and True if the answer was given before. Called once."""
 
 
-class Session:
+class EnvSession:
     """One session; changed by the table alone."""
 
     __slots__ = (
@@ -110,9 +110,9 @@ class Table:
             keep_env=settings.worker_env,
         )
         self._loop = asyncio.get_running_loop()
-        self._sessions: dict[str, Session] = {}
-        self._by_host: dict[Host, set[Session]] = {}
-        self._leases: Leases[Session] = Leases(self._expire)
+        self._sessions: dict[str, EnvSession] = {}
+        self._by_host: dict[Host, set[EnvSession]] = {}
+        self._leases: Leases[EnvSession] = Leases(self._expire)
         self._owned: dict[str, int] = {}
         self._numbers = 0
         self.moves: Counter[str] = Counter()
@@ -138,12 +138,12 @@ class Table:
             raise Refusal(404, "unknown_env", message, where)
         return id
 
-    def of(self, owner: str) -> list[Session]:
+    def of(self, owner: str) -> list[EnvSession]:
         """Return the sessions of one owner, oldest first."""
         mine = [session for session in self._sessions.values() if session.owner == owner]
         return [session for session in mine if session.answer]  # others have not begun
 
-    def find(self, owner: str, id: str) -> Session:
+    def find(self, owner: str, id: str) -> EnvSession:
         """Return a session of `owner`. Raises Refusal, the same for a session of another owner."""
         session = self._sessions.get(id)
         if session is None or session.owner != owner:
@@ -151,7 +151,7 @@ class Table:
             raise Refusal(404, "unknown_session", message, "$.session")
         return session
 
-    def renew(self, session: Session) -> None:
+    def renew(self, session: EnvSession) -> None:
         """Renew the session's lease."""
         session.expires = self._loop.time() + self.settings.session_lease_s
 
@@ -164,7 +164,7 @@ class Table:
         sessions = []
         for _ in range(ask.count):
             self._numbers += 1
-            session = Session(secrets.token_urlsafe(16), self._numbers, owner, env)
+            session = EnvSession(secrets.token_urlsafe(16), self._numbers, owner, env)
             session.start = start
             session.busy = True  # nobody knows its id yet, and its lease has not begun
             session.expires = float("inf")
@@ -198,7 +198,7 @@ class Table:
 
         self.hosts.send(write, then)
 
-    def move(self, session: Session, seq: int, move: Move, reply: Reply) -> None:
+    def move(self, session: EnvSession, seq: int, move: Move, reply: Reply) -> None:
         """Step or reset exactly once, after all earlier requests. Raises Refusal."""
         if isinstance(move, Restart):
             _check_sendable([move.options])
@@ -211,7 +211,7 @@ class Table:
         else:
             self._move(session, seq, move, reply)
 
-    def state(self, session: Session) -> bytes:
+    def state(self, session: EnvSession) -> bytes:
         """Return the session's progress as JSON."""
         last = msgspec.json.decode(session.answer)
         state = {
@@ -228,7 +228,7 @@ class Table:
         }
         return _encode(state)
 
-    def drop(self, session: Session) -> None:
+    def drop(self, session: EnvSession) -> None:
         """End a session; its waiting requests are refused."""
         if session.gone:
             return
@@ -262,7 +262,7 @@ class Table:
             return
         raise Refusal(429, "busy", message, "$.count", {"Retry-After": "1"})
 
-    def _begun(self, sessions: list[Session], start: History, answer: Done) -> bytes:
+    def _begun(self, sessions: list[EnvSession], start: History, answer: Done) -> bytes:
         # The seed that the task has, so that what was drawn can be drawn again.
         start = History(start.env, start.params, answer.seed, start.options, rng=answer.rng)
         lease_s = self.settings.session_lease_s
@@ -278,7 +278,7 @@ class Table:
             bodies.append(session.answer)
         return b'{"sessions":[%s]}' % b",".join(bodies)
 
-    def _move(self, session: Session, seq: int, move: Move, reply: Reply) -> None:
+    def _move(self, session: EnvSession, seq: int, move: Move, reply: Reply) -> None:
         if seq != session.seq + 1:
             if seq == session.seq and _mark(move) == session.last:
                 reply(session.answer, True)
@@ -308,7 +308,9 @@ class Table:
             write, lambda answer: self._moved(session, seq, move, answer, reply), session.host
         )
 
-    def _moved(self, session: Session, seq: int, move: Move, answer: Answer, reply: Reply) -> None:
+    def _moved(
+        self, session: EnvSession, seq: int, move: Move, answer: Answer, reply: Reply
+    ) -> None:
         session.busy = False
         if session.gone:
             self._unplace(session)
@@ -354,13 +356,13 @@ class Table:
         while session.waiting and not session.busy:
             self._move(session, *session.waiting.popleft())
 
-    def _history(self, session: Session) -> History:
+    def _history(self, session: EnvSession) -> History:
         key = msgspec.json.decode(session.answer, type=_Keyed).info.state_key
         start = session.start
         actions = tuple(session.actions)
         return History(start.env, start.params, start.seed, start.options, actions, key, start.rng)
 
-    def _place(self, session: Session, host: Host | None) -> None:
+    def _place(self, session: EnvSession, host: Host | None) -> None:
         if session.host is not None:
             session.host.load -= 1
             self._by_host[session.host].discard(session)
@@ -369,7 +371,7 @@ class Table:
             host.load += 1
             self._by_host.setdefault(host, set()).add(session)
 
-    def _unplace(self, session: Session) -> None:
+    def _unplace(self, session: EnvSession) -> None:
         """Mark the session to be made again before its next step."""
         if session.host is not None:
             session.host.queue(messages.DropSessions([session.number]))
@@ -379,7 +381,7 @@ class Table:
         for session in self._by_host.pop(host, ()):
             session.host = None
 
-    def _expire(self, session: Session) -> None:
+    def _expire(self, session: EnvSession) -> None:
         if session.busy:
             self.renew(session)
             self._leases.add(session)

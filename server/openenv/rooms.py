@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
-from verigym.server.envs.table import Session, Table
+from verigym.server.envs.table import EnvSession, Table
 from verigym.server.keys import Caller
 from verigym.server.limits import Gate
 from verigym.server.openenv.seat import Seat, begin
@@ -74,6 +74,6 @@ class Room:
             return {"active_sessions": mine, "max_sessions": most}
         return {"active_sessions": len(self.table), "max_sessions": self.settings.max_sessions}
 
-    def _seat(self, session: Session) -> Seat:
+    def _seat(self, session: EnvSession) -> Seat:
         turn = self.shared.turns.setdefault(session.id, asyncio.Lock())
         return Seat(self.table, self.owner, session, turn)

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from verigym.server.envs.table import Move, Play, Reply, Restart, Session, Table
+from verigym.server.envs.table import EnvSession, Move, Play, Reply, Restart, Table
 from verigym.server.envs.wire import CreateBody, as_action
 from verigym.server.openenv.types import Object, Reset
 from verigym.server.refusals import Refusal
@@ -26,7 +26,7 @@ class Seat:
     The methods raise Refusal if a request cannot be served.
     """
 
-    def __init__(self, table: Table, owner: str, session: Session, turn: asyncio.Lock) -> None:
+    def __init__(self, table: Table, owner: str, session: EnvSession, turn: asyncio.Lock) -> None:
         self.session = session
         self._table = table
         self._owner = owner
@@ -100,7 +100,7 @@ class Seat:
         return found
 
 
-async def begin(table: Table, owner: str, env: str, ask: Reset) -> Session:
+async def begin(table: Table, owner: str, env: str, ask: Reset) -> EnvSession:
     """Create a session of `env` that plays the task of `ask`. Raises Refusal."""
     seed, options = what_to_play(ask)
     body = CreateBody(env=env, seed=seed, options=options)

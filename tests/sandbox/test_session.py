@@ -22,7 +22,7 @@ from verigym.sandbox.framing import FramedStream, read_end
 from verigym.sandbox.job import JobStatus, Limits, Result
 from verigym.sandbox.local import LocalSandbox
 from verigym.sandbox.remove import remove_tree
-from verigym.sandbox.session import Session, driver
+from verigym.sandbox.session import SandboxSession, driver
 from verigym.sandbox.step import ProgramRun
 
 LIMITS = Limits(wall_s=120.0, cpu_s=120.0, output_bytes=100_000)
@@ -108,7 +108,7 @@ class PlainChannel:
 def plain(language, limits=LIMITS, release=lambda: None, argv=None):
     name, source, command = driver(language)
     step = ProgramRun(argv=argv or command, files={name: source}, limits=limits)
-    return Session(language, PlainChannel(step), limits, release)
+    return SandboxSession(language, PlainChannel(step), limits, release)
 
 
 @pytest.fixture(scope="module")

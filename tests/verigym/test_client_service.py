@@ -13,7 +13,7 @@ import pytest
 import verigym
 from verigym import RequestError, Status, Task, VerifierFault
 from verigym.client import AsyncClient, Client
-from verigym.service import Failed, Refused, read_answer
+from verigym.service import Failed, ServiceRefusal, read_answer
 
 TASK = Task(id="t", env_id="e", seed=1, prompt="p", difficulty="d", reference=["secret", 7])
 PICKY = "unruly/picky"
@@ -165,7 +165,7 @@ def test_a_job_is_begun_once_and_gives_its_verdicts(client):
     pairs = [(TASK, RIGHT if i % 2 else i) for i in range(6)]
     job = client.submit(PICKY, pairs, idempotency_key="mine")
     assert client.submit(PICKY, pairs, idempotency_key="mine").job == job.job
-    with pytest.raises(Refused, match="another body") as refused:
+    with pytest.raises(ServiceRefusal, match="another body") as refused:
         client.submit(PICKY, pairs[:1], idempotency_key="mine")
     assert refused.value.code == "idempotency_conflict"
     done = client.wait(job.job, 60)
@@ -175,7 +175,7 @@ def test_a_job_is_begun_once_and_gives_its_verdicts(client):
     assert client.job(job.job) == done
     assert job.job in [listed.job for listed in client.jobs(status="done")]
     client.drop_job(job.job)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ServiceRefusal) as refused:
         client.job(job.job)
     assert refused.value.code == "unknown_job"
 
@@ -217,7 +217,7 @@ def test_what_is_there_to_play(client):
     mine = here.sample_task(4, "hard", "test")
     assert (task.id, task.prompt, task.seed) == (mine.id, mine.prompt, 4)
     assert client.card("math/countdown")["verifier"] == "math/countdown"
-    with pytest.raises(Refused, match="did you mean"):
+    with pytest.raises(ServiceRefusal, match="did you mean"):
         client.env("keydor")
 
 
@@ -228,7 +228,7 @@ def test_a_group_of_sessions_starts_in_one_state_and_steps_happen_once(client):
     sid = group[0].session
     step = client.step(sid, 1, "down")
     assert client.step(sid, 1, "down") == step
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ServiceRefusal) as refused:
         client.step(sid, 1, "up")
     assert refused.value.code == "seq_conflict"
     state = client.session(sid)
@@ -238,7 +238,7 @@ def test_a_group_of_sessions_starts_in_one_state_and_steps_happen_once(client):
     assert {s.session for s in group} <= {s.session for s in client.sessions()}
     for s in group:
         client.close_session(s.session)
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ServiceRefusal) as refused:
         client.session(sid)
     assert refused.value.code == "unknown_session"
 

@@ -20,7 +20,15 @@ from __future__ import annotations
 from verigym.client.asynchronous import AsyncClient
 from verigym.client.blocking import Client
 from verigym.client.remote_env import RemoteEnv
-from verigym.client.types import EnvInfo, Job, Numbered, Session, SessionState, Step, TaskInfo
+from verigym.client.types import (
+    EnvInfo,
+    Numbered,
+    Session,
+    SessionState,
+    Step,
+    TaskInfo,
+    VerdictJob,
+)
 from verigym.client.verifier import RemoteVerifier
 from verigym.service import VerifierInfo
 
@@ -28,7 +36,6 @@ __all__ = [
     "AsyncClient",
     "Client",
     "EnvInfo",
-    "Job",
     "Numbered",
     "RemoteEnv",
     "RemoteVerifier",
@@ -36,5 +43,6 @@ __all__ = [
     "SessionState",
     "Step",
     "TaskInfo",
+    "VerdictJob",
     "VerifierInfo",
 ]

@@ -15,7 +15,15 @@ from verigym.client import calls
 from verigym.client.async_sender import AsyncSender
 from verigym.client.calls import WAIT_S
 from verigym.client.streams import VerdictStream
-from verigym.client.types import EnvInfo, Job, Numbered, Session, SessionState, Step, TaskInfo
+from verigym.client.types import (
+    EnvInfo,
+    Numbered,
+    Session,
+    SessionState,
+    Step,
+    TaskInfo,
+    VerdictJob,
+)
 from verigym.levels import Difficulty
 from verigym.service import Failed, GroupBatch, VerdictBatch, VerifierInfo
 from verigym.task import Task
@@ -131,7 +139,7 @@ class AsyncClient(AsyncSender):
         params: Mapping[str, JSON] | None = None,
         timeout_s: float | None = None,
         idempotency_key: str | None = None,
-    ) -> Job:
+    ) -> VerdictJob:
         """Submit a durable background job of submissions; it survives a crash of the service.
 
         `timeout_s` bounds the judging of one submission. With your own `idempotency_key`, another
@@ -146,11 +154,11 @@ class AsyncClient(AsyncSender):
             )
         )
 
-    async def job(self, id: str) -> Job:
+    async def job(self, id: str) -> VerdictJob:
         """Return a job's current state."""
         return await self.call(calls.job(id, 0.0))
 
-    async def wait(self, id: str, timeout_s: float | None = None) -> Job:
+    async def wait(self, id: str, timeout_s: float | None = None) -> VerdictJob:
         """Return the job once it is finished. Raises VerifierFault with status `timeout` after `timeout_s`
         seconds; None waits indefinitely."""
         until = math.inf if timeout_s is None else time.monotonic() + timeout_s
@@ -164,7 +172,7 @@ class AsyncClient(AsyncSender):
 
     async def jobs(
         self, *, status: str | None = None, limit: int = 100, after: str = ""
-    ) -> list[Job]:
+    ) -> list[VerdictJob]:
         """Return the jobs of this key, newest first; `after` is the last id of the previous page."""
         return await self.call(calls.jobs(status, limit, after))
 

@@ -28,7 +28,7 @@ from verigym.client.types import FaultInfo, Session
 from verigym.env import CHARSET
 from verigym.errors import RequestError
 from verigym.reply import action as read_action
-from verigym.service import Refused, bad_answer
+from verigym.service import ServiceRefusal, bad_answer
 from verigym.verdict import Status, Verdict, VerifierFault, fault
 
 _CLOSE_S = 5.0
@@ -141,7 +141,7 @@ class RemoteEnv(gymnasium.Env[str, str]):
         try:
             call = calls.reset(self._session, self._seq + 1, seed=seed, options=options)
             session = self._of_session(call)
-        except Refused as refusal:
+        except ServiceRefusal as refusal:
             if refusal.code != "seq_conflict":
                 raise
             # A step happened, and was given up, without our hearing of it.
@@ -162,7 +162,7 @@ class RemoteEnv(gymnasium.Env[str, str]):
             raise _SessionLost(self._lost)
         try:
             return self._call(call)
-        except Refused as refusal:
+        except ServiceRefusal as refusal:
             if refusal.code in ("unknown_session", "session_lost"):
                 self._lost = f"{self.id} at {self.client.url}: {refusal}; call reset()"
                 raise _SessionLost(self._lost) from refusal

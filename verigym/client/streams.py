@@ -9,7 +9,7 @@ import msgspec
 from verigym import service
 from verigym.client.address import MAX_ANSWER_BYTES
 from verigym.client.types import Numbered
-from verigym.service import Failed, Refused, VerdictBatch
+from verigym.service import Failed, ServiceRefusal, VerdictBatch
 from verigym.verdict import Verdict
 
 ACCEPT = {"Accept": "application/x-ndjson"}
@@ -77,7 +77,7 @@ class VerdictStream:
             raise service.bad_answer(str(error)) from error
         if read.error is not None:
             message = f"the verifier service refused a submission: {read.error.message}"
-            raise Refused(message, read.error.code)
+            raise ServiceRefusal(message, read.error.code)
         if read.verdict is None or place not in self.left:
             raise service.bad_answer(f"a line for submission {read.index}, which has none to come")
         del self.left[place]

@@ -94,7 +94,7 @@ class SessionState:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class VerdictJob:
     """Submissions that the service judges in the background; `status` is queued, running, done or
     cancelled. Times are in seconds since 1970."""
 
