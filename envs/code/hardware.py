@@ -34,6 +34,8 @@ class Drawn:
     fed: Mapping[str, list[int]] = field(default_factory=dict)
     """Values fed to an input from the first vector on, for inputs on which random values would
     show little."""
+    units: tuple[str, ...] = ()
+    """Sources of the modules that `logic` uses."""
 
 
 def whole(rng: np.random.Generator, low: int, high: int) -> int:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from typing_extensions import override
 
 from verigym.envs.code import hardware, hardware_clocked
 from verigym.envs.code.hardware import Drawn
-from verigym.question import Ask, Question
+from verigym.envs.code.traced import Desk
+from verigym.question import Ask, Asked, Question
 
 LEVELS: dict[int, tuple[Callable[[np.random.Generator], Drawn], ...]] = {
     2: (
@@ -39,7 +41,26 @@ LEVELS: dict[int, tuple[Callable[[np.random.Generator], Drawn], ...]] = {
         hardware_clocked.fifo,
     ),
 }
+_EASY, _MEDIUM, _HARD = LEVELS[2], LEVELS[4], LEVELS[6]
+Kind: TypeAlias = Callable[[np.random.Generator], Drawn]
+SLOTS: dict[int, tuple[tuple[Kind, ...], ...]] = {
+    1: ((hardware.gates, hardware.truth, hardware.decoder),),
+    2: (_EASY,),
+    3: ((hardware.parity, hardware_clocked.counter),),
+    4: (_MEDIUM,),
+    5: ((hardware.priority, hardware_clocked.shifter, hardware_clocked.accumulator),),
+    6: (_HARD,),
+    7: (_HARD, _MEDIUM),
+    8: (_HARD, _HARD, _MEDIUM),
+    9: (_HARD, _HARD, _HARD, _MEDIUM, _MEDIUM),
+    10: (_HARD, _HARD, _HARD, _HARD, _HARD, _MEDIUM, _MEDIUM, _MEDIUM),
+}
+"""The kinds that each unit of a module is drawn from; a module of one unit is that kind itself."""
 _MODULE = "top_module"
+_UNIT = re.compile(r"^u\d_")
+_TOTAL_BITS = 8
+_SYMBOL = re.compile(r"\w+'\w+|[$\w]+|<=|>=|==|&&|\|\||<<|>>>|>>|\S")
+_DECLARING = frozenset(["]", "reg", "signed", "wire"])
 _VECTORS = {False: 64, True: 150}
 
 _PROMPT = """\
@@ -54,60 +75,98 @@ Icarus Verilog (SystemVerilog 2012) on inputs that you cannot see; all outputs m
 System tasks (names that begin with $, except $signed, $unsigned, $clog2, $bits, $countones, $onehot), compiler \
 directives (`timescale and the like) and texts in quotes are refused.
 Answer with the module, alone or in a fenced block."""
+_UNITS = """\
+It has {count} units that work side by side. The ports of unit u1 begin with u1_, and so on; below, a unit is \
+described with its ports under their names without this beginning.{shared}
+{says}
+total is {sum}, modulo 2**{bits}."""
+_SHARED = " clk and rst belong to all units that have a memory."
 _CLOCKED = """
 rst is applied first. Inputs change while clk is 0; outputs are read after each rising edge of clk."""
 
 
 class Verilog(Question):
     """A description; the reply is a module, judged by simulation against a model in Python
-    (`code/verilog`). Nineteen kinds of module with drawn numbers; no two splits share one.
+    (`code/verilog`). Nineteen kinds of module with drawn numbers; no two splits share one. From level 7 on, a
+    module has 2, 3, 5 or 8 units of these kinds.
     """
 
     id: ClassVar[str] = "verigym/code/verilog-v0"
     verifier_id: ClassVar[str] = "code/verilog"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
-    only_named: ClassVar[bool] = True
     costly: ClassVar[bool] = True
     form: ClassVar[str] = ""
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
-        kinds = LEVELS[level]
-        while True:
-            kind = kinds[int(rng.integers(len(kinds)))]
-            drawn = kind(rng)
-            prompt = _PROMPT.format(
-                module=_MODULE,
-                ports=_described(drawn),
-                says=drawn.says,
-                clocked=_CLOCKED if drawn.clocked else "",
-            )
-            if self.wants(prompt):
-                break
-        vectors = _vectors(rng, drawn)
+        units: list[Drawn] = []
+        kinds: list[Kind] = []
+        for some in SLOTS[level]:
+            left = [kind for kind in some if kind not in kinds]
+            while True:
+                kind = left[int(rng.integers(len(left)))]
+                drawn = kind(rng)
+                if self.wants(_prompt(drawn)):
+                    break
+            units.append(drawn)
+            kinds.append(kind)
+        whole = units[0] if len(units) == 1 else join(units)
+        vectors = _vectors(rng, whole)
         return Ask(
-            prompt=prompt,
+            prompt=_prompt(whole),
             answer="",
-            steps=drawn.steps,
+            steps=whole.steps,
             reference={
                 "module": _MODULE,
-                "clock": "clk" if drawn.clocked else "",
-                "inputs": drawn.inputs,
-                "outputs": drawn.outputs,
+                "clock": "clk" if whole.clocked else "",
+                "inputs": whole.inputs,
+                "outputs": whole.outputs,
                 "vectors": vectors,
-                "expected": [drawn.model(vector) for vector in vectors],
-                "solution": source(drawn),
+                "expected": [whole.model(vector) for vector in vectors],
+                "solution": source(whole),
             },
-            tags=("code", "verilog", kind.__name__),
-            essence=prompt,
+            tags=("code", "verilog", *(kind.__name__ for kind in kinds)),
+            # All units lie in one split, so the first one decides.
+            essence=_prompt(units[0]),
         )
+
+    @override
+    def work(self, state: Asked) -> int:
+        """Read what the module does word by word, write it symbol by symbol, and look up each name that is used
+        among its ports and declarations."""
+        desk = Desk()
+        reference: Any = state.task.reference
+        _, _, says, *_ = state.task.prompt.split("\n\n")
+        for _ in says.split():
+            desk.look()
+        for module in reference["solution"].split("endmodule"):
+            ports, _, logic = module.partition(");")
+            declared = set(_SYMBOL.findall(ports))
+            before = ""
+            for symbol in _SYMBOL.findall(logic):
+                desk.look()
+                if before in _DECLARING:
+                    declared.add(symbol)
+                elif symbol in declared:
+                    desk.look()
+                before = symbol
+        return desk.operations
 
     @override
     def reply(self, reference: Any) -> str:
         return f"```verilog\n{reference['solution']}```"
 
 
-def source(drawn: Drawn) -> str:
+def _prompt(drawn: Drawn) -> str:
+    return _PROMPT.format(
+        module=_MODULE,
+        ports=_described(drawn),
+        says=drawn.says,
+        clocked=_CLOCKED if drawn.clocked else "",
+    )
+
+
+def source(drawn: Drawn, module: str = _MODULE) -> str:
     """A right module."""
     ports = [f"  input [{width - 1}:0] {name}" for name, width in drawn.inputs]
     if drawn.clocked:
@@ -116,7 +175,66 @@ def source(drawn: Drawn) -> str:
         kind = "reg " if name in drawn.stored else ""
         ports.append(f"  output {kind}[{width - 1}:0] {name}")
     head = ",\n".join(ports)
-    return f"module {_MODULE} (\n{head}\n);\n{drawn.logic}\nendmodule\n"
+    own = f"module {module} (\n{head}\n);\n{drawn.logic}\nendmodule\n"
+    return "\n".join([own, *drawn.units])
+
+
+def join(units: Sequence[Drawn]) -> Drawn:
+    """Return a module of several units side by side, with one reset, and the sum of their first outputs."""
+    named = [(f"u{number}", unit) for number, unit in enumerate(units, 1)]
+    clocked = any(unit.clocked for unit in units)
+    inputs = [(f"{name}_{port}", bits) for name, unit in named for port, bits in _own_inputs(unit)]
+    outputs = [(f"{name}_{port}", bits) for name, unit in named for port, bits in unit.outputs]
+    sizes = [len(_own_inputs(unit)) for unit in units]
+
+    def model(given: Sequence[int]) -> list[int]:
+        rst, rest = list(given[:clocked]), list(given[clocked:])
+        values: list[int] = []
+        total = 0
+        for unit, size in zip(units, sizes, strict=True):
+            own, rest = rest[:size], rest[size:]
+            found = unit.model([*rst, *own] if unit.clocked else own)
+            values += found
+            total += found[0]
+        return [*values, total % (1 << _TOTAL_BITS)]
+
+    fed = {f"{name}_{port}": row for name, unit in named for port, row in unit.fed.items()}
+    resets = [unit.fed["rst"] for unit in units if "rst" in unit.fed]
+    says = "\n".join(f"{name}: {unit.says}" for name, unit in named)
+    firsts = [f"{name}_{unit.outputs[0][0]}" for name, unit in named]
+    return Drawn(
+        says=_UNITS.format(
+            count=len(units),
+            shared=_SHARED if clocked else "",
+            says=says,
+            sum=" + ".join(firsts),
+            bits=_TOTAL_BITS,
+        ),
+        inputs=[*([("rst", 1)] if clocked else []), *inputs],
+        outputs=[*outputs, ("total", _TOTAL_BITS)],
+        logic="\n".join([*(_instance(name, unit) for name, unit in named), _total(firsts)]),
+        model=model,
+        steps=sum(unit.steps for unit in units),
+        clocked=clocked,
+        fed=fed | ({"rst": resets[0]} if resets else {}),
+        units=tuple(source(unit, f"unit_{name}") for name, unit in named),
+    )
+
+
+def _own_inputs(unit: Drawn) -> list[tuple[str, int]]:
+    """Return the inputs that a unit does not share."""
+    return [port for port in unit.inputs if not (unit.clocked and port[0] == "rst")]
+
+
+def _instance(name: str, unit: Drawn) -> str:
+    own = [port for port, _ in (*_own_inputs(unit), *unit.outputs)]
+    ports = ["clk", "rst"] if unit.clocked else []
+    wired = [f".{port}({port})" for port in ports] + [f".{port}({name}_{port})" for port in own]
+    return f"  unit_{name} {name} ({', '.join(wired)});"
+
+
+def _total(outputs: Sequence[str]) -> str:
+    return f"  assign total = {' + '.join(outputs)};"
 
 
 def _described(drawn: Drawn) -> str:
@@ -137,11 +255,12 @@ def _vectors(rng: np.random.Generator, drawn: Drawn) -> list[list[int]]:
     for name, width in drawn.inputs:
         high = 1 << width
         column = rng.integers(high, size=count)
-        if name == "rst":
+        own = _own_name(name)
+        if own == "rst":
             # Long stretches without it, for what takes long to come about.
             column = np.zeros(count, np.int64)
             column[[0, 1, int(rng.integers(90, 110)), int(rng.integers(115, 140))]] = 1
-        elif name in ("en", "push"):
+        elif own in ("en", "push"):
             column = (rng.random(count) < 0.75).astype(np.int64)
         elif width > 1:
             edge = rng.integers(8, size=count)
@@ -157,11 +276,18 @@ def _vectors(rng: np.random.Generator, drawn: Drawn) -> list[list[int]]:
         if total <= 6:
             rows[: 1 << total] = _all(drawn)
     names = [name for name, _ in drawn.inputs]
-    if "b" in names and sum(width for _, width in drawn.inputs) > 6:
+    operands = [name for name in names if _own_name(name) == "b"]
+    if operands and sum(width for _, width in drawn.inputs) > 6:
         # Equal operands are rarely drawn.
         for row in rows[2::5]:
-            row[names.index("b")] = row[names.index("a")]
+            for name in operands:
+                row[names.index(name)] = row[names.index(name[:-1] + "a")]
     return rows
+
+
+def _own_name(port: str) -> str:
+    """Return the name of a port in its unit."""
+    return _UNIT.sub("", port)
 
 
 def _all(drawn: Drawn) -> list[list[int]]:

@@ -17,7 +17,7 @@ KINDS = [
 
 
 def asked(monkeypatch, level, kind, seed):
-    monkeypatch.setitem(verilog.LEVELS, level, (kind,))
+    monkeypatch.setitem(verilog.SLOTS, level, ((kind,),))
     return verigym.make("code/verilog").ask(np.random.default_rng(seed), level)
 
 
@@ -66,6 +66,19 @@ def test_small_slips_are_found(monkeypatch, level, kind):
     assert old in source
     verdict = judge(ask.reference, source.replace(old, new, 1))
     assert (verdict.score, verdict.reason) == (0.0, "wrong_output"), source
+
+
+@pytest.mark.parametrize(("level", "units"), [(7, 2), (8, 3), (10, 8)])
+def test_units_side_by_side_are_simulated_as_their_models_say(level, units):
+    env = verigym.make("code/verilog")
+    for seed in range(2):
+        reference = env.sample_task(seed, level).reference
+        solution = reference["solution"]
+        assert solution.count("endmodule") == units + 1
+        assert judge(reference, solution).score == 1.0
+        old = "else if (en) q"
+        if old in solution:
+            assert judge(reference, solution.replace(old, "else q")).reason == "wrong_output"
 
 
 def test_gray_code_changes_one_bit_at_a_time(monkeypatch):
