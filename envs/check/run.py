@@ -24,8 +24,6 @@ from verigym.envs.check.laws import (
     splits,
 )
 from verigym.envs.check.subject import Broken, Subject
-from verigym.envs.check.unfilled import REASON as REASON_UNFILLED
-from verigym.envs.check.unfilled import UNFILLED
 from verigym.errors import MissingError, RequestError, SandboxError
 from verigym.missing import REASON, explain
 from verigym.registry import resolve
@@ -164,9 +162,7 @@ def apply(law: Law, subject: Subject) -> Outcome:
 
 def _applied(law: Law, subject: Subject) -> Outcome:
     about = (law.__doc__ or "").partition("\n")[0]
-    if (reason := subject.waived.get(law.__name__)) is None and subject.id in UNFILLED:
-        reason = REASON_UNFILLED if law is levels.operations_are_counted else None
-    if reason is not None:
+    if (reason := subject.waived.get(law.__name__)) is not None:
         return Outcome(law=law.__name__, about=about, broken=None, waived=reason)
     began = time.perf_counter()
     broken, machine = None, False

@@ -7,10 +7,7 @@ import pytest
 
 from verigym.envs.check.laws.levels import difficulties_are_in_order, operations_are_counted
 from verigym.envs.check.operations import Turn, noisy_return
-from verigym.envs.check.run import apply
 from verigym.envs.check.subject import Broken, Subject
-from verigym.envs.check.unfilled import UNFILLED
-from verigym.registry import list_envs
 
 SOURCE = Path(__file__).parents[2] / "data" / "broken_envs" / "broken_envs.py"
 SPEC = importlib.util.spec_from_file_location("level_envs", SOURCE)
@@ -98,11 +95,3 @@ def test_levels_that_do_not_grow_are_refused():
 
 def test_a_policy_that_errs_fails_every_second_time_at_693_operations():
     assert noisy_return([Turn(300, 0.0), Turn(393, 1.0)], 0.001) == pytest.approx(0.5, abs=1e-3)
-
-
-def test_environments_without_levels_are_named():
-    built_in = set(list_envs())
-    assert built_in >= UNFILLED
-    for env_id in UNFILLED:
-        outcome = apply(operations_are_counted, Subject(env_id))
-        assert outcome.waived
