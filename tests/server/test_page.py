@@ -140,6 +140,7 @@ def test_cards_show_rates_with_intervals(service, watched):
     expect(page.locator("#session-list")).not_to_be_empty()
 
 
+@pytest.mark.slow  # a service and a browser of its own
 def test_a_key_is_asked_for_and_kept_in_the_tab(watched):
     with ServerProcess(verifiers=["math"], workers=1, key=KEY) as server:
         page = watched.open(server.url + "/")

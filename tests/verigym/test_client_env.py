@@ -388,6 +388,7 @@ def test_both_sides_of_a_fork_have_a_session_each(make):
     solve(here, env)
 
 
+@pytest.mark.slow  # a service of its own; that a key is sent is shown of the client
 def test_a_key_opens_what_is_locked():
     with ServerProcess(verifiers=["none"], envs=["games"], workers=1, key="sesame") as server:
         with pytest.raises(RequestError, match="key"):

@@ -201,7 +201,10 @@ def test_what_the_prompt_shows_is_no_secret(kind):
     secrecy.the_answer_is_hidden(given(kind))
 
 
-@pytest.mark.parametrize("name", ["2048", "minesweeper", "sokoban", "sudoku", "wordle"])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("2048", marks=pytest.mark.slow), "minesweeper", "sokoban", "sudoku", "wordle"],
+)
 def test_a_grid_that_is_played_on_is_no_secret(name):
     secrecy.the_answer_is_hidden(Subject(f"verigym/games/{name}-v0", 16))
 

@@ -103,7 +103,7 @@ def found(kind, question, c):
 
 
 @pytest.mark.parametrize(
-    "level", [pytest.param(n, marks=pytest.mark.slow if n > 1 else ()) for n in KINDS]
+    "level", [pytest.param(n, marks=pytest.mark.slow if n > 2 else ()) for n in KINDS]
 )
 def test_numpy_finds_the_same(level):
     env = verigym.make(ID)

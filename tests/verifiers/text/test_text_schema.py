@@ -123,7 +123,9 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n == "pairs" else ()) for n in HOSTILE]
+)
 @pytest.mark.parametrize("kind", ["json", "xml"])
 def test_hostile_input_ends_at_once_with_a_verdict(name, kind):
     reply, reasons = HOSTILE[name]
