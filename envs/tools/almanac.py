@@ -129,7 +129,7 @@ def load(a: Almanac) -> Problem:
 def difference(a: Almanac) -> Problem:
     """Ask for the difference of two numbers of inhabitants."""
     one, two = sorted(a.draws.some(a.towns, 2), key=lambda town: -town.now)
-    words = f"By the count of 2026, how many more inhabitants has {one.name} than {two.name}?"
+    words = f"By the count of 2026, how many more inhabitants does {one.name} have than {two.name}?"
     return Problem(words, one.now - two.now, 4)
 
 
@@ -139,7 +139,7 @@ def shipment(a: Almanac) -> Problem:
     carriage = carriage_of(carrier, n)
     words = (
         f"{carrier.name} carries {n} crates of {firm.good} from {firm.name}. What do the crates and their "
-        "carriage cost together, in euros? A discount of the carrier is on carriage alone."
+        "carriage cost together, in euros? A carrier's discount applies to its carriage only."
     )
     return Problem(words, n * firm.price + carriage, 8)
 
@@ -148,8 +148,8 @@ def lorry(a: Almanac) -> Problem:
     """Ask for the number of crates that a lorry can carry."""
     firm, most = a.draws.pick(a.firms), a.draws.between(700, 4000)
     words = (
-        f"A lorry bears {most} kilograms and takes as many whole crates of {firm.good} from {firm.name} as "
-        "it can bear. What do these crates cost, in euros?"
+        f"A lorry can carry {most} kilograms. It is loaded with as many whole crates of {firm.good} from "
+        f"{firm.name} as it can carry. What do these crates cost, in euros?"
     )
     return Problem(words, most // firm.weight * firm.price, 6)
 
@@ -159,8 +159,8 @@ def primes(a: Almanac) -> Problem:
     few, many = sorted(town.now for town in a.draws.some(a.towns, 2))
     one, two = (next(t.name for t in a.towns if t.now == n) for n in (few, many))
     words = (
-        f"By the count of 2026, {one} has fewer inhabitants than {two}. How many prime numbers are greater "
-        "than the first of these numbers of inhabitants and less than the second?"
+        f"Let m and n be the numbers of inhabitants of {one} and {two} by the count of 2026; m is less than n. "
+        "How many prime numbers are greater than m and less than n?"
     )
     return Problem(words, primes_below(many) - primes_below(few + 1), 14)
 
@@ -169,8 +169,8 @@ def digits(a: Almanac) -> Problem:
     """The sum of the digits of a power."""
     town, power = a.draws.pick(a.towns), a.draws.between(12, 40)
     words = (
-        f"Raise the number of inhabitants that {town.name} has by the count of 2026 to the power of {power}. "
-        "What is the sum of the decimal digits of the result?"
+        f"Let n be the number of inhabitants of {town.name} by the count of 2026. What is the sum of the decimal "
+        f"digits of n ** {power} (n to the power of {power})?"
     )
     return Problem(words, sum(map(int, str(town.now**power))), 12)
 
@@ -182,9 +182,9 @@ def multiples(a: Almanac) -> Problem:
     n, p, q = town.now, firm.weight, other.bridge
     both = n // math.lcm(p, q)
     words = (
-        f"How many whole numbers from 1 to the number of inhabitants of {town.name} (count of 2026) are "
-        f"multiples of the kilograms that a crate of {firm.good} from {firm.name} weighs, or of the metres "
-        f"that the bridge at {other.name} is long, but not of both?"
+        f"Let n be the number of inhabitants of {town.name} by the count of 2026, p the weight in kilograms of a "
+        f"crate of {firm.good} from {firm.name}, and q the length in metres of the bridge at {other.name}. How many "
+        "whole numbers from 1 to n are multiples of p or of q, but not of both?"
     )
     return Problem(words, n // p + n // q - 2 * both, 14)
 

@@ -16,8 +16,8 @@ from verigym.envs.tools.wishes import Story, Wish, WishStep, added, changed, gon
 from verigym.envs.tools.world import World
 
 _OPENING = """\
-There is a service that keeps account of {many}: of each the name, the {amount}, the state ({states}) and the \
-keeper. Its methods, paths and parameters stand in its documents; read them first."""
+A service keeps records of {many}. A record holds the name, the {amount}, the state ({states}) and the keeper. The \
+service's documents describe its methods, paths and parameters; read them first."""
 LEVELS = {
     1: Level(1, 3, 0, access=False, units=False, outdated=False),
     2: Level(1, 4, 0, access=False, units=False, outdated=False),

@@ -17,8 +17,8 @@ from verigym.envs.tools.wishes import Story, changed, wished
 from verigym.envs.tools.world import World
 
 _OPENING = """\
-You look after the bank accounts of one person. Today is Monday, {today}. All amounts are whole euros. Notes \
-must read as given."""
+You manage the bank accounts of one person. Today is Monday, {today}. All amounts are whole euros. Copy notes \
+exactly as they are given."""
 LEVELS = {
     1: Level(1, 2, 4, 0, 4),
     2: Level(1, 3, 5, 0, 8),

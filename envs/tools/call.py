@@ -19,18 +19,18 @@ from verigym.task import Task
 from verigym.verifiers.tools.read_calls import Call
 
 _PROMPT = """\
-Call the functions that do what is asked: each request by one call, all of them in one reply, in any order. \
-Leave out arguments that a request says nothing of, and copy names and quoted texts as they are. {lacking}\
-Write each call as <tool_call>{{"name": ..., "arguments": {{...}}}}</tool_call>, or reply with an OpenAI \
-message that has tool_calls. There is one reply.
+Answer the requests below by function calls: one call for each request, all in one reply, in any order. Leave \
+out optional arguments that a request does not mention, and copy names and quoted texts exactly. {lacking}\
+Write each call as <tool_call>{{"name": "FUNCTION", "arguments": {{"PARAMETER": "value"}}}}</tool_call>, or reply \
+with one OpenAI message that has tool_calls. You have one reply.
 
 {requests}
 
 Functions:
 {tools}"""
 _LACKING = (
-    "Where a request lacks something that its function requires, call ask_user for it in place of that "
-    "function. "
+    "If a request does not give an argument that its function requires, call ask_user for that argument "
+    "instead of the function. "
 )
 _ASK_USER = define(
     "ask_user",

@@ -17,8 +17,8 @@ AT_ONCE = 8
 """Calls in one action."""
 
 FORM = (
-    'To use a tool reply with <tool_call>{"name": ..., "arguments": {...}}</tool_call>, or with an '
-    f"OpenAI message that has tool_calls; one reply may make up to {AT_ONCE} calls, which run in order."
+    'To call a tool, reply with <tool_call>{"name": "TOOL", "arguments": {"PARAMETER": "value"}}</tool_call> or '
+    f"with an OpenAI message that has tool_calls. A reply may contain up to {AT_ONCE} calls; they run in order."
 )
 
 

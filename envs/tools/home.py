@@ -16,8 +16,8 @@ from verigym.envs.tools.wishes import Story, wished
 from verigym.envs.tools.world import World
 
 _OPENING = """\
-You look after the devices of a house. Rooms are on the floors ground and upper. A lamp, a heating or a blind \
-keeps its level while it is off."""
+You control the devices of a house. Its rooms are on two floors, ground and upper. Lamps, heatings and blinds \
+keep their level while they are off."""
 LEVELS = {
     1: Level(1, 2, 1, 1),
     2: Level(1, 3, 2, 1),

@@ -46,8 +46,8 @@ _LIMITS = Limits(wall_s=10.0, cpu_s=4.0, memory_mib=256, output_bytes=1 << 16)
 _PROMPT = """\
 {question}
 
-The facts stand in an almanac of invented places, which the tool search looks through. Answer with one whole \
-number by the tool answer; that ends the work. You have {turns} replies.
+Look the facts up with the tool search, in an almanac of invented places. Give your answer, one whole number, with \
+the tool answer; this ends the task. You have {turns} replies.
 {form}
 
 Tools:
@@ -161,7 +161,7 @@ class Multi(Env[Asking]):
                     raise Refused(unknown(call.name, list(TOOLS)))
                 TOOLS[call.name].check(call.arguments)
                 if call.name == "answer":
-                    told = Asking(bounded([*lines, line(call.name, result="The work has ended.")]))
+                    told = Asking(bounded([*lines, line(call.name, result="The task is over.")]))
                     answer = str(call.arguments["value"])
                     return Transition(state=told, terminated=True, valid=valid, submission=answer)
                 lines.append(line(call.name, result=self._run(call)))
@@ -235,7 +235,7 @@ def _not_run(db: None, **arguments: JSON) -> JSON:
 _ALL = (
     Tool(
         "search",
-        "Find pages of the almanac; gives the best three.",
+        "Search the almanac; returns the three pages that match best.",
         {"query": text("Words.")},
         _not_run,
     ),
@@ -247,7 +247,7 @@ _ALL = (
     ),
     Tool(
         "python",
-        "Run a Python 3 program of its own and read what it prints; 4 seconds at most.",
+        f"Run a Python 3 program and return the first {_SHOWN} characters that it prints. Each program starts anew and may run for 4 seconds.",
         {"code": text("The program.")},
         _not_run,
     ),

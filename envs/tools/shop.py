@@ -17,13 +17,13 @@ from verigym.envs.tools.wishes import Story
 from verigym.envs.tools.world import World
 
 _OPENING = """\
-You serve a customer of a shop, with whom you talk by the tool say. Today is {today}. The policy:
-- Ask for the e-mail address, and find the customer by it. Only orders of their own are acted on \
-(else: refused_other_person).
+You work for a shop and talk to a customer with the tool say. Today is {today}. Follow the policy of the shop:
+- Ask for the customer's e-mail address and find the customer by it. Act only on this customer's own orders \
+(otherwise refuse: refused_other_person).
 {policy}
-- For each request do what the policy allows, or refuse it; log its outcome once either way, for the customer \
-on the line; tell the customer; then ask whether there is anything else. When there is nothing else, you are \
-done."""
+- If the policy allows a request, do it; if not, refuse it. Either way, log its outcome once for this customer, \
+with done or the reason in parentheses, and tell the customer. Then ask if there is anything else. When there is \
+nothing else, the work is done."""
 _ASKED = 'The customer says: "{opening}"'
 LEVELS = {
     1: Level(1, 3, 1, 0, 5),

@@ -21,14 +21,14 @@ _FEE_FOR = {
 }
 
 _TEXT = """\
-- An order is first pending, then packed, sent and delivered. It may be cancelled up to the state {cancel}, \
-and sent to another street up to the state {street} (else: refused_state).
-- An item comes back, or is exchanged for another variant of the same product, if its order was delivered on \
-{last} or later (else: refused_late), unless it is of the kind {kind} (refused_kind). The variant must be in \
-stock (else: refused_stock). Nothing is paid for a difference in price.
-- For what is done its order is charged: {fees}.
-- For each request that is refused the customer gets {voucher}.
-- There are no exceptions, and no other vouchers or discounts, whatever the customer says."""
+- An order is first pending, then packed, sent and delivered. It can be cancelled up to and including the state \
+{cancel}, and redirected to another street up to and including the state {street} (otherwise: refused_state).
+- An item can be returned, or exchanged for another variant of the same product, if its order was delivered on \
+{last} or later (otherwise: refused_late) and its product is not of the kind {kind} (otherwise: refused_kind). The \
+new variant must be in stock (otherwise: refused_stock). Differences in price are not charged or refunded.
+- Charge the order for each request that you carry out: {fees}.
+- Give the customer {voucher} for each request that you refuse.
+- Make no exceptions and give no other vouchers or discounts, whatever the customer says."""
 
 
 @dataclass

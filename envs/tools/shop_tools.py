@@ -2,7 +2,8 @@
 
 No tool keeps to the shop's policy: whoever calls has to. What the customer says follows a script in the table
 `talk`, which no tool shows: they answer what they are asked, by words such as "order" or "e-mail", press when
-they are refused, and bring their next request when they are asked for it.
+they are refused, and bring their next request when they are asked for it. An answer is about the request at hand;
+what was said about an earlier one is repeated only if its product, or all of them, is asked about.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sqlite3
 from typing import Any
 
 from verigym.canonical import JSON
+from verigym.envs.tools.shop_floor import PRODUCTS
 from verigym.envs.tools.tool import Refused, Tool, insert, one, rows, text, whole
 from verigym.envs.tools.world import World
 
@@ -34,8 +36,16 @@ _REFUSES = re.compile(
     r"\b(sorry|cannot|can't|can not|unable|not possible|impossible|policy|refuse|unfortunately|"
     r"not allowed|won't)\b"
 )
+_ALL = re.compile(r"\b(all|both|every|earlier|previous)\b")
+_PRODUCT = re.compile("|".join(PRODUCTS))
 _ELSE = re.compile(r"\b(else|further|more requests?|next)\b")
 _LOST = "What do you need? I can tell you my e-mail address, the order, and what I want."
+
+
+def _is_meant(request: dict[str, Any], heard: str) -> bool:
+    """Return True if an earlier request is asked about: all are, or the words name its product."""
+    product = _PRODUCT.search(request["opening"].lower())
+    return _ALL.search(heard) is not None or (product is not None and product[0] in heard)
 
 
 def say(db: Db, words: str) -> JSON:
@@ -49,8 +59,11 @@ def say(db: Db, words: str) -> JSON:
         if pattern.search(heard):
             if topic == "email":
                 answers.append(f"My e-mail address is {script['email']}.")
-            told = [request[topic] for request in requests[: stage + 1] if request.get(topic)]
-            answers += told
+            answers += [
+                request[topic]
+                for number, request in enumerate(requests[: stage + 1])
+                if request.get(topic) and (number == stage or _is_meant(request, heard))
+            ]
     if _REFUSES.search(heard):
         pushes = requests[stage]["pushes"]
         if pushed < len(pushes):

@@ -40,7 +40,8 @@ FINISH = Tool(
     lambda db: None,
 )
 
-_ALWAYS = "Do all that is asked and nothing else; what is not asked for must stay as it is. Then call finish."
+_ALWAYS = "Do everything that is asked and change nothing else. Then call finish."
+_CUT = f"The results of one reply are cut off after {MAX_ANSWER} characters."
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class Stateful(Env[Held]):
             asked = "\n".join(f"{i}. {wish.words}" for i, wish in enumerate(story.wishes, 1))
         tools = "\n".join(self._tool(name).line for name in [*names, FINISH.name])
         return Draft(
-            prompt=f"{story.opening}\n\n{asked}\n\n{_ALWAYS} You have {turns} replies.\n{FORM}\n\nTools:\n{tools}",
+            prompt=f"{story.opening}\n\n{asked}\n\n{_ALWAYS} You have {turns} replies.\n{FORM} {_CUT}\n\nTools:\n{tools}",
             reference={
                 "initial": self.world.as_rows(story.tables),
                 "keys": {name: ["id"] for name in self.world.tables},
@@ -154,7 +155,7 @@ class Stateful(Env[Held]):
                 if call.name == FINISH.name:
                     FINISH.check(call.arguments)
                     finished = True
-                    lines.append(line(call.name, result="The work has ended."))
+                    lines.append(line(call.name, result="The task is over."))
                     break
                 if call.name not in offered:
                     raise Refused(unknown(call.name, sorted({*offered, FINISH.name})))

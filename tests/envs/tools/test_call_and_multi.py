@@ -100,7 +100,7 @@ def order_cost(line, pages):
         words = f"{m[4]} carries {m[1]} crates of {m[2]} from {m[3]}. What"
     else:
         m = re.search(r"crates of (\w+) from (.*) as weigh at most (\d+) kilograms", line)
-        words = f"A lorry bears {m[3]} kilograms and crates of {m[1]} from {m[2]} as it can"
+        words = f"A lorry can carry {m[3]} kilograms. Load crates of {m[1]} from {m[2]} as it can"
     return by_brute_force(words, pages)
 
 
@@ -114,7 +114,7 @@ def by_brute_force(prompt, pages):
         return sum(people_of(town, pages) for town in m.groups()) - sum(then)
     if m := re.search(r"How many kilograms do (\d+) crates of (\w+) from (.*) weigh", prompt):
         return int(m[1]) * crate(m[2], m[3], pages)[0]
-    if m := re.search(r"how many more inhabitants has (\w+) than (\w+)\?", prompt):
+    if m := re.search(r"how many more inhabitants does (\w+) have than (\w+)\?", prompt):
         return people_of(m[1], pages) - people_of(m[2], pages)
     if m := re.search(r"^(.*) carries (\d+) crates of (\w+) from (.*?)\. What", prompt):
         n, price = int(m[2]), crate(m[3], m[4], pages)[1]
@@ -125,22 +125,24 @@ def by_brute_force(prompt, pages):
         assert carriage == int(carriage)
         return n * price + int(carriage)
     if m := re.search(
-        r"A lorry bears (\d+) kilograms .* crates of (\w+) from (.*) as it can", prompt
+        r"A lorry can carry (\d+) kilograms.* crates of (\w+) from (.*) as it can", prompt
     ):
         weight, price = crate(m[2], m[3], pages)
         n = 0
         while (n + 1) * weight <= int(m[1]):
             n += 1
         return n * price
-    if m := re.search(r"2026, (\w+) has fewer inhabitants than (\w+)\.", prompt):
+    if m := re.search(r"numbers of inhabitants of (\w+) and (\w+) by the count of 2026", prompt):
         few, many = people_of(m[1], pages), people_of(m[2], pages)
         assert few < many
         small = [p for p in range(2, 250) if all(p % q for q in range(2, p))]
         return sum(all(n % p for p in small if p < n) for n in range(few + 1, many))
-    if m := re.search(r"that (\w+) has by the count of 2026 to the power of (\d+)", prompt):
+    if m := re.search(
+        r"inhabitants of (\w+) by the count of 2026.*n to the power of (\d+)", prompt
+    ):
         return sum(int(digit) for digit in str(people_of(m[1], pages) ** int(m[2])))
     m = re.search(
-        r"inhabitants of (\w+) \(count.*crate of (\w+) from (.*) weighs, .* bridge at (\w+) is",
+        r"inhabitants of (\w+) by .*crate of (\w+) from (.*), and q .* bridge at (\w+)\.",
         prompt,
     )
     p = crate(m[2], m[3], pages)[0]

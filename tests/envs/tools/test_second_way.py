@@ -397,13 +397,15 @@ FEES = {"cancel": "a cancellation", "street": "another street", "return": "a ret
 
 def policy_of(prompt):
     """Return the policy, read from its wording in the prompt."""
-    upto = re.search(r"cancelled up to the state (\w+), and sent .* up to the state (\w+)", prompt)
+    upto = re.search(
+        r"cancelled up to and including the state (\w+), and .* including the state (\w+)", prompt
+    )
     last, kind = re.search(r"delivered on (\S+) or later .* of the kind (\w+)", prompt).groups()
     fees = {}
     for request, words in FEES.items():
         fee = re.search(rf"(nothing|\d+ euros) for {words}[,.]", prompt)[1]
         fees[request] = int(fee.split()[0].replace("nothing", "0"))
-    voucher = re.search(r"gets (no|a) voucher(?: of (\d+) euros)?\.", prompt)[2]
+    voucher = re.search(r"Give the customer (no|a) voucher(?: of (\d+) euros)? for", prompt)[2]
     return {
         "upto": {"cancel": upto[1], "street": upto[2]},
         "last": last,
@@ -518,7 +520,7 @@ def api_docs(player, prompt):
         shown = send(reading, name=name)
         return {what: shown[label] for label, what in gives.items()}
 
-    amount = re.search(r"of each the name, the (\w+) in", prompt)[1]
+    amount = re.search(r"holds the name, the (\w+) in", prompt)[1]
     for words in wishes(prompt):
         if m := re.fullmatch(rf"Set the {amount} of the \w+ (\w+) to (\d+) \w+\.", words):
             send(f"Changing the {amount}", name=m[1], amount=int(m[2]))

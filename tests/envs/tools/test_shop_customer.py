@@ -3,6 +3,7 @@
 import json
 
 import verigym
+from verigym.envs.tools.shop_floor import PRODUCTS
 
 
 def said(env, words):
@@ -46,8 +47,12 @@ def test_asking_for_more_too_early_loses_nothing():
     for request in script["requests"][1:]:
         assert said(env, "Anything else?") == request["opening"]
     assert said(env, "Anything else?") == "No, that is all. Thank you."
-    told = said(env, "Which orders?")
-    assert all(request["order"] in told for request in script["requests"])
+    requests = script["requests"]
+    told = said(env, "Which order?")
+    assert [request["order"] in told for request in requests] == [False, False, False, True]
+    assert all(request["order"] in said(env, "Which orders, all of them?") for request in requests)
+    product = next(name for name in PRODUCTS if name in requests[0]["opening"])
+    assert requests[0]["order"] in said(env, f"Which order has the {product}?")
 
 
 def test_talk_changes_nothing_that_is_judged():
