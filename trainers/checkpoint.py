@@ -7,11 +7,12 @@ random draw is a function of its seed and the step.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ class TrainState:
     curriculum: dict[str, Any] = field(default_factory=dict)
     best: float | None = None
     """Highest success rate on validation so far."""
+    weights: str = ""
+    """Checksum of the policy's weights; `save` fills it in."""
 
 
 def save(
@@ -64,7 +67,8 @@ def save(
         write_policy(aside / "policy")
         torch.save(extra, aside / "extra.pt")
         torch.save(optimizer, aside / "optimizer.pt")
-        (aside / "state.json").write_bytes(msgspec.json.encode(asdict(state)))
+        whole = replace(state, weights=checksum(aside / "policy"))
+        (aside / "state.json").write_bytes(msgspec.json.encode(asdict(whole)))
         for path in [*aside.rglob("*"), aside]:
             _sync(path)
         if final.exists():
@@ -79,6 +83,17 @@ def save(
             f"{_last(folder)}; free some space and resume"
         ) from error
     return final
+
+
+def checksum(policy: Path) -> str:
+    """Return the SHA-256 of the weights in a transformers folder, in hexadecimal."""
+    found = hashlib.sha256()
+    for path in sorted(policy.glob("*.safetensors")):
+        found.update(path.name.encode())
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                found.update(block)
+    return found.hexdigest()
 
 
 def prune(folder: Path, keep: int) -> None:

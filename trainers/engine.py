@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,11 +29,39 @@ class DivergedError(VerigymError):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Gap:
+    """Absolute difference in nats between the sampler's and the trainer's log-probabilities of `tokens`
+    tokens: root mean square, mean, 99th percentile and maximum."""
+
+    rms: float
+    mean: float
+    p99: float
+    max: float
+    tokens: int
+
+    @staticmethod
+    def of(differences: Sequence[Tensor]) -> Gap | None:
+        """Return the statistics over all differences, None if there are none."""
+        if not differences or not (found := torch.cat(list(differences))).numel():
+            return None
+        found = found.double()
+        place = max(1, math.ceil(0.99 * len(found)))
+        return Gap(
+            rms=float(found.square().mean().sqrt()),
+            mean=float(found.mean()),
+            p99=float(found.kthvalue(place).values),
+            max=float(found.max()),
+            tokens=len(found),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class StepStats:
     """Statistics of one optimiser step. Means over its sampled tokens, weighted by `n_tokens`.
 
     `loss` is the objective; `kl` k3 to the reference, 0 without one; `clip_share` of tokens at which
-    clipping was in force; `entropy` in nats; `grad_norm` before clipping.
+    clipping was in force; `entropy` in nats; `grad_norm` before clipping; `gap` to the sampler over the
+    tokens that were read, None if there were none.
     """
 
     loss: float
@@ -41,6 +70,7 @@ class StepStats:
     entropy: float
     grad_norm: float
     n_tokens: int
+    gap: Gap | None = None
 
 
 class Engine:
@@ -113,7 +143,7 @@ class Engine:
         every = self.reference is not None or self.algorithm.entropy_coef > 0
         live = [row for row in rows if every or any(row.advantage) or row.teacher is not None]
         sums = dict.fromkeys(("loss", "kl", "clipped", "entropy"), 0.0)
-        seen = 0
+        seen, gaps = 0, []
         self.optimizer.zero_grad(set_to_none=True)
         for part in microbatches(live, self.train.microbatch_tokens):
             batch = self._batch(part)
@@ -143,6 +173,8 @@ class Engine:
             sums["kl"] += float(found.k3_BT.sum())
             sums["clipped"] += float(found.clipped_BT.sum())
             sums["entropy"] += float((entropy_BT.detach() * batch.mask_BT).sum())
+            own_BT = batch.mask_BT & ~batch.demonstration_B[:, None]
+            gaps.append((logp_BT.detach() - batch.rollout_BT).abs()[own_BT])
             seen += int(batch.mask_BT.sum())
         grad_norm = self._step() if live else 0.0
         return StepStats(
@@ -152,6 +184,7 @@ class Engine:
             entropy=sums["entropy"] / max(seen, 1),
             grad_norm=grad_norm,
             n_tokens=denominators.tokens,
+            gap=Gap.of(gaps),
         )
 
     def _selected(

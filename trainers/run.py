@@ -6,7 +6,6 @@ run that is stopped and resumed ends in the weights of one that was not (on CPU,
 
 from __future__ import annotations
 
-import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,6 @@ import numpy as np
 import torch
 import transformers
 
-import verigym
 from verigym.agents.chat import Encoding, StepRows, Transcript
 from verigym.agents.envpool import EnvPool
 from verigym.agents.groups import reward_groups
@@ -28,16 +26,18 @@ from verigym.agents.plan import FaultLimit, Plan, Settings
 from verigym.agents.policies.hf import HFPolicy
 from verigym.agents.policy import Policy
 from verigym.agents.record import summarise
-from verigym.canonical import digest
 from verigym.episode import Episode
 from verigym.errors import RequestError, VerigymError
 from verigym.trainers import checkpoint, tiny
+from verigym.trainers.alarms import alarms
 from verigym.trainers.batch import Row, TurnCredit, assign_credit, give_credit, make_rows
+from verigym.trainers.certificate import certify
 from verigym.trainers.config import Config, CriticSection, read_config
 from verigym.trainers.credit.table import Sdpo
 from verigym.trainers.critic import Critic, CriticStats
 from verigym.trainers.engine import Engine, StepStats
 from verigym.trainers.groups import make_group
+from verigym.trainers.identity import identity, versions
 from verigym.trainers.lora import add_adapter
 from verigym.trainers.measures import by_difficulty, optimisation, outcome, signal, total, values
 from verigym.trainers.rewards import shape_rewards
@@ -119,7 +119,7 @@ class _Run:
         self.listen = listen
         self.stop = stop
         self.tasks = Tasks(config)
-        self.digest = _identity(config)
+        self.digest = identity(config)
         self.folder_path = folder
         policy = config.policy
         path = (folder / "model" if policy.model == "tiny" else Path(policy.model)).resolve()
@@ -177,6 +177,9 @@ class _Run:
         self.stages: list[dict[str, Any]] = []
         self.success: float | None = None
         self.best: float | None = None
+        self.history: list[dict[str, Any]] = []
+        self.validated: list[float | None] = []
+        self.alarms_on: set[str] = set()
         # Whether the weights are those of `step`: not in warm-up, nor in the middle of an update.
         self.whole = False
         self.finished = False
@@ -189,6 +192,12 @@ class _Run:
             self._load(saved)
         self.folder = RunFolder(self.folder_path, self.step if saved is not None else None)
         facts = self.folder.read_run() if saved is not None else {}
+        self.history = self.folder.read_lines("metrics.jsonl")
+        self.validated = [
+            line["success_rate"]
+            for line in self.folder.read_lines("eval.jsonl")
+            if line["split"] == "validation"
+        ]
         self.stages = list(facts.get("stages", ()))
         self.started = facts.get("started") or datetime.now(UTC).isoformat(timespec="seconds")
         self._write_facts()
@@ -229,7 +238,7 @@ class _Run:
             wall_s=self.wall_s,
             policy_version=self.policy.version,
             config_digest=self.digest,
-            versions=_versions(),
+            versions=versions(),
             curriculum=self.tasks.curriculum.state(),
             best=self.best,
         )
@@ -296,7 +305,7 @@ class _Run:
                 "started": self.started,
                 "seed": self.config.seed,
                 "config": self.config.model_dump(mode="json"),
-                "versions": _versions(),
+                "versions": versions(),
                 "n_parameters": sum(p.numel() for p in self.policy.model.parameters()),
                 "stages": self.stages,
                 "finished": self.finished,
@@ -329,6 +338,7 @@ class _Run:
             self.wall_s += time.perf_counter() - began
             if self.step % config.eval.every == 0:
                 self.success = self._evaluate("validation")["success_rate"]
+                self.validated.append(self.success)
                 if self.success is not None and self.success > (self.best or 0.0):
                     self.best = self.success
                     self._publish("best")
@@ -366,7 +376,7 @@ class _Run:
         self.tasks.observe(plans, episodes, credit)
         self.env_steps += sum(len(episode.turns) for episode in played)
         self.optimizer_steps += len(stats)
-        self.policy.version += 1
+        version, self.policy.version = self.policy.version, self.policy.version + 1
         self.whole = True
         line = {
             "step": number,
@@ -386,6 +396,10 @@ class _Run:
                 "play_s": clock[1] - clock[0],
             },
         }
+        self.folder.certificate(
+            certify(number, version, played, episodes, rows, stats, config.train.epochs)
+        )
+        self._raise_alarms(line)
         self.folder.metrics(line)
         self.listen(
             Progress(
@@ -396,6 +410,15 @@ class _Run:
                 line=line,
             )
         )
+
+    def _raise_alarms(self, line: dict[str, Any]) -> None:
+        """Say each alarm once when it comes on, and note all that are on in the step's line."""
+        self.history.append(line)
+        found = alarms(self.history, self.validated)
+        for name in found.keys() - self.alarms_on:
+            self._say("alarm", found[name])
+        self.alarms_on = set(found)
+        line["alarms"] = sorted(found)
 
     def _play(self, plans: Sequence[Plan], policy: Policy) -> list[Episode]:
         return play(
@@ -549,30 +572,3 @@ class _Run:
 
     def _say(self, stage: str, text: str) -> None:
         self.listen(Progress(stage=stage, done=self.step, total=self.config.train.steps, text=text))
-
-
-def _identity(config: Config) -> str:
-    """Digest of all that decides the weights; what may change on resume is left out."""
-    tree = config.model_dump(mode="json")
-    for section in ("limits", "checkpoint", "eval"):
-        del tree[section]
-    for name in ("steps", "max_env_steps", "time_limit_s", "microbatch_tokens", "threads"):
-        del tree["train"][name]
-    if config.train.lr_final != 1.0:
-        tree["train"]["steps"] = config.train.steps
-    for env in tree["env"]:
-        if not isinstance(env["verifier"], dict):
-            del env["verifier"]
-    if config.group.verifier is None:
-        del tree["group"]
-    del tree["name"]
-    return digest(tree)
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "verigym": verigym.__version__,
-        "torch": str(torch.__version__),
-        "transformers": transformers.__version__,
-        "python": platform.python_version(),
-    }

@@ -2,6 +2,7 @@
 
 RUN/run.json        configuration, versions, and the outcome of each stage
 RUN/metrics.jsonl   one line per training step
+RUN/certificate.jsonl  what each step sampled and trained, for `verigym verify-run`
 RUN/eval.jsonl      one line per evaluation
 RUN/episodes/       a few episodes per step, with their credit
 RUN/checkpoints/    see checkpoint.py
@@ -61,10 +62,20 @@ class RunFolder:
             return {}
         return facts
 
+    def read_lines(self, name: str) -> list[dict[str, Any]]:
+        """Return the lines of metrics.jsonl or eval.jsonl so far."""
+        path = self.path / name
+        lines = path.read_bytes().splitlines() if path.exists() else []
+        return [msgspec.json.decode(line) for line in lines]
+
     def metrics(self, line: dict[str, Any]) -> None:
         """Add a training step."""
         self._append("metrics.jsonl", line)
         self._scalars("train", line)
+
+    def certificate(self, line: dict[str, Any]) -> None:
+        """Add a training step's bookkeeping."""
+        self._append("certificate.jsonl", line)
 
     def evaluation(self, line: dict[str, Any]) -> None:
         """Add an evaluation."""
@@ -152,7 +163,7 @@ class RunFolder:
 
     def _forget_after(self, step: int) -> None:
         """Drop lines of steps that the checkpoint does not hold, and torn ones: they are done again."""
-        for name in ("metrics.jsonl", "eval.jsonl"):
+        for name in ("metrics.jsonl", "eval.jsonl", "certificate.jsonl"):
             path = self.path / name
             if not path.exists():
                 continue

@@ -16,11 +16,14 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
+from typer.testing import CliRunner
 
 from verigym import RequestError
 from verigym.agents.policies.hf import HFPolicy
+from verigym.cli.main import app
 from verigym.server.process import ServerProcess
 from verigym.trainers import checkpoint
+from verigym.trainers.certificate import verify_run
 from verigym.trainers.config import Config, parse_config
 from verigym.trainers.run import Interrupted, Progress, train
 
@@ -108,6 +111,31 @@ def test_the_trained_model_is_a_folder_that_loads(whole: Path) -> None:
     found = policy.model.state_dict()
     assert same(weights(whole), {name: found[name] for name in weights(whole)})
     assert policy.render([{"role": "user", "content": "up"}]).startswith("<|user|>up")
+
+
+def test_the_bookkeeping_of_a_run_adds_up_and_tampering_shows(whole: Path, tmp_path: Path) -> None:
+    assert verify_run(whole) == []
+    run = shutil.copytree(whole, tmp_path / "run")
+    certificate = lines(run / "certificate.jsonl")
+    assert all(line["tokens_sampled"] > 0 for line in certificate)
+    certificate[0]["tokens_in_rows"] -= 1
+    certificate[1]["versions_sampled"] = [0, 1]
+    certificate[2]["gap"]["max"] = 0.5
+    (run / "certificate.jsonl").write_text("".join(json.dumps(line) + "\n" for line in certificate))
+    saved = checkpoint.find(run / "checkpoints")[-1]
+    (file,) = (saved / "policy").glob("*.safetensors")
+    file.write_bytes(file.read_bytes()[:-1] + b"\x01")
+    found = verify_run(run)
+    for said in (
+        "step 1: ",
+        "sampled by versions [0, 1]",
+        "differ by 0.5 nats",
+        "the weights have checksum",
+    ):
+        assert any(said in problem for problem in found), found
+    outcome = CliRunner().invoke(app, ["verify-run", str(run)])
+    assert outcome.exit_code == 1
+    assert "differ by 0.5 nats" in outcome.output
 
 
 def test_the_same_run_again_ends_in_the_same_weights(whole: Path, tmp_path: Path) -> None:

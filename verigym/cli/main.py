@@ -27,6 +27,7 @@ from verigym.cli.sandbox import app as sandbox
 from verigym.cli.serve import serve
 from verigym.cli.tests import app as tests
 from verigym.cli.train import train
+from verigym.cli.verify_run import verify_run
 from verigym.signals import restore_signals
 
 # \b keeps the line breaks of the paragraph that it opens.
@@ -105,6 +106,7 @@ app.command("train", epilog="[dim]verigym train config.toml --set seed=3 --out r
 app.command("report", epilog="[dim]verigym report runs/one runs/two --out both.html --open[/dim]")(
     report
 )
+app.command("verify-run", epilog="[dim]verigym verify-run runs/one[/dim]")(verify_run)
 app.command("new", epilog="[dim]verigym new word-ladder --family games[/dim]")(new)
 app.command("check", epilog="[dim]verigym check keydoor --json | jq '.[0].figures'[/dim]")(check)
 app.command("levels", epilog="[dim]verigym levels sudoku --json | jq '.levels[9]'[/dim]")(levels)

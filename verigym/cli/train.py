@@ -114,7 +114,11 @@ class Screen:
         )
         evaluated = progress.stage == "evaluation" and progress.line is not None
         # Without a terminal there is no bar, so every step is a line.
-        if evaluated or progress.stage == "waiting" or self._says_each(progress):
+        if (
+            evaluated
+            or progress.stage in ("waiting", "warning", "alarm")
+            or self._says_each(progress)
+        ):
             said = f"{progress.stage:<14} step {progress.done}/{progress.total}  {progress.text}"
             self._console.print(said, markup=False, highlight=False, soft_wrap=True)
 
