@@ -41,7 +41,7 @@ from verigym.agents.scores import (
 )
 from verigym.canonical import digest, to_json
 from verigym.episode import Episode
-from verigym.errors import RequestError
+from verigym.errors import PolicyError, RequestError
 from verigym.levels import Difficulty
 from verigym.making import make
 
@@ -101,8 +101,9 @@ class Evaluation:
 
     def default_folder(self) -> Path:
         """Return a folder whose name is the policy's and a digest of the settings."""
-        policy = re.sub(r"[^\w.-]+", "-", self.policy.rpartition("/")[2]).strip("-.")
-        return Path("runs", "eval", f"{policy[:60]}-{digest(self)[:8]}")
+        name = self.policy.partition("@")[0].rstrip("/")
+        name = re.sub(r"[^\w.-]+", "-", name.rpartition("/")[2]).strip("-.")
+        return Path("runs", "eval", f"{name[:60]}-{digest(self)[:8]}")
 
 
 def find_worlds(
@@ -195,7 +196,10 @@ class EvaluationFolder:
         on_episode: Callable[[Episode], None] = lambda episode: None,
         on_wait: Callable[[str], None] | None = None,
     ) -> None:
-        """Play and record the episodes that have no outcome yet, one world after the other."""
+        """Play and record the episodes that have no outcome yet, one world after the other.
+
+        Raises PolicyError, before the next world, if all of one waited for the policy in vain.
+        """
         done = {one.id for one in self.samples if one.score is not None}
 
         def record(episode: Episode) -> None:
@@ -207,7 +211,7 @@ class EvaluationFolder:
             plans = self.evaluation.plans(world, env_kwargs or {})
             left = [plan for plan in plans if plan.id not in done]
             if left:
-                play(
+                played = play(
                     left,
                     policy,
                     StepRows(history=self.evaluation.history),
@@ -216,6 +220,7 @@ class EvaluationFolder:
                     on_wait=on_wait,
                 )
                 on_world(world)
+                _stop_if_unreachable(world, played)
 
     def finish(
         self, price_in: float | None = None, price_out: float | None = None
@@ -250,6 +255,25 @@ class EvaluationFolder:
             )
         else:
             write_json(path, {"settings": settings, "started": _written_time(datetime.now(UTC))})
+
+
+def _stop_if_unreachable(world: World, played: Sequence[Episode]) -> None:
+    """Raise PolicyError if each episode was repeated and still got no answer.
+
+    A policy that refuses is not repeated: it may well answer in another world.
+    """
+    faults = [
+        one.fault
+        for one in played
+        if one.fault is not None
+        and one.fault.cause.startswith("policy")
+        and (one.retries or one.fault.cause == "policy_timeout")
+    ]
+    if len(faults) == len(played):
+        detail = faults[0].detail.rstrip(".")
+        raise PolicyError(
+            f"no episode of {world.env} got an answer: {detail}; run the same evaluation again to resume"
+        )
 
 
 def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

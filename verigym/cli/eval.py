@@ -215,8 +215,8 @@ def _show(result: dict[str, Any]) -> None:
     )
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", no_wrap=True)
-    heads = ["tasks", "pass@1 (95 %)", *([f"pass@{k} (95 %)"] if k > 1 else []), "mean score"]
-    for title in (*heads, "faults"):
+    heads = ["tasks", "pass@1, %", *([f"pass@{k}, %"] if k > 1 else []), "score", "faults"]
+    for title in heads if result["overall"]["faults"] else heads[:-1]:
         table.add_column(title, justify="right", no_wrap=True)
     _add_row(table, "all", result["overall"], k, "bold")
     common = sorted(result["by_tag"], key=lambda tag: -result["by_tag"][tag]["tasks"])[:_SHOWN_TAGS]
@@ -237,40 +237,45 @@ def _show(result: dict[str, Any]) -> None:
     overall = result["overall"]
     if k > 2 and overall["pass_at"]["1"] is not None:
         rates = ", ".join(
-            f"pass@{size} {100 * found['value']:.1f} %"
+            f"pass@{size} {100 * found['value']:.1f} %{_of(found, overall)}"
             for size, found in overall["pass_at"].items()
             if found is not None
         )
         out.print(rates, soft_wrap=True)
+    first = overall["pass_at"]["1"]
+    if first is not None:
+        line = "in brackets: 95 % intervals over tasks"
+        if first["distinct_tasks"] < first["tasks"]:
+            line += f", of which {first['distinct_tasks']} are distinct and equal ones count as one"
+        out.print(line, style="dim", soft_wrap=True)
     _show_counts(result)
+
+
+def _of(found: dict[str, Any], overall: dict[str, Any]) -> str:
+    """Return the number of tasks with enough scored answers, if faults left some without."""
+    tasks = found["tasks"]
+    return f" ({tasks} tasks)" if tasks < overall["tasks"] else ""
 
 
 def _add_row(table: Table, name: str, group: dict[str, Any], k: int, style: str = "") -> None:
     from rich.text import Text
 
     passed = group["pass_at"]
-    cells = [_tasks(group), _percent(passed["1"])]
+    cells = [str(group["tasks"]), _percent(passed["1"])]
     if k > 1:
         cells.append(_percent(passed.get(str(k))))
     score = group["score"]
     cells.append("" if score is None else f"{score['value']:.3f}")
+    row = [Text(cell, style=style) for cell in cells]
     faults = Text(str(group["faults"]), style="red" if group["faults"] else "dim")
-    table.add_row(Text(name, style=style), *(Text(cell, style=style) for cell in cells), faults)
-
-
-def _tasks(group: dict[str, Any]) -> str:
-    """Return the number of tasks, and of those with distinct content if that is lower."""
-    found = group["pass_at"]["1"]
-    if found is None or found["distinct_tasks"] == found["tasks"]:
-        return str(group["tasks"])
-    return f"{group['tasks']} ({found['distinct_tasks']} distinct)"
+    table.add_row(Text(name, style=style), *[*row, faults][: len(table.columns) - 1])
 
 
 def _percent(found: dict[str, Any] | None) -> str:
     if found is None:
         return ""
     low, high = found["interval"]
-    return f"{100 * found['value']:.1f} % ({100 * low:.1f}–{100 * high:.1f})"
+    return f"{100 * found['value']:.1f} ({100 * low:.1f}–{100 * high:.1f})"
 
 
 def _show_counts(result: dict[str, Any]) -> None:

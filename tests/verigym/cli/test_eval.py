@@ -11,7 +11,8 @@ from html.parser import HTMLParser
 import pytest
 from typer.testing import CliRunner
 
-from verigym import Fault
+from verigym import Fault, PolicyError
+from verigym.agents.policy import PolicyRefusal
 from verigym.agents.record import append_episodes, read_episodes
 from verigym.cli.main import app
 
@@ -187,21 +188,36 @@ def test_faults_are_left_out_said_and_played_again(broken):
     assert len(read_episodes(copy / "episodes.jsonl")) == 40
 
 
-def test_more_faults_than_outcomes_are_the_machines(tmp_path, monkeypatch):
+def test_a_policy_that_never_answers_ends_the_evaluation(tmp_path, monkeypatch):
     def fail(self, requests):
-        from verigym.agents.policy import PolicyRefusal
+        raise kind("nobody home")
 
-        raise PolicyRefusal("too long")
-
+    kind = PolicyError
     monkeypatch.setattr("verigym.agents.policies.random.RandomPolicy.complete", fail)
-    done = verigym(
-        "eval", "countdown", "-n", "2", "-p", "random", "--out", tmp_path / "down", "--json"
-    )
+    args = ("countdown", "keydoor", "-n", "2", "-p", "random", "--out", tmp_path / "down", "--json")
+    done = verigym("eval", *args, "--patience", "1")
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert "no episode of verigym/math/countdown-v0 got an answer: nobody home" in done.stderr
+    assert len(read_episodes(tmp_path / "down" / "episodes.jsonl")) == 2
+    kind = PolicyRefusal  # of one world, perhaps: the others are played
+    result = json.loads(verigym("eval", *args).stdout)
+    assert result["faults_by_cause"] == {"policy_error": 4}
+
+
+def test_more_faults_than_outcomes_are_the_machines(tmp_path, monkeypatch):
+    class Broken(Exception):
+        pass
+
+    def fail(self, task, state):
+        raise Broken("no such file")
+
+    monkeypatch.setattr("verigym.envs.math.countdown.Countdown.transition", fail)
+    done = verigym("eval", "countdown", "-n", "2", "--out", tmp_path / "broken", "--json")
     assert done.exit_code == 3
     result = json.loads(done.stdout)
     assert result["overall"]["pass_at"] == {"1": None}
     assert result["overall"]["score"] is None
-    assert result["faults_by_cause"] == {"policy_error": 2}
+    assert result["faults_by_cause"] == {"env_error:Broken": 2}
 
 
 def test_patterns_leave_out_what_cannot_be_played(tmp_path):
