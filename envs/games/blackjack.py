@@ -39,19 +39,20 @@ TURNS = 8
 """Moves that a hand takes at most."""
 
 _PROMPT = """\
-Blackjack, {hands} hands, one bet in each. An ace counts 11, or 1 where 11 would make more than 21; more \
-than 21 loses, and 21 stands by itself. When you stand, the dealer draws until the total is 17 or more{soft}. \
-The higher total wins the bet; equal totals give it back. An ace and a 10 count 21 like any other. No pair \
-is split. {deck} Each card is put back before the next is drawn.
+Blackjack: {hands} hands, with one bet on each. An ace counts 11, or 1 if 11 would bring the total above 21. \
+A total above 21 loses; at 21 you stand automatically. When you stand, the dealer draws until the total is 17 or \
+more{soft}. The higher total wins the bet; equal totals return it. An ace and a 10 are a 21 like any other, and \
+pairs cannot be split. {deck} Each card is put back before the next one is drawn.
 {moves}
-Luck does not count: a move is a mistake if, on average over the cards that may come, it gains \
-more than {margin} bets less than the best move. Play all hands without a mistake. Answer with one move: {names}."""
+You are judged by your choices and not by luck: a move is a mistake if its average gain, over all cards that may \
+come, is more than {margin} bets below that of the best move. Play all hands without a mistake. Answer with one \
+move: {names}."""
 
 _SAYINGS = {
-    "hit": "hit: take a card.",
-    "stand": "stand: take no more.",
-    "double": "double: on the first two cards only, double the bet, take one card and stand.",
-    "surrender": "surrender: on the first two cards only, give up the hand and half of the bet.",
+    "hit": "hit: take one more card.",
+    "stand": "stand: take no more cards.",
+    "double": "double: only with the first two cards; double the bet, take one card and stand.",
+    "surrender": "surrender: only with the first two cards; give up the hand and half of the bet.",
 }
 
 
@@ -89,7 +90,7 @@ class Blackjack(ReplayedGame):
         moves = MOVES[:known]
         prompt = _PROMPT.format(
             hands=count,
-            soft=", and at 17 with an ace that counts 11" if soft17 else "",
+            soft=", and also on a 17 in which an ace counts 11" if soft17 else "",
             deck=_told(deck),
             moves="\n".join(f"- {_SAYINGS[move]}" for move in moves),
             margin=MARGIN,
@@ -108,14 +109,15 @@ class Blackjack(ReplayedGame):
         lines = []
         if board.last is not None:
             own, dealer, gain = board.last
-            told = f"you {own}, dealer {dealer}" if dealer else f"you {own}"
-            lines.append(f"Hand {board.hand}: {told}; gained {gain:g}.")
+            totals = f"you had {own}" + (f", the dealer {dealer}" if dealer else "")
+            result = f"you {'won' if gain > 0 else 'lost'} {abs(gain):g}" if gain else "nobody won"
+            lines.append(f"Hand {board.hand}: {totals}; {result}.")
         if not board.over:
             total, soft = total_of(board.cards)
             cards = " ".join(map(_card, board.cards))
             lines.append(
                 f"Hand {board.hand + 1} of {len(board.house.hands)}: you hold {cards}, "
-                f"{'soft ' if soft else ''}{total}; the dealer shows {_card(_up(board))}."
+                f"{'soft ' if soft else ''}total {total}; the dealer shows {_card(_up(board))}."
             )
         return "\n".join(lines)
 
@@ -181,11 +183,17 @@ def reckon(board: Table) -> tuple[dict[str, float], int]:
         return ends[total, soft]
 
     dealt = dealer_ends(*added(0, False, RANKS.index(_up(board))))
-    for own in range(4, 22):
-        stands[own] = 0.0
+
+    def standing(own: int) -> float:
+        nonlocal operations
+        gain = 0.0
         for end, likely in dealt.items():
             operations += 1
-            stands[own] += likely * (1 if end > 21 or end < own else -1 if end > own else 0)
+            gain += likely * (1 if end > 21 or end < own else -1 if end > own else 0)
+        return gain
+
+    for own in range(4, 22):
+        stands[own] = standing(own)
 
     def hitting(total: int, soft: bool) -> float:
         gain = 0.0
@@ -202,7 +210,8 @@ def reckon(board: Table) -> tuple[dict[str, float], int]:
     gains = {"hit": hitting(total, soft), "stand": stands[total], "surrender": -0.5, "double": 0.0}
     if "double" in board.open:
         for rank, chance in drawn():
-            gains["double"] += chance * 2 * stands.get(added(total, soft, rank)[0], -1.0)
+            own = added(total, soft, rank)[0]
+            gains["double"] += chance * 2 * standing(own) if own <= 21 else -2 * chance
     for _ in board.open:
         operations += 1
     return {move: gains[move] for move in board.open}, operations
@@ -216,8 +225,8 @@ def _told(deck: tuple[int, ...]) -> str:
     """The deck in words."""
     if deck == FULL:
         return "The deck has the usual 52 cards; jack, queen and king count 10."
-    counts = [f"{n} of {_card(rank)}" for rank, n in zip(RANKS, deck, strict=True) if n]
-    return f"The deck is an odd one: {', '.join(counts[:-1])} and {counts[-1]}."
+    counts = [f"{_card(rank)}: {n}" for rank, n in zip(RANKS, deck, strict=True) if n]
+    return f"The deck is unusual; its cards, by rank, are {', '.join(counts)}."
 
 
 def _card(rank: str) -> str:

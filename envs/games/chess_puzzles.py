@@ -27,9 +27,9 @@ LEVELS = {
 _NUMBERS = {1: "in one move", 2: "in two moves", 3: "in three moves"}
 
 _PROMPT = """\
-Chess. You are {side} and to move: give mate {moves}{against}. {reply}
+Chess. You play {side}, and it is your move. Force checkmate {moves}{against}. {reply}
 Answer with one move, in SAN such as Qxf7 or in UCI such as e2e4."""
-_REPLY = "{other} answers each move as well as can be; a move that gives up the forced mate ends the puzzle."
+_REPLY = "{other} answers with the longest defence; a move that gives up the forced mate ends the puzzle."
 _SIDES = ("White", "Black")
 
 

@@ -30,14 +30,14 @@ LEVELS = {2: ("greedy", 2), 4: ("greedy", 3), 6: ("search", 4)}
 _FIRST_PLY = 10  # fewer signs hold no forced win to speak of
 
 _BOARD = """\
-Connect four: a sign falls to the lowest empty cell of its column; four in a row, a column or a diagonal \
-win. The board has 7 columns and 6 rows."""
+Connect four on a board of 7 columns and 6 rows. A piece falls to the lowest empty cell of its column; four \
+pieces of one player in a row, a column or a diagonal win."""
 _PROMPT = """\
-{board} You are X, your opponent is O and answers each move. Win within {turns} moves.
+{board} You play X; your opponent plays O and answers each move. Win within {turns} moves.
 Answer with the number of a column, 1 to 7."""
 _PROMPT_SIDES = """\
-{board} Two players take turns, X and O. Win; a full board is a draw.
-Answer with the number of a column, 1 to 7. Anything else loses."""
+{board} Two players, X and O, take turns. Win the game; a full board is a draw.
+Answer with the number of a column, 1 to 7. Any other answer loses the game."""
 
 
 class ConnectFour(Duel):

@@ -29,7 +29,8 @@ SIZES = {
 }
 
 _PROMPT = """\
-You stand on a frozen lake. @ is you, F is ice, H is a hole, G is the goal, S is where you began.
+You walk on a frozen lake. @ is you, F is ice, H is a hole, G is the goal, S is where you began. You do not \
+slip; a move off the edge leaves you where you are.
 A step into a hole ends the game. Reach the goal within {turns} moves. Answer with one move: up, down, \
 left or right."""
 

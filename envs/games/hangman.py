@@ -16,7 +16,7 @@ from verigym.verifiers.games.guessing import Guesses
 SIZES = {
     1: ((6,), 12, 1),
     2: ((6,), 8, 1),
-    3: ((5, 6), 7, 1),
+    3: ((6,), 7, 1),
     4: ((5, 6), 6, 1),
     5: ((5,), 5, 1),
     6: ((4,), 4, 1),
@@ -27,8 +27,8 @@ SIZES = {
 }
 
 _PROMPT = """\
-Find {what} letter by letter. Letters that are found stand in their places. The game is \
-lost with wrong letter number {lives}. Answer with one letter."""
+Find {what} letter by letter. A letter that you find is shown in all its places. Wrong letter number {lives} \
+loses the game; trying a letter again only uses up a turn. Answer with one letter."""
 
 _WORD, _WORDS = (
     "a hidden English word",

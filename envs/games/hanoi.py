@@ -26,8 +26,8 @@ SIZES = {
 }
 
 _PROMPT = """\
-Three pegs hold {disks} disks; 1 is the smallest. Each turn moves the top disk of one peg onto another \
-peg, never onto a smaller disk.
+Three pegs hold {disks} disks; 1 is the smallest. The disks of a peg are listed from bottom to top. A move \
+takes the top disk of one peg to another peg, never onto a smaller disk.
 Bring all disks to peg {target} within {turns} moves. Answer with one move, such as 1->3."""
 
 

@@ -28,14 +28,14 @@ SIZES: dict[int, tuple[int, int, tuple[str, ...]]] = {
 }
 
 _PROMPT = """\
-You are at home; the rooms are {rooms}. Your errand: {errand}. Any of the kind will do.
-You can go from any room to any other, and in a room from place to place. You see what is in or on the \
-place where you are; what is closed has to be opened first. You can hold one thing.
-To heat a thing, hold it at a microwave; to cool it, at a fridge; to clean it, at a sink. A lamp is \
-switched on and off by using it.
+You are at home. The rooms: {rooms}. Your errand: {errand}. Any thing of the kind will do.
+You can go from any room to any other, and within a room from place to place. You see what is in or on the \
+place where you are; open what is closed first. You can hold one thing at a time.
+To heat a thing, hold it at a microwave; to cool it, at a fridge; to clean it, at a sink. Use a lamp to switch \
+it on or off.
 Answer with one command: go to PLACE OR ROOM, open PLACE, close PLACE, take THING from PLACE, put THING \
-in PLACE, heat THING with PLACE, cool THING with PLACE, clean THING with PLACE, or use PLACE; with numbers, such \
-as "take cup 2 from table 1". You have {turns} commands."""
+in PLACE, heat THING with PLACE, cool THING with PLACE, clean THING with PLACE, or use PLACE. Give things and \
+places with their numbers, as in "take cup 2 from table 1". You have {turns} commands."""
 
 _ERRANDS = {
     "put": "put {a} {thing} {into} {b} {place}",

@@ -37,26 +37,27 @@ LEVELS = {
 }
 
 _GAME = """\
-Each of two players rolls {dice} with faces 1 to {faces} and sees only their own. They bid in turn how many \
-dice of both together show a face: 2 3 says that at least two show a 3. A higher bid has more dice, or as \
-many of a higher face. In place of bidding one may call the other a liar, which ends the round: the \
-caller loses if the last bid is true, and wins if it is not."""
+Each of two players rolls {dice} with faces 1 to {faces} and sees only their own. They take turns to bid how \
+many of all dice show a face: 2 3 says that at least two dice show a 3. A higher bid has more dice, or equally \
+many of a higher face. Instead of bidding, a player may call the other a liar, which ends the round: the caller \
+wins if the last bid is false, and loses if it is true."""
 _PROMPT = """\
 Liar's dice, {rounds} rounds. {game}
 You begin the first round, your opponent the second, and so on. Your opponent {style}.
-Luck does not count: a move is a mistake if its chance of winning the round, by what you can know, is \
-more than {margin} below that of the best move. Play all rounds without a mistake. \
-Answer with a higher bid, such as 2 3, or with liar."""
+You are judged by your choices and not by luck: a move is a mistake if its chance of winning the round, given what \
+you can know, is more than {margin} below that of the best move. Play all rounds without a mistake. Answer with a \
+higher bid, such as 2 3, or with liar."""
 _PROMPT_SIDES = """\
 Liar's dice. {game}
-Answer with a higher bid, such as 2 3, or with liar. Anything else loses."""
+Answer with a higher bid, such as 2 3, or with liar. Any other answer loses the game."""
 _STYLES = {
-    "random": "makes any of the moves that can be made, all as often",
+    "random": "chooses among all possible moves with equal probability",
     "honest": (
-        "never bluffs: of calling and of all higher bids it takes what is most likely to be right by its "
-        "own dice, of several such bids the highest, and it calls only if that is likelier than any bid"
+        "never bluffs. By its own dice it finds the higher bid that is most likely to be true, the highest of "
+        "equally likely ones. It calls you a liar if your bid is more likely to be false than that bid is to be "
+        "true, or if there is no higher bid; otherwise it makes that bid"
     ),
-    "equilibrium": "bluffs as often as it should: it plays near an equilibrium",
+    "equilibrium": "plays close to a Nash equilibrium, bluffs included",
 }
 
 
@@ -117,7 +118,7 @@ class LiarsDice(Duel):
                 f"{'you' if won else 'they'} won."
             )
         if board.over:
-            return "\n".join([*lines, "The game is over."])
+            return "\n".join(lines)
         lines.append(f"Round {board.round + 1} of {len(cup.rounds)}. Your dice: {_dice(board.own)}")
         return "\n".join([*lines, _bids(board.bids, cup.faces, board.round % 2)])
 

@@ -26,7 +26,7 @@ SIZES = {
 }
 
 _PROMPT = """\
-A grid of lights: # is on, . is off. A press turns that light and its neighbours above, below, left and \
+A grid of lights: # is on, . is off. Pressing a light switches it and its neighbours above, below, left and \
 right.
 Turn all lights off within {turns} presses. Answer with row and column, counted from 1, such as 2 3."""
 

@@ -28,8 +28,9 @@ SIZES: dict[int, tuple[int, int, tuple[int, ...]]] = {
 }
 
 _PROMPT = """\
-Tiles on a grid of four by four are pushed all at once in one direction; two equal tiles that meet merge \
-into their sum, each tile once a push. After each push a new tile, 2 or 4, comes on an empty cell.
+2048 on a grid of 4 by 4. A push slides all tiles as far as they go in one direction; two equal tiles that \
+meet merge into one with their sum, which does not merge again in the same push. After each push a new tile, \
+2 or 4, appears on an empty cell. A push that moves no tile only uses up a turn.
 Make a tile of {target} within {turns} pushes. Answer with one push: up, down, left or right."""
 
 _DEPTH = 3

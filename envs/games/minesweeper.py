@@ -37,10 +37,11 @@ SIZES = {
 _AT_ONCE = 8
 
 _PROMPT = """\
-A field of {height} by {width} cells hides {mines} mines. A number says how many of the up to eight cells \
-around are mines, # is not opened yet. Open all cells without a mine; opening a mine loses. It can be \
-done without guessing.
-Answer with row and column, counted from 1, such as 2 3."""
+A field of {height} by {width} cells hides {mines} mines. # is a cell that is not open yet. A number is an open \
+cell and counts the mines among the up to eight cells around it; if a 0 is opened, all cells around it open too. \
+Open all cells without a mine; opening a mine loses. It can be done without guessing.
+Answer with row and column, counted from 1, such as 2 3. Opening an open cell uses up a turn, and you have only \
+five turns more than there are cells to open."""
 
 
 class Minesweeper(ReplayedGame):

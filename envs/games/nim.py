@@ -30,13 +30,13 @@ LEVELS = {
 _LARGEST = 9  # heap, with both sides played
 
 _PROMPT = """\
-Nim. There are {count} heaps; whoever takes the last thing wins. You and your opponent take turns, each \
-taking one or more things from one heap. It is your turn.
-Answer with the heap, counted from 1, and how many you take, such as 2 3."""
+Nim with {count} heaps of objects. You and your opponent take turns; each takes one or more objects from one \
+heap. Whoever takes the last object wins. It is your turn.
+Answer with the number of a heap and how many objects you take, such as 2 3."""
 _PROMPT_SIDES = """\
-Nim. There are {count} heaps; whoever takes the last thing wins. Two players take turns, each taking one \
-or more things from one heap.
-Answer with the heap, counted from 1, and how many you take, such as 2 3. Anything else loses."""
+Nim with {count} heaps of objects. Two players take turns; each takes one or more objects from one heap. \
+Whoever takes the last object wins.
+Answer with the number of a heap and how many objects you take, such as 2 3. Any other answer loses the game."""
 
 
 class Nim(Duel):

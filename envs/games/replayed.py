@@ -22,6 +22,8 @@ from verigym.task import Task
 from verigym.verifiers.games.find_rules import find_rules, rules_of
 from verigym.verifiers.games.rules import Rules
 
+SOLVED, NOT_SOLVED = "The task is over: you solved it.", "The task is over: you did not solve it."
+
 
 class Play(Struct, frozen=True):
     """The state: the game's own, and the moves that led there (for the verifier, not for the key)."""
@@ -99,7 +101,11 @@ class ReplayedGame(Env[Play]):
 
     @override
     def observe(self, state: Play) -> str:
-        return self.show(state.board)
+        """Return what `show` does and, at the end, how the game ended."""
+        shown = self.show(state.board)
+        if self.rules.won(state.board):
+            return f"{shown}\n{SOLVED}".lstrip()
+        return f"{shown}\n{NOT_SOLVED}".lstrip() if self.lost(state.board) else shown
 
     @override
     def transition(self, state: Play, action: str) -> Transition[Play]:

@@ -36,7 +36,7 @@ _MOST_KNOWN = 50_000
 _OPPOSITE = {"up": "down", "down": "up", "left": "right", "right": "left"}
 
 _PROMPT = """\
-Tiles slide into the hole, which is shown as _. Bring them in order, row by row from the top left, with \
+Tiles slide into the hole, which is shown as _. Put them in order, row by row from the top left, with \
 the hole at the bottom right, within {turns} moves.
 Answer with the direction in which a tile moves into the hole: up, down, left or right."""
 

@@ -29,8 +29,8 @@ SIZES = {
 _AWAY = 0.8
 
 _PROMPT = """\
-You push boxes in a store. @ is you, $ a box, . a goal, * a box on a goal, + you on a goal, # a wall. \
-You can push one box at a time, never pull; a box in a corner is stuck.
+You push boxes in a warehouse. @ is you, $ a box, . a goal, * a box on a goal, + you on a goal, # a wall. \
+You can push one box at a time and never pull, so a box in a corner is stuck.
 Bring every box onto a goal within {turns} moves. Answer with one move: up, down, left or right."""
 
 

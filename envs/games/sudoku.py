@@ -27,9 +27,9 @@ SIZES = {
 }
 
 _PROMPT = """\
-Fill the grid: each row, each column and each box of {height} by {width} holds 1 to {n} once. A dot is an \
-empty cell.
-Answer with row, column and number, counted from 1, such as 1 2 {n}; number 0 empties a cell again. You \
+Fill the grid: each row, each column and each box of {height} rows and {width} columns holds 1 to {n} once. A \
+dot is an empty cell; the numbers that are given cannot be changed.
+Answer with row, column and number, such as 1 2 {n} for a {n} in row 1, column 2; number 0 empties a cell. You \
 have {turns} moves."""
 
 

@@ -29,11 +29,13 @@ LEVELS = {
 _AHEAD = {"random": 2, "greedy": 3, "perfect": 9}
 
 _PROMPT = """\
-Tic-tac-toe. You are X, your opponent is O and answers each move. Some moves have been made. {goal}
-Cells are counted from 1 to 9, row by row. Answer with the number of an empty cell."""
+Tic-tac-toe: three in a row, a column or a diagonal win. You play X; your opponent plays O and answers each move. \
+Some moves have been made. {goal}
+Cells are numbered 1 to 9, row by row. Answer with the number of an empty cell."""
 _PROMPT_SIDES = """\
-Tic-tac-toe. Two players take turns, X and O. Some moves have been made. Win, or hold a draw.
-Cells are counted from 1 to 9, row by row. Answer with the number of an empty cell. Anything else loses."""
+Tic-tac-toe: three in a row, a column or a diagonal win. Two players, X and O, take turns. Some moves have been \
+made. Win or hold a draw.
+Cells are numbered 1 to 9, row by row. Answer with the number of an empty cell. Any other answer loses the game."""
 
 
 class TicTacToe(Duel):
@@ -71,7 +73,7 @@ class TicTacToe(Duel):
             }
             if _way(RULES["tic-tac-toe"].start(reference)) is not None:
                 return _PROMPT.format(
-                    goal="Win." if goal == "win" else "Win, or hold a draw."
+                    goal="Win." if goal == "win" else "Win or hold a draw."
                 ), reference
 
     @override

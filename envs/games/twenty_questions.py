@@ -28,9 +28,9 @@ SIZES = {
 
 _PROMPT = """\
 One of these things is hidden: {things}.
-Find out which. Ask about it in these words, and hear yes or no, by what is usual: {asks}.
+Find out which one. Ask questions in exactly these words; each is answered with yes or no, by what is usually true: {asks}.
 Answer with one line, such as "ask: {example}", or, when you know it, "guess: {thing}". You have {turns} \
-turns, the guess included, and one guess."""
+turns, including the guess, and only one guess."""
 
 
 class TwentyQuestions(ReplayedGame):

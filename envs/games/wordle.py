@@ -29,10 +29,12 @@ SIZES = {
 }
 
 _PROMPT = """\
-Find {what} of {letters} letters{each} in {turns} guesses. A guess is any {letters} letters a to z.
-Each guess is marked letter by letter: + right and in place, ? in the word but elsewhere, - not in the \
-word (or not once more).{several} Answer with one guess."""
-_SEVERAL = " It is compared with every hidden word, and the marks follow in the order of the words. Guess each of them."
+Find {what} of {letters} letters{each} in {turns} guesses. A guess is any {letters} letters from a to z.
+Each guess is marked letter by letter: + is right and in place, ? is in the word but elsewhere, - is not in the \
+word, or not once more.{several} Your guesses are listed in alphabetical order. Answer with one guess."""
+_SEVERAL = (
+    " It is marked for each hidden word, always in the same order; every word must be guessed."
+)
 
 _FREQUENT = "etaoinsrhldcumfpgwybvkxjqz"
 

@@ -115,3 +115,24 @@ def test_mates_are_found_and_kept(level):
     _, _, _, _, info = env.step(uci(move))
     assert env.state.board.end == ("mate" if board.left == 1 else "")
     assert info["valid_action"]
+
+
+@pytest.mark.parametrize("game", ["minesweeper", "chess-puzzles", "hangman", "sokoban"])
+def test_the_last_observation_says_that_the_game_is_solved(game):
+    env = verigym.make(f"games/{game}", difficulty="easy")
+    shown, _ = env.reset(seed=5)
+    over = False
+    while not over:
+        assert "The task is over" not in shown
+        shown, _, over, _, _ = env.step(env.oracle())
+    assert shown.splitlines()[-1] == "The task is over: you solved it."
+
+
+def test_the_last_observation_says_that_the_game_is_lost():
+    env = verigym.make("games/nim", difficulty="hard")
+    env.reset(seed=1)
+    over = False
+    while not over:
+        heap = next(i for i, n in enumerate(env.state.board.board, 1) if n)
+        shown, reward, over, _, _ = env.step(f"{heap} 1")
+    assert (shown.splitlines()[-1], reward) == ("The task is over: you did not solve it.", 0.0)
