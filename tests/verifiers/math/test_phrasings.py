@@ -83,10 +83,10 @@ def test_cyclic_groups_have_the_same_orders():
 
 
 def test_long_lines_take_no_time():
-    start = time.perf_counter()
+    start = time.process_time()
     for text in ("a common " * 20_000, "x + y = " * 20_000, "either 5 " * 20_000):
         without_warnings(text)
         value_of_target(text, "Find x + y.")
         in_formulas(text, "")
         with_repeats(text)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
