@@ -33,8 +33,9 @@ Write {program} that reads standard input and prints its answer.
 
 {examples}
 
-Answer with the whole program, alone or in a fenced block. It must print the answer to every test, \
-the examples and some that you cannot see, within {cpu_s:g} seconds each. You have a few attempts."""
+Answer with the whole program, alone or in a fenced block. It is run on the examples and on tests that you cannot see, \
+and must print the right answer to each of them within {cpu_s:g} seconds. You have several attempts, and are told after \
+each what went wrong."""
 
 
 @dataclass(frozen=True)
@@ -178,4 +179,4 @@ def _plain(text: str) -> str:
     """Return at most 1,500 characters of `text`, limited to the characters that observations may
     have."""
     kept = "".join(c if c in CHARSET else "?" for c in text)
-    return kept if len(kept) <= _FEEDBACK_CHARS else kept[:_FEEDBACK_CHARS] + " ..."
+    return kept if len(kept) <= _FEEDBACK_CHARS else kept[:_FEEDBACK_CHARS] + " ... (cut off here)"

@@ -38,24 +38,24 @@ _SLOTS: dict[int, tuple[tuple[Slow, ...], ...]] = {
 _TOGETHER = "together"
 
 _PROMPT = """\
-This function gives {says}. It takes {takes}.
+This function returns {says}.
+It takes {takes}.
 
 ```python
 {program}```
 
-It works, but does more than it has to. Write a function of the same name that gives the same values in \
-fewer steps. Each operation, name and constant that is evaluated counts one step, and so does each item \
-or character that a builtin or a method reads, copies or sorts (a sort of n items about n log n); a long \
-number counts by its 64-bit words. Steps are counted over some hidden calls, most of them as large as they get.
+It is correct but slow. Write a function of the same name that returns the same values in fewer steps. Every operation, \
+name and constant that is evaluated counts as one step, and so does every item or character that a builtin or a method \
+reads, copies or sorts (sorting n items takes about n log n steps); a long integer counts one step per 64-bit word. Steps \
+are summed over hidden calls, most of them with the largest arguments allowed.
 
-Full marks for at most 1.5 times the steps of the best version known, none for as many steps as above, and \
-between them by the logarithm of the steps. A wrong value on any call earns nothing.
+You get full marks for at most 1.5 times the steps of the best known version and none for as many steps as the function \
+above takes; between these, the score falls with the logarithm of the steps. If any value is wrong, you get none.
 
-Only this part of Python is there: functions, lambda, if, while, for, comprehensions, numbers without \
-fractions, texts, lists, tuples, dicts, sets, slices, the builtins abs all any bool chr dict divmod enumerate \
-filter int len list map max min ord pow range reversed set sorted str sum tuple zip, and the usual methods of \
-texts, lists, dicts and sets. There are no imports, classes, exceptions, yield, del, print, f-strings and \
-no true division.
+Only this part of Python is available: functions, lambda, if, while, for, comprehensions, integers, strings, lists, \
+tuples, dicts, sets, slices, the builtins abs all any bool chr dict divmod enumerate filter int len list map max min ord \
+pow range reversed set sorted str sum tuple zip, and the usual methods of strings, lists, dicts and sets. There are no \
+imports, classes, exceptions, yield, del, print, f-strings or true division.
 Answer with the whole program, alone or in a fenced block."""
 
 
@@ -162,12 +162,12 @@ def draw_part(
 def _join(rng: np.random.Generator, parts: Sequence[Part]) -> Whole:
     """Return one function that gives the values of several, by the name of one."""
     each = [part.described(rng) for part in parts]
-    says = "; ".join(f'for "{one.name}", {one.says}' for one in each)
-    takes = "; ".join(f'for "{one.name}", {one.takes}' for one in each)
+    says = ";".join(f'\n- for "{one.name}", {one.says}' for one in each)
+    takes = ";".join(f'\n- for "{one.name}", {one.takes}' for one in each)
     return Whole(
         name=_TOGETHER,
-        says=f"a value that its first argument decides: {says}",
-        takes=f"name, one of these {len(each)} texts, and args, a list of the arguments: {takes}",
+        says=f"a value that depends on its first argument:{says}",
+        takes=f"name, which is one of these {len(each)} strings, and args, a list of the arguments:{takes}",
         slow=_dispatched(each, [one.slow for one in each]),
         fast=_dispatched(each, [one.fast for one in each]),
         calls=[[one.name, call] for one in each for call in one.calls],

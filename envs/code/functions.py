@@ -49,8 +49,9 @@ def {signature}
 
 {examples}
 
-Answer with the whole function, and whatever it needs, alone or in a fenced block. It must return the right \
-value for the examples and for calls that you cannot see, within {cpu_s:g} seconds each. You have a few attempts."""
+Answer with the whole function and everything that it needs, alone or in a fenced block. It is called as in the examples \
+and in ways that you cannot see, and must return the right value each time within {cpu_s:g} seconds. You have several \
+attempts, and are told after each what went wrong."""
 
 
 _JOINED = """\

@@ -45,19 +45,18 @@ class GridWalk(Family):
         moves = {
             "rook": "to one of the 4 cells beside it",
             "king": "to one of the 8 cells around it",
-            "knight": "as a knight of chess does (two cells along one axis and one along the other)",
+            "knight": "as a knight in chess does (two cells along one axis and one along the other)",
         }[str(p["moves"])]
         edge = (
-            "The grid wraps around: beyond the last row comes the first again, and so with columns. "
+            "The grid wraps around: after the last row comes the first one again, and likewise for columns. "
             if p["edge"] == "wraps"
             else "No move may leave the grid. "
         )
         return (
-            "The first line holds h, w, r and c, then come h lines of w cells: . is free, # is a "
-            f"wall. You stand in the top left cell, which is free, and move {moves}. {edge}In all you "
-            f"may enter at most {p['breaks']} walls (entering one twice counts twice). Print the "
-            "least number of moves to the cell in row r and column c, both counted from 1, or -1 if "
-            "it cannot be reached."
+            "The first line holds h, w, r and c. Then come h lines of w cells each, where . is free and "
+            f"# is a wall. You start in the top left cell, which is free, and move {moves}. {edge}On "
+            f"the whole way you may enter walls at most {p['breaks']} times. Print the least number of "
+            "moves to the cell in row r and column c, both counted from 1, or -1 if it cannot be reached."
         )
 
     @override
@@ -170,9 +169,9 @@ class SpacedChoice(Family):
     @override
     def statement(self, p: Params) -> str:
         return (
-            f"{LISTED} Choose some of them, perhaps none, so that between two chosen ones there are "
-            f"always at least {p['gap']} that are not chosen. Each choice earns the number and costs "
-            f"{p['cost']}. Print the most that can be earned in all."
+            f"{LISTED} Choose some of them, or none, so that between any two chosen ones there are "
+            f"at least {p['gap']} that are not chosen. Each chosen number earns its value minus {p['cost']}. "
+            "Print the largest total that can be earned."
         )
 
     @override
@@ -205,14 +204,14 @@ class StackMachine(Family):
     @override
     def statement(self, p: Params) -> str:
         return (
-            "The first line holds n, each of the next n lines one command of a stack machine, whose "
-            "stack is empty at first: push X puts X on top; pop takes the top off; dup puts a copy of "
-            "the top on top; swap exchanges the top and the one below; add, mul and sub take the top "
-            f"and the one below off and put on the sum, the product, or {p['sub']}. Every number is "
-            f"kept as its remainder from 0 to {int(p['m']) - 1} divided by {p['m']}. Print the stack "
-            "at the end from bottom to top, separated by spaces, or empty. But at the first command "
-            "that finds too few numbers, stop and print only error and the number of that command, "
-            "counted from 1."
+            "The first line holds n, and each of the next n lines holds one command of a stack machine "
+            "whose stack is empty at first. push X puts X on top; pop removes the top number; dup puts "
+            "a copy of the top number on top; swap exchanges the top two numbers; add, mul and sub "
+            "remove the top two numbers and put back their sum, their product, or the difference "
+            f"{p['sub']}. Every number is reduced modulo {p['m']}, so that it is from 0 to "
+            f"{int(p['m']) - 1}. Print the stack at the end from bottom to top, separated by spaces, or "
+            "the word empty if nothing is left. If a command finds too few numbers on the stack, stop "
+            "there and print only the word error and the number of that command, counted from 1."
         )
 
     @override
@@ -270,9 +269,9 @@ class EditCost(Family):
     @override
     def statement(self, p: Params) -> str:
         return (
-            "The input is two lines, a word of lower-case letters on each. The first word is turned "
-            f"into the second. To insert a letter costs {p['insert']}, to delete one {p['delete']}, "
-            f"to change one into another {p['change']}. Print the least total cost."
+            "The input is two lines with a word of lower-case letters on each. Inserting a letter costs "
+            f"{p['insert']}, deleting one costs {p['delete']}, and changing one into another costs "
+            f"{p['change']}. Print the least total cost of turning the first word into the second."
         )
 
     @override

@@ -208,11 +208,10 @@ class Orbit(Family):
     @override
     def statement(self, p: Params) -> str:
         return (
-            f"The rule x -> ({p['a']} * x + {p['c']}) mod {p['m']} is applied again and again, until "
-            "a number comes back. The input is one line of starting numbers, separated by spaces. "
-            "For each, print a line of two numbers: how many numbers come before the first one that "
-            "will be met again (the start is the first number), and how many different numbers the "
-            "cycle has."
+            "The input is one line of starting numbers, separated by spaces. From each of them, apply the "
+            f"rule x -> ({p['a']} * x + {p['c']}) mod {p['m']} again and again, until a number repeats. "
+            "Print a line of two numbers for each: how many numbers, the starting one included, come "
+            "before the first number of the cycle, and how many different numbers the cycle has."
         )
 
     @override

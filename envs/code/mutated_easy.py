@@ -9,8 +9,9 @@ from verigym.envs.code.mutated import TRUTH, Mutated, whole
 FUNCTIONS: tuple[Mutated, ...] = (
     Mutated(
         name="clamp",
-        says="TIMES times the number by which x is above SHIFT: 0 where that is nearer to 0 than DEAD, else the "
-        "number, or the nearer end of LOW to HIGH where it is outside",
+        says="TIMES times the amount by which x exceeds SHIFT, changed in two ways: a value whose distance "
+        "from 0 is less than DEAD becomes 0, and a value outside the range from LOW to HIGH becomes the "
+        "nearer end of that range",
         args={"x": whole(-2000, 2000)},
         draws={
             "TIMES": (3, 9),
@@ -39,8 +40,9 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="postage",
-        says="the price of a parcel of some scoops, SCOOP grams each, in a box of BOX grams: SMALL up to LIGHT grams, "
-        "LARGE above that, twice as much by express; FEE more from HEAVY grams on, by express or not",
+        says="the price of a parcel with some scoops of SCOOP grams each, in a box of BOX grams: SMALL for "
+        "at most LIGHT grams in all, LARGE for more; express doubles this price; from HEAVY grams on, "
+        "FEE is added at the end, with or without express",
         args={"scoops": whole(0, 5000), "express": TRUTH},
         draws={
             "SCOOP": (3, 19),
@@ -74,8 +76,9 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="is_special",
-        says="whether a year is special in a calendar that began START years before ours: its number there is "
-        "divisible by 7, but not by MIDDLE unless by TIMES times MIDDLE as well",
+        says="True if a year is special in a calendar that began START years before ours, else False: the "
+        "number of the year in that calendar must be divisible by 7, and if it is divisible by MIDDLE "
+        "it must also be divisible by TIMES times MIDDLE",
         args={"year": whole(1, 20000)},
         draws={"START": (200, 3000), "WEEKS": (14, 28), "DAYS": (1, 6), "TIMES": (2, 4)},
         computed={"MIDDLE": lambda WEEKS, DAYS, **_: 7 * WEEKS + DAYS},
@@ -131,8 +134,8 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="grade",
-        says="the grade for a number of right answers, EACH points for each: A from FIRST points, B from SECOND, "
-        "C from THIRD, else F; BONUS points are added first where there is a bonus",
+        says="the grade for a number of correct answers worth EACH points each: A from FIRST points on, B "
+        "from SECOND on, C from THIRD on, else F; if there is a bonus, BONUS points are added first",
         args={"answers": whole(0, 3000), "bonus": TRUTH},
         draws={
             "EACH": (4, 9),
@@ -171,8 +174,9 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="round_to",
-        says="n rounded to the nearest number that is SHIFT more than a multiple of WIDTH, the exact middle upwards, "
-        "that is to the larger one; a number further than TIMES and a half times WIDTH from SHIFT stays as it is",
+        says="n rounded to the nearest number that is SHIFT more than a multiple of WIDTH, where the exact "
+        "middle is rounded up; but if n is more than TIMES and a half times WIDTH away from SHIFT, it "
+        "returns n unchanged",
         args={"n": whole(-9999, 9999)},
         draws={"SHIFT": (20, 480), "HALF": (120, 380), "TIMES": (3, 12)},
         computed={"WIDTH": lambda HALF, **_: 2 * HALF},
@@ -211,9 +215,10 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="wait",
-        says="how many minutes it is to the next bus, minutes being counted from midnight: one goes MINUTE minutes past "
-        "HOUR hours and every EVERY minutes after it, the last one COUNT times EVERY minutes after the first; -1 after "
-        "the last has gone, and -2 more than half of EVERY minutes before the first, when nobody is let in",
+        says="the minutes until the next bus, where the argument is the time in minutes after midnight: the "
+        "first bus goes MINUTE minutes after HOUR o'clock, then one every EVERY minutes, and the last "
+        "one COUNT times EVERY minutes after the first; it returns -1 after the last bus, and -2 at a "
+        "time more than half of EVERY minutes before the first one",
         args={"minute": whole(0, 6000)},
         draws={"HOUR": (5, 14), "MINUTE": (11, 58), "HALF": (45, 125), "COUNT": (5, 15)},
         computed={"EVERY": lambda HALF, **_: 2 * HALF},

@@ -7,9 +7,9 @@ from verigym.envs.code.mutated import Mutated, several, whole
 FUNCTIONS: tuple[Mutated, ...] = (
     Mutated(
         name="covered",
-        says="how long a line is covered by the given pieces, each from the smaller to the larger of its two "
-        "ends; pieces whose length is below SHORT if multiplied by EACH are left out, and a gap between two others "
-        "counts as covered, too, if EACH times its length is at most GAP",
+        says="the length of a line that the given pieces cover, where a piece reaches from the smaller of "
+        "its two ends to the larger; a piece is ignored if EACH times its length is below SHORT, and a "
+        "gap between the others counts as covered if EACH times its length is at most GAP",
         args={
             "pieces": {"kind": "list", "low": 0, "high": 6, "of": several(2, -5000, 5000, least=2)}
         },
@@ -42,9 +42,10 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="pairs",
-        says="how many pairs of an item and a later one can be taken of which the first plus TIMES times the second is "
-        "SUM, an item in one pair at most and the two of a pair at most WIDTH places apart: from the left, each item not "
-        "yet taken is taken together with the first item after it, not yet taken, that it makes a pair with",
+        says="the number of pairs that are taken from a list as follows: two items make a pair if the "
+        "earlier one plus TIMES times the later one is SUM and they are at most WIDTH places apart; "
+        "from left to right, each item that is not in a pair yet is paired with the first later item "
+        "that is not in a pair yet and makes a pair with it",
         args={"xs": several(10, -5000, 5000)},
         draws={"WIDTH": (2, 6), "TIMES": (2, 9), "EVEN": (2000, 4500)},
         computed={"SUM": lambda TIMES, EVEN, **_: (TIMES + 1) * EVEN},
@@ -81,8 +82,8 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="sums_to",
-        says="the first place, counted from 0, from which the sum of some neighbours to the right, itself included, at "
-        "least one and at most WIDTH of them, is exactly GOAL if multiplied by EACH; -1 where there is none",
+        says="the index, counted from 0, of the first item at which a run of 1 to WIDTH consecutive items "
+        "starts whose sum times EACH is exactly GOAL, or -1 if there is none",
         args={"xs": several(10, -5000, 5000)},
         draws={"WIDTH": (3, 6), "EACH": (3, 9), "AIM": (500, 4000)},
         computed={"GOAL": lambda EACH, AIM, **_: EACH * AIM},
@@ -98,8 +99,8 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="rising",
-        says="the length of the longest choice of items, in their order and not only of neighbours, in which "
-        "EACH times the rise from one to the next is STEP to STOP, both included",
+        says="the length of the longest subsequence (items in their order, not necessarily adjacent) in "
+        "which EACH times the rise from each item to the next is between STEP and STOP, both included",
         args={"xs": several(10, -5000, 5000)},
         draws={"EACH": (3, 9), "RISE": (150, 900), "SLACK": (2, 9)},
         computed={
@@ -128,8 +129,8 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="ahead",
-        says="how many different items are above goal by so much that EACH times the difference is NEAR to FAR, both "
-        "included",
+        says="the number of different items that exceed goal by an amount that, times EACH, is between NEAR "
+        "and FAR, both included",
         args={"xs": several(10, -5000, 5000), "goal": whole(-4000, 3000)},
         draws={"EACH": (3, 9), "FIRST": (500, 1500), "WIDE": (9, 50)},
         computed={
@@ -151,10 +152,11 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="trips",
-        says="how many trips a bus makes for passengers who come one by one, each with a size (a negative one counts as "
-        "positive) and a weight of EACH for each unit of size: they board in order until the next one would bring the "
-        "load above LOAD, or needs a seat and all SEATS are taken; only a weight of ADULT or more needs a seat, and one who "
-        "alone is above LOAD is left behind",
+        says="the number of trips that a bus makes for passengers who come one by one. A passenger is given "
+        "by a size, whose sign is ignored, and weighs EACH for each unit of size. They board in order; "
+        "a new trip begins if the next passenger would bring the load above LOAD, or needs a seat when "
+        "all SEATS are taken. Only a passenger who weighs ADULT or more needs a seat. One who weighs "
+        "more than LOAD alone is left behind",
         args={"sizes": several(10, -5000, 5000)},
         draws={"EACH": (3, 9), "SEATS": (5, 7), "BIG": (350, 500), "MOST": (4200, 4900)},
         computed={

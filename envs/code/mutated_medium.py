@@ -7,9 +7,9 @@ from verigym.envs.code.mutated import Mutated, several
 FUNCTIONS: tuple[Mutated, ...] = (
     Mutated(
         name="longest_run",
-        says="the length of the longest stretch in which EACH times the rise from an item to the next one is NEAR "
-        "to FAR, both included; one item is a stretch, too, but one of more than CAP items does not count, and 0 is "
-        "given where no stretch counts",
+        says="the length of the longest run of consecutive items in which EACH times the rise from each item "
+        "to the next is between NEAR and FAR, both included; a single item is a run, a run of more than "
+        "CAP items does not count, and the value is 0 if no run counts",
         args={"xs": several(12, 0, 9999, least=2)},
         draws={"CAP": (4, 8), "EACH": (3, 9), "RISE": (150, 900), "ROOM": (4, 12)},
         computed={
@@ -33,8 +33,9 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="peaks",
-        says="how many items are above the item before by at least RISE and above the one after by at least "
-        "FALL; items before place START (places are counted from 0) and the last item never count",
+        says="the number of items that exceed the item before them by at least RISE and the item after them "
+        "by at least FALL; items with an index below START (counted from 0) and the last item never "
+        "count",
         args={"xs": several(10, -1000, 1000)},
         draws={"RISE": (1450, 1900), "FALL": (1450, 1900), "START": (2, 5)},
         changes=(
@@ -48,8 +49,8 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="nearest",
-        says="where the item stands that is nearest to GOAL if multiplied by EACH, counted from 0, the first of those "
-        "that are equally near; -1 where none is nearer than FAR",
+        says="the index, counted from 0, of the item for which EACH times the item is nearest to GOAL, and "
+        "of the first such item if several are equally near; -1 if none is nearer than FAR",
         args={"xs": several(9, -2000, 2000)},
         draws={"EACH": (3, 9), "AIM": (200, 1800), "REACH": (3, 6)},
         computed={
@@ -72,9 +73,9 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="balance",
-        says="what is left on an account that starts at 0 after the given payments in order, each worth RATE times its "
-        "number; a payment that would bring it below FLOOR is skipped, and one that would bring it above CEILING counts "
-        "half, rounded down",
+        says="the balance of an account that starts at 0, after the given payments in order, each worth RATE "
+        "times its number; a payment that would bring the balance below FLOOR is skipped, and one that "
+        "would bring it above CEILING counts only half, rounded down",
         args={"payments": several(8, -1000, 1000)},
         draws={"RATE": (3, 9), "LEAST": (900, 980), "MOST": (1500, 1900)},
         computed={
@@ -97,8 +98,8 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="in_band",
-        says="how many items are from LOW to HIGH if multiplied by EACH, both included, those left out that are equal "
-        "to the item before them",
+        says="the number of items for which EACH times the item is between LOW and HIGH, both included, "
+        "where an item that equals the item right before it is not counted",
         args={"xs": several(10, -1000, 1000)},
         draws={"EACH": (3, 9), "FIRST": (100, 850), "WIDE": (20, 120)},
         computed={
@@ -129,8 +130,9 @@ FUNCTIONS: tuple[Mutated, ...] = (
     ),
     Mutated(
         name="reach",
-        says="after how many items from the left the sum of the items is GOAL or more for the first time, "
-        "items below LEAST left out of the sum but counted; -1 where it never is",
+        says="the number of items, counted from the left, after which the sum of the items is GOAL or more "
+        "for the first time, where items below LEAST are left out of the sum but are still counted; -1 "
+        "if the sum never gets there",
         args={"xs": several(10, -1000, 1000)},
         draws={"GOAL": (4200, 4900), "LEAST": (20, 90)},
         changes=(

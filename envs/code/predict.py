@@ -37,7 +37,7 @@ _CALL = re.compile(r"\brun\(.*\)")
 _PROMPT = """\
 {program}
 
-What does {call} return? Write the value as Python does: texts in quotes, a tuple in round brackets."""
+What does {call} return? Write the value as a Python literal, with strings in quotes and tuples in parentheses."""
 
 
 class Predict(Question):

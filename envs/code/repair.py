@@ -54,7 +54,7 @@ _LOOKED_AT = (2, 3, 0, 1)  # of the tests: the smallest hidden ones and the exam
 _BROKEN = """\
 {asked}
 
-This program was meant to do it, and does not. {count} been changed in it:
+The program below solved this problem until {count} changed. Correct it:
 
 {program}"""
 
@@ -86,7 +86,7 @@ class Repair(Attempts):
         tests, wrong = joined_tests(rng, parts), sum(counts)
         prompt = _BROKEN.format(
             asked=asked("python", statement_of(parts), tests),
-            count="One place has" if wrong == 1 else f"{wrong} places have",
+            count="one place in it was" if wrong == 1 else f"{wrong} places in it were",
             program=fenced(programs[0] if len(programs) == 1 else join_programs(programs)),
         )
         return Draft(

@@ -43,22 +43,26 @@ _TRIED = 100
 """Maximum number of calls drawn to detect them; a wrong part that none of these detects is left
 out."""
 _SHOWN_LINES = 60
+_NO_COMMAND = (
+    "The last line of your reply is no command, and there is no patch in it. The commands are ls, cat PATH "
+    "and grep TEXT."
+)
 _FOLLOWED = 1
 """Hidden calls that are run by hand to find the mistakes."""
 
 _PROMPT = """\
-A small Python repository has {count}: what the function run in {package}/main.py returns is not always \
-what README.md says. {hint}The README is right, the code is not.
+A small Python repository has {count}: the function run in {package}/main.py does not always return what \
+README.md says. {hint}The README is right and the code is wrong.
 
-You may look around with one command a turn, alone on the last line of your reply:
-ls
-cat PATH
-grep TEXT
+In each turn you may give one command, alone on the last line of your reply:
+ls (lists the files)
+cat PATH (shows a file)
+grep TEXT (shows the lines that contain TEXT, at most {shown} of them)
 
 When you know what is wrong, reply with a patch instead, in fenced blocks: a unified diff (with --- and +++ \
-lines, paths from the root of the repository), or whole files, each block beginning with the line \
+lines and paths from the root of the repository), or whole files, where each block begins with the line
 # file: PATH
-The patch ends the task; {package}.main.run is then called on hidden records, and must return what the \
+The patch ends the task. {package}.main.run is then called with hidden records and must return what the \
 README says every time. You have {turns} turns in all."""
 
 
@@ -104,11 +108,12 @@ class Repo(Env[Looking]):
         wrong = len(plan.mistakes)
         hint = ""
         if level <= 2:
-            hint = f"People complain about {plan.stages[plan.mistakes[0][0]].about}. "
+            hint = f"Users complain about {plan.stages[plan.mistakes[0][0]].about}. "
         prompt = _PROMPT.format(
             count="a mistake" if wrong == 1 else f"{wrong} mistakes, in different files",
             package=plan.package,
             hint=hint,
+            shown=_SHOWN_LINES,
             turns=_LEVELS[level][2],
         )
         return Draft(
@@ -135,7 +140,7 @@ class Repo(Env[Looking]):
         lines = [line.strip() for line in action.split("\n") if line.strip()]
         view = _shown(_files(self.task.reference), lines[-1] if lines else "")
         if view is None:
-            return Transition(state=state, valid=False)
+            return Transition(state=replace(state, view=_NO_COMMAND), valid=False)
         return Transition(state=replace(state, view=view))
 
     @override
@@ -205,7 +210,10 @@ def _shown(files: dict[str, str], command: str) -> str | None:
             for number, line in enumerate(files[path].split("\n"), 1)
             if wanted in line
         ]
-        text = "\n".join(found[:_SHOWN_LINES]) or f"nothing holds {wanted[:80]}"
+        shown = found[:_SHOWN_LINES] or [f"no line contains {wanted[:80]}"]
+        if len(found) > _SHOWN_LINES:
+            shown.append(f"({len(found) - _SHOWN_LINES} more lines are not shown)")
+        text = "\n".join(shown)
         return "".join(c if c in CHARSET else "?" for c in text)
     if verb in ("ls", "cat"):
         plain = "".join(c if c in CHARSET else "?" for c in rest[:80])

@@ -105,15 +105,14 @@ def _span_calls(rng: np.random.Generator, numbers: Numbers) -> Calls:
 _EASY = (
     Slow(
         name="pairs_to",
-        says="how many pairs of different places hold two numbers whose sum is TARGET",
+        says="the number of pairs of different positions whose two numbers add up to TARGET",
         takes="xs, a list of at most 150 whole numbers from -40 to 40",
         draws={"TARGET": (-30, 30)},
         calls=_lists(0, 2, 100, 150, low=-40, high=40),
     ),
     Slow(
         name="range_sums",
-        says="for each query [a, b] the sum of the numbers at the places from a up to b, b left out, "
-        "plus OFFSET",
+        says="a list that holds, for each query [a, b], the sum of xs[a:b] plus OFFSET",
         takes="xs, a list of at most 120 whole numbers, and queries, a list of at most 60 pairs with "
         "0 <= a <= b <= len(xs)",
         draws={"OFFSET": (-99, 99)},
@@ -121,14 +120,15 @@ _EASY = (
     ),
     Slow(
         name="kept",
-        says="the numbers, each reduced modulo MODULUS, without those that came before",
+        says="a list of the numbers modulo MODULUS, each value only once, in the order in which they first "
+        "appear",
         takes="xs, a list of at most 200 whole numbers from 0 to 100000",
         draws={"MODULUS": (300, 999)},
         calls=_lists(0, 3, 120, 200, low=0, high=100000),
     ),
     Slow(
         name="power_tail",
-        says="base to the power exponent, modulo MODULUS",
+        says="base to the power of exponent, modulo MODULUS",
         takes="base from 2 to 99 and exponent from 0 to 1900, whole numbers",
         draws={"MODULUS": (1000, 99999)},
         calls=_tail_calls,
@@ -138,8 +138,8 @@ _EASY = (
 _MEDIUM = (
     Slow(
         name="stairs",
-        says="WEIGHT times the number of ways in which n steps can be climbed by 1, 2 or LONG steps at a time, in "
-        "different orders, without standing on a broken one",
+        says="WEIGHT times the number of ways to climb n steps, taking 1, 2 or LONG steps at a time, where "
+        "different orders are different ways and a broken step must not be stood on",
         takes="n, a whole number from 0 to 14, and broken, a list of at most 3 different numbers of "
         "steps from 1 to n - 1",
         draws={"LONG": (3, 5), "WEIGHT": (1, 9)},
@@ -154,7 +154,7 @@ _MEDIUM = (
     ),
     Slow(
         name="shortest",
-        says="the length of the shortest stretch of neighbours whose sum is GOAL or more, -1 where there "
+        says="the length of the shortest run of consecutive items whose sum is at least GOAL, or -1 if there "
         "is none",
         takes="xs, a list of at most 150 whole numbers from 1 to 30",
         draws={"GOAL": (200, 700)},
@@ -162,7 +162,7 @@ _MEDIUM = (
     ),
     Slow(
         name="close_pairs",
-        says="how many pairs of different places hold two numbers that differ by at most NEAR",
+        says="the number of pairs of different positions whose two numbers differ by at most NEAR",
         takes="xs, a list of at most 150 whole numbers from -5000 to 5000",
         draws={"NEAR": (10, 90)},
         calls=_lists(0, 2, 100, 150, low=-5000, high=5000),
@@ -172,16 +172,16 @@ _MEDIUM = (
 _HARD = (
     Slow(
         name="climb",
-        says="the length of the longest choice of items, in their order and not only of neighbours, in "
-        "which each is above the one before; the items are reduced modulo MODULUS first",
+        says="the length of the longest strictly increasing subsequence of the items, after each of them is "
+        "reduced modulo MODULUS",
         takes="xs, a list of at most 150 whole numbers from 0 to 100000",
         draws={"MODULUS": (500, 9999)},
         calls=_lists(0, 1, 110, 150, low=0, high=100000),
     ),
     Slow(
         name="change",
-        says="in how many ways amount can be paid with coins of SMALL, MIDDLE and those in more, the order of the "
-        "coins of no matter",
+        says="the number of ways to pay amount with coins of SMALL, of MIDDLE and of the two values in more, "
+        "where the order of the coins does not matter",
         takes="amount, a whole number from 0 to 70, and more, a list of two different whole numbers from 7 "
         "to 20",
         draws={"SMALL": (1, 2), "MIDDLE": (3, 6)},
@@ -189,23 +189,24 @@ _HARD = (
     ),
     Slow(
         name="distance",
-        says="the least cost of turning one word into the other, where a letter added or taken away costs "
-        "SHIFT and one replaced by another CHANGE",
-        takes="a and b, texts of at most 6 letters",
+        says="the least cost of turning one word into the other, where adding or removing a letter costs "
+        "SHIFT and replacing one costs CHANGE",
+        takes="a and b, strings of at most 6 letters",
         draws={"SHIFT": (2, 9), "CHANGE": (2, 16)},
         calls=_word_calls,
     ),
     Slow(
         name="fullest",
-        says="the largest sum of a choice of the weights that is at most room plus SPARE",
+        says="the largest sum of a selection of the weights, each used at most once, that is at most room "
+        "plus SPARE",
         takes="weights, a list of at most 10 whole numbers from 1 to 20, and room, from 0 to 80",
         draws={"SPARE": (0, 60)},
         calls=_knapsack_calls,
     ),
     Slow(
         name="busiest",
-        says="the most spans that hold one common moment; a span [a, b] holds a and all up to b + PAUSE, which "
-        "is left out",
+        says="WEIGHT times the largest number of spans that share a moment, where a span [a, b] holds a and "
+        "every moment after it up to b + PAUSE, but not b + PAUSE itself",
         takes="spans, a list of at most 110 pairs a < b of whole numbers",
         draws={"PAUSE": (0, 20), "WEIGHT": (1, 9)},
         calls=_span_calls,

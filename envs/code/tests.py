@@ -42,17 +42,18 @@ _MORE_INPUTS = 2
 _TOGETHER = "together"
 
 _PROMPT = """\
-This Python function gives {says}.
+This Python function returns {says}.
 
 ```python
 {program}```
 
 Arguments: {bounds}.
-Someone has made {count} wrong versions of it that you cannot see, each with one small change. They \
-give the same on nearly all inputs. Give inputs on which they return something else than the function above, or \
-fail. You may give {inputs} inputs at most. Your score is the share of the wrong versions that at least one input \
-tells from the right one; inputs outside the bounds, or too many of them, earn nothing.
-Answer with a JSON list in a fenced block, one list of arguments for each input: [[...], [...]] for two inputs"""
+There are {count} wrong versions of it that you cannot see, each with one small change. They return the same values for \
+nearly all inputs. Give inputs for which they return something else than the function above, or fail. You may give at \
+most {inputs} inputs. Your score is the share of the wrong versions that at least one of your inputs exposes; if an input \
+is outside the bounds, or there are too many, you get nothing.
+Answer with a JSON list in a fenced block that holds one list of arguments for each input, such as [[...], [...]] for two \
+inputs."""
 
 
 class Tests(Question):
@@ -195,10 +196,12 @@ def _draw(
 def _join(parts: Sequence[Part]) -> Whole:
     """Return one function that gives the values of several; an input holds arguments for each of them."""
     calls = [part.killing() for part in parts]
-    says = "; ".join(f"{part.one.name}: {part.one.describe(part.numbers)}" for part in parts)
+    says = ";".join(
+        f"\n- {part.one.name} returns {part.one.describe(part.numbers)}" for part in parts
+    )
     return Whole(
         name=_TOGETHER,
-        says=f"a list of the values of {len(parts)} functions: {says}",
+        says=f"a list of the values of {len(parts)} functions:{says}",
         program=_program(parts, {}),
         args={name: bound for part in parts for name, bound in _args(part).items()},
         numbers={part.one.name: part.numbers for part in parts},

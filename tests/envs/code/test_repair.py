@@ -143,7 +143,8 @@ def test_the_number_of_changes_is_that_of_the_difficulty():
             lines = set(wrong.split("\n")) ^ set(right.split("\n"))
             assert lines
             # A change may take a whole loop away, but most are one line for another.
-            assert f"{'One place has' if most == 1 else f'{most} places have'} been" in task.prompt
+            places = "one place in it was" if most == 1 else f"{most} places in it were"
+            assert f"until {places} changed" in task.prompt
             constants = right.split("\n")[: len(task.reference["params"])]
             assert wrong.split("\n")[: len(constants)] == constants
 

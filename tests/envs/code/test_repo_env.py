@@ -134,11 +134,21 @@ def test_commands_show_the_repository():
     assert env.step("$ cat README.md")[0] == files["README.md"]
     found = env.step("grep def run(records)")[0]
     assert found.split(":")[0].endswith("/main.py")
-    before = env.state_key()
-    _, reward, over, _, info = env.step("rm -rf /")
+    assert env.step("grep zebra")[0] == "no line contains zebra"
+    observation, reward, over, _, info = env.step("rm -rf /")
     assert (reward, over, info["valid_action"]) == (0.0, False, False)
-    assert env.state_key() == before
+    assert "no command" in observation
     assert env.step("cat ../../etc/passwd")[0] == "there is no file ../../etc/passwd"
+
+
+def test_a_long_list_of_lines_says_how_many_are_not_shown():
+    env = verigym.make("code/repo", difficulty=10)
+    env.reset(seed=3)
+    lines = env.step("grep e")[0].split("\n")
+    texts = env.task.reference["files"].values()
+    found = sum("e" in line for text in texts for line in text.split("\n"))
+    assert len(lines) == 61
+    assert lines[-1] == f"({found - 60} more lines are not shown)"
 
 
 def test_looking_first_changes_nothing_of_the_reward():
