@@ -34,7 +34,7 @@ SHOWN_ROWS = 20
 MAX_ROWS = 2000
 """A query that gives more is refused rather than cut."""
 SHOWN_CHARS = 3000
-_CELL_CHARS = 60
+CELL_CHARS = 60
 NOW = "2024-02-15 12:00:00"
 """The moment that now() and its kin mean, as `sql/query` has it."""
 
@@ -123,5 +123,5 @@ def _line(cells: Iterable[Any]) -> str:
 
 def _cell(cell: Any) -> str:
     text = "NULL" if cell is None else cell.hex() if isinstance(cell, bytes) else str(cell)
-    text = " ".join(text[: 4 * _CELL_CHARS].split())
-    return text if len(text) <= _CELL_CHARS else f"{text[:_CELL_CHARS]}..."
+    text = " ".join(text[: 4 * CELL_CHARS].split())
+    return text if len(text) <= CELL_CHARS else f"{text[:CELL_CHARS]}..."

@@ -10,7 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.env import Draft
-from verigym.envs.sql.commands import MAX_ROWS, SHOWN_ROWS, run_query
+from verigym.envs.sql.commands import CELL_CHARS, MAX_ROWS, SHOWN_ROWS, run_query
 from verigym.envs.sql.crowded import crowded
 from verigym.envs.sql.domains import DOMAINS
 from verigym.envs.sql.explorer import STEPS, Explorer, Seen
@@ -35,15 +35,15 @@ LEVELS = {
 
 _STEPS_SQLITE = 1_000_000
 _PROMPT = """\
-A SQLite database, whose tables you do not know yet, is to answer this question:
+Write a SQL query that answers this question about a SQLite database:
 {question}
-Give one command in each reply:
+You do not know its tables yet. Give one command in each reply:
 <tables></tables> lists the tables.
 <describe>TABLE</describe> shows the columns and keys of a table.
-<query>SELECT ...</query> runs a query and shows its first {rows} rows.
-<answer>SELECT ...</answer> gives your answer, one query, and ends the task.
-The answer must give exactly the columns asked for, in that order; rows may come in any order unless one \
-is asked for. It must be right on any rows that these tables may hold. You have {turns} replies."""
+<query>SELECT ...</query> runs a query and shows its first {rows} rows; values are cut off after {cell} characters.
+<answer>SELECT ...</answer> submits your query and ends the task.
+Your query must return exactly the columns asked for, in that order. Rows may come in any order unless the \
+question asks for one. The query must be right for any rows that these tables may hold. You have {turns} replies."""
 
 
 class Explore(Explorer):
@@ -69,7 +69,9 @@ class Explore(Explorer):
         world = World(numbers, style, int(rng.integers(2**31)))
         names = world.named(numbers[0])
         return Draft(
-            prompt=_PROMPT.format(question=drawn.question, rows=SHOWN_ROWS, turns=turns),
+            prompt=_PROMPT.format(
+                question=drawn.question, rows=SHOWN_ROWS, cell=CELL_CHARS, turns=turns
+            ),
             reference={
                 "query": world.query(query),
                 "schema": world.schema(),

@@ -16,6 +16,8 @@ from verigym.verdict import Status, Verdict
 STEPS = "steps="
 """Heads the tag that says how much work the answer is."""
 
+OVER = "The task is over."
+
 _COMMANDS = (
     "<tables></tables>, <describe>...</describe>, <query>...</query> or <answer>...</answer>"
 )
@@ -57,7 +59,7 @@ class Explorer(Env[Seen]):
         if command is None:
             return Transition(state=Seen(HELP.format(_COMMANDS)), valid=False)
         if command.name == "answer":
-            return Transition(state=Seen(), terminated=True, submission=command.text)
+            return Transition(state=Seen(OVER), terminated=True, submission=command.text)
         if command.name == "tables":
             return Transition(state=Seen(self.tables()))
         if command.name == "describe":

@@ -172,8 +172,8 @@ FILTERED = Kind(
     steps=4,
     choices={
         "shown": (
-            Option("id and {d.price}", "id, {d.price}"),
-            Option("id and {d.kind}", "id, {d.kind}"),
+            Option("the id and {d.price}", "id, {d.price}"),
+            Option("the id and {d.kind}", "id, {d.kind}"),
         ),
         "sort": IS,
         "joint": JOINT,
@@ -208,14 +208,14 @@ UNKNOWN = Kind(
     choices={
         "shown": (
             Option("the name", "name"),
-            Option("id and name", "id, name"),
-            Option("name and id", "name, id"),
-            Option("id and {d.region}", "id, {d.region}"),
+            Option("the id and name", "id, name"),
+            Option("the name and id", "name, id"),
+            Option("the id and {d.region}", "id, {d.region}"),
         ),
         "sort": IS,
         "null": (
-            Option("as well as", "OR {d.region} IS NULL"),
-            Option("without", "AND {d.region} IS NOT NULL"),
+            Option("and also", "OR {d.region} IS NULL"),
+            Option("but not", "AND {d.region} IS NOT NULL"),
         ),
         "order": _ordered("name"),
     },
@@ -245,33 +245,33 @@ OWNED = Kind(
 )
 GROUPED = Kind(
     name="grouped",
-    question="For each of the {d.owner_words}, give {shown} and, over its {d.thing_words} with {d.price} {price} "
-    "{c.price}, {sum}; {none}.",
+    question="Give {shown} of each {d.owner}, and {sum} its {d.thing_words} with {d.price} {price} {c.price}. {none}.",
     query="SELECT {shown}, {sum} FROM {d.owner} o {none} {d.thing} t ON t.{d.owner}_id = o.id "
     "AND t.{d.price} {price} {c.price} GROUP BY o.id, o.name",
     steps=7,
     choices={
         "shown": (
-            Option("id", "o.id"),
-            Option("name", "o.name"),
-            Option("id and name", "o.id, o.name"),
+            Option("the id", "o.id"),
+            Option("the name", "o.name"),
+            Option("the id and name", "o.id, o.name"),
         ),
         "price": COMPARED,
         "sum": (
-            Option("their number", "COUNT(t.id)"),
-            Option("the number of different values of {d.kind}", "COUNT(DISTINCT t.{d.kind})"),
-            Option("the total {d.price}", "COALESCE(SUM(t.{d.price}), 0)"),
+            Option("the number of", "COUNT(t.id)"),
+            Option(
+                "the number of different values of {d.kind} among", "COUNT(DISTINCT t.{d.kind})"
+            ),
+            Option("the total {d.price} of", "COALESCE(SUM(t.{d.price}), 0)"),
         ),
         "none": (
-            Option("give 0 for {d.owner_words} that have none", "LEFT JOIN"),
-            Option("leave out {d.owner_words} that have none", "JOIN"),
+            Option("For {d.owner_words} without such {d.thing_words}, give 0", "LEFT JOIN"),
+            Option("Leave out {d.owner_words} without such {d.thing_words}", "JOIN"),
         ),
     },
 )
 HAVING = Kind(
     name="having",
-    question="For the {d.thing_words} whose {d.kind} {sort} '{c.kind}', give the id and the {sum} {d.amount} of the "
-    "{d.event_words} of each, where that is {bound} {c.amount}; the {first} value first, equal ones by {ties} id.",
+    question="Give the id of each {d.thing} whose {d.kind} {sort} '{c.kind}', and the {sum} {d.amount} of its {d.event_words}. Keep only rows in which this value is {bound} {c.amount}. Sort them by this value, the {first} first, and equal values by {ties} id.",
     query="SELECT t.id, {sum}(e.{d.amount}) AS value FROM {d.thing} t JOIN {d.event} e ON e.{d.thing}_id = t.id "
     "WHERE t.{d.kind} {sort} '{c.kind}' GROUP BY t.id HAVING {sum}(e.{d.amount}) {bound} {c.amount} "
     "ORDER BY value {first}, t.id {ties}",
@@ -291,9 +291,7 @@ HAVING = Kind(
 )
 JOINED = Kind(
     name="joined",
-    question="Look at each of the {d.event_words} with the {d.thing} that it belongs to and the {d.owner} of that "
-    "{d.thing}. Of those for which the {d.region} of the {d.owner} {sort}, {joint} the {d.amount} is {amount} "
-    "{c.amount}, give {shown}, {once}.",
+    question="Each {d.event} belongs to one {d.thing}, and each {d.thing} to one {d.owner}. Take the {d.event_words} for which the {d.region} of the {d.owner} {sort}, {joint} the {d.amount} is {amount} {c.amount}. For these, give {shown}, {once}.",
     query="SELECT {once}{shown} FROM {d.event} e JOIN {d.thing} t ON t.id = e.{d.thing}_id "
     "JOIN {d.owner} o ON o.id = t.{d.owner}_id WHERE o.{d.region} {sort} '{c.region}' {joint} "
     "e.{d.amount} {amount} {c.amount}",
@@ -309,7 +307,7 @@ JOINED = Kind(
         "amount": COMPARED,
         "once": (
             Option("each value once", "DISTINCT "),
-            Option("one row for each of the {d.event_words}", ""),
+            Option("one row for each {d.event}", ""),
         ),
     },
 )
@@ -339,29 +337,28 @@ ABOVE_ALL = Kind(
 _OF_OWNER = "(SELECT 1 FROM {d.thing} t WHERE t.{d.owner}_id = o.id AND"
 WITHOUT = Kind(
     name="without",
-    question="List {shown} of the {d.owner_words} that have {any} {d.thing_words} with {d.price} {price} {c.price}, "
-    "{joint} {had} any of the {d.event_words} with {d.amount} {amount} {c.amount}.",
+    question="List {shown} of the {d.owner_words} that have {any} {d.thing} with {d.price} {price} {c.price}, {joint} {had} {d.event} with {d.amount} {amount} {c.amount}.",
     query="SELECT {shown} FROM {d.owner} o WHERE {any} (SELECT 1 FROM {d.thing} t WHERE t.{d.owner}_id = o.id "
     "AND t.{d.price} {price} {c.price}) {joint} {had} (SELECT 1 FROM {d.event} e WHERE e.{d.thing}_id = t.id "
     "AND e.{d.amount} {amount} {c.amount}))",
     steps=12,
     choices={
         "shown": (
-            Option("id and name", "o.id, o.name"),
+            Option("the id and name", "o.id, o.name"),
             Option("the id", "o.id"),
             Option("the name", "o.name"),
         ),
         "any": (
-            Option("at least one of the", "EXISTS"),
-            Option("none of the", "NOT EXISTS"),
+            Option("at least one", "EXISTS"),
+            Option("no", "NOT EXISTS"),
         ),
         "price": COMPARED,
         "joint": JOINT,
         "had": (
-            Option("at least one of whose {d.thing_words} had", f"EXISTS {_OF_OWNER} EXISTS"),
-            Option("none of whose {d.thing_words} had", f"NOT EXISTS {_OF_OWNER} EXISTS"),
+            Option("at least one of whose {d.thing_words} has a", f"EXISTS {_OF_OWNER} EXISTS"),
+            Option("none of whose {d.thing_words} has a", f"NOT EXISTS {_OF_OWNER} EXISTS"),
             Option(
-                "all of whose {d.thing_words}, if there are any, had",
+                "each of whose {d.thing_words} (if there are any) has a",
                 f"NOT EXISTS {_OF_OWNER} NOT EXISTS",
             ),
         ),
@@ -371,14 +368,14 @@ WITHOUT = Kind(
 ABOVE_AVERAGE = Kind(
     name="above_average",
     question="List {shown} of the {d.thing_words} whose {d.price} is {beside} the {mean} all {d.thing_words} "
-    "{group}, {joint} is {price} {c.price}.",
+    "{group}, {joint} whose {d.price} is {price} {c.price}.",
     query="SELECT {shown} FROM {d.thing} t WHERE t.{d.price} {price} {c.price} {joint} t.{d.price} {beside} "
     "(SELECT AVG({mean}s.{d.price}) FROM {d.thing} s WHERE s.{group} = t.{group})",
     steps=11,
     choices={
         "shown": (
             Option("the id", "t.id"),
-            Option("id and {d.price}", "t.id, t.{d.price}"),
+            Option("the id and {d.price}", "t.id, t.{d.price}"),
         ),
         "beside": COMPARED,
         "mean": (
@@ -395,8 +392,7 @@ ABOVE_AVERAGE = Kind(
 )
 BEST_OF_EACH = Kind(
     name="best_of_each",
-    question="For each {group}, take the {d.thing_words} with the {best} {d.price} among those with {d.price} "
-    "{price} {c.price}; give the {group} and {shown}.",
+    question="For each {group}, look at the {d.thing_words} with that {group} whose {d.price} is {price} {c.price}, and take those with the {best} {d.price} among them. Give the {group} and {shown}. Leave out every {group} that has none.",
     query="SELECT t.{group}, {shown} FROM {d.thing} t WHERE t.{d.price} = (SELECT {best}(s.{d.price}) "
     "FROM {d.thing} s WHERE s.{group} = t.{group} AND s.{d.price} {price} {c.price}){shown_tail}",
     steps=12,
@@ -408,9 +404,9 @@ BEST_OF_EACH = Kind(
         "best": (Option("highest", "MAX"), Option("lowest", "MIN")),
         "price": COMPARED,
         "shown": (
-            Option("the ids of all of them, one in each row", "t.id"),
-            Option("the lowest id of them", "MIN(t.id)", " GROUP BY 1"),
-            Option("the highest id of them", "MAX(t.id)", " GROUP BY 1"),
+            Option("their ids, one row for each id", "t.id"),
+            Option("the lowest of their ids", "MIN(t.id)", " GROUP BY 1"),
+            Option("the highest of their ids", "MAX(t.id)", " GROUP BY 1"),
             Option("their number", "COUNT(*)", " GROUP BY 1"),
         ),
     },

@@ -18,8 +18,11 @@ _PROMPT = """\
 {ddl}
 
 {question}
-Answer with one SQLite query in a fenced block: ```sql ... ```. Give exactly the columns asked for, in \
-that order; rows may come in any order unless one is asked for."""
+Answer with one SQLite query in a fenced block:
+```sql
+SELECT ...
+```
+Return exactly the columns asked for, in that order. Rows may come in any order unless the question asks for one."""
 
 
 class Questions(Question):

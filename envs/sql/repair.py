@@ -17,12 +17,15 @@ _PROMPT = """\
 {ddl}
 
 {question}
-This SQLite query was meant to answer it, and does not:
+This SQLite query was meant to answer the question, but one part of it is wrong:
 ```sql
 {broken}
 ```
-Answer with a right query in a fenced block: ```sql ... ```. Give exactly the columns asked for, in that \
-order; rows may come in any order unless one is asked for."""
+Answer with the corrected query in a fenced block:
+```sql
+SELECT ...
+```
+Return exactly the columns asked for, in that order. Rows may come in any order unless the question asks for one."""
 
 
 class Repair(Question):

@@ -36,15 +36,14 @@ LEVELS = {
 """Events, and turns."""
 
 _PROMPT = """\
-A DuckDB database with some {events} rows, whose tables you do not know yet, holds the answer to this \
-question:
+Answer this question about a DuckDB database whose largest table has {events} rows:
 {question}
-Give one command in each reply:
+You do not know its tables yet. Give one command in each reply:
 <tables></tables> lists the tables.
 <describe>TABLE</describe> shows the columns and keys of a table.
-<query>SELECT ...</query> runs a query and shows its first {rows} rows; it may give {most} rows and take \
-{query_s:g} seconds.
-<answer>...</answer> gives your answer, the value alone, and ends the task.
+<query>SELECT ...</query> runs a query and shows its first {rows} rows; a query fails if it returns more than {most} \
+rows or takes more than {query_s:g} seconds.
+<answer>VALUE</answer> gives your answer, for example <answer>42</answer>, and ends the task.
 You have {turns} replies."""
 
 _VALUE = re.compile(r"[\d-]+")

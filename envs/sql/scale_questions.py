@@ -155,8 +155,8 @@ def gaps(rng: np.random.Generator, s: Extent) -> Asked:
     """Between one event and the next."""
     d, year, days = s.names, _year(rng), int(rng.integers(40, 150))
     return Asked(
-        f"Take the {d.event_words} of {year} of each of the {d.thing_words} in the order of their days. How "
-        f"often, over all {d.thing_words}, do more than {days} days lie between one and the next?",
+        f"For each of the {d.thing_words}, sort its {d.event_words} in {year} by day. How often, over all "
+        f"{d.thing_words}, do more than {days} days lie between one of the {d.event_words} and the next?",
         f"SELECT COUNT(*) FROM (SELECT {d.day} - LAG({d.day}) OVER (PARTITION BY {d.thing}_id "
         f"ORDER BY {d.day}) AS gap FROM {d.event} WHERE {d.day} >= '{year}-01-01' "
         f"AND {d.day} <= '{year}-12-31') AS g WHERE gap > {days}",
@@ -185,9 +185,9 @@ def ranked(rng: np.random.Generator, s: Extent) -> Asked:
     """Far down a list of totals."""
     d, year, kind, place = s.names, _year(rng), _kind(rng, s), int(rng.integers(30, 1000))
     return Asked(
-        f"Order the {d.thing_words} whose {d.kind} is '{kind}' by the total {d.amount} of their "
-        f"{d.event_words} in {year}, the highest first, and equal ones by ascending id. Give the id of number "
-        f"{place} in that order.",
+        f"Sort the {d.thing_words} whose {d.kind} is '{kind}' and that have {d.event_words} in {year} by the total "
+        f"{d.amount} of these {d.event_words}, the highest first, and equal totals by ascending id. Which id is "
+        f"at place {place} of this list? The first place is 1.",
         f"SELECT t.id FROM {d.event} e JOIN {d.thing} t ON t.id = e.{d.thing}_id "
         f"WHERE t.{d.kind} = '{kind}' AND e.{d.day} >= '{year}-01-01' AND e.{d.day} <= '{year}-12-31' "
         f"GROUP BY t.id ORDER BY SUM(e.{d.amount}) DESC, t.id LIMIT 1 OFFSET {place - 1}",

@@ -98,7 +98,7 @@ def found(kind, question, c):
     if kind == "busiest":
         assert totals[order[0]] > totals[order[1]]
         return order[0] + 1
-    place = int(re.search(r"number (\d+) in", question)[1])
+    place = int(re.search(r"place (\d+) of", question)[1])
     return order[place - 1] + 1
 
 
