@@ -14,8 +14,12 @@ from verigym.env import CHARSET
 from verigym.envs.web.pages import MAX_TYPED, Control, Page, started
 
 FORM = """\
-The page is shown as text, its controls with numbers. Reply with one action, alone on the last line:
-click N (a button, checkbox or radio), type N text (replaces what is there), select N option, or done."""
+Each page is shown as text, with a number before each control. End each reply with one action on a line of its \
+own. Examples:
+click 3 (presses a button, or ticks a checkbox or radio button)
+type 1 Ann Lee (replaces the text in a field)
+select 2 Express (picks an option of a box)
+done (ends the task)"""
 
 Row = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Row]]

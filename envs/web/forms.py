@@ -26,6 +26,8 @@ SITES: dict[str, ChoreSite] = {
     site.name: site for site in (Invoices(), Order(), Registration(), Rooms())
 }
 
+OVER = "The task is over."
+
 
 class Forms(Env[BrowserSession]):
     """A chore on a small web site, from level 7 on two to eight of a kind; what its tables hold at the end is
@@ -55,7 +57,7 @@ class Forms(Env[BrowserSession]):
         size, count = site.sizes[level], site.counts.get(level, 1)
         chore = together([site.pose(draws, size) for _ in range(count)])
         return Draft(
-            prompt=f"{chore.words}\n\n{FORM}\nSay done when all is done, and do nothing else.",
+            prompt=f"{chore.words}\n\n{FORM}\nWrite only the action, without the words in parentheses. Do only what is asked.",
             reference={
                 "initial": {name: list(map(dict, rows)) for name, rows in chore.tables.items()},
                 "keys": {name: ["id"] for name in chore.tables},
@@ -81,6 +83,8 @@ class Forms(Env[BrowserSession]):
 
     @override
     def observe(self, state: BrowserSession) -> str:
+        if state.note == OVER:
+            return OVER
         if self.browser == "chromium":
             shown: str = self._real().show(self._site(), state)
         else:
@@ -94,7 +98,8 @@ class Forms(Env[BrowserSession]):
             note = "Nothing was done: the last line was no action."
             return Transition(state=replace(state, note=note), valid=False)
         if read.verb == "done":
-            return Transition(state=state, terminated=True, submission=self.submission(state))
+            over = replace(state, note=OVER)
+            return Transition(state=over, terminated=True, submission=self.submission(state))
         if self.browser == "chromium":
             moved, valid = self._real().act(self._site(), state, read)
         else:

@@ -117,9 +117,9 @@ class Order(ChoreSite):
         }
         wrapped = "wrapped as a gift" if row["gift"] else "without wrapping"
         words = (
-            f"Order the product {row['product']}, {row['quantity']} pieces in {row['colour'].lower()}, {wrapped}, for "
-            f"{row['recipient']}, who lives in {row['town']} at {row['street']}. The delivery is "
-            f"{row['way'].lower()}. Place the order."
+            f"Order the product {row['product']}: {row['quantity']} pieces in {row['colour'].lower()}, {wrapped}. "
+            f"Recipient: {row['recipient']}, {row['street']}, {row['town']}. Delivery: {row['way'].lower()}. "
+            "Place the order."
         )
         old = dict.fromkeys(row, "(earlier)")
         return Chore(

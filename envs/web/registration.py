@@ -111,16 +111,16 @@ class Registration(ChoreSite):
         row = {name: row[name] for name in _FIELDS[:size]}
         wants = "wants" if row["newsletter"] else "does not want"
         said = [
-            f"Register {row['name']} with a ticket of the kind {row['ticket']}.",
+            f"Register {row['name']} with a {row['ticket']} ticket.",
             f"{given} {wants} the newsletter.",
         ]
         if size > 3:
             other = f"{family.lower()}@old.example.org"
-            said.append(f"Mail goes to {row['email']}, no longer to {other}.")
-            said.append(f"The meal: {row['meal'].lower()}.")
+            said.append(f"Use the e-mail address {row['email']} instead of {other}.")
+            said.append(f"Meal: {row['meal'].lower()}.")
         if size > 5:
-            said.append(f"{given} arrives on {day} {MONTHS[month]} {year}, with {guests} guests,")
-            said.append(f"and is to be called {row['badge']} on the badge.")
+            said.append(f"{given} arrives on {day} {MONTHS[month]} {year} with {guests} guests.")
+            said.append(f"The name on the badge is {row['badge']}.")
         others = [
             {"id": n, **dict.fromkeys(row, f"(kept {n})")} for n in range(1, 2 + draws.below(4))
         ]

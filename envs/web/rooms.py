@@ -85,8 +85,8 @@ class Rooms(ChoreSite):
         when = f"on {DAYS[first]}" if size < 3 else f"from {DAYS[first]} to Friday"
         return Chore(
             words=(
-                f"Book the earliest free slot {when} in a room with {needs}; of several at that hour the "
-                f'room with the fewest seats. The title is "{title}".'
+                f"Book the earliest free slot {when} in a room with {needs}; if several of them are free at "
+                f'that time, take the one with the fewest seats. Use the title "{title}".'
             ),
             tables={"rooms": rooms, "bookings": bookings},
             goals=[{"kind": "present", "table": "bookings", "where": dict(row)}],
