@@ -107,7 +107,7 @@ class StepRows:
 
 @dataclass(frozen=True, kw_only=True)
 class Transcript:
-    """Messages that grow: task and first observation, then answer and observation by turns.
+    """Messages that grow: task and first observation, then answers and observations in turn.
 
     `system` and `show_legal` as in `StepRows`. Answers are kept whole, reasoning included, as far as
     the chat template keeps them.

@@ -48,7 +48,7 @@ def play_both(
     for plan in plans:
         if plan.env_kwargs.get("opponent") != "self":
             raise RequestError(
-                f'plan {plan.id!r} is no game of two: its env_kwargs must have opponent="self"'
+                f'plan {plan.id!r} is not a two-player game: set opponent="self" in its env_kwargs'
             )
     policies = (first, second)
     both = _Both(policies)

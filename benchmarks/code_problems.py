@@ -54,7 +54,7 @@ def main() -> int:
 
 
 def grown(problem: Problem) -> tuple[list[list[str]] | None, str, list[str]]:
-    """The tests, or None where something is wrong; what is to be said; and the surviving changes."""
+    """The tests, or None if something is wrong; what is to be said; and the surviving changes."""
     given = [*problem.examples, *problem.edges]
     task = Task(
         id=problem.name,

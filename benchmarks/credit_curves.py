@@ -63,7 +63,7 @@ def config_for(algorithm: str, seed: int, arguments: argparse.Namespace) -> Conf
 
 
 def curve(folder: Path, env_steps: int) -> list[float | None]:
-    """Success of the episodes that ended in each thousand environment steps; None where none did."""
+    """Success of the episodes that ended in each thousand environment steps; None if none did."""
     wins = np.zeros(env_steps // BIN)
     played = np.zeros(env_steps // BIN)
     for raw in (folder / "metrics.jsonl").read_text().splitlines():

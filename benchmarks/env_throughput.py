@@ -273,7 +273,7 @@ def words(letters: int) -> tuple[str, ...]:
 
 
 def measure(python: str, library: str, game: str, seconds: float) -> dict[str, float] | None:
-    """As `child`, in a fresh process; None where the library is not there or fails."""
+    """As `child`, in a fresh process; None if the library is not there or fails."""
     command = [python, __file__, "--child", library, "--game", game, "--seconds", str(seconds)]
     with tempfile.TemporaryDirectory() as folder:
         corpus = Path(folder) / "corpora" / "words"

@@ -8,7 +8,7 @@ this environment's interpreter or the one below it, whichever starts faster here
 site-packages can make a large difference). `lean` is `python3 -I -S`, the fastest honest start: it reads
 neither environment variables nor site-packages. For the program that imports numpy they get its folder
 in PYTHONPATH, `lean` in `sys.path`. `bwrap` (Debian's bubblewrap) unshares all it can, with read-only
-system folders and a tmpfs; it is left out, and said so, where it is not installed.
+system folders and a tmpfs; it is left out, and said so, if it is not installed.
 
 Prints medians with least and most over the rounds, and ratios of the medians, and writes JSON with
 every figure (`--out`, by default results/sandbox.json). `--flat N` then runs N trivial jobs more and

@@ -61,7 +61,7 @@ class ArtefactCache:
         wait_s: float,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Build:
-        """The build of `key`, by `make` where it is not held.
+        """The build of `key`, by `make` if it is not held.
 
         While one thread makes it, others that ask for it wait, at most `wait_s`, and share what it
         gives; where the machine failed it, one of them makes it anew. A build that is not to be

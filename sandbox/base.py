@@ -133,7 +133,7 @@ class Sandbox(ABC):
         language = self._builder.canonical(language)
         step = self._builder.session_step(language, limits, files, env)
         if not self._turns.acquire(timeout=60.0):
-            raise SandboxError(f"all {self.max_jobs} jobs of the sandbox were taken for 60 s")
+            raise SandboxError(f"all {self.max_jobs} job slots of the sandbox were busy for 60 s")
         try:
             return SandboxSession(language, self._connect(step), step.limits, self._turns.release)
         except BaseException:

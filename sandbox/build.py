@@ -146,7 +146,7 @@ class Builder:
         return self._languages[canonical]
 
     def _files(self, job: Job, language: Language) -> dict[str, bytes]:
-        """The job's files and its source. Raises RequestError where they do not go together."""
+        """The job's files and its source. Raises RequestError if they do not go together."""
         reserved = {name for name in language.artefacts if not is_pattern(name)}
         reserved |= language.files.keys()
         for name in job.files:

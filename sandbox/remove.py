@@ -15,7 +15,7 @@ def remove_tree(folder: Path) -> None:
 
     `shutil.rmtree` recurses and fails at about 1,000 levels. Here every nested folder is first moved
     up to the top, so that nothing is ever deeper than two levels and no path grows long. Links are
-    removed, never followed. Raises OSError where the machine refuses; a missing folder is fine.
+    removed, never followed. Raises OSError if the machine refuses; a missing folder is fine.
     """
     try:
         top = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

@@ -70,7 +70,7 @@ class JobBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     fetch: list[str] = []
 
     def to_job(self) -> Job:
-        """Raises RequestError for a job that cannot be."""
+        """Return the job that JSON describes. Raises RequestError if it is not valid."""
         source = None if self.source is None else _text(self.source.to_bytes())
         return Job(
             source=source,

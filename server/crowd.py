@@ -17,7 +17,7 @@ from verigym.server.shares import Share
 MAX_CONNECTIONS: Final = 4096
 """Maximum number of connections. A few more are answered that the service is full, the rest are closed."""
 MAX_UNKEYED: Final = 512
-"""Connections on which no valid key was shown yet, where keys are asked for."""
+"""Maximum number of connections without a valid key so far, if the service requires keys."""
 
 NOBODY: Final = ""
 
@@ -57,7 +57,7 @@ class Crowd:
             oldest.hang_up()
 
     def claim(self, member: Member, owner: str) -> None:
-        """A key of `owner` was shown on it. Raises Refusal where its share is used up.
+        """A key of `owner` was shown on it. Raises Refusal if its share is used up.
 
         One of the owner's that is idle makes room, if there is any.
         """

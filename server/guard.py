@@ -96,7 +96,7 @@ class Guard:
         return caller
 
     def _claim(self, scope: Scope, caller: Caller) -> None:
-        """Note whose the connection is. Raises Refusal where the caller has too many."""
+        """Note whose the connection is. Raises Refusal if the caller has too many."""
         connection = scope.get("state", {}).get("connection")
         if connection is None or not self._keys or not caller.scopes:
             return

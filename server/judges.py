@@ -13,7 +13,7 @@ from verigym.server.settings import Settings
 
 
 def check(params: Any, settings: Settings, where: str) -> None:
-    """Raises Refusal for a `base_url`, however deep, that the operator did not allow."""
+    """Raise Refusal if the parameters hold, at any depth, a `base_url` that the operator has not allowed."""
     if settings.key is None and settings.keys is None:
         return  # the callers are the operator
     if _urls_in(params) - {"", *settings.judge_urls}:

@@ -67,7 +67,7 @@ class Key(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_default
     def __post_init__(self) -> None:
         unknown = set(self.scopes) - SCOPES
         if unknown or not self.scopes:
-            raise ValueError(f"key {self.id}: scopes are {', '.join(sorted(SCOPES))}")
+            raise ValueError(f"key {self.id}: scopes must be some of {', '.join(sorted(SCOPES))}")
         if len(self.sha256) != 64 or set(self.sha256) - set("0123456789abcdef"):
             raise ValueError(f"key {self.id}: sha256 is 64 hexadecimal digits")
         if not self.id.isalnum() or not self.name.strip():

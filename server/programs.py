@@ -130,7 +130,7 @@ class Programs:
             self._running.pop((owner, id), None)
 
     async def cancel(self, owner: str, id: str) -> None:
-        """Kill a program, also one that waits for its turn. Raises Refusal where `owner` has none."""
+        """Kill a program, also one that waits for its turn. Raises Refusal if `owner` has none."""
         running = self._running.get((owner, id))
         if running is None:
             raise Refusal(404, "unknown_job", "no job of this id is under way")
@@ -221,11 +221,11 @@ class Programs:
             self._renew(id)
 
     async def interrupt(self, owner: str, id: str) -> None:
-        """Stop the cell that a session runs. Raises Refusal where `owner` has no such session."""
+        """Stop the cell that a session runs. Raises Refusal if `owner` has no such session."""
         await asyncio.to_thread(self._lease(owner, id).session.interrupt)
 
     def drop(self, owner: str, id: str) -> asyncio.Future[None]:
-        """Begin to close a session; done when it is. Raises Refusal where `owner` has none of this id."""
+        """Begin to close a session; done when it is. Raises Refusal if `owner` has none of this id."""
         lease = self._lease(owner, id)
         del self._leases[id]
         self._places.give_back(owner)
@@ -238,7 +238,7 @@ class Programs:
         return closing
 
     async def close(self) -> None:
-        """Kill what runs and close the sandbox."""
+        """Kill the running programs and close the sandbox."""
         for running in list(self._running.values()):
             await self._kill(running)
         for id, lease in list(self._leases.items()):

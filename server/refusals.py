@@ -48,7 +48,7 @@ class Refusal(Exception):
 
 
 def install(app: FastAPI) -> None:
-    """Give every kind of failure its envelope."""
+    """Install the error handlers, so that every failure is sent as the same JSON object."""
 
     @app.exception_handler(Refusal)
     async def refused(request: Request, error: Refusal) -> Response:

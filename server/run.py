@@ -45,7 +45,7 @@ def run(
     New requests are refused meanwhile; a second signal ends it at once.
     `on_ready` gets the URL as soon as requests are answered. With `until_stdin_closes` the service
     also stops when its standard input ends or its parent dies, so that it cannot outlive whoever
-    started it. Raises ConfigError where the address cannot be bound. Main thread only.
+    started it. Raises ConfigError if the address cannot be bound. Main thread only.
     """
     app = create_app(settings)
     _check_tls(settings)

@@ -56,7 +56,7 @@ class Tracing:
         return _Begun(span, contexts.attach(trace.set_span_in_context(span, parent)))
 
     def end(self, begun: _Begun, exchange: Exchange) -> None:
-        """The request was answered."""
+        """End the span of the request, which was answered."""
         span = begun.span
         contexts.detach(begun.token)  # type: ignore[arg-type]
         span.update_name(f"{exchange.method} {exchange.route}")

@@ -19,7 +19,7 @@ _ENDPOINTS: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_E
 def tracing_of(asked: bool) -> Tracing | None:
     """Tracing where it was asked for, or where the environment names an endpoint; else None.
 
-    Raises ConfigError where it was asked for and OpenTelemetry is not installed.
+    Raises ConfigError if it was asked for and OpenTelemetry is not installed.
     """
     named = any(os.environ.get(name) for name in _ENDPOINTS)
     if not asked and not named:

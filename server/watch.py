@@ -1,4 +1,4 @@
-"""The outermost layer: gives each request its id, and tells log, metrics and traces how it went.
+"""The outermost middleware: gives each request an id and reports its outcome to log, metrics and traces.
 
 `X-Request-ID` is taken over where it is 1 to 64 of letters, digits and `._:-`, else made; it is on
 every answer and in every line that is logged on behalf of the request.

@@ -65,7 +65,7 @@ class EnvSection(_Section):
             raise ValueError("give difficulty or difficulties, not both")
         for name in ("difficulty", "max_turns", "verifier", "split"):
             if name in self.options:
-                raise ValueError(f"{name} is no option of env.options; the run sets it")
+                raise ValueError(f"{name} cannot be set in env.options; the run sets it")
         return self
 
 
@@ -132,7 +132,7 @@ class RewardSection(_Section):
 
     overlong: OverlongSection | None = None
     relative_length: float = Field(default=0.0, ge=0)
-    """Weight of being short among the members of the group (Kimi k1.5, arXiv 2501.12599)."""
+    """Weight of the reward for short replies, relative to the group (Kimi k1.5, arXiv 2501.12599)."""
     disco: Literal["log", "log2", "inv"] | None = None
     """Weigh rewards by how rare the environment and how hard the task is (arXiv 2505.15074)."""
 
@@ -205,7 +205,7 @@ class CorrectionSection(_Section):
     """Weights for the difference between the sampler's log-probabilities and the trainer's."""
 
     level: Literal["token", "sequence", "geometric"] | None = None
-    """Ratio that is weighed by: of each token, the product of a row, or its geometric mean. None for no
+    """Ratio used as the weight: that of each token, the product over a row, or its geometric mean. None for no
     correction."""
     action: Literal["truncate", "mask"] = "truncate"
     """Treatment of a weight out of bounds: it is cut to the bound (TIS), or set to 0 (MIS, IcePop)."""
@@ -245,7 +245,7 @@ class AlgorithmSection(_Section):
     loss: str | None = None
     """Policy loss; None for the one that the estimator's paper uses."""
     loss_options: dict[str, Any] = Field(default_factory=dict)
-    """Options of that loss."""
+    """Options of the loss."""
     aggregation: Mode | None = None
     """Reduction of the tokens' losses to one number; None for the loss's or the estimator's own."""
     demonstrations: int = Field(default=0, ge=0)

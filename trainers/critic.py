@@ -69,7 +69,7 @@ class Critic(nn.Module):
 
     @torch.no_grad()
     def evaluate(self, rows: Sequence[Row]) -> list[Row]:
-        """Return the rows with `values`."""
+        """Return the rows with their `values` from the critic."""
         found: dict[int, list[list[float]]] = {}
         for part in microbatches(rows, self.train_section.microbatch_tokens):
             batch = self._batch(part)

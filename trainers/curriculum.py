@@ -96,7 +96,7 @@ def dars_extra(
         raise ValueError(f"schedule must be et or hw, got {schedule!r}")
     most = n_max if n_max is not None else (32 if schedule == "et" else 64)
     if n < 1 or most < n:
-        raise ValueError(f"want 1 <= n <= n_max, got n {n} and n_max {most}")
+        raise ValueError(f"n must be from 1 to n_max, got n = {n} and n_max = {most}")
     a = floats(accuracy, "accuracy")
     a = np.where(a == 0.0, 0.5 / n, a)
     hard = a < 0.5

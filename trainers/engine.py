@@ -99,7 +99,7 @@ class Engine:
         self._keeps_some = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def start_reinforcement(self) -> None:
-        """Fresh optimiser state, and a frozen copy of the model where a KL term needs one."""
+        """Reset the optimiser, and keep a frozen copy of the model if a KL term needs one."""
         self.optimizer = self._adamw(self.train.lr)
         if self.algorithm.kl_coef > 0:
             self.reference = copy.deepcopy(self.model).requires_grad_(False)

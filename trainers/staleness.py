@@ -20,7 +20,7 @@ def admission_capacity(
     """
     if batch < 1 or eta < 0 or max_concurrent < 1:
         raise ValueError(
-            f"want batch >= 1, eta >= 0 and max_concurrent >= 1, got {batch}, {eta}, {max_concurrent}"
+            f"batch and max_concurrent must be at least 1 and eta at least 0, got {batch}, {eta}, {max_concurrent}"
         )
     ahead = (eta + version + 1) * batch - (accepted + running)
     return min(ahead, max_concurrent - running)

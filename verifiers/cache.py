@@ -73,7 +73,7 @@ class VerdictCache:
                 self._open()
 
     def get(self, digest: str) -> Verdict | None:
-        """Return the verdict of that digest; None if there is none."""
+        """Return the verdict stored under a digest; None if there is none."""
         with self._lock:
             body = self._kept.get(digest)
             if body is not None:

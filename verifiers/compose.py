@@ -104,7 +104,7 @@ class AnyOf(Composition):
 
 
 class Gate(Composition):
-    """The last child's score, where all before it give full marks; else 0. No format, no credit."""
+    """The last child's score if all children before it give full marks, else 0: no format, no credit."""
 
     id: ClassVar[str] = "compose/gate"
     version: ClassVar[int] = 1

@@ -31,7 +31,7 @@ Kind: TypeAlias = Literal["envs", "verifiers", "group_verifiers"]
 
 
 def read_tables(kind: Kind) -> dict[str, EntryPoint]:
-    """Return every row of the tables of one kind by id, as an equivalent entry point.
+    """Return the rows of all tables of one kind as entry points, by id.
 
     Raises TaskError if a line is neither a row nor a comment, or an id has two rows.
     """

@@ -27,7 +27,7 @@ from verigym.task import Task
 from verigym.verdict import Status, Verdict, VerifierFault, fault, unusable
 
 MAX_MEMBERS = 64
-"""Maximum number of members of a group: a comparison of all pairs asks a question for each two."""
+"""Maximum number of members of a group; comparing all pairs takes one question per pair."""
 
 _AT_ONCE = 64
 """Maximum number of questions in one call of the judge, which a pool's queue must hold."""

@@ -380,14 +380,12 @@ def _usable(device: str | torch.device) -> torch.device:
     try:
         found = torch.device(device)
     except (RuntimeError, TypeError) as error:
-        raise RequestError(
-            f"device must be cpu, cuda, cuda:0 or the like, got {device!r}"
-        ) from error
+        raise RequestError(f"device must be cpu, cuda or cuda:N, got {device!r}") from error
     if found.type == "cuda":
         count = torch.cuda.device_count()
         if not torch.cuda.is_available() or (found.index or 0) >= count:
             raise MissingError(
-                f"device {str(found)!r} is not here: torch {torch.__version__} sees {count} CUDA devices. "
+                f"device {str(found)!r} is not available: torch {torch.__version__} sees {count} CUDA devices. "
                 "Use device = 'cpu', or install a driver and a CUDA build: pip install torch "
                 "--index-url https://download.pytorch.org/whl/cu126"
             )

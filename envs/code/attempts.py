@@ -100,7 +100,7 @@ class Attempts(Env[Attempt]):
 
     @override
     def submission(self, state: Attempt) -> JSON:
-        """Asked for where the last action could not be read at all: no program."""
+        """Return no program; used if the last action could not be read."""
         return ""
 
     @override

@@ -20,7 +20,7 @@ Arguments = Callable[[np.random.Generator, int], list[Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """One function to be written. `arguments(rng, size)` draws a call of about that size."""
+    """A function to be written. `arguments(rng, size)` draws the arguments of a call of about that size."""
 
     signature: str
     statement: str

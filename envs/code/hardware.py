@@ -49,7 +49,7 @@ def pick(rng: np.random.Generator, choices: Sequence[str]) -> str:
 
 
 def gates(rng: np.random.Generator) -> Drawn:
-    """A formula of gates."""
+    """Return a formula of gates."""
     words, signs, names = ("AND", "OR", "XOR"), ("&", "|", "^"), "abcd"
     parts = []
     for name in rng.permutation(4):

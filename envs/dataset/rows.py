@@ -156,7 +156,7 @@ def _plain(place: str, value: Any) -> JSON:
         try:
             value.encode()
         except UnicodeEncodeError as error:
-            raise TaskError(f"{place}: holds text that is no Unicode: {error}") from error
+            raise TaskError(f"{place}: contains text that is not valid Unicode: {error}") from error
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, decimal.Decimal):
@@ -221,5 +221,5 @@ def names_in(template: str) -> list[str]:
 
 
 def shown(value: JSON) -> str:
-    """`value` as it stands in a text."""
+    """Return `value` as text."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -74,7 +74,7 @@ class Clean(_Section):
 
 
 class Spec(_Section):
-    """The whole description."""
+    """Complete description of a dataset."""
 
     id: str
     """Id of the environment: `verigym/<family>/<name>-v<N>`."""
@@ -89,7 +89,7 @@ class Spec(_Section):
     difficulties: list[str] = Field(default_factory=list)
     """Difficulties from easy to hard, as the column `difficulty` names them."""
     chance: float = Field(default=0.05, ge=0, le=1)
-    """The most that random replies earn on average."""
+    """Maximum mean reward of random replies."""
     costly: bool = False
     """True if each verdict runs programs."""
     source: Source

@@ -85,7 +85,7 @@ class ChessPuzzles(ReplayedGame):
 
     @override
     def operations(self, board: Puzzle) -> int:
-        """Count the moves that a search for the mate looks at; the way that it finds is then kept to."""
+        """Count the moves that a search for the mate examines; later moves follow the line that it found."""
         return find_mate(board.position, board.left)[1]
 
 

@@ -55,7 +55,7 @@ class Hanoi(ReplayedGame):
 
     @override
     def show(self, board: HanoiState) -> str:
-        """Bottom first."""
+        """Return the pegs as text, the bottom disc first."""
         return "\n".join(
             f"peg {i}: {' '.join(map(str, peg)) or 'empty'}" for i, peg in enumerate(board.pegs, 1)
         )

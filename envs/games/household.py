@@ -152,7 +152,7 @@ class Household(ReplayedGame):
 
     @override
     def best(self, board: Home) -> str | None:
-        """Return the next command of a player who knows where everything is."""
+        """Return the next command of a player who knows the place of everything."""
         if RULES["household"].won(board):
             return None
         errand, wanted, _ = board.house.errand

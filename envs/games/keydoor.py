@@ -146,7 +146,7 @@ class KeyDoor(Env[Play]):
         if place not in known:
             path = level.shortest(place)
             if not path:
-                raise RequestError("the play is over; there is no next move")
+                raise RequestError("the game is over; there is no next move")
             for move in path:
                 known[place] = move
                 place = level.move(place, move)

@@ -122,7 +122,7 @@ class TicTacToe(Duel):
 
     @override
     def effort(self, board: DuelState) -> int:
-        """Count the moves that are tried, as far ahead as the opponent calls for (`look_ahead`)."""
+        """Count the moves that a search of depth `look_ahead` tries; the depth depends on the opponent."""
         return look_ahead(str(board.board), _AHEAD[board.strength])[1]
 
 

@@ -83,7 +83,7 @@ class Zebra(Question):
 
     @override
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
-        """Clues are drawn until one solution is left, then those that can be spared go."""
+        """Draw clues until one solution is left, then drop those that are not needed."""
         houses, count, direct = SIZES[level]
         titles = list(ROWS)
         while True:

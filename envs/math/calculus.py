@@ -73,7 +73,7 @@ class Calculus(Worked):
                 start = value([Fraction(c) for c in p], 0) if outer != "sin" else Fraction(0)
                 text = f"Find F(x) with F(0) = {start} and F'(x) = {slope}."
                 answer, steps = function, 2 * steps
-            text += " Write exp(x) for e^x and * for multiplication."
+            text += " Write exp(x) for the exponential and * for products."
         return Ask(prompt=text, answer=answer, answer_form="reduced", steps=steps, tags=(kind,))
 
     @override
@@ -106,7 +106,7 @@ def derivative(p: list[int]) -> list[int]:
 
 
 def antiderivative(p: list[int]) -> list[Fraction]:
-    """The one that is 0 at 0."""
+    """Return the antiderivative that is 0 at 0."""
     n = len(p)
     return [*(Fraction(c, n - i) for i, c in enumerate(p)), Fraction(0)]
 

@@ -59,8 +59,8 @@ def square_pairs(rng: np.random.Generator) -> tuple[str, int]:
     rests = np.bincount(np.arange(1, n + 1) ** 2 % m, minlength=m)
     value = int(sum(int(rests[r]) * int(rests[-r % m]) for r in range(m)))
     return (
-        f"For how many ordered pairs (x, y) of whole numbers with 1 <= x, y <= {n} is x^2 + y^2 divisible by "
-        f"{m}?",
+        f"How many ordered pairs (x, y) of whole numbers with 1 <= x, y <= {n} are there for which "
+        f"x^2 + y^2 is divisible by {m}?",
         value,
     )
 
@@ -75,8 +75,8 @@ def change(rng: np.random.Generator) -> tuple[str, int]:
             ways[paid] += ways[paid - coin]
     listed = ", ".join(map(str, coins[:-1]))
     return (
-        f"In how many ways can {total} be paid with coins of {listed} and {coins[-1]}, if any number of each may be "
-        "used and the order does not matter?",
+        f"In how many ways can {total} be paid with coins of {listed} and {coins[-1]}, any number of "
+        "each, if the order does not matter?",
         ways[total],
     )
 
@@ -105,8 +105,8 @@ def longest_chain(rng: np.random.Generator) -> tuple[str, int]:
         if lengths.count(best) == 1:
             break
     return (
-        "If n is even, replace it by n / 2; if it is odd, replace it by 3 * n + 1. Repeat this until n is 1. "
-        f"For which starting value n with {low} <= n <= {high} does this take the most steps?",
+        "From n one goes to n / 2 where n is even and to 3 * n + 1 where it is odd, until 1 is reached. "
+        f"From which start n with {low} <= n <= {high} does that take the most moves?",
         low + lengths.index(best),
     )
 

@@ -112,7 +112,7 @@ class Countdown(Env[Board]):
 
     @override
     def submission(self, state: Board) -> JSON:
-        """Judged where an action was too long to be read: no answer."""
+        """Return no answer; used if an action was too long to be read."""
         return ""
 
     @override

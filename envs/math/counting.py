@@ -29,7 +29,7 @@ LEVELS = {
     9: (21, 4, 7),
     10: (24, 5, 7),
 }
-_EXACT = "Give the answer as a reduced fraction."
+_EXACT = "Give a reduced fraction."
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven")
 
@@ -76,10 +76,11 @@ def committees(rng: np.random.Generator, size: int, more: int) -> Count:
     seats = int(rng.integers(2 + more, min(5 + more, women, men) + 1))
     least = int(rng.integers(0, seats + 1))
     value = sum(math.comb(women, w) * math.comb(men, seats - w) for w in range(least, seats + 1))
-    text = f"In how many ways can a committee of {seats} people be chosen from {women} women and {men} men"
-    if least:
-        text += f", if it must have at least {least} {'woman' if least == 1 else 'women'}"
-    return f"{text}?", value
+    text = (
+        f"A committee of {seats} is chosen from {women} women and {men} men, with at least {least} "
+        f"{'woman' if least == 1 else 'women'}. In how many ways?"
+    )
+    return text, value
 
 
 def lattice_paths(rng: np.random.Generator, size: int, more: int) -> Count:
@@ -91,8 +92,8 @@ def lattice_paths(rng: np.random.Generator, size: int, more: int) -> Count:
             break
     through = math.comb(x + y, x) * math.comb(across - x + up - y, across - x)
     text = (
-        f"How many paths lead from (0, 0) to ({across}, {up}) if each step goes one unit right or one unit up "
-        f"and no path may pass through ({x}, {y})?"
+        f"How many paths lead from (0, 0) to ({across}, {up}) in steps of one to the right or one up, "
+        f"without passing through ({x}, {y})?"
     )
     return text, math.comb(across + up, across) - through
 
@@ -102,8 +103,10 @@ def distributions(rng: np.random.Generator, size: int, more: int) -> Count:
     people, least = int(rng.integers(2, 5)) + more, int(rng.integers(0, 3))
     things = people * least + int(rng.integers(2, 2 * size))
     left = things - people * least
-    rule = f"each child must get at least {least}" if least else "a child may get none"
-    text = f"In how many ways can {things} identical coins be shared among {people} children, if {rule}?"
+    text = (
+        f"In how many ways can {things} equal coins be given to {people} children if each gets at "
+        f"least {least}?"
+    )
     return text, math.comb(left + people - 1, people - 1)
 
 
@@ -121,8 +124,7 @@ def dice_sum(rng: np.random.Generator, size: int, more: int) -> Count:
     total = int(rng.integers(dice + 1, 6 * dice))
     atleast = bool(rng.integers(2))
     value = sum(n for t, n in ways.items() if (t >= total if atleast else t == total))
-    wanted = f"{'at least' if atleast else 'exactly'} {total}"
-    text = f"{dice} fair six-sided dice are rolled. What is the probability that their sum is {wanted}?"
+    text = f"{dice} fair dice are thrown. What is the chance that they sum to {'at least ' if atleast else ''}{total}?"
     return text, Fraction(value, 6**dice)
 
 
@@ -133,8 +135,8 @@ def urn(rng: np.random.Generator, size: int, more: int) -> Count:
     wanted = int(rng.integers(max(0, drawn - blue), min(red, drawn) + 1))
     ways = math.comb(red, wanted) * math.comb(blue, drawn - wanted)
     text = (
-        f"An urn holds {red} red and {blue} blue balls. {drawn} balls are drawn at random without replacement. What "
-        f"is the probability that exactly {wanted} of them {'is' if wanted == 1 else 'are'} red?"
+        f"An urn holds {red} red and {blue} blue balls. {drawn} are drawn at once. What is the chance "
+        f"that exactly {wanted} of them {'is' if wanted == 1 else 'are'} red?"
     )
     return text, Fraction(ways, math.comb(red + blue, drawn))
 
@@ -149,15 +151,15 @@ def bayes(rng: np.random.Generator, size: int, more: int) -> Count:
             for number, (white, black) in zip(_NUMBERS, bags, strict=False)
         ]
         text = (
-            f"There are {_NUMBERS[len(bags) - 1]} bags: {', '.join(holds)}. One bag is chosen at random, each with "
-            "the same probability, and one ball is drawn from it at random. The ball is white. What is the "
-            "probability that it came from bag one?"
+            f"There are {_NUMBERS[len(bags) - 1]} bags: {', '.join(holds)}. A bag is chosen, each with "
+            "the same chance, and a ball drawn from it; it is white. What is the chance that it came from "
+            "bag one?"
         )
         return text, chances[0] / sum(chances)
     text = (
-        f"Bag one holds {bags[0][0]} white and {bags[0][1]} black balls; bag two holds {bags[1][0]} white and "
-        f"{bags[1][1]} black balls. One bag is chosen by tossing a fair coin, and one ball is drawn from it at "
-        "random. The ball is white. What is the probability that it came from bag one?"
+        f"Bag one holds {bags[0][0]} white and {bags[0][1]} black balls, bag two {bags[1][0]} white and "
+        f"{bags[1][1]} black. A bag is chosen by a fair coin and a ball drawn from it; it is white. What "
+        "is the chance that it came from bag one?"
     )
     return text, chances[0] / sum(chances)
 
@@ -196,9 +198,9 @@ def _count_arrangements(paper: Paper, numbers: list[int], question: str) -> int:
 
 
 def _count_committees(paper: Paper, numbers: list[int], question: str) -> int:
-    seats, women, men, *rest = numbers
+    seats, women, men, least = numbers
     total = 0
-    for some in range(sum(rest), seats + 1):
+    for some in range(least, seats + 1):
         ways = paper.multiply(_choose(paper, women, some), _choose(paper, men, seats - some))
         total = paper.add(total, ways)
     return total
@@ -212,8 +214,7 @@ def _count_paths(paper: Paper, numbers: list[int], question: str) -> int:
 
 
 def _count_distributions(paper: Paper, numbers: list[int], question: str) -> int:
-    coins, children, *rest = numbers
-    least = sum(rest)  # none if a child may get none
+    coins, children, least = numbers
     left = paper.subtract(coins, paper.multiply(children, least))
     return _choose(paper, left + children - 1, children - 1)
 

@@ -28,7 +28,7 @@ LEVELS = {
     9: (24, 9),
     10: (24, 13),
 }
-_EXACT = "Give the exact value as a whole number, a reduced fraction or a terminating decimal."
+_EXACT = "Give an exact value: a whole number, a reduced fraction or a terminating decimal."
 
 
 class Fractions(Worked):
@@ -121,7 +121,7 @@ def changed_by_percent(
         rises = bool(rng.integers(2))
         value = value * (100 + percent if rises else 100 - percent) / 100
         words.append(f"{'rises' if rises else 'falls'} by {percent}%")
-    text = f"A price of {price} {', then '.join(words)}. What is the final price?"
+    text = f"A price of {price} {', then '.join(words)}. What is the price in the end?"
     return text, value, 5 * len(words)
 
 

@@ -70,7 +70,7 @@ def _points(rng: np.random.Generator, size: int, count: int) -> list[Point]:
 def midpoint(rng: np.random.Generator, size: int) -> tuple[str, str]:
     """Midpoint of two points."""
     a, b = _points(rng, size, 2)
-    text = f"What is the midpoint of {a} and {b}? Give the answer as a pair (x, y)."
+    text = f"What is the midpoint of {a} and {b}? Give a pair (x, y)."
     return text, f"({Fraction(a[0] + b[0], 2)}, {Fraction(a[1] + b[1], 2)})"
 
 
@@ -78,9 +78,7 @@ def distance(rng: np.random.Generator, size: int) -> tuple[str, str]:
     """Distance between two points, as a root."""
     a, b = _points(rng, size, 2)
     square = (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2
-    text = (
-        f"What is the distance between {a} and {b}? Give the exact value; write roots as sqrt(...)."
-    )
+    text = f"What is the distance of {a} and {b}? Give an exact value; sqrt(2) is a root."
     return text, root(square)
 
 
@@ -98,7 +96,7 @@ def slope_and_intercept(rng: np.random.Generator, size: int) -> tuple[str, str]:
         if a[0] != b[0]:
             break
     m = Fraction(b[1] - a[1], b[0] - a[0])
-    text = f"The line through {a} and {b} is y = m x + c. Give the answer as a pair (m, c)."
+    text = f"The line through {a} and {b} is y = m x + c. Give the pair (m, c)."
     return text, f"({m}, {a[1] - m * a[0]})"
 
 
@@ -110,7 +108,7 @@ def crossing(rng: np.random.Generator, size: int) -> tuple[str, str]:
         if across:
             break
     t = Fraction((c[0] - a[0]) * (d[1] - c[1]) - (c[1] - a[1]) * (d[0] - c[0]), across)
-    text = f"Where does the line through {a} and {b} meet the line through {c} and {d}? Give the answer as a pair (x, y)."
+    text = f"Where does the line through {a} and {b} meet the line through {c} and {d}? Give a pair (x, y)."
     return text, f"({a[0] + t * (b[0] - a[0])}, {a[1] + t * (b[1] - a[1])})"
 
 
@@ -118,7 +116,7 @@ def reflection(rng: np.random.Generator, size: int) -> tuple[str, str]:
     """Reflection of a point in the line through two others."""
     a, b, p = _points(rng, size, 3)
     x, y = _foot(a, b, p)
-    text = f"Reflect {p} in the line through {a} and {b}. Give the answer as a pair (x, y)."
+    text = f"Reflect {p} in the line through {a} and {b}. Give a pair (x, y)."
     return text, f"({2 * x - p[0]}, {2 * y - p[1]})"
 
 
@@ -151,7 +149,7 @@ def circle(rng: np.random.Generator, size: int) -> tuple[str, str]:
     y = Fraction(
         squares[0] * (c[0] - b[0]) + squares[1] * (a[0] - c[0]) + squares[2] * (b[0] - a[0]), d
     )
-    text = f"What is the centre of the circle through {a}, {b} and {c}? Give the answer as a pair (x, y)."
+    text = f"What is the centre of the circle through {a}, {b} and {c}? Give a pair (x, y)."
     return text, f"({x}, {y})"
 
 

@@ -67,11 +67,11 @@ _UNDONE = {
 
 _PROMPT = """\
 {question}
-You have a Python interpreter. To use it, reply with code in a fenced block: ```python ... ```. The next \
-message shows what the code printed and the value of its last expression, cut after {chars} characters. Variables \
-are kept from block to block. A block that runs for more than {cell_s:g} seconds is stopped, and its effects are undone.
+You have a Python interpreter. To use it, reply with code in a fenced block: ```python ... ```. You then \
+see what it prints, and the value of its last expression, {chars} characters at most; variables are \
+kept from block to block. A block may run {cell_s:g} seconds; one that takes longer is undone.
 When you are sure, give the final answer alone in tags: <answer>...</answer>
-You have {turns} replies in all, including the one with the answer."""
+You have {turns} replies in all."""
 
 # Runs before the first cell. A program that looks for it finds it, and can undo it: see the module.
 _PREPARE = """
@@ -199,7 +199,7 @@ class Python(Env[Cells]):
 
     @override
     def transition(self, state: Cells, action: str) -> Transition[Cells]:
-        """Raises VerifierFault where the sandbox failed; nothing has changed then."""
+        """Raises VerifierFault if the sandbox failed; nothing has changed then."""
         text = action.replace("\r\n", "\n")
         words = _CODE.sub("", text)
         if _ANSWER.search(words):
@@ -216,7 +216,7 @@ class Python(Env[Cells]):
 
     @override
     def submission(self, state: Cells) -> JSON:
-        """Judged where the turns end without an answer: none."""
+        """Return no answer; used if the turns end without one."""
         return ""
 
     @override
@@ -243,7 +243,7 @@ class Python(Env[Cells]):
 
 
 def run(state: Cells, code: str) -> Cells:
-    """The state after the cell `code`. Raises VerifierFault where the sandbox failed."""
+    """The state after the cell `code`. Raises VerifierFault if the sandbox failed."""
     from verigym.sandbox.local import default_sandbox
 
     try:
@@ -252,10 +252,7 @@ def run(state: Cells, code: str) -> Cells:
                 if session.alive:
                     session.run(cell)
             if not session.alive:
-                return replace(
-                    state,
-                    shown="The block was not run: the earlier blocks have used up the time of the task.",
-                )
+                return replace(state, shown="The block was not run: no time is left.")
             result = session.run(code, wall_s=CELL_S)
             alive = session.alive
     except SandboxError as error:

@@ -67,7 +67,7 @@ def the_determinant(rng: np.random.Generator, n: int, largest: int) -> tuple[str
 def the_product(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
     """Product of two matrices, as a matrix."""
     a, b = _random(rng, n, largest), _random(rng, n, largest)
-    text = f"Multiply A = {shown(a)} by B = {shown(b)}. What is AB? Write it as a list of rows in the same way."
+    text = f"Multiply A = {shown(a)} by B = {shown(b)}. What is AB? Write it as [[..], ..]."
     return text, shown(product(a, b))
 
 
@@ -82,7 +82,7 @@ def the_inverse(rng: np.random.Generator, n: int, largest: int) -> tuple[str, st
     if rng.integers(2):
         lower[0] = [-v for v in lower[0]]
     rows = product(lower, upper)
-    text = f"What is the inverse of {shown(rows)}? Write it as a list of rows in the same way."
+    text = f"What is the inverse of {shown(rows)}? Write it as [[..], ..]."
     return text, shown([[int(v) for v in row] for row in inverse(rows)])
 
 

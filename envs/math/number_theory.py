@@ -103,10 +103,7 @@ def totient(rng: np.random.Generator, size: int) -> tuple[str, int]:
     value = n
     for prime in factors(n):
         value -= value // prime
-    return (
-        f"How many of the whole numbers from 1 to {n} have no common factor with {n} other than 1?",
-        value,
-    )
+    return f"How many of the numbers 1 to {n} have no common factor with {n} but 1?", value
 
 
 def inverse(rng: np.random.Generator, size: int) -> tuple[str, int]:
@@ -115,7 +112,7 @@ def inverse(rng: np.random.Generator, size: int) -> tuple[str, int]:
         n = int(rng.integers(11, size))
         a = int(rng.integers(2, n))
         if math.gcd(a, n) == 1:
-            text = f"Which whole number x from 1 to {n - 1} satisfies {a} * x = 1 modulo {n}?"
+            text = f"Which x from 1 to {n - 1} satisfies {a} * x = 1 modulo {n}?"
             return text, pow(a, -1, n)
 
 
@@ -129,9 +126,8 @@ def simultaneous(rng: np.random.Generator, size: int) -> tuple[str, int]:
             break
     whole = math.prod(moduli)
     x = int(rng.integers(whole))
-    parts = [f"{x % n} when divided by {n}" for n in moduli]
-    leaves = f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"Which whole number x from 0 to {whole - 1} leaves the remainders {leaves}?", x
+    parts = ", ".join(f"{x % n} modulo {n}" for n in moduli)
+    return f"Which x from 0 to {whole - 1} is {parts}?", x
 
 
 KINDS: tuple[Callable[[np.random.Generator, int], tuple[str, int]], ...] = (

@@ -25,7 +25,7 @@ MOST = 4
 _PROMPT = """\
 {question}
 {form}
-You have {most} attempts. Each wrong answer lowers the reward, so be sure before you answer."""
+You have {most} attempts. A wrong answer costs part of the reward, so be sure before you answer."""
 _REFLECT = (
     "That is not right. Before you try again, say in a few sentences what may have gone wrong. "
     "Do not answer yet: this reply is not judged."
@@ -120,7 +120,7 @@ class Retry(Env[Tries]):
 
     @override
     def submission(self, state: Tries) -> JSON:
-        """Asked for where the last reply was a reflection or too long: what there was."""
+        """Return the attempts so far; used if the last reply was a reflection or too long."""
         return list(state.attempts)
 
     @override

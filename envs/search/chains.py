@@ -33,9 +33,9 @@ _MOST_LINES = 64
 
 @dataclass
 class Chain:
-    """A phrase that names the page `at`, and how one gets there.
+    """A phrase that names the page `at`, and the way to it.
 
-    `query` is what `at` is found by where no page that was read leads to it. With a list of `sentences` each
+    `query` finds `at` if no page that was read leads to it. With a list of `sentences` each
     page on the way gets a name of its own (P1, P2), so that long phrases need not stand in each other.
     """
 
@@ -101,7 +101,7 @@ class Chain:
         return True
 
     def tell(self, name: str) -> str | None:
-        """A figure of this page, as it states it; None if it does not, or registers disagree."""
+        """Return a figure as this page states it; None if it does not, or registers disagree."""
         figure = FIGURES[name]
         value = figure_text(self.world, name, self.world.number(self.at))
         if not value or self.is_disputed(name) or not self.ask(figure.phrase):
@@ -130,7 +130,7 @@ def begin(world: World, draws: Draws, kinds: tuple[str, ...] = _STARTS) -> Chain
 
 def wander(chain: Chain, draws: Draws, pages: int, back: int) -> bool:
     """Go on until `pages` pages have to be read, the last but one included; `back` of 10 steps
-    backwards where that can be done. False in a dead end."""
+    backwards where possible. False in a dead end."""
     tries = 0
     while len(chain.route) < pages - 1:
         tries += 1
@@ -218,6 +218,6 @@ def question_for(phrase: str, form: str) -> str:
 
 
 def answer_by_page(world: World, page: int) -> tuple[str, tuple[str, ...]]:
-    """The title of a page as an answer, and the name, where the title says more."""
+    """Return the title of a page as an answer, with its name as an alias if the title says more."""
     title, name = world.titles[page], world.names[page]
     return title, () if name == title else (name,)

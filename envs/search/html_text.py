@@ -2,7 +2,7 @@
 
 Looks at each character a bounded number of times: a policy may choose a page that was made to keep a parser
 busy. (Python's HTMLParser 3.11 took 43 s for 50 kB of `<a `, lexbor minutes for 2 MB of `<div>`.) The price: a
-tag ends at the first `>`, also where that stands in an attribute.
+tag ends at the first `>`, even inside an attribute.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ _SYLLABLES = [o + v + c for o in _ONSETS.split() for v in _VOWELS.split() for c 
 
 
 def made_up(rng: np.random.Generator, n: int, shortest: int, longest: int) -> list[str]:
-    """`n` different capitalised words of `shortest` to `longest` syllables, in the order drawn.
+    """Return `n` different capitalised words of `shortest` to `longest` syllables, in the order drawn.
 
     Two at least, or English words would come up.
     """

@@ -77,7 +77,7 @@ class World:
         return self.links[name][page - self.starts[LINKS[name].subject]]
 
     def page_id(self, page: int) -> str:
-        """The id that readers see."""
+        """Return the id of a page as readers see it."""
         return f"p{self.ids[page]:05d}"
 
     @cached_property

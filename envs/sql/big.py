@@ -151,7 +151,7 @@ class Big:
             late.cancel()
 
     def close(self) -> None:
-        """Give the connection back; the rows stay for the process."""
+        """Return the connection to the pool; the rows stay in the process."""
         self._db.close()
 
 

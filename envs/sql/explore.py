@@ -141,7 +141,7 @@ class Explore(Explorer):
 
     @override
     def query(self, text: str) -> tuple[str, bool]:
-        """Run the query in a database made for it, which takes little time."""
+        """Run the query in a new database, which takes little time to create."""
         from verigym.verifiers.sql.schema import read_schema
         from verigym.verifiers.sql.sqlite import SqliteEngine
 

@@ -82,7 +82,7 @@ class Variant:
 
     @property
     def steps(self) -> int:
-        """The number of clauses that the query takes."""
+        """Return the number of clauses of the query."""
         return self.kind.steps
 
     @property
@@ -98,7 +98,7 @@ class Variant:
         return self._filled(self.kind.query, parts)
 
     def twins(self) -> list[Variant]:
-        """The questions that differ by the option of one choice."""
+        """Return the questions that differ in one choice."""
         return [
             replace(self, picks={**self.picks, name: number})
             for name, choice in self.kind.choices.items()

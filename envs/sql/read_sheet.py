@@ -87,7 +87,7 @@ class SheetReader:
         raise LookupError(f"no row {name!r}")
 
     def joined(self, rows: Iterable[Row], key: str) -> list[Row]:
-        """Return the rows with the columns of their owner, each found by its name at once."""
+        """Return the rows joined with the columns of their owner, which is looked up by name."""
         owners = {owner["name"]: owner for owner in self.owners}
         wide = []
         for row in rows:

@@ -155,7 +155,7 @@ def lorry(a: Almanac) -> Problem:
 
 
 def primes(a: Almanac) -> Problem:
-    """Between two numbers of inhabitants."""
+    """Count the primes between two numbers of inhabitants."""
     few, many = sorted(town.now for town in a.draws.some(a.towns, 2))
     one, two = (next(t.name for t in a.towns if t.now == n) for n in (few, many))
     words = (
@@ -176,7 +176,7 @@ def digits(a: Almanac) -> Problem:
 
 
 def multiples(a: Almanac) -> Problem:
-    """Counted by inclusion and exclusion."""
+    """Count the multiples by inclusion and exclusion."""
     town, other = a.draws.some(a.towns, 2)
     firm = a.draws.pick(a.firms)
     n, p, q = town.now, firm.weight, other.bridge

@@ -1,4 +1,4 @@
-"""Errands in an office: each takes what it is about from a `Desk`, or gives None if nothing fits."""
+"""Errands in an office. Each takes the records that it needs from a `Desk`, or returns None if none fit."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def two_weights(a: Almanac) -> Problem:
 
 
 def growth(a: Almanac) -> Problem:
-    """Compare two counts of three towns."""
+    """Compare the growth of three towns between two counts."""
     towns = a.draws.some(a.towns, 3)
     names = [town.name for town in towns]
     words = (

@@ -130,7 +130,7 @@ def change_street(db: Db, order: int, street: str) -> JSON:
 
 
 def return_item(db: Db, item: int) -> JSON:
-    """Whenever it was bought."""
+    """Return an item, however long ago it was bought."""
     found = _item(db, item)
     db.execute("UPDATE items SET state = 'returned' WHERE id = ?", (item,))
     return {"refund": insert(db, "refunds", item=item, amount=found["price"])}

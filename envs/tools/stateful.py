@@ -173,7 +173,7 @@ class Stateful(Env[Held]):
 
     @override
     def submission(self, state: Held) -> JSON:
-        """Return the world as it is."""
+        """Return the current state of the world."""
         return self.world.as_rows(state.tables)
 
     @override

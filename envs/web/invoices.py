@@ -1,4 +1,4 @@
-"""A table to filter and to leaf through; rows are ticked and approved together."""
+"""A table with a filter and pages; rows are ticked and approved together."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ _HOURS = (9, 11, 13, 15)
 
 
 class Rooms(ChoreSite):
-    """Book the first slot that fits; a booking cannot be taken back."""
+    """Book the first slot that fits; a booking cannot be cancelled."""
 
     name: ClassVar[str] = "rooms"
     sizes: ClassVar[Mapping[int, int]] = {2: 1, 3: 2, 4: 2, 5: 3, 6: 3}

@@ -40,7 +40,7 @@ class ChoreSite(ABC):
     sizes: ClassVar[Mapping[int, int]]
     """Sizes of its chores by level; a level that is missing here has none."""
     counts: ClassVar[Mapping[int, int]] = {}
-    """Number of chores in a task by level, where it is not 1."""
+    """Number of chores in a task at the levels that have more than one."""
 
     @abstractmethod
     def show(self, place: Place) -> Page:

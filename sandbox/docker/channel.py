@@ -25,7 +25,7 @@ class DockerChannel:
     """Speaks to the program in `container`, which it owns: `discard` is called once, at the end, and
     told whether the job ended by itself. Thread-safe.
 
-    Raises SandboxError where the program cannot be started.
+    Raises SandboxError if the program cannot be started.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ from verigym.sandbox.step import ProgramRun
 USER = "65534:65534"
 FOLDER = "/tmp"
 LABEL = "io.verigym.sandbox"
-"""Value: the sandbox that made the container."""
+"""Label of a container; its value names the sandbox that created it."""
 OWNER_LABEL = "io.verigym.owner"
 """Value: boot, pid namespace, pid and start time of the process that the container serves."""
 
@@ -74,7 +74,7 @@ def errors() -> tuple[type[Exception], ...]:
 def connect(base_url: str | None) -> Any:
     """A client of the engine at `base_url`, else of the one that DOCKER_HOST names, else the local.
 
-    Raises SandboxError, in at most `REACH_S`, where there is none.
+    Raises SandboxError, in at most `REACH_S`, if there is none.
     """
     try:
         import docker
@@ -106,7 +106,7 @@ def connect(base_url: str | None) -> Any:
 
 
 def choose_runtime(info: dict[str, Any], wanted: str | None) -> str | None:
-    """The OCI runtime to ask for: `wanted`, else gVisor's where the engine has it, else its default."""
+    """The OCI runtime to ask for: `wanted`, else gVisor's if the engine has it, else its default."""
     offered = sorted(info.get("Runtimes") or {})
     if wanted is None:
         return "runsc" if "runsc" in offered else None

@@ -107,7 +107,7 @@ def job_frames(step: ProgramRun, machine: str, *, stream: bool) -> Iterator[byte
 
 @cache
 def _filter(machine: str) -> bytes:
-    """The system call filter that jobs of the local backend have too; empty where there is none."""
+    """The system call filter that jobs of the local backend have too; empty if there is none."""
     try:
         return job_filter(machine=machine)
     except OSError:
@@ -119,7 +119,7 @@ def read_json(payload: bytes) -> dict[str, Any]:
     try:
         value = json.loads(payload)
     except ValueError as error:
-        raise FrameError(f"the container sent no JSON: {payload[:100]!r}") from error
+        raise FrameError(f"the container sent invalid JSON: {payload[:100]!r}") from error
     if not isinstance(value, dict):
         raise FrameError(f"the container sent {payload[:100]!r}, wanted an object")
     return value

@@ -465,7 +465,7 @@ def _note(number: int, _frame: FrameType | None) -> None:
 
 
 def _refusal(kind: int, size: int, most: int) -> str:
-    """Why a file of such a mode and size is not brought back; empty where it is."""
+    """Why a file of such a mode and size is not brought back; empty if it is."""
     if stat.S_ISLNK(kind):
         return "a symbolic link"
     if stat.S_ISFIFO(kind):

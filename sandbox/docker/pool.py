@@ -48,7 +48,7 @@ class Pool:
         return container or self._new(shape)
 
     def prepare(self, shape: Shape) -> None:
-        """Have a container of `shape` made ready in the background, where there is room."""
+        """Prepare a container of `shape` in the background, if there is room."""
         with self._lock:
             if self._closed:
                 return

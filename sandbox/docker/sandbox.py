@@ -50,7 +50,7 @@ class DockerSandbox(Sandbox):
 
     `base_url` names the engine (None: DOCKER_HOST, else the local socket), `image` what containers are
     made of, `runtime` an OCI runtime (None: `runsc` where the engine has it), `warm` how many containers
-    wait for jobs (None: `max_jobs`). Raises SandboxError where no engine answers, the image is not there
+    wait for jobs (None: `max_jobs`). Raises SandboxError if no engine answers, the image is not there
     or no container of it starts.
     """
 

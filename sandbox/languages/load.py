@@ -29,7 +29,7 @@ COMPILE_LIMITS = Limits(
     disk_mib=128,
     output_bytes=32 << 20,
 )
-"""For a compiler, where its language says nothing else; `output_bytes` bounds each artefact.
+"""Limits of a compiler, unless its language sets others; `output_bytes` bounds each artefact.
 
 The time is half of what a service gives a verdict, so that source made to compile for ever ends as the
 program's own `compile_error`, and not as a timeout of the verifier.
@@ -95,12 +95,14 @@ class Language:
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables for compiling and running; those of the job win."""
     files: Mapping[str, str] = field(default_factory=dict)
-    """Texts put beside the source: for the compiler where there is one, else for the program."""
+    """Files placed beside the source: for the compiler if there is one, else for the program."""
 
     def __post_init__(self) -> None:
         for what in (self.name, *self.aliases):
             if not _NAME.fullmatch(what):
-                raise ConfigError(f"{what!r} is no name for a language: use small letters, digits")
+                raise ConfigError(
+                    f"{what!r} is not a valid language name: use small letters, digits"
+                )
         for what in ("source", "run", "version", "programs", "package", "title"):
             if not getattr(self, what):
                 raise ConfigError(f"{what} must not be empty")
@@ -123,7 +125,9 @@ def load_languages(extra: Path | None = None) -> dict[str, Language]:
     if extra is None and os.environ.get(FOLDER_VARIABLE):
         extra = Path(os.environ[FOLDER_VARIABLE])
     if extra is not None and not extra.is_dir():
-        raise ConfigError(f"{extra} is no folder of language files; {FOLDER_VARIABLE} may name one")
+        raise ConfigError(
+            f"{extra} is not a folder of language files; set {FOLDER_VARIABLE} to one, or unset it"
+        )
     found: dict[str, Language] = {}
     for folder in (files("verigym.sandbox.languages"), extra):
         if folder is None:
@@ -239,7 +243,7 @@ def _check_keys(where: str, table: Mapping[str, object], known: list[str]) -> No
 
 
 def _check_names(languages: Iterable[Language]) -> None:
-    """Raise ConfigError where two languages answer to one name."""
+    """Raise ConfigError if two languages answer to one name."""
     owner: dict[str, str] = {}
     for language in languages:
         for name in (language.name, *language.aliases):

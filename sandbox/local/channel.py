@@ -32,7 +32,7 @@ from verigym.sandbox.step import ProgramRun
 class LocalChannel:
     """`Channel` to `step` in `slot`; `release` is told at the end whether the slot may be used again.
 
-    Raises SandboxError where the step does not start; the slot is released then too.
+    Raises SandboxError if the step does not start; the slot is released then too.
     """
 
     def __init__(

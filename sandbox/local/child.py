@@ -68,7 +68,7 @@ def register(hooks: list[dict[str, Callable[[], object]]]) -> None:
 
 
 def rules(settings: dict[str, Any]) -> int:
-    """Landlock's rules for jobs in a root of their own; -1 where the kernel has none."""
+    """Landlock's rules for jobs in a root of their own; -1 if the kernel has none."""
     if not landlock.abi():
         return -1
     writable = [root.FOLDER, "/proc", *root.writable_devices(settings)]
@@ -212,7 +212,7 @@ def _restore_signals(warm: bool) -> None:
 
 
 def execute(argv: list[str], env: dict[str, str]) -> NoReturn:
-    """Start the program `argv`; answer as a shell does where there is none."""
+    """Start the program `argv`; answer as a shell does if there is none."""
     try:
         os.execvpe(argv[0], argv, env)
     except OSError as error:

@@ -41,7 +41,7 @@ class LocalSandbox(Sandbox):
     `max_jobs` (default: the processor count, at least 2) bounds how many run at once; further callers
     wait. `warm` names what is started at once rather than at first need: "bare" (Python alone),
     "numpy", "science" (numpy, sympy and pandas; each where it is installed). Raises SandboxError
-    where a required layer is missing, unless `accept` (or the environment variable
+    if a required layer is missing, unless `accept` (or the environment variable
     VERIGYM_SANDBOX_ACCEPT) says "namespaces": then jobs go without those, behind Landlock, the system
     call filter and rlimits alone.
     """
@@ -101,7 +101,7 @@ class LocalSandbox(Sandbox):
             self._namespaces = False
             if not landlock.abi():
                 raise SandboxError(
-                    f"neither namespaces ({error}) nor Landlock are to be had here, so nothing would "
+                    f"neither namespaces ({error}) nor Landlock are available here, so nothing would "
                     "keep programs from the host's files; use the docker or the remote backend"
                 ) from error
             self._pool.server(first)
@@ -186,7 +186,7 @@ class LocalSandbox(Sandbox):
         return Result(status=JobStatus.SANDBOX_ERROR, detail=detail or "no slot takes the job")
 
     def _try(self, step: ProgramRun, cancellation: Cancellation) -> Result | None:
-        """The result of `step`, or None where its slot was gone before it began."""
+        """The result of `step`, or None if its slot was gone before it began."""
         key = (image(step), step.network)
         server, slot = self._pool.take(key)
         healthy = False

@@ -121,7 +121,7 @@ def _walk(top: int) -> Iterator[bytes]:
 
 
 def _read(top: int, name: bytes, most: int) -> tuple[bytes | None, str]:
-    """The bytes of file `name` or why it is refused; neither where there is none."""
+    """The bytes of file `name` or why it is refused; neither if there is none."""
     try:
         # Without O_NONBLOCK a FIFO would wait for a writer.
         fd = system.open_beneath(top, name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)

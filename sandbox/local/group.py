@@ -86,7 +86,7 @@ class Group:
         return self._oom_kills() - self._before["oom"]
 
     def peak_bytes(self) -> int | None:
-        """Most memory since `reset`, beyond what lay there then; None where the kernel cannot say.
+        """Most memory since `reset`, beyond what lay there then; None if the kernel cannot say.
 
         Ask when the job has ended.
         """
@@ -99,7 +99,7 @@ class Group:
         return peak - max(0, left)
 
     def cpu_ns(self) -> int | None:
-        """Processor time of all in the group since `reset`, ended ones too; None where unknown."""
+        """Processor time of all in the group since `reset`, ended ones too; None if unknown."""
         now = self._cpu_ns()
         return None if now is None else now - self._before["cpu"]
 

@@ -111,7 +111,7 @@ def interpreter(*, for_all: bool = False) -> tuple[str, str, str]:
     """The interpreter that runs programs, its prefix, and the name of its library folder.
 
     The one that runs this process; where that lies in a folder closed to this user, or with `for_all`
-    to any, as below another's home, the system's. Raises SandboxError where there is none.
+    to any, as below another's home, the system's. Raises SandboxError if there is none.
     """
     own = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
     prefix = os.path.realpath(sys.base_prefix)
@@ -127,9 +127,7 @@ def interpreter(*, for_all: bool = False) -> tuple[str, str, str]:
         match = re.fullmatch(r"python3\.(\d+)", version)
         if match and int(match[1]) >= 11 and os.access(python, os.X_OK):
             return python, os.path.dirname(os.path.dirname(python)), version
-    raise SandboxError(
-        f"jobs may not start {own}, and there is no Python of at least 3.11 in /usr/bin"
-    )
+    raise SandboxError(f"jobs may not start {own}, and /usr/bin has no Python 3.11 or newer")
 
 
 def _is_closed(path: str) -> bool:

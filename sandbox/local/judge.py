@@ -1,4 +1,4 @@
-"""Turns what was seen of a job into its `Result`: whose fault an end was."""
+"""Turns the observations of a job into its `Result`, which says whose fault a failure was."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from verigym.sandbox.local import landlock, root, system
 
 
 def confine(settings: dict[str, Any], folder: str) -> int:
-    """Prepare this process to be a slot whose jobs live below `folder`; their Landlock rules."""
+    """Prepare this process to be a slot whose jobs live below `folder`; return their Landlock rules."""
     system.prctl(system.SET_PDEATHSIG, signal.SIGKILL)
     system.prctl(system.SET_CHILD_SUBREAPER, 1)
     system.prctl(system.SET_NO_NEW_PRIVS, 1)

@@ -43,7 +43,7 @@ class Pool:
         self.owner = os.getpid()
 
     def server(self, key: Key) -> Server:
-        """The server of this kind, started where there is none. Raises SandboxError."""
+        """The server of this kind, started if there is none. Raises SandboxError."""
         with self._lock:
             if self._closed:
                 raise SandboxError("the sandbox is closed")
@@ -72,7 +72,7 @@ class Pool:
             raise SandboxError("the sandbox is closed")
 
     def take(self, key: Key) -> tuple[Server, Slot]:
-        """A free slot, the one that has waited longest. Raises SandboxError where there can be none."""
+        """Return the free slot that has waited longest. Raises SandboxError if there can be none."""
         server = self.server(key)
         dead = []
         with self._lock:

@@ -25,11 +25,11 @@ _LINKS = (
 
 
 OF_THE_HOST = ("binds", "packages", "covers", "links", "texts", "hidden", "groups")
-"""Settings that say where things are on the host. Whoever runs a job forgets them before."""
+"""Environment variables with paths of the host, removed before a job runs."""
 
 
 def writable_devices(settings: dict[str, Any]) -> list[str]:
-    """Devices that jobs may open for writing: all, but where nothing counts a job's memory not
+    """Devices that jobs may open for writing: all; but if nothing counts a job's memory not
     /dev/zero, whose shared mappings are memory that no process shows once it has unmapped them."""
     return [f"/dev/{name}" for name in DEVICES if settings["counted"] or name != "zero"]
 

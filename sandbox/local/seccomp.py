@@ -100,7 +100,7 @@ _SLOT = "mount 165 40, umount2 166 39, seccomp 317 277, landlock_restrict_self 4
 
 
 class Test(NamedTuple):
-    """Holds where the low half of argument `arg`, under `mask`, is one of `values`."""
+    """Holds if the low half of argument `arg`, under `mask`, is one of `values`."""
 
     arg: int
     values: tuple[int, ...]
@@ -108,7 +108,7 @@ class Test(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """The call is let through where all tests of one of `ways` hold; where those of one of `ignored`
+    """The call is allowed if all tests of one of `ways` hold; if those of one of `ignored`
     do it is answered 0 and not done; else it is answered `error`."""
 
     error: int
@@ -327,7 +327,7 @@ Prepared = tuple[int, object]
 
 
 def prepare(program: bytes) -> Prepared:
-    """`program` for `enter`, laid out once for many processes."""
+    """Return `program` in the form that `enter` takes, prepared once for many processes."""
     buffer = ctypes.create_string_buffer(program, len(program))
     filled = _Program(len(program) // 8, ctypes.cast(buffer, ctypes.c_void_p))
     return {"x86_64": 317, "aarch64": 277}[os.uname().machine], ctypes.pointer(filled)

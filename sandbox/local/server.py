@@ -137,7 +137,7 @@ class Server:
 
     @property
     def pid(self) -> int:
-        """The process of this machine that holds the server."""
+        """Id of the process of this machine that holds the server."""
         return self._process.pid
 
     def _await_hello(self) -> dict[str, Any]:
@@ -157,7 +157,7 @@ class Server:
         return hello
 
     def start_slot(self) -> Slot:
-        """A new slot, ready for a job. Raises SandboxError or OSError where there can be none."""
+        """A new slot, ready for a job. Raises SandboxError or OSError if there can be none."""
         jobs, their_jobs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         control, their_control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         group = None
@@ -170,7 +170,7 @@ class Server:
             message, ancillary, _, _ = control.recvmsg(4096, socket.CMSG_SPACE(_CREDENTIALS.size))
             if message[:1] != b"R":
                 text = message[1:].decode("utf-8", "replace")
-                raise SandboxError(f"a slot did not start: {text or 'its server is gone'}")
+                raise SandboxError(f"a slot did not start: {text or 'its server has ended'}")
             pid = _CREDENTIALS.unpack(ancillary[0][2])[0]
             control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 0)
             control.settimeout(None)

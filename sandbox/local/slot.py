@@ -30,7 +30,7 @@ from verigym.sandbox.local import child, collect, plain, root, system
 
 REPORT = struct.Struct("=cqidqqq")
 """R, number of the job, wait status, when it ended (monotonic s), CPU us, peak KiB, free bytes of the
-private file system or -1 where no inode is free."""
+private file system or -1 if no inode is free."""
 
 _NOBODY = 65534
 _TMP = f"{root.FOLDER}/tmp"

@@ -159,7 +159,7 @@ def cpu_meter(slot: Slot) -> Callable[[], float]:
 
 
 def tick(slot: Slot, limits: Limits, seen: Seen, cpu_s: Callable[[], float]) -> None:
-    """Look at what no limit of a single process bounds."""
+    """Check the quantities that no per-process limit bounds."""
     if slot.group is not None:
         out_of_memory = slot.group.oom_kills() > 0
     else:
@@ -176,7 +176,7 @@ def tick(slot: Slot, limits: Limits, seen: Seen, cpu_s: Callable[[], float]) -> 
 
 
 def take_message(slot: Slot, seen: Seen) -> bytes:
-    """Read the slot's next message: its kind. `seen` gets what a report says, or that none comes."""
+    """Read the slot's next message and return its kind. `seen` records the content of a report, or its absence."""
     try:
         message = slot.control.recv(4096)
     except OSError:

@@ -66,7 +66,7 @@ class Attack:
 
 
 def parse(text: str, file: str) -> Attack | None:
-    """The attack that `file` holds; None where it has no header. Raises RequestError for a bad one."""
+    """The attack that `file` holds; None if it has no header. Raises RequestError for a bad one."""
     header: dict[str, str] = {}
     for line in text.splitlines():
         match = _HEADER.fullmatch(line.strip())
@@ -108,11 +108,11 @@ def parse(text: str, file: str) -> Attack | None:
 def load(folder: Path | None = None) -> list[Attack]:
     """The attacks in `folder` (default: ours) in the order of their file names.
 
-    Raises RequestError where the folder holds none, or two of one name.
+    Raises RequestError if the folder holds none, or two of one name.
     """
     folder = folder or Path(__file__).with_name("attacks")
     if not folder.is_dir():
-        raise RequestError(f"{str(folder)!r} is no folder of attacks")
+        raise RequestError(f"{str(folder)!r} is not a folder of attacks")
     found: dict[str, Attack] = {}
     for path in sorted(folder.iterdir(), key=_order):
         if path.suffix not in LANGUAGES or not path.is_file():

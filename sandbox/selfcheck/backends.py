@@ -12,7 +12,7 @@ BACKENDS = ("local", "docker", "remote")
 
 
 def open_sandbox(backend: str, options: Mapping[str, Any]) -> Sandbox:
-    """A sandbox of its own for the caller, who closes it.
+    """Open a sandbox for the caller, who must close it.
 
     `options` go to the backend's constructor as they are; `remote` needs `url`. Raises RequestError
     for an unknown backend, SandboxError where this one does not work here, ImportError where its

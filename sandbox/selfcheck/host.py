@@ -101,7 +101,7 @@ def descendants(root: int | None = None) -> dict[int, Process]:
 
 
 def resident_mib(pids: Iterable[int]) -> float:
-    """Memory of `pids` together; a page that several share is divided among them where that is told."""
+    """Memory of `pids` together; a page that several share is divided among them if the kernel reports shares."""
     total = 0
     for pid in pids:
         try:

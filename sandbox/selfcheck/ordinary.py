@@ -39,7 +39,7 @@ def needed() -> list[Path]:
 
 
 def become_ordinary() -> None:
-    """Make this process user and group 65534. Raises SandboxError where that is not possible."""
+    """Make this process user and group 65534. Raises SandboxError if that is not possible."""
     try:
         covers = _covers(needed())
         if covers:

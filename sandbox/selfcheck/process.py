@@ -66,7 +66,7 @@ class WorkerProcess:
         return self._receive(timeout_s)
 
     def finish(self) -> list[str]:
-        """Close the sandbox in order; what was left. The process is gone afterwards."""
+        """Close the sandbox, return what it left behind, and end the process."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.close()

@@ -178,7 +178,7 @@ def _run_all(
             if thread.ident is not None:  # it was started
                 end.wait()
     if failures:
-        raise SandboxError(f"the self-check could not go on: {failures[0]}") from failures[0]
+        raise SandboxError(f"the self-check stopped: {failures[0]}") from failures[0]
 
 
 def _work(

@@ -102,7 +102,7 @@ class ForkServer:
                     socket.send_fds(self._control, [b"fork"], [theirs.fileno()])
                     answer = self._control.recv(32)
                 if not answer:
-                    raise ConnectionError("the fork server is gone")
+                    raise ConnectionError("the fork server has ended")
                 if answer == b"failed":
                     raise OSError("no new process could be forked")
             except OSError:

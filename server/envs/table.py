@@ -85,7 +85,7 @@ class EnvSession:
         self.last: str | bytes | None = None
         """Mark of the request with number `seq`."""
         self.answer = b""
-        """Answer to that request."""
+        """Response to that request."""
         self.over = False
         self.most = 0
         self.busy = False

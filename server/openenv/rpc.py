@@ -75,7 +75,7 @@ def load(text: str | bytes, max_depth: int) -> Any:
         raise ValueError(f"arrays and objects may be nested {max_depth} deep")
     said = json.loads(data)
     if has_duplicates(data):
-        raise ValueError("an object has a key twice")
+        raise ValueError("an object must not repeat a key")
     return said
 
 

@@ -261,8 +261,8 @@ def test_empty_batch_gives_empty_credit():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"trajectory": [0]}, "trajectory must hold one entry per row: got 1, want 2"),
-        ({"anchor": ["a"] * 3}, "anchor must hold one entry per row: got 3, want 2"),
+        ({"trajectory": [0]}, "trajectory must hold one entry per row: got 1, expected 2"),
+        ({"anchor": ["a"] * 3}, "anchor must hold one entry per row: got 3, expected 2"),
         ({"reward": [1.0, float("nan")]}, "reward must be finite"),
         ({"reward": [[1.0], [2.0]]}, "one dimension"),
         ({"norm": "std"}, "norm must be one of"),

@@ -51,7 +51,7 @@ def test_evaluation_takes_all_arms_in_turn():
         ({"id": "keydoor", "difficulty": 1, "difficulties": [2]}, ConfigError, "not both"),
         ({"id": "keydoor", "wieght": 1}, ConfigError, "unknown key env.wieght; did you mean"),
         ({"id": "keydoor", "options": {"sise": 1}}, RequestError, "takes no argument 'sise'"),
-        ({"id": "keydoor", "options": {"max_turns": 1}}, ConfigError, "max_turns is no option"),
+        ({"id": "keydoor", "options": {"max_turns": 1}}, ConfigError, "max_turns cannot be set"),
         ({"id": "keydoor", "difficulties": [2, 99]}, RequestError, "99"),
         ({"id": "keydoor", "verifier": {"id": "a", "parms": 1}}, ConfigError, "env.verifier.parms"),
         ([], ConfigError, "env"),

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from verigym.trainers.credit.samples import Credit, Samples
 
 Level = Literal["episode", "turn", "token"]
-"""The finest part of an episode that may have an advantage of its own."""
+"""Finest part of an episode that gets its own advantage."""
 
 
 class Options(BaseModel):

@@ -80,7 +80,7 @@ def optimal_token_baseline(
 def _inside(values: npt.ArrayLike, mask: Bools, fill: float) -> Floats:
     array = np.asarray(values, dtype=np.float64)
     if array.shape != mask.shape:
-        raise ValueError(f"want arrays of shape {mask.shape}, got {array.shape}")
+        raise ValueError(f"expected arrays of shape {mask.shape}, got {array.shape}")
     return np.where(mask, array, fill)
 
 

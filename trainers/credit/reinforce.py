@@ -120,7 +120,7 @@ Keep = Literal["all", "positive", "negative"]
 
 
 def w_reinforce(correct: npt.ArrayLike, *, lam: float = 0.1, keep: Keep = "all") -> Floats:
-    """Advantage [N]: `lam` where correct, -1 where wrong; no baseline, so no group is needed.
+    """Advantage [N]: `lam` if correct, -1 if wrong; no baseline, so no group is needed.
 
     `lam=0` or `keep="negative"` learns from wrong answers alone; `keep="positive"` gives wrong ones
     0, so that they drop out of the gradient (leave them out of the denominators too).

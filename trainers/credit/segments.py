@@ -32,7 +32,9 @@ def same_length(
     """ValueError naming the argument whose length is not `length`; None is passed over."""
     for name, array in arrays.items():
         if array is not None and len(array) != length:
-            raise ValueError(f"{name} must hold one entry per row: got {len(array)}, want {length}")
+            raise ValueError(
+                f"{name} must hold one entry per row: got {len(array)}, expected {length}"
+            )
 
 
 def kept(valid: npt.ArrayLike | None, length: int) -> Bools:

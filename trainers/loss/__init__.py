@@ -1,4 +1,4 @@
-"""Policy losses, one a file, and what belongs to them. Pure functions of tensors, to be minimised.
+"""Policy losses, one per file, with their helpers: pure functions of tensors, to be minimised.
 
 `tokens.py` says what the shapes are. Each loss comes back per token; `aggregate` makes it a scalar.
 """

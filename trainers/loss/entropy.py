@@ -25,7 +25,7 @@ def entropy_threshold(entropy_BT: Tensor, mask_BT: Tensor, *, rho: float = 0.2) 
         raise ValueError(f"rho must be in (0, 1], got {rho}")
     ranked = entropy_BT.detach()[mask_BT != 0].sort().values
     if len(ranked) == 0:
-        raise ValueError("no unmasked token: there is no quantile")
+        raise ValueError("no unmasked token: cannot compute a quantile")
     # Not torch.quantile: it refuses more than 16 million elements.
     at = (1.0 - rho) * (len(ranked) - 1)
     low = min(int(at), len(ranked) - 1)

@@ -37,7 +37,7 @@ def build(
     """Write the report of `run_dir` and give its path, `run_dir/report.html` unless `out` says else.
 
     `run_dir` is a run folder, a folder of run folders, or several of either; runs of one algorithm
-    are averaged. Raises RequestError where nothing can be reported; what is missing or torn in a run
+    are averaged. Raises RequestError if nothing can be reported; what is missing or torn in a run
     is listed in the report instead.
     """
     places = [run_dir] if isinstance(run_dir, (str, Path)) else list(run_dir)

@@ -26,7 +26,7 @@ _SPELLING = {"gigpo": "GiGPO", "grpo": "GRPO", "rloo": "RLOO", "ppo": "PPO", "dr
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """The last measurement of a stage; those at step 0 say where training began."""
+    """Last evaluation of a stage; the one at step 0 is the policy before training."""
 
     name: str
     step: int = 0
@@ -51,7 +51,7 @@ class Header:
 
 @dataclass(frozen=True, kw_only=True)
 class Level:
-    """Success at one difficulty; `success_rate` None where every episode faulted."""
+    """Success at one difficulty; `success_rate` None if every episode faulted."""
 
     n: int = 0
     success_rate: float | None = None
@@ -70,7 +70,7 @@ class Seconds:
 @dataclass(frozen=True, kw_only=True)
 class StepRow:
     """A line of metrics.jsonl. `episodes` counts all, `success_rate` is over those without a fault
-    and None where there is none."""
+    and None if there is none."""
 
     step: int
     env_steps: int = 0
@@ -163,7 +163,7 @@ class Run:
 
     @property
     def label(self) -> str:
-        """The algorithm as its authors write it, or the run's name where none is given."""
+        """The algorithm as its authors write it, or the run's name if none is given."""
         name = self.header.algorithm
         return _SPELLING.get(name.lower(), name) or self.header.name or self.path.name
 
@@ -171,7 +171,7 @@ class Run:
 def find_runs(places: Sequence[Path]) -> list[Path]:
     """The run folders among `places`, which may be run folders or hold run folders.
 
-    Raises RequestError where there are none.
+    Raises RequestError if there are none.
     """
     found: list[Path] = []
     for place in places:

@@ -31,7 +31,7 @@ def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
 
 
 def short(value: float, digits: int = 3) -> str:
-    """A number in at most `digits` figures: 12, 0.034, 1.2k, 3.4M, 1.2e-5."""
+    """Format a number with at most `digits` significant digits: 12, 0.034, 1.2k, 3.4M, 1.2e-5."""
     size = abs(value)
     if size >= 1e12 or (size and size < 1e-3):
         power = math.floor(math.log10(size))

@@ -78,7 +78,7 @@ def _hack_case(row: Any, name: str) -> HackCase:
     if not isinstance(row, dict):
         raise RequestError(f"a hack is an object, got {type(row).__name__}")
     if row["want"] not in WANTS:
-        raise RequestError(f"want is one of {', '.join(WANTS)}, got {row['want']!r}")
+        raise RequestError(f"want must be one of {', '.join(WANTS)}, got {row['want']!r}")
     return HackCase(
         name=str(row.get("name") or name),
         verifier=str(row["verifier"]),

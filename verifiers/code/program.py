@@ -196,7 +196,7 @@ class ProgramVerifier(Verifier[Q]):
         if not isinstance(value, str):
             return read_checker(value)
         if value not in self.checkers:
-            raise TaskError(f"there is no checker {value!r}; {suggestion(value, self.checkers)}")
+            raise TaskError(f"unknown checker {value!r}; {suggestion(value, self.checkers)}")
         return value
 
     def _language_of(self, reference: JSON) -> str:

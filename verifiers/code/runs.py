@@ -41,7 +41,7 @@ def run_one(sandbox: Sandbox, job: Job, cancellation: Cancellation | None = None
         if job.language in known:
             raise not_here(known[job.language])
         hint = suggestion(job.language, sandbox.languages)
-        raise TaskError(f"there is no language {job.language!r}; {hint}")
+        raise TaskError(f"unknown language {job.language!r}; {hint}")
     try:
         # Without one the call is as simple as a stand-in for a sandbox may expect.
         result = sandbox.run(job, cancellation=cancellation) if cancellation else sandbox.run(job)

@@ -29,7 +29,7 @@ class Generators:
 
     @cached_property
     def numpy(self) -> np.random.RandomState:
-        """Generator made on the first draw, which is rare."""
+        """Generator, created on the first draw, since most environments never draw."""
         return np.random.RandomState(self.seed)
 
     def state(self) -> tuple[Any, ...]:

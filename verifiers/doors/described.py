@@ -224,8 +224,7 @@ TOYS: dict[str, Describer] = {
 }
 
 DESCRIBERS: dict[str, Describer] = dict(TOYS)
-"""Describers by the name in a reference; register your own both where episodes run and where they
-are judged."""
+"""Describers by the name in a reference; register your own in the processes that run episodes and in those that judge them."""
 
 
 def start(reference: Mapping[str, Any]) -> Described:

@@ -81,7 +81,7 @@ class Blackjack:
     """`{"deck": [1, 1, ...], "hands": [["9T", "6", "A3..."]], "moves": ["hit", "stand"], "soft17": false}`.
 
     `deck` counts the cards of rank A, 2 to 9 and ten. A move is one of `moves`, whose choice is hit, stand,
-    double and surrender. Won where every hand is over and was well played.
+    double and surrender. Won if every hand is over and was well played.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Table:

@@ -69,7 +69,7 @@ class ConnectFour:
 
 
 def board_of(rows: JSON) -> Board:
-    """The bit sets of six rows of seven signs, the top one first. Raises TaskError for what is no
+    """The bit sets of six rows of seven signs, the top one first. Raises TaskError if it is not a
     position of a game that goes on."""
     if (
         not isinstance(rows, list | tuple)

@@ -56,7 +56,7 @@ class House:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The house as it is: `at` is empty in the middle of a room, `held` where nothing is.
+    """The house as it is: `at` is empty in the middle of a room, `held` if nothing is.
 
     `where` has the place of each thing, empty for the one held; `states` pairs of a thing and hot, cold
     or clean; `opened` places that are open and lamps that are on.

@@ -23,7 +23,7 @@ STYLES = ("random", "honest", "equilibrium")
 MARGIN = 0.05
 """Largest loss of winning probability against the best move at which a move still counts as good."""
 MOST_BIDS = 12
-"""All sequences of bids are looked at, which are two to this power."""
+"""Maximum number of bids; all two to this power sequences of bids are examined."""
 TABLE_SHAPE = (2, 3)
 """Dice of each and faces that `equilibrium` is known for."""
 _ROUNDING = 1e-9
@@ -78,7 +78,7 @@ class LiarsDice:
     """`{"dice": 1, "faces": 6, "opponent": "honest", "seed": 7, "rounds": [[[3], [5]]]}`.
 
     A round is the player's dice and the opponent's. A move is `2 3`, at least two threes, or `liar`. Won
-    where every round is over and was well played.
+    if every round is over and was well played.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Bidding:

@@ -18,7 +18,7 @@ from verigym.errors import TaskError
 Cell = tuple[int, int]
 MAX_SIDE = 40
 GAP = 3
-"""Digits between two rows."""
+"""Number of digits between two rows."""
 _DIGITS = str.maketrans(".*", "01")
 
 
@@ -94,7 +94,7 @@ def opened_from(field: Field, cells: int, new: int) -> int:
 class Minesweeper:
     """`{"rows": ["..*", "..."], "first": [1, 1]}`, `*` a mine: a move `[row, column]`, from 1, opens a cell.
 
-    `rows` may be one text with spaces between them. `first` is open at the start. Won where all cells
+    `rows` may be one text with spaces between them. `first` is open at the start. Won if all cells
     without a mine are open and none with one.
     """
 

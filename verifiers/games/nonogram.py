@@ -30,7 +30,7 @@ def runs_of(line: Sequence[str]) -> tuple[int, ...]:
 class Nonogram:
     """`{"across": [[1], [2]], "down": [[2], [1]]}`, runs of rows and of columns.
 
-    A move `[row, column]`, from 1, fills a cell or empties it again. Won where all runs are as told;
+    A move `[row, column]`, from 1, fills a cell or empties it again. Won if all runs are as told;
     any such picture will do.
     """
 

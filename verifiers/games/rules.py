@@ -245,7 +245,7 @@ class Lake:
 class Lights:
     """`{"rows": ["#.", ".#"]}`, `#` lit: a press `[row, column]` (from 1) turns it and its neighbours.
 
-    Won where all are out.
+    Won if all are out.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> tuple[str, ...]:

@@ -60,7 +60,7 @@ class Sokoban:
     """`{"rows": [...]}`: # wall, @ you, $ box, . goal, * box on a goal, + you on a goal, space floor.
 
     A move is a direction; a box before you is pushed where the cell behind it is free. What lies
-    outside the rows is wall. Won where every box stands on a goal.
+    outside the rows is wall. Won if every box stands on a goal.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Store:

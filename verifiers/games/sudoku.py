@@ -40,7 +40,7 @@ class Sudoku:
     """`{"rows": ["1..4", ...], "box": [2, 2]}`: a move `[row, column, number]`, from 1, fills a cell.
 
     `rows` may be one text with spaces between them. Given numbers stay; other cells may be filled anew,
-    and 0 empties one; A to G stand for 10 to 16. Won where every row, column and box holds every number.
+    and 0 empties one; A to G stand for 10 to 16. Won if every row, column and box holds every number.
     """
 
     def start(self, reference: Mapping[str, JSON]) -> Grid:
@@ -66,7 +66,7 @@ class Sudoku:
         for unit in units(height, width):
             filled = [given[i] for i in unit if given[i]]
             if len(set(filled)) != len(filled):
-                raise TaskError("sudoku: the given numbers clash")
+                raise TaskError("sudoku: the given numbers repeat in a row, column or box")
         return Grid(given, given, (height, width))
 
     def read(self, move: JSON) -> tuple[int, int, int] | None:

@@ -45,7 +45,7 @@ class Zebra:
     """`{"words": [["anna", "ben"], ["cat", "dog"]], "clues": [["same", "anna", "dog"]], "solution": {...}}`.
 
     Each row of words names as many as there are houses, one a house. A move is `anna 2`: a word and its
-    house, from 1 at the left; each word is placed once. Won where all are placed, no two of a row in one
+    house, from 1 at the left; each word is placed once. Won if all are placed, no two of a row in one
     house, and every clue holds. `solution` gives the house of each word, for the part `progress`.
     """
 
@@ -94,7 +94,7 @@ class Zebra:
         )
 
     def share(self, state: Street) -> float:
-        """The share of words that stand where the solution has them."""
+        """Return the share of words that are in the right house."""
         right = sum(a == b for a, b in zip(state.places, state.solution, strict=True))
         return right / len(state.solution)
 
@@ -109,7 +109,7 @@ def _words(raw: JSON) -> tuple[tuple[str, ...], ...]:
     rows = tuple(tuple(row) if isinstance(row, list | tuple) else () for row in raw)
     flat = [word for row in rows for word in row]
     if not all(isinstance(word, str) and re.fullmatch("[a-z]{1,30}", word) for word in flat):
-        raise TaskError("zebra: a word is of letters a to z")
+        raise TaskError("zebra: a word must consist of letters from a to z")
     if len({len(row) for row in rows}) != 1 or not 2 <= len(rows[0]) <= 12:
         raise TaskError("zebra: rows of one length, 2 to 12")
     if len(set(flat)) != len(flat):

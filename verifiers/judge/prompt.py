@@ -93,7 +93,7 @@ def _block(name: str, text: str, marker: str) -> str:
 
 
 class NotAVerdict(ValueError):
-    """A reply of the judge that is no verdict."""
+    """Raised for a reply of the judge that is not a verdict."""
 
 
 def read(reply: str, ask: Ask, allowed: tuple[str, ...]) -> str:

@@ -228,7 +228,7 @@ class RubricVerifier(Verifier[RubricParams]):
 
 @dataclass(frozen=True)
 class Criterion:
-    """One thing to judge an answer by, its share in the score, and the name of its part."""
+    """One criterion for an answer: its text, its share of the score, and the name of its part."""
 
     text: str
     weight: float

@@ -298,7 +298,7 @@ def with_answer(task: Task, answer: str) -> Task:
 
 
 def reference_of(task: Task) -> tuple[tuple[str, ...], str]:
-    """The cleaned reference answers and the question. Raises TaskError where they cannot be used."""
+    """The cleaned reference answers and the question. Raises TaskError if they cannot be used."""
     golds, question = written_reference(task)
     return tuple(_gold(gold, reads_decimal_comma(gold, question)) for gold in golds), question
 

@@ -22,7 +22,7 @@ def distinct(items: list[_Member], same: Callable[[_Member, _Member], bool]) -> 
 def same_bag(
     left: list[_Member], right: list[_Member], same: Callable[[_Member, _Member], bool]
 ) -> bool:
-    """Return True if two lists hold the same members, in any order (in order where they are long)."""
+    """Return True if two lists hold the same members, in any order (in the same order if they are long)."""
     if len(left) != len(right):
         return False
     if len(left) > _MOST_UNORDERED:

@@ -24,7 +24,7 @@ def listed(reader: Cursor, closing: str) -> tuple[Node, ...]:
 
 
 def bracket(reader: Cursor, opening: str) -> Node:
-    """A group, a tuple, an interval or a set."""
+    """Parse a group, a tuple, an interval or a set."""
     reader.deeper()
     bars, builder, reader.bars, reader.builder = reader.bars, reader.builder, 0, 0
     if opening == "\\{":

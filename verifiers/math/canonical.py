@@ -15,7 +15,7 @@ _MOST_REPEATED = 64
 
 
 def canonical(node: Node) -> str:
-    """The text of a tree without regard to the order of sums, products, sets and equations."""
+    """Return the text of a tree, the same for every order of sums, products, sets and equations."""
     return _text(node)
 
 

@@ -1,4 +1,4 @@
-"""Multiple choice: by letter, by the text of the option, or both where they agree."""
+"""Multiple choice: by letter, by the text of the option, or by both if they agree."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MANY = re.compile(
 
 
 def options_of(question: str) -> dict[str, str]:
-    """The options in a question by letter; empty where there are not at least two in order."""
+    """The options in a question by letter; empty if there are not at least two in order."""
     found: dict[str, str] = {}
     marks = list(_OPTION.finditer(question))[:40]
     for match, following in zip(marks, [*marks[1:], None], strict=False):

@@ -42,7 +42,7 @@ _SENTENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """A stretch of a reply that commits to the answer `text`.
+    """A span of a reply that commits to the answer `text`.
 
     `shown`: it is a tag inside a fenced block or inline code, beside tags outside of them.
     """

@@ -82,7 +82,7 @@ _COUNT = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
 
 def equivalent(gold: str, answer: str, ctx: Context) -> str:
-    """The rung of the ladder on which two cleaned answers agree; empty where they do not.
+    """The rung of the ladder on which two cleaned answers agree; empty if they do not.
 
     `WRONG_FORM` and `RESTATED` are no rungs: the value is right, but not as it is written. Raises
     TooBig where that cannot be told within the bounds.
@@ -321,7 +321,7 @@ def compact(text: str) -> str:
 
 
 def _choice(gold: str, answer: str, ctx: Context) -> bool | None:
-    """Multiple choice; None where this is no such question."""
+    """Multiple choice; None if this is no such question."""
     if answer[:1] in "\\{[" and re.fullmatch(r"(?:\\?\{|\[)[A-J\s,;()]{3,40}(?:\\?\}|\])", answer):
         answer = answer.strip("\\{}[] ")
     bare = re.fullmatch(r"\(?([A-J]{1,6})\)?\.?", gold) or _LETTERS.fullmatch(gold)
@@ -376,7 +376,7 @@ def _same_text(gold: str, answer: str, ctx: Context) -> bool:
 
 
 def _spoken(gold: str, answer: str, ctx: Context) -> bool | None:
-    """Conventional words; None where the gold is none of them."""
+    """Conventional words; None if the gold is none of them."""
     if gold.replace(" ", "") in _EMPTY_SETS and answer.replace(" ", "") in _EMPTY_SETS:
         return True
     wanted, found = kind_of(gold), kind_of(answer)

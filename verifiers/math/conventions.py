@@ -33,7 +33,7 @@ def with_plain_logs(gold: str, answer: str) -> tuple[str, str] | None:
 def same_group(gold: str, answer: str, question: str) -> bool | None:
     """Return True if two products of cyclic groups have the same factors; None if either is none.
 
-    `C_6` is a group where the question or the reference says so.
+    `C_6` is a group if the question or the reference says so.
     """
     if not gold.startswith(("\\ZZ", "Z", "C", "\\frac", "cyclic", "the cyclic", "a cyclic")):
         return None

@@ -247,7 +247,7 @@ def _listed(numbers: Counter[int]) -> str:
 
 
 def reference_of(task: Task) -> tuple[list[int], int]:
-    """The numbers and the target of `task`. Raises TaskError where they cannot be used."""
+    """The numbers and the target of `task`. Raises TaskError if they cannot be used."""
     reference = task.reference
     if not isinstance(reference, dict):
         raise TaskError(f"task {task.id}: the reference must be an object with numbers and target")

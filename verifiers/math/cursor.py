@@ -40,7 +40,7 @@ class Cursor(ABC):
         return False
 
     def want(self, text: str) -> None:
-        """Passes the token `text`. Raises Unreadable where another stands."""
+        """Passes the token `text`. Raises Unreadable if another stands."""
         if not self.take(text):
             raise Unreadable(f"{text!r} is missing before {self.here.text!r}")
 

@@ -107,7 +107,7 @@ def opposed(gold: str, answer: str, question: str) -> bool:
 def unsigned(gold: str, answer: str) -> tuple[str, str] | None:
     """Both without the sign of one, where the other says it in words: -10 % is a loss of 10 %.
 
-    None where they are no such pair.
+    None if they are no such pair.
     """
     if not {"-", "+"} & {gold[:1], answer[:1]}:
         return None

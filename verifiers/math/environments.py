@@ -58,7 +58,7 @@ def _matrix(reader: Cursor) -> Node:
 
 
 def _parity(reader: Cursor) -> Node | None:
-    """n even, n is odd: as a remainder; None where something else follows."""
+    """n even, n is odd: as a remainder; None if something else follows."""
     ahead = 2 if reader.peek().text == "is" else 1
     rest = PARITIES.get(reader.peek(ahead).text)
     if rest is None or reader.here.kind != "word":

@@ -1,4 +1,4 @@
-"""Exact rational values of trees, bounded in bits; None where a value is not rational."""
+"""Exact rational values of trees, bounded in bits; None if a value is not rational."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from verigym.verifiers.math.trees import (
 
 
 def exact(node: Node) -> Fraction | None:
-    """The rational value of a tree without variables; None where it has none that we can tell.
+    """The rational value of a tree without variables; None if it has none that we can tell.
 
     Raises TooBig past `MAX_BITS`, ZeroDivisionError.
     """
@@ -90,7 +90,7 @@ def _whole(value: Fraction) -> bool:
 
 
 def based(digits: str, base: int) -> Fraction | None:
-    """The value of digits in a base; None where a digit is not of it."""
+    """The value of digits in a base; None if a digit is not of it."""
     if len(digits) > 300:
         raise TooBig("a number in a base has at most 300 digits")
     try:
@@ -107,7 +107,7 @@ def _power(node: Node) -> Fraction | None:
 
 
 def power_of(base: Fraction, power: Fraction) -> Fraction | None:
-    """`base ** power` where that is rational."""
+    """`base ** power` if that is rational."""
     if base == 0:
         if power > 0:
             return Fraction(0)

@@ -31,7 +31,7 @@ class Family:
 
 
 def families_of(nodes: list[Node], *, loose: bool = False) -> list[Family] | None:
-    """The families that the items of an answer name; None where it names none.
+    """The families that the items of an answer name; None if it names none.
 
     An answer is a family where it says that a letter is whole, or is a congruence of one letter;
     `loose`: any letter counts, and plain numbers too.

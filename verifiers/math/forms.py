@@ -265,7 +265,7 @@ def _as_factored(answer: Node, gold: Node) -> bool:
 
 
 def _factor_count(node: Node) -> int | None:
-    """Factors with their multiplicity, units left out; None where one is no whole number or polynomial."""
+    """Factors with their multiplicity, units left out; None if one is no whole number or polynomial."""
     numbers, bases = factors_of(node)
     if any(power < 0 for _, power in (*numbers, *bases)):
         return None

@@ -27,7 +27,7 @@ def load(preload: Sequence[str], grants: Mapping[str, Any] | None) -> None:
 
 
 def work(sock: socket.socket) -> None:
-    """Answer on `sock` until it closes."""
+    """Answer requests on `sock` until it closes."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     with sock.makefile("rwb") as channel:
         for line in channel:

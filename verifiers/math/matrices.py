@@ -10,7 +10,7 @@ _UNIT_VECTORS = ("i", "j", "k")
 
 
 def rows_of(node: Node) -> list[list[Node]] | None:
-    """The rows of a tree that is a matrix; None where it is none."""
+    """The rows of a tree that is a matrix; None if it is none."""
     kind = node.kind
     if kind == "matrix":
         return [list(row.args) for row in node.args]
@@ -94,14 +94,14 @@ def _cofactors(rows: list[list[Node]]) -> Node:
 
 
 def identity(node: Node, side: int) -> list[list[Node]] | None:
-    """The rows of I or I_n as an identity matrix of `side` rows; None where it is none."""
+    """The rows of I or I_n as an identity matrix of `side` rows; None if it is none."""
     if node.kind != "var" or node.value not in ("I", f"I_{side}"):
         return None
     return [[num(int(i == j)) for j in range(side)] for i in range(side)]
 
 
 def components(node: Node, side: int) -> tuple[Node, ...] | None:
-    """The components of 2i - 3j + k, a sum of multiples of unit vectors; None where it is none."""
+    """The components of 2i - 3j + k, a sum of multiples of unit vectors; None if it is none."""
     if not node.has("var") or node.kind not in ("add", "mul", "neg", "div", "var"):
         return None
     node = _named_i(node)

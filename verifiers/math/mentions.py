@@ -34,7 +34,7 @@ MY_VERBS = frozenset(
         "end come add arrive arrived reach reached answer earn spend pay owe save are is"
     )
 )
-"""Verbs that state a result where the writer speaks of himself: "I get 7", but not "we write 7"."""
+"""Verbs that state a result if the writer is the subject: "I get 7", but not "we write 7"."""
 NO_SUBJECTS = frozenset(
     names(
         "in on at by from for with as see via during like upon under into per according using what how why where"

@@ -137,7 +137,7 @@ def _with_letters(gold: Node, answer: Node) -> list[Node]:
 
 
 def _chained(node: Node, ctx: Context) -> Node | None:
-    """A chain of equal values as its first; None where the members disagree."""
+    """A chain of equal values as its first; None if the members disagree."""
     if node.kind != "rel" or any(sign not in ("=", "~") for sign in node.value):
         return node
     if all(arg.kind == "var" for arg in node.args):

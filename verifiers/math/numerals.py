@@ -75,7 +75,7 @@ def digits_in(text: str, base: int) -> str | None:
 
 
 def in_base(text: str) -> Node | None:
-    """All of `text` as digits with a base below, letters among them; None where it is nothing such."""
+    """All of `text` as digits with a base below, letters among them; None if it is nothing such."""
     prefixed = _PREFIXED.fullmatch(text)
     if prefixed:
         return Node("based", value=(prefixed[2].upper(), _PREFIXES[prefixed[1].lower()]))

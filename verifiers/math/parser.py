@@ -25,7 +25,7 @@ from verigym.verifiers.math.trees import MAX_HEIGHT, Node, TooBig, Unreadable, n
 
 
 def parse(text: str, *, thousands: bool = True) -> Node:
-    """The tree of one cleaned item. Raises Unreadable or TooBig."""
+    """Return the tree of one cleaned item. Raises Unreadable or TooBig."""
     whole = in_base(text)
     if whole is not None:
         return whole

@@ -116,7 +116,7 @@ def _negative(base: Node) -> bool:
 def probed_equal(a: Node, b: Node, *, positive: bool = False) -> bool | None:
     """Return True if two trees agree wherever both are real (or, never being real, wherever defined).
 
-    None where fewer than three points could be used.
+    None if fewer than three points could be used.
     """
     names = a.variables() | b.variables()
     if not names:

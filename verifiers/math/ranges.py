@@ -22,7 +22,7 @@ def filled(nodes: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def total(nodes: Sequence[Node]) -> Node | None:
-    """The sum of terms with dots between whole numbers in even steps; None where they are nothing such."""
+    """The sum of terms with dots between whole numbers in even steps; None if they are nothing such."""
     found = _progression(nodes)
     if found is None:
         return None

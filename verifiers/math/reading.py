@@ -16,7 +16,7 @@ from verigym.verifiers.math.units import Unit, split_unit
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One answer of a list: a tree (None where it is words), its unit if it shows one, its text."""
+    """One answer of a list: a tree (None if it is words), its unit if it shows one, its text."""
 
     node: Node | None
     unit: Unit | None
@@ -240,7 +240,7 @@ def _is_one_name(parts: list[tuple[str, str]]) -> bool:
 
 
 def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:
-    """One item; words only where nothing else can be read, None where even that is empty."""
+    """One item; words only if nothing else can be read, None if even that is empty."""
     spelled = number_of(text)
     if spelled is not None:
         return Item(parse(spelled), None, text)

@@ -41,7 +41,7 @@ def sure_region(node: Node) -> bool:
 
 
 def variable_of(node: Node) -> str | None:
-    """The variable that a region is over; None where it names none or several."""
+    """The variable that a region is over; None if it names none or several."""
     names = node.variables()
     return next(iter(names)) if len(names) == 1 else None
 
@@ -135,7 +135,7 @@ def _edges(node: Node) -> set[float]:
 
 
 def _holds(node: Node, x: float) -> bool:
-    """Return True if `x` is in a region. Raises Undefined where that cannot be told."""
+    """Return True if `x` is in a region. Raises Undefined if that cannot be told."""
     kind = node.kind
     if kind == "union":
         return any(_holds(arg, x) for arg in node.args)

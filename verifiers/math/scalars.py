@@ -44,7 +44,7 @@ class Decimal:
 
 
 def decimal_of(node: Node) -> Decimal | None:
-    """The decimal that a tree shows, perhaps with a sign or a power of ten; None if it shows none."""
+    """Return the decimal that a tree writes, possibly with a sign or a power of ten; None if it is not one."""
     if node.kind == "neg":
         inner = decimal_of(node.args[0])
         return None if inner is None else Decimal(-inner.value, inner.places)
@@ -119,7 +119,7 @@ def _bare_log(node: Node) -> bool:
 
 
 def rounded(gold: Node, answer: Node, ctx: Context) -> bool:
-    """Return True if one value is the other one rounded, where the rules allow it."""
+    """Return True if one value is the other one rounded, and the rules allow rounding."""
     shown_gold, shown = decimal_of(gold), decimal_of(answer)
     if shown_gold is None and shown is None and not (ctx.tolerance or ctx.digits or ctx.rounded):
         return False

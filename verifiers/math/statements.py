@@ -218,7 +218,7 @@ def _is_doubtful(before: list[str], after: list[str], asked: frozenset[str]) -> 
 
 
 def _counted(found: _Amount, asked: frozenset[str]) -> str | None:
-    """The number and noun of "45 pages are left to read"; None where the sentence goes on otherwise."""
+    """The number and noun of "45 pages are left to read"; None if the sentence goes on otherwise."""
     after = found.after
     if not (_BOUNDS | DOUBTS | _PREMISES | WORK_FORMS - asked).isdisjoint(after) or len(after) > 12:
         return None
@@ -334,7 +334,7 @@ def _holds(before: list[str], asked: frozenset[str], *, near: bool = True) -> bo
 
 
 def _noun(after: list[str], asked: frozenset[str]) -> str | None:
-    """The counted noun behind a number, "" without one; None where the words behind it change the number."""
+    """The counted noun behind a number, "" without one; None if the words behind it change the number."""
     at = next((k for k, word in enumerate(after) if word in _STOP), len(after))
     noun, tail = after[:at], after[at:]
     if len(noun) > 5 or len(tail) > 10:

@@ -20,7 +20,7 @@ def inverse_of(reader: Cursor) -> bool:
 
 
 def letter(reader: Cursor, name: str) -> Node:
-    """A letter alone: e and i are constants."""
+    """Return the tree of a single letter; e and i are constants."""
     if name == "e":
         return Node("const", value="e")
     if name == "i":

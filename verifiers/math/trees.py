@@ -28,7 +28,7 @@ def names(text: str) -> list[str]:
 
 
 class Unreadable(ValueError):
-    """Text that is no mathematics of ours; it may still be compared as text."""
+    """Raised for text that is not mathematics this package can read; it may still be compared as text."""
 
 
 class TooBig(ArithmeticError):

@@ -164,7 +164,7 @@ _NO_NOUNS = frozenset(
 
 
 def unit_of(phrase: str) -> Unit | None:
-    """The unit that a phrase names, whole; None where it names none."""
+    """Return the unit that the whole phrase names; None if it does not name one."""
     for pattern, spelled in _SPELLED:
         phrase = pattern.sub(spelled, phrase)
     phrase = phrase.strip(" .")
@@ -212,7 +212,7 @@ def unit_of(phrase: str) -> Unit | None:
 
 
 def split_unit(text: str) -> list[tuple[str, Unit]]:
-    """Each way to see a measure and a unit in `text`, the longest unit first; perhaps none."""
+    """Yield each way to split `text` into a number and a unit, longest unit first."""
     found: list[tuple[str, Unit]] = []
     prefix = re.match(
         r"(-?)\s*(\\dollar|€|£|¥|Rs\.?|USD|US\s*\\dollar)\s*(-?[\d.(\\].*?)(?: (?:total|altogether|overall|in all))?$",

@@ -1,4 +1,4 @@
-"""Turns labels, phrases, dates, yes and no of other languages into the English that the other files read.
+"""Translates labels, phrases, dates, yes and no of other languages into the English that the other files read.
 
 "Ответ: Paris", "答案：Paris", "La réponse est Paris", "20 juillet 1969", "Nein". Names stay as they are written; free prose
 in other languages is not read.

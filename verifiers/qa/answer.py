@@ -300,7 +300,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
     def _judge_signs(
         self, task: Task, kind: str, right: Sequence[JSON], answer: str
     ) -> Verdict | None:
-        """The verdict on a text where a right one has no words, as `+`; None where words decide."""
+        """The verdict on a text where a right one has no words, as `+`; None if words decide."""
         aliases = [str(one) for one in right if kind == "text" and not known_tokens(str(one))]
         if not aliases or len(answer) > MAX_ANSWER_CHARS or not answer.strip():
             return None
@@ -571,7 +571,7 @@ def _is_value(text: str) -> bool:
 
 
 def _form(text: str) -> tuple[str, ...]:
-    """The tokens of a text, or its signs where it has no words."""
+    """The tokens of a text, or its signs if it has no words."""
     return tuple(tokens(text)) or tuple(filter(None, [signs(text)]))
 
 

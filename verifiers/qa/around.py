@@ -1,4 +1,4 @@
-"""Takes off a reply what people say around an answer: a source, a closing, a box, the mark of a list item, a time of day.
+"""Removes the words around an answer from a reply: a source, a closing, a box, the mark of a list item, a time of day.
 
 Each is a closed form, in which no second candidate can stand.
 """
@@ -53,7 +53,7 @@ def without_courtesies(answer: str) -> str:
 
 
 def unboxed(text: str) -> str:
-    r"""`text` with what stands in `\boxed{}` in place of the box; only that, if a box is all of the last line."""
+    r"""Return `text` with each `\boxed{}` replaced by its content; only the content, if the last line is a box."""
     if "\\boxed" not in text:
         return text
     lines = text.strip().splitlines()

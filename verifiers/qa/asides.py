@@ -46,7 +46,7 @@ _TIMED = frozenset("when year date now current currently last latest recent firs
 
 
 def without_asides(masked: str, asked: Asked) -> str:
-    """`masked` without what only describes its one answer; as it was where anything is in doubt."""
+    """`masked` without what only describes its one answer; unchanged if anything is in doubt."""
     text = " ".join(plain(masked).split())
     if text.count(ANSWER) != 1 or len(text) > _MOST_CHARS:
         return masked

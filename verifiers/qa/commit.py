@@ -92,7 +92,7 @@ def pieces(text: str) -> list[str]:
 def unframed(given: list[str], question: AbstractSet[str]) -> list[str] | None:
     """The tokens after the last copula, where all before it repeat the question or say nothing.
 
-    "The capital of France is Paris" gives `paris`. None where there is no such frame. Only what
+    "The capital of France is Paris" gives `paris`. None if there is no such frame. Only what
     follows the copula is the answer, so a frame can hold no second candidate that is paid.
     """
     for at in range(len(given) - 2, -1, -1):

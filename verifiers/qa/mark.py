@@ -128,7 +128,7 @@ def is_sign_alone(answer: str, aliases: Sequence[str]) -> bool:
 
 
 def states_unspaced(answer: str, aliases: Sequence[str], prompt: str) -> bool:
-    """Return True if a sentence in a script without blanks has one of `aliases`, and else parts of the question."""
+    """Return True if a sentence in a script without blanks consists of one of `aliases` and parts of the question."""
     if answer.isascii():
         return False
     text, prompt = plain(answer), plain(prompt[:20_000])

@@ -106,7 +106,7 @@ def _split_word(word: str) -> list[str]:
 
 
 def f1(given: Sequence[str], wanted: Sequence[str]) -> float:
-    """F1 over tokens as a bag, as SQuAD has it; 1 where both are empty, 0 where one is."""
+    """F1 over tokens as a bag, as SQuAD has it; 1 if both are empty, 0 if only one is."""
     if not given or not wanted:
         return float(given == wanted)
     common = (Counter(given) & Counter(wanted)).total()

@@ -240,7 +240,7 @@ def acts(word: str) -> bool:
 
 
 def is_word(piece: str) -> bool:
-    """Return True if a piece of a sentence is a word or number, and no sign."""
+    """Return True if a piece of a sentence is a word or a number, not a punctuation mark."""
     return piece[:1].isalnum()
 
 

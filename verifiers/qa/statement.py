@@ -66,7 +66,7 @@ _COUNTED = re.compile(
 
 
 def counts_something(masked: str, asked: Asked) -> str:
-    """`masked` without what is counted ("@ people"), if it is a plural noun and the question names none."""
+    """Return `masked` without the counted noun ("@ people"), if it is plural and the question names none."""
     match = _COUNTED.search(masked)
     if match and match[1].lower() in _INHABITANTS and asked.counted & set(map(stem, _INHABITANTS)):
         return masked[: match.start(1)] + masked[match.end(1) :]

@@ -235,7 +235,7 @@ _MOVING = re.compile(_MOVING_WORDS + r"(?:\s(?:to|than|in|on|at|the|of|early|lat
 
 
 def moves_date(text: str, question: AbstractSet[str]) -> bool:
-    """Return True if a word before a date makes it another, as "since" or "before", and the question has no such word."""
+    """Return True if a word before a date, such as "since" or "before", changes the date meant, and the question lacks it."""
     low = text.lower()
     if not _MOVED.search(low):
         return False  # the cheap look first
@@ -263,7 +263,7 @@ def dates_in(
 
 
 def read_date(text: str, day_first: bool | None) -> tuple[int, ...] | None:
-    """Year, perhaps month, perhaps day; None where `text` is no date or may be two.
+    """Year, perhaps month, perhaps day; None if `text` is no date or may be two.
 
     `03/04/2020` is read only where `day_first` says how, or where one number cannot be a month.
     """

@@ -1,7 +1,7 @@
 """Names of the functions that a query may call: pure ones, which give the same for the same values.
 
 Everything else is refused, so a function that a library or an engine adds tomorrow reaches no file,
-clock, network or setting. Names are those of sqlglot's classes, or of the call where it has no class.
+clock, network or setting. Names are those of sqlglot's classes, or of the call if it has no class.
 """
 
 from __future__ import annotations

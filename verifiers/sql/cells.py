@@ -113,7 +113,7 @@ def _is_number(value: Cell) -> bool:
 
 
 def usual(kind: str, hints: Hints) -> list[Cell]:
-    """Plain values of a kind: few, so that they repeat."""
+    """Return ordinary values of a kind: few, so that they repeat."""
     numbers = [v for v in hints.loose if isinstance(v, int | float) and abs(v) < 10**9]
     if kind == "int":
         return [0, 1, 2, 3, 1, 2, -1, 4, 10, *(int(v) for v in numbers[:6])]

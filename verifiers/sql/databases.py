@@ -39,7 +39,7 @@ class _Plan:
     """Share of cells that take the class's first active value."""
     sequential: bool
     empty: float
-    """Chance of a table to stay empty."""
+    """Probability that a table stays empty."""
     sized: bool
     """True if `rows` follows a size that a query names."""
     lone: bool

@@ -96,7 +96,7 @@ def split_part(value: Value, mark: Value, count: Value) -> str | None:
 
 
 def printf(pattern: Value, *values: Value) -> str | None:
-    """SQLite's own, without widths beyond 999: those cost it seconds even where the result is refused."""
+    """SQLite's own, without widths beyond 999: those take seconds even if the result is refused."""
     if not isinstance(pattern, str) or "*" in pattern or re.search(r"\d{4}", pattern):
         return None
     try:
@@ -136,7 +136,7 @@ def find_in_set(value: Value, values: Value) -> int | None:
 
 
 def packed(*values: Value) -> str | None:
-    """Several values as one that is equal where all are; NULL if any is."""
+    """Several values as one that is equal if all of them are; NULL if any is."""
     if None in values:
         return None
     return repr([float(v) if isinstance(v, int | float) else v for v in values])

@@ -95,7 +95,7 @@ def _read(source: str, dialect: str | None, schema: Schema, now: str) -> Query:
         words = sqlglot.Dialect.get_or_raise(dialect)
         tokens = words.tokenize(source)
         if is_slow_to_parse(tokens):
-            raise RefusedQuery("refused_syntax", "it is nested too deeply")
+            raise RefusedQuery("refused_syntax", "the query is nested too deeply")
         parsed = words.parser().parse(tokens, source)
         trees = [
             tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)
@@ -103,7 +103,7 @@ def _read(source: str, dialect: str | None, schema: Schema, now: str) -> Query:
         if len(trees) != 1:
             raise RefusedQuery("refused_syntax", f"one statement is judged, got {len(trees)}")
         if is_too_deep(trees[0]):
-            raise RefusedQuery("refused_syntax", "it is nested too deeply")
+            raise RefusedQuery("refused_syntax", "the query is nested too deeply")
         tree = _checked(trees[0].transform(_dollars, copy=False), schema, dialect)
         tree = tree.transform(_lower, copy=False)
         tree = tree.transform(_literal, dialect, copy=False)
@@ -113,7 +113,7 @@ def _read(source: str, dialect: str | None, schema: Schema, now: str) -> Query:
     except SqlglotError as error:
         raise _Unparsed("refused_syntax", f"it does not parse: {_first_line(error)}") from error
     except RecursionError as error:
-        raise RefusedQuery("refused_syntax", "it is nested too deeply") from error
+        raise RefusedQuery("refused_syntax", "the query is nested too deeply") from error
     return Query(tree, promises_order(tree))
 
 

@@ -33,7 +33,7 @@ _KINDS = (
 
 @dataclass(frozen=True)
 class Column:
-    """One column; `values` are all that it may hold, where its type lists them."""
+    """One column; `values` are the only values it may hold, if its type lists them."""
 
     name: str
     kind: str
@@ -60,7 +60,7 @@ class Schema:
     foreign: tuple[Foreign, ...] = ()
 
     def column(self, table: str, name: str) -> Column | None:
-        """The column, or None."""
+        """Return the column of this name; None if there is none."""
         return next((c for c in self.tables.get(table, ()) if c.name == name), None)
 
     def having(self, name: str) -> list[str]:
@@ -185,7 +185,7 @@ def _place(
     if not dot:
         table, dot, column = text.partition("__")
     if not dot or table not in tables or column not in tables[table]:
-        raise TaskError(f"{name!r} is no column of the schema; write it as table.column")
+        raise TaskError(f"{name!r} is not a column of the schema; write it as table.column")
     return table, column
 
 

@@ -46,9 +46,9 @@ class Atom:
     cells: tuple[Cell, ...]
     required: bool
     branch: int = -1
-    """The OR or CASE that it is a way of, -1 for none."""
+    """Index of the OR or CASE of which it is a branch; -1 for none."""
     grouped: bool = False
-    """True if it is about a group, by an aggregate or a window, not about one row."""
+    """True if the expression is about a group of rows (an aggregate or a window), not about one row."""
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Scene:
     atoms: list[Atom] = field(default_factory=list)
     equal: list[tuple[Cell, Cell]] = field(default_factory=list)
     grouped: set[Cell] = field(default_factory=set)
-    """Cells by which rows belong together: GROUP BY, PARTITION BY, and what ties an aggregate in a subquery
+    """Cells that group rows: GROUP BY, PARTITION BY, and what ties an aggregate in a subquery
     to the row around it."""
     ordered: set[Cell] = field(default_factory=set)
     measured: dict[Cell, set[str]] = field(default_factory=dict)

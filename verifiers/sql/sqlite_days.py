@@ -15,7 +15,7 @@ _SHIFT = re.compile(r"\s*([+-]?)(\d{1,6}(?:\.\d{1,6})?\s*\w+)\s*")
 
 
 def constant_day(node: exp.Expr) -> Value | None:
-    """The value of a call whose arguments are all literals; None if it is no such call, or asks for now."""
+    """Return the value of a call whose arguments are all literals; None for other calls and for the current time."""
     call = _call(node)
     if call is None:
         return None

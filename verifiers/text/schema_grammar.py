@@ -31,7 +31,7 @@ def read_grammar(grammar: JSON) -> str:
     if not isinstance(rules, dict) or not all(isinstance(rule, str) for rule in rules.values()):
         raise TaskError("the rules of a grammar must be an object of patterns")
     if not isinstance(start, str) or start not in rules:
-        raise TaskError(f"the start {start!r} is no rule of the grammar")
+        raise TaskError(f"the start {start!r} is not a rule of the grammar")
     return _expand(start, rules, (), {})
 
 
@@ -39,7 +39,9 @@ def _expand(
     name: str, rules: Mapping[str, str], above: tuple[str, ...], done: dict[str, str]
 ) -> str:
     if name in above:
-        raise TaskError(f"the rule {name!r} reaches itself; a regular grammar cannot")
+        raise TaskError(
+            f"the rule {name!r} refers to itself; a regular grammar must not be recursive"
+        )
     if name not in done:
 
         def inner(match: re.Match[str]) -> str:
@@ -47,7 +49,7 @@ def _expand(
             if used is None:
                 return "<" if match[0] == "\\<" else match[0]
             if used not in rules:
-                raise TaskError(f"the rule {name!r} uses <{used}>, which is no rule")
+                raise TaskError(f"the rule {name!r} uses <{used}>, which is not defined")
             return f"(?:{_expand(used, rules, (*above, name), done)})"
 
         done[name] = _REFERENCE.sub(inner, rules[name])

@@ -1,4 +1,4 @@
-"""`tools/call`: the tool calls of a reply, against the tools' schemas and the calls that are wanted.
+"""`tools/call`: the tool calls of a reply, against the tools' schemas and the expected calls.
 
 The reference is
 
@@ -285,11 +285,11 @@ def _read_wanted(number: int, one: JSON, tools: Mapping[str, _Tool] | None) -> W
     tool: _Tool | None = None
     if tools is not None:
         if name not in tools:
-            raise TaskError(f"{where}: {name!r} is none of the tools")
+            raise TaskError(f"{where}: {name!r} is not one of the tools")
         tool = tools[name]
     known = accepted.keys() | set(free) | (tool.arguments if tool else set())
     if unknown := set(optional) - known:
-        raise TaskError(f"{where}: optional {sorted(unknown)} are no arguments of it")
+        raise TaskError(f"{where}: optional {sorted(unknown)} are not arguments of this function")
     may_miss = frozenset(optional)
     if tool:
         may_miss |= _read_by_schema(accepted, tool)

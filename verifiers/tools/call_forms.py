@@ -9,9 +9,9 @@
    - `<function=name><parameter=key>value</parameter></function>` (Qwen3-Coder), which also stands without a tag
      around it, or `<function=name>{...}</function>` (Llama 3);
    - `name<arg_key>key</arg_key><arg_value>value</arg_value>` (GLM).
-3. **Fences**, where there is none of these: each block tagged `json`, `tool_call`, `tool_calls` or not at all that
+3. **Fences**, if there is none of these: each block tagged `json`, `tool_call`, `tool_calls` or not at all that
    begins as JSON.
-4. **Prose, then JSON**, where there are no such blocks: one call, or one list of calls, at the end of the text.
+4. **Prose, then JSON**, if there are no such blocks: one call, or one list of calls, at the end of the text.
    Several objects are no list.
 
 Where the last answer tag holds calls, those outside of it do not count; those in earlier ones never do. Calls that

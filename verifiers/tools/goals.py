@@ -41,7 +41,7 @@ class Goal:
     columns: frozenset[str]
     """Columns whose updates the goal may pay for."""
     apart: Mapping[str, Condition]
-    """`where`, column by column."""
+    """The condition `where`, one column at a time."""
     then: Condition
     least: int
     most: int | None
@@ -94,14 +94,14 @@ def read_goal(
     if not isinstance(kind, str) or kind not in KINDS:
         raise TaskError(f"{what}: kind must be one of {', '.join(KINDS)}, got {kind!r}")
     if not isinstance(table, str) or table not in initial.rows:
-        raise TaskError(f"{what}: {table!r} is no table of the initial state")
+        raise TaskError(f"{what}: {table!r} is not a table of the initial state")
     name = goal.get("name", what)
     if not isinstance(name, str):
         raise TaskError(f"{what}: name must be text")
     raw = goal.get("where", {})
     where = compile_where(raw, sameness, what)
     if kind in ("present", "absent", "equal") and not raw:
-        raise TaskError(f"{what}: {kind} needs a where")
+        raise TaskError(f"{what}: {kind} needs a 'where'")
     columns = frozenset(raw)
     then = where
     least, most = 0, None

@@ -63,7 +63,7 @@ class Reply:
         return _WORD.search(_NO_WORD.sub(" ", outside_of_data(self.text))) is None
 
     def called_in_words(self, names: Collection[str] | None) -> list[str]:
-        """Return those of `names` that the text calls as a program does: `name(`, also behind the name of a module.
+        """Return the `names` that the text calls as in a program: `name(`, also after the name of a module.
 
         Where no names are known: all that are called with an argument by name, `name(key=`.
         """

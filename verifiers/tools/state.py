@@ -181,7 +181,7 @@ def _named_keys(keys: JSON, initial: Tables) -> dict[str, list[str]]:
         raise TaskError("keys must be an object of lists of columns")
     for table, columns in keys.items():
         if table not in initial.rows:
-            raise TaskError(f"keys: {table!r} is no table of the initial state")
+            raise TaskError(f"keys: {table!r} is not a table of the initial state")
         if not isinstance(columns, list | tuple) or not columns:
             raise TaskError(f"keys: {table!r} needs a list of columns")
     return keys

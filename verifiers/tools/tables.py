@@ -42,7 +42,7 @@ class BadState(ValueError):
 
 @dataclass(frozen=True)
 class Tables:
-    """Rows of each table; `keys` are primary keys where the source declares them."""
+    """Rows of each table; `keys` are the primary keys, if the source declares them."""
 
     rows: Mapping[str, Sequence[Row]]
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

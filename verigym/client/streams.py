@@ -38,7 +38,7 @@ class VerdictStream:
         self._rest = b""
 
     def here(self) -> Iterator[Numbered]:
-        """Yield the verdicts that were given without the service."""
+        """Yield the verdicts that needed no request to the service."""
         for i, verdict in enumerate(self._batch.verdicts):
             if verdict is not None:
                 yield Numbered(index=i, verdict=verdict)

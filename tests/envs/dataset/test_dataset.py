@@ -341,7 +341,7 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path, change, message):
         ('{"q": "x"}', "line 1: no column 'a'"),
         ("\n", "its source has no rows"),
         ('{"q": "x", "a": NaN}', "rows.jsonl line 1: holds nan"),
-        ('{"q": "\\ud800", "a": 1}', "rows.jsonl line 1: holds text that is no Unicode"),
+        ('{"q": "\\ud800", "a": 1}', "rows.jsonl line 1: contains text that is not valid Unicode"),
         ('{"q": "x", "a": ' + "9" * 5000 + "}", "line 1: not JSON"),
     ],
 )

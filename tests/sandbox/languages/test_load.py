@@ -93,7 +93,7 @@ WRONG = [
     ('run = ["cat", "main.txt"]', 'run = "cat main.txt"', "run"),
     ('run = ["cat", "main.txt"]', "run = []", "run must not be empty"),
     ('aliases = ["cp"]', "aliases = [1]", "aliases[0]"),
-    ('aliases = ["cp"]', 'aliases = ["C P"]', "'C P' is no name for a language"),
+    ('aliases = ["cp"]', 'aliases = ["C P"]', "'C P' is not a valid language name"),
     ('aliases = ["cp"]', 'aliases = ["python"]', "'python' names both"),
     ('aliases = ["cp"]', 'aliases = ["js"]', "'js' names both"),
 ]  # fmt: skip
@@ -110,13 +110,13 @@ def test_a_wrong_file_is_refused_with_its_reason(tmp_path, old, new, message):
 
 def test_a_file_with_a_wrong_name_or_bytes_is_refused(tmp_path):
     (tmp_path / "Copy It.toml").write_text(GOOD)
-    with pytest.raises(ConfigError, match="'Copy It' is no name for a language"):
+    with pytest.raises(ConfigError, match="'Copy It' is not a valid language name"):
         load_languages(tmp_path)
     (tmp_path / "Copy It.toml").unlink()
     (tmp_path / "copy.toml").write_bytes(b'title = "\xff"')
     with pytest.raises(ConfigError, match=r"copy\.toml"):
         load_languages(tmp_path)
-    with pytest.raises(ConfigError, match="no folder of language files"):
+    with pytest.raises(ConfigError, match="not a folder of language files"):
         load_languages(tmp_path / "missing")
 
 

@@ -96,7 +96,7 @@ def test_the_command_line_judges_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        ({**ROW, "want": "zero"}, "want is one of unpaid, scored, unpaid_scored, got 'zero'"),
+        ({**ROW, "want": "zero"}, "want must be one of unpaid, scored, unpaid_scored, got 'zero'"),
         ({**ROW, "task": 3}, "a task is an object"),
         ({k: v for k, v in ROW.items() if k != "verifier"}, "no 'verifier'"),
         ([ROW], "a hack is an object"),

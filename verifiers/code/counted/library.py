@@ -282,7 +282,7 @@ def load_slice(meter: Any, thing: Any, low: Any, high: Any, step: Any) -> Any:
 
 
 def make_set(meter: Any, items: Any) -> set[Any]:
-    """A set of items that were counted already."""
+    """Return a set of items whose cost has been counted already."""
     made: set[Any] = set()
     for item in items:
         weigh(meter, item)

@@ -171,7 +171,7 @@ class Machine:
         return signal.value if isinstance(signal, _Signal) else None
 
     def items(self, value: Any) -> Iterator[Any]:
-        """An iterator over a value. Raises TypeError if it has no items."""
+        """Return an iterator over a value. Raises TypeError if it cannot be iterated."""
         if type(value) not in _ITERABLE:
             raise TypeError(f"{type(value).__name__} has no items")
         return iter(value)

@@ -1,8 +1,7 @@
 """Grows a suite of tests until no wrong program that we know or can make passes it.
 
 Killers are the known wrong programs and small changes (mutate.py) of right and of wrong ones. In rounds,
-inputs are drawn: boundary values, random ones of several sizes, changed ones of the suite. An input
-becomes a candidate where it is valid and all right programs give the same answer to it, twice, in
+inputs are drawn: boundary values, random ones of several sizes, changed ones of the suite. An input becomes a candidate if it is valid and all right programs give the same answer to it, twice, in
 different order. Of the candidates those are kept, greedily, that catch killers not caught `COPIES`
 times so far. What no input of several rounds tells from the right programs is presumed equivalent to
 them: deciding it is not possible in general, so the number is bounded by a budget and reported.

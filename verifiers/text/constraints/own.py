@@ -1,4 +1,4 @@
-"""Kinds of our own: words, sentences, lines, marks and formats that the public ones do not ask for.
+"""Kinds of constraints that the public set lacks: words, sentences, lines, marks and formats.
 
 A word is a run of letters, digits and underscores; a line counts if it is not blank.
 """

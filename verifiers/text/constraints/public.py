@@ -168,7 +168,7 @@ def is_json(text: str, args: Args) -> bool:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")
 
 
 def two_responses(text: str, args: Args) -> bool:
