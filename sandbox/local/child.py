@@ -5,6 +5,7 @@ Programs in Python run right here, in an interpreter that is already warm; all e
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import array
 import atexit
 import builtins
@@ -203,9 +204,10 @@ def _write_files(files: list[tuple[str, bytes, int]]) -> None:
 
 def _restore_signals(warm: bool) -> None:
     """All signals as a fresh process has them, or a fresh Python."""
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    # Without the enums of `signal`, which touch, and so copy, a dozen pages more.
+    _signal.pthread_sigmask(signal.SIG_SETMASK, ())
     if warm:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        _signal.signal(signal.SIGINT, signal.default_int_handler)
     else:
         for number in (signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
