@@ -39,6 +39,13 @@ for _pair in _PAIRS:
     _OPPOSITES.setdefault(_other, set()).add(_one)
 del _pair, _one, _other
 _FORMULA = re.compile(r"\$[^$]*\$|\[\[[^a-z]*?\]\]")
+_ASKS_ABLE = re.compile(
+    r"\bis (?:it|this|that) (?:always |ever )?possible\b|\bcan (?:it|this|that|you|we|one)\b",
+    re.IGNORECASE,
+)
+_ABLE = re.compile(
+    r"(?:it|this|that)(?: is|'s)? (?P<not>not |im)?possible|(?:it|this|that|we|you|one) can(?P<not2>not|'t| not)? (?:be done|do it|do this|do so)"
+)
 _UN = re.compile(r"(?:non-?|un|in|im|ir|il|dis)(?=[a-z]{4})")
 
 
@@ -76,6 +83,9 @@ def contradicts(verdict: str, answer: str, question: str) -> bool:
 def states(answer: str, question: str) -> str | None:
     """The yes or no that an answer without either word says by a statement alone; None for any other."""
     shown = _plain(answer).strip(" .!")
+    able = _ABLE.fullmatch(shown)
+    if able is not None and _ASKS_ABLE.search(question):
+        return "no" if able["not"] or able["not2"] else "yes"
     if re.fullmatch(r"(?:not )?[a-z-]{3,20}", shown) and shown not in _EMPTY:
         shown = f"it is {shown}"  # "composite", "not prime"
     if len(shown) > 200 or not _VERB.search(shown):

@@ -20,16 +20,17 @@ from verigym.reply import last_answer, spoken
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.math.chains import end_of_chain
+from verigym.verifiers.math.chains import end_of_chain, ends_of_chains
+from verigym.verifiers.math.classified import classified
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.closed_sets import word_in_last_sentence
 from verigym.verifiers.math.compare import FAULTS, RESTATED, WRONG_FORM, compact, equivalent
-from verigym.verifiers.math.conclusions import conclusions
+from verigym.verifiers.math.conclusions import conclusions, last_sentence
 from verigym.verifiers.math.context import Context, context_of
 from verigym.verifiers.math.corruption import mended
 from verigym.verifiers.math.extract import Found, extract
 from verigym.verifiers.math.forms import FORMS, Form
-from verigym.verifiers.math.instructions import asks_factors, disobeys
+from verigym.verifiers.math.instructions import asks_factors, asks_lowest, disobeys
 from verigym.verifiers.math.languages import reads_decimal_comma, to_english, with_points
 from verigym.verifiers.math.several_parts import (
     Parts,
@@ -140,6 +141,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
         form = form_of(task) or self.settings.form
         if form == "any" and asks_factors(question):
             form = "factored"
+        elif form == "any" and asks_lowest(question):
+            form = "reduced"
         if not isinstance(submission, str):
             return unusable("not_text", f"a submission is text, got {type(submission).__name__}")
         if len(submission) > MAX_REPLY_CHARS:
@@ -178,6 +181,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
         rung = self._rung(golds, found.answer, ctx) or self._concluded(golds, found, ctx)
         if not rung and any(_is_copied(gold, found.answer, submission) for gold in written):
             rung = "text"
+        if not rung and len(written) == 1 and self._is_classified(written[0], found, ctx):
+            rung = "kind"
         if not rung and any(
             word_in_last_sentence(gold, submission, found.answer) for gold in written
         ):
@@ -244,6 +249,17 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 return rung
         return ""
 
+    def _is_classified(self, gold: str, found: Found, ctx: Context) -> bool:
+        """Return True if a reply gives the points of the reference and says the same of each."""
+        wanted = classified(gold) if "(" in gold and gold[-1:].isalpha() else None
+        said = classified(last_sentence(found.line or found.answer)) if wanted else None
+        if not wanted or not said or len(wanted) != len(said):
+            return False
+        return all(
+            any(kind == other and self._rung((clean(point),), one, ctx) for one, other in said)
+            for point, kind in wanted
+        )
+
     def _rung(self, golds: tuple[str, ...], answer: str, ctx: Context) -> str:
         fault = ""
         divided = _DIVIDED.fullmatch(answer)
@@ -257,9 +273,12 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 return rung
             fault = fault or rung
         end = end_of_chain(answer)
-        if end is None or not all(_is_equal(member, end[1][-1]) for member in end[1]):
+        if end is not None and all(_is_equal(member, end[1][-1]) for member in end[1]):
+            return self._rung(golds, end[0], ctx) or fault
+        ends = ends_of_chains(answer) if end is None and not fault else None
+        if ends is None or not all(_is_equal(one, same[-1]) for same in ends[1] for one in same):
             return fault
-        return self._rung(golds, end[0], ctx) or fault
+        return self._rung(golds, ends[0], ctx)
 
 
 def _is_equal(one: str, other: str) -> bool:

@@ -16,6 +16,13 @@ _OTHERS = re.compile(
 )
 
 
+_OPERATOR = re.compile(
+    r"(?:\\frac ?\{ ?(?:d|\\partial) ?\} ?\{ ?(?:d|\\partial) ?[a-z] ?\}|\(?(?:d|\\partial) ?/ ?(?:d|\\partial) ?[a-z]\)?|\\(?:int|iint|sum|lim|prod)(?![a-z]))"
+)
+_APPROXIMATED = re.compile(r"\s*(?:≈|\\approx)\s*(?P<near>-?\d+(?:\.\d+)?%?)\s*$")
+_BETWEEN = re.compile(r"\s*(?:,\s*(?:and\s+)?|\band\b)\s*(?=[^,;]*=)")
+
+
 def end_of_chain(answer: str) -> tuple[str, list[str]] | None:
     """Return `name = value` or the value that a chain ends in, and its members without letters, which must
     all be equal if it ends in one; None if the answer is no chain.
@@ -24,6 +31,11 @@ def end_of_chain(answer: str) -> tuple[str, list[str]] | None:
     answer for x. A number on the way that is not the last one makes it no chain: "7 = 8" is a contradiction.
     """
     text = answer.strip().strip("$").rstrip(" .$")
+    approximated = _APPROXIMATED.search(text)
+    if approximated is not None and "=" in text[: approximated.start()]:
+        exact, _, near = text[: approximated.start()], "", approximated["near"]
+        found = end_of_chain(exact)
+        return None if found is None else (f"{found[0]} \\approx {near}", found[1])
     plain = _TEXT.sub("", text)
     if not 1 <= text.count("=") <= 8 or _WORDS.search(plain) or _OTHERS.search(plain):
         return None
@@ -31,14 +43,35 @@ def end_of_chain(answer: str) -> tuple[str, list[str]] | None:
     first, last = members[0], members[-1]
     if not all(members) or any(member.count("{") != member.count("}") for member in members):
         return None
-    if any(_NUMBER.fullmatch(member) and member != last for member in members[:-1]):
-        return None
+    numbers = [member for member in members[:-1] if _NUMBER.fullmatch(member) and member != last]
+    if numbers and (numbers != members[:1] or _NUMBER.fullmatch(last)):
+        return None  # but 360 = 2^3 * 3^2 * 5
     plain_numbers = [member for member in members if not _letters(member)]
     same = plain_numbers if not _letters(last) else []
-    if _letters(first) <= _letters(last):
+    if _letters(first) <= _letters(last) or _OPERATOR.match(first):
         return last, same
     return (f"{first} = {last}", same) if len(members) > 2 else None
 
 
 def _letters(text: str) -> set[str]:
     return set(re.findall(r"[A-Za-z]", _COMMAND.sub(" ", _TEXT.sub(" ", text))))
+
+
+def ends_of_chains(answer: str) -> tuple[str, list[list[str]]] | None:
+    """A list of `name = value` from chains, "sin A = BC/AB = 12/13 and cos A = AC/AB = 5/13", with the members of each
+    that must be equal; None if the answer is no such list."""
+    text = answer.replace("$", " ").strip(" .")
+    if "=" not in text or len(text) > 300:
+        return None
+    parts = _BETWEEN.split(text)
+    if not 2 <= len(parts) <= 4 or not any(part.count("=") > 1 for part in parts):
+        return None
+    ends, same = [], []
+    for part in parts:
+        found = end_of_chain(part) if part.count("=") > 1 else (part, [])
+        if found is None:
+            return None
+        name = part.partition("=")[0].strip()
+        ends.append(found[0] if "=" in found[0] else f"{name} = {found[0]}")
+        same.append(found[1])
+    return ", ".join(ends), same

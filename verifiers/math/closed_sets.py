@@ -53,7 +53,10 @@ def word_in_last_sentence(gold: str, reply: str, committed: str) -> bool:
         return False
     last = _named_end(sentences[-1])
     if any(
-        word in other for other in _NAME_OF if other is not known for word in _WORD.findall(last)
+        word in other
+        for other in _NAME_OF
+        if other is not known and not (known is _NAME_OF[0] and other is _NAME_OF[1])
+        for word in _WORD.findall(last)
     ):
         return False
     if not _members(_named_end(committed), known) <= {known[name]}:

@@ -13,11 +13,12 @@ from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.clock import as_duration, time_of
 from verigym.verifiers.math.conditions import allows
 from verigym.verifiers.math.context import Context
-from verigym.verifiers.math.conventions import same_group, with_plain_logs
+from verigym.verifiers.math.conventions import same_angle, same_group, with_plain_logs
 from verigym.verifiers.math.dates import date_of, is_stamp, names_month, part_asked
 from verigym.verifiers.math.directions import changed_by, opposed, unsigned
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.forms import has_form
+from verigym.verifiers.math.instructions import criterion_of
 from verigym.verifiers.math.lists import same_reading
 from verigym.verifiers.math.numerals import digits_in, in_base, target_base
 from verigym.verifiers.math.phrasings import in_formulas, with_repeats
@@ -29,7 +30,7 @@ from verigym.verifiers.math.restating import (
     restates,
     with_imaginary_unit,
 )
-from verigym.verifiers.math.rivals import of_asked
+from verigym.verifiers.math.rivals import intercept_of, of_asked
 from verigym.verifiers.math.scales import in_asked_scale, with_letters
 from verigym.verifiers.math.spelled import number_of, ordinal_of
 from verigym.verifiers.math.spoken_formulas import asks_chance, in_symbols
@@ -45,9 +46,16 @@ RESTATED = "restated"
 FAULTS = (WRONG_FORM, RESTATED)
 _PLAIN = re.compile(r"-?[\d.,]+|\\frac ?\{-?\d+\} ?\{\d+\}")
 _GROUPED = re.compile(r"\d{1,3}(?:\.\d{3}){2,}|\d{1,2}(?:,\d{2})+,\d{3}")
-_COMMA = re.compile(r"(?:€ ?|£ ?|\\dollar ?)\d+,\d{1,2}|\d+,\d{1,2} ?(?:[A-Za-z€£%].*|\^.*)")
+_COMMA = re.compile(
+    r"(?:€ ?|£ ?|\\dollar ?)\d+,\d{1,2}|\d+,\d{1,2} ?(?:[A-Za-z€£%].*|[\^*].*)"
+    r"|-?0,\d{1,12}"
+)
+_ONE_VALUE = re.compile(
+    r"-?(?:\\dollar ?|€ ?|£ ?)?(?:\d+\.\d|\d+ ?/ ?\d+$|\\frac ?\{\d+\} ?\{\d+\}$)"
+)
 _DECLARED = re.compile(
     r"(?:\s*[,;]\s*|\s+)\(?(?:where |with |for )?(?:(?:any |arbitrary )?[A-Za-z](?:_\{?\w\}?)?\s*(?:,|and)\s*)+[A-Za-z](?:_\{?\w\}?)?\s*(?:\\in\s*\\(?:RR|CC)|(?:are |is |being )?(?:an? |any |arbitrary |real |complex )*constants?)\)?$"
+    r"|\s*[,;]\s*(?:where |with |for )?[CcKkABD](?:_\{?\w\}?)?\s*\\in\s*\\(?:RR|CC)$"
 )
 _ASKS_LARGER = re.compile(
     r"\bwhich\b[^?]*?\b(larger|greater|bigger|largest|greatest|biggest|smaller|less|lesser|smallest|least)\b",
@@ -98,10 +106,26 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         gold, ctx = gold.removeprefix("\\approx").strip(), replace(ctx, rounded=True)
     if ctx.sorted and re.search(r"[<>]|\bthen\b", answer) and not re.search(r"[<>]", gold):
         answer = re.sub(r"\s*(?:[<>]=?|,? then)\s*", ", ", answer)
+    if ctx.sorted and re.fullmatch(r"[^<>=]+(?:(?:<[^<>=]+)+|(?:>[^<>=]+)+)", gold):
+        # The order counts, however the members are set apart.
+        gold, answer = (
+            re.sub(r"\s*[<>]\s*", ", ", text) if text.count("<") != text.count(">") else text
+            for text in (gold, _rising(gold, answer))
+        )
     if ctx.rounded:
         answer = answer.removeprefix("\\approx").strip()
     if not ctx.options and not (len(gold) == 1 and gold.isalpha()):
         answer = _ANSWER.sub("", answer)
+    if (
+        "angle" in gold
+        and "angle" in answer.lower()
+        and (same := same_angle(gold, answer)) is not None
+    ):
+        return "angle" if same else ""
+    if gold.isalpha() and gold.isupper() and "ide" in answer:
+        answer = criterion_of(answer) or answer
+    if gold[:1] == "(" and "intercept" in ctx.question:
+        gold = intercept_of(gold, ctx.question)
     chosen = _choice(gold, answer, ctx)
     if chosen is not None:
         return "choice" if chosen else ""
@@ -138,6 +162,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         if compact(gold) == compact(answer):
             return "text"
     if "=" in answer and "=" not in gold:
+        answer = _of_form(answer, ctx.question)
         answer = value_of_target(answer, ctx.question) or answer
     if ctx.question:
         if in_asked_scale(gold, ctx.question) == gold:
@@ -204,11 +229,7 @@ def _with_groups(answer: str, gold: str) -> str:
         return answer
     if _GROUPED.fullmatch(answer) and re.fullmatch(r"\d{5,}", gold):
         return re.sub("[.,]", "", answer)
-    if (
-        _COMMA.fullmatch(answer)
-        and re.match(r"-?(?:\\dollar ?|€ ?|£ ?)?\d+\.\d", gold)
-        and "," not in gold
-    ):
+    if _COMMA.fullmatch(answer) and _ONE_VALUE.match(gold) and "," not in gold:
         return answer.replace(",", ".")
     return answer
 
@@ -233,27 +254,58 @@ def _as_asked(gold: str, answer: str, ctx: Context) -> str | None:
     point = sole_point(read) if gold[:1] == "(" else None
     if point == "":
         return None
-    return spelled_out(
-        point or _compared(read, ctx.question) or _continued(read, ctx.question), ctx.question
-    )
+    compared = _compared(read, ctx.question)
+    if compared == "":
+        return None
+    return spelled_out(point or compared or _continued(read, ctx.question), ctx.question)
+
+
+_LARGE = frozenset(("larger", "greater", "bigger", "largest", "greatest", "biggest"))
+_IS_LARGER = re.compile(
+    r"(?P<one>[^<>]{1,80}?) is (?:the )?(?P<how>larger|greater|bigger|largest|greatest|biggest|smaller|less|lesser|smallest|least)"
+    r"(?: (?:one|number|value|fraction|quantity|of the two))*(?: than (?P<other>.{1,80}))?",
+)
 
 
 def _compared(answer: str, question: str) -> str | None:
-    """The larger of "3^20 > 2^30" where a question asks which is larger, or the smaller; else None."""
-    asked = _ASKS_LARGER.search(question) if re.search("[<>]", answer) else None
+    """The larger of "3^20 > 2^30" or "3^20 is larger" where a question asks which is larger, or the smaller; empty if
+    only the other one is named, None if nothing is compared."""
+    said = _IS_LARGER.fullmatch(answer) if " is " in answer else None
+    asked = _ASKS_LARGER.search(question) if said or re.search("[<>]", answer) else None
+    if said is not None:
+        if asked is None or re.search(r"\bnot\b", answer):
+            return None
+        same = (said["how"] in _LARGE) == (asked[1].lower() in _LARGE)
+        return (said["one"] if same else said["other"] or "").strip()
     parts = re.split("[<>]", answer)
     if asked is None or len(set(re.findall("[<>]=?", answer))) != 1 or re.search("[<>]=", answer):
         return None
     rising = "<" in answer
-    wants_large = asked[1].lower() in (
-        "larger",
-        "greater",
-        "bigger",
-        "largest",
-        "greatest",
-        "biggest",
-    )
+    wants_large = asked[1].lower() in _LARGE
     return (parts[-1] if rising == wants_large else parts[0]).partition("=")[0].strip()
+
+
+def _rising(gold: str, answer: str) -> str:
+    """A chain of "<" the other way round where the reference is one of ">", and so too for ">"."""
+    sign, other = ("<", ">") if "<" in gold else (">", "<")
+    if other not in answer or sign in answer:
+        return answer
+    return sign.join(reversed(answer.split(other)))
+
+
+_FORM = re.compile(r"\bform (?:of )?(?:\$|\\\()?([^$,.?\\]{3,20})")
+
+
+def _of_form(answer: str, question: str) -> str:
+    """The right side of "a + bi = 2 + i" where a question asks for the form a + bi."""
+    shape = _FORM.search(question)
+    left, _, right = answer.partition("=")
+    if shape is None or not right or not left.strip() or "=" in right:
+        return answer
+    wanted = re.sub(r"\s", "", shape[1])
+    return (
+        right.strip() if re.sub(r"\s", "", left) in (wanted, wanted.split("where")[0]) else answer
+    )
 
 
 def _continued(answer: str, question: str) -> str:
@@ -439,6 +491,12 @@ def _digits(gold: str, answer: str, ctx: Context) -> bool | None:
         if based is None or based.value[1] == 10 or not re.fullmatch(r"-?\d{1,300}", plain):
             return None
         return exact(based) == int(plain)
+    known, _, said = answer.partition("=")
+    if re.search(rf"(?<!\d){re.escape(known.strip() or '=')}(?!\d)", ctx.question):
+        answer = said.strip() or answer  # 13 = 1101
+    based = in_base(answer)
+    if based is not None and based.value[1] != base:
+        return False  # it is said to be in another base
     wanted, found = digits_in(gold, base), digits_in(answer, base)
     return None if wanted is None or found is None else wanted == found
 

@@ -16,14 +16,15 @@ from verigym.verifiers.math.trees import names
 
 _MOST_CHARS = 1200
 _FORMULA = re.compile(
-    r"\$\$.+?\$\$|\$(?!\d+(?:\.\d\d)?(?:[\s,.;]|$)(?![^$]*[=^\\][^$]*\$))[^$\n]+?\$|\\\(.+?\\\)|\\\[.+?\\\]|\\begin\{(\w+\*?)\}.*?\\end\{\1\}|\([^()\n]*\)|\[[^\[\]\n]*\]|\{[^{}\n]*\}",
+    r"\$\$.+?\$\$|\$(?!\d+(?:\.\d\d)?(?:[\s,.;]|$)(?![^$]*[=^\\<>][^$]*\$))[^$\n]+?\$|\\\(.+?\\\)|\\\[.+?\\\]|\\begin\{(\w+\*?)\}.*?\\end\{\1\}|\([^()\n]*\)|\[[^\[\]\n]*\]|\{[^{}\n]*\}",
     re.DOTALL,
 )
 _BREAK = re.compile(r"(?<![ .](?:i\.e|e\.g))(?<=[a-z\d¤%°!²³π])[.!]\s+(?=[A-Z¤\d\\∫√∠π(])|\n+")
 _CUT = re.compile(
     r"(?:(?:^|[,;:.]|\s[-–—])\s*(?:and |but )?|\s(?:and )?)(?:so|therefore|thus|hence|consequently|accordingly|as a result|which (?:means|gives|simplifies to|equals|leads to|yields|implies|makes|leaves)"
     r"|i\.e\.|that is|that means|meaning|giving(?: us)?|we (?:get|have|obtain|find|conclude|see)|it follows|this (?:gives|means|implies|yields|leaves|shows|simplifies to))(?: that)?(?:,|:)?\s+"
-    r"|\s*(?:[→⇒⟹⟺]|=+>|-+>)\s*"
+    r"|^(?:then|now|finally|altogether|overall|and)\b,?\s+|\s*(?:[→⇒⟹⟺]|=+>|-+>)\s*",
+    re.IGNORECASE,
 )
 _LEAD = re.compile(
     r"(?:(?:since|because|as|using|by|from|with|altogether|in total|in all|finally|overall|thus|adding|subtracting|dividing|multiplying|solving|factoring|expanding|simplifying|combining|substituting|taking|applying|computing|evaluating|integrating|differentiating|counting|after|then|now|in the end|in conclusion|to summarize|consequently|quotient rule|product rule|chain rule|power rule)\b[^,:]*[,:]\s+){1,2}",
@@ -38,6 +39,12 @@ _REASON = re.compile(
 )
 _ONE_NUMBER = re.compile(r"[-$€£]*\d[\d.,:/]*%?(?: [^=+*/×·÷<>^\\]*)?")
 _EXPLAINS = re.compile(r"(?<=¤)[:;] (?:the|this|as|it|we|because|since|both|all|each) .*$")
+_DAY = re.compile(
+    r"\b(?:on|is|be|was) ((?:[A-Z][a-z]+day,? )?(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?|(?:the )?\d{1,2}(?:st|nd|rd|th)? (?:of )?[A-Z][a-z]{2,8})(?:,? \d{4})?)$"
+)
+_SOLVED = re.compile(
+    r"(?![a-zA-Z]\s*=)[^=<>]{2,60}=[^=<>]{1,40},? (?:and|or equivalently)(?: so| then| hence)? (?P<end>\$?[a-zA-Z]\s*=\s*[^=<>]{1,40})"
+)
 _SINCE = re.compile(r"(?:Since|Because|As) ¤+(?: and ¤+)*,? (?=[a-z])")
 _DOUBTS = re.compile(
     r"\b(?:might|may|maybe|perhaps|possibly|probably|likely|unlikely|whether|unless|guess\w*|suppose\w*|supposing|assum\w+|if|or else|otherwise|could|would|should|"
@@ -56,7 +63,7 @@ _TO = (
     "(?: (?:out|up|down))?(?: (?:to|by|as|at|out to))"
 )
 _CLAIM = re.compile(
-    rf"\b(?:{_BE}|{_TO}|(?P<other>[a-z]+))(?: (?:exactly|only|just|then|therefore|thus|hence|equal to|up to|a total of|simply|precisely|now|also|out to|to be|at|therefore exactly))*\s+(?=[¤\d\\√π∞(+−-]|[a-zA-Z]\b(?!')|\$\d|€|£)"
+    rf"\b(?:{_BE}|{_TO}|(?P<other>[a-z]+))(?: (?:exactly|only|just|then|therefore|thus|hence|equal to|up to|a total of|simply|precisely|now|also|out to|to be|at|therefore exactly))*\s+(?=[¤\d\\√π∞∠(+−-]|[a-zA-Z]\b(?!')|\$\d|€|£)"
 )
 _RELATIVE = re.compile(
     r",? (?:that|which|who|whose) (?:(?:is|are|was|were|do|does|did|can|have|has) )?[a-z' -]{2,60}$"
@@ -74,7 +81,7 @@ _EMPTY = frozenset(
 def conclusions(line: str, question: str) -> list[str]:
     """The clause that the last sentence of `line` concludes with, and the value that this clause states; none if it is
     in doubt, or is the line itself."""
-    text = _last_sentence(line[-_MOST_CHARS:].replace("**", "").replace("`", "").strip())
+    text = last_sentence(line[-_MOST_CHARS:].replace("**", "").replace("`", "")).rstrip(" .")
     masked = _masked(text)
     asked = words_of(question)
     cuts = [match for match in _CUT.finditer(masked) if match.end() < len(masked.rstrip())]
@@ -101,18 +108,25 @@ def conclusions(line: str, question: str) -> list[str]:
             text, masked = text[: tail.start()], masked[: tail.start()]
     text = text.strip(" .,;:*")
     found = [] if text == line.strip(" .,;:*") else [text]
+    day = _DAY.search(text)
+    if day is not None and not _DENIES.search(masked):
+        return [*found, day[1]]
     said = stated(text, question) if found else None
     if said == "":
         return []
     if said:
         found.append(said)
+    solved = _SOLVED.fullmatch(text)
+    if solved is not None:
+        found.append(solved["end"])
     value = _claimed(text, masked, asked).strip(" .,;:*")
     if value and not _ONE_NUMBER.fullmatch(value):
         found.append(value)
     return list(dict.fromkeys(found))
 
 
-def _last_sentence(text: str) -> str:
+def last_sentence(text: str) -> str:
+    """The last sentence of a text; all of it if it has one."""
     text = text.strip()
     masked = _masked(text)
     for match in reversed(list(_BREAK.finditer(masked))):

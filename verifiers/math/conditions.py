@@ -12,9 +12,11 @@ import re
 from collections.abc import Callable
 
 from verigym.verifiers.math.context import Context
+from verigym.verifiers.math.measures import is_unfit
 from verigym.verifiers.math.reading import Reading
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.trees import names
+from verigym.verifiers.math.units import unit_of
 
 _OTHER = re.compile(
     r"\b(?:or|but|maybe|perhaps|possibly|otherwise|else|could|might|either|unless|also|alternatively|sometimes|cases?|not sure)\b"
@@ -55,6 +57,7 @@ _STRONG = {
     "positive": "positive", "negative": "negative", "nonnegative": "nonnegative", "nonpositive": "nonpositive",
     "nonzero": "nonzero", "even": "even", "odd": "odd", "prime": "prime", "primes": "prime", "ZZ": "integer", "NN": "natural",
 }  # fmt: skip
+_PLACES = re.compile(r"(?:[a-z] ?= ?[^=<>,;]{1,40}(?:,? and |, |$)){2,4}")
 _RELATION = re.compile(r"!=|<=|>=|[<>=]|\\equiv|\\in\b|\\notin|\\mid")
 
 
@@ -69,6 +72,12 @@ def allows(
     if not tail or tail == gold.tail.strip(" ,;()"):
         return True
     if _REMARK.match(tail):
+        if (
+            re.fullmatch("units?", tail)
+            and (unit := unit_of(tail))
+            and is_unfit(unit, ctx.question)
+        ):
+            return False
         return not _OTHER.search(tail) and not re.search(r"\d", tail)
     if _RULED_OUT.match(tail) or re.search(
         r"\b(?:rejected|extraneous|invalid|discarded|inadmissible)$", tail
@@ -112,7 +121,11 @@ def _conditions_agree(gold: Reading, answer: Reading, said: str, ctx: Context) -
     if assigns:
         if re.search(r"\band\b.*\d.*\b(?:at|when|for|if)\b", said):
             return False
-        if "," in said and not re.match(r"\(?[a-z](?:\s*,\s*[a-z])+", said):
+        if (
+            "," in said
+            and not re.match(r"\(?[a-z](?:\s*,\s*[a-z])+", said)
+            and not (_PLACES.fullmatch(said) and _EXTREMUM.search(ctx.question))
+        ):
             return False
         return shown in _compact(ctx.question) or bool(_EXTREMUM.search(ctx.question))
     letters = set().union(*(item.node.variables() for item in answer.items if item.node is not None))  # fmt: skip

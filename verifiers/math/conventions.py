@@ -27,6 +27,8 @@ def with_plain_logs(gold: str, answer: str) -> tuple[str, str] | None:
         return None
     if _IN_EXPONENT.search(gold) or _IN_EXPONENT.search(answer):
         return None
+    if gold[0] == "O" and answer.startswith("\\Theta"):
+        answer = "O" + answer.removeprefix("\\Theta").lstrip()  # a tight bound is a bound
     return _LOG.sub(r"\\log ", gold), _LOG.sub(r"\\log ", answer)
 
 
@@ -37,13 +39,34 @@ def same_group(gold: str, answer: str, question: str) -> bool | None:
     """
     if not gold.startswith(("\\ZZ", "Z", "C", "\\frac", "cyclic", "the cyclic", "a cyclic")):
         return None
-    wanted = _orders(gold, letters="group" in question.lower())
-    if wanted is None:
+    letters = "group" in question.lower()
+    wanted = [_orders(part, letters=letters) for part in _LISTED.split(gold)]
+    found = [_orders(part, letters=True) for part in _LISTED.split(_BRACED.sub(r"\1", answer))]
+    if None in wanted or None in found:
         return None
-    found = _orders(answer, letters=True)
-    if found is None:
-        return None
-    return sorted(wanted) == sorted(found)
+    if len(wanted) == 1:
+        return len(found) == 1 and sorted(wanted[0] or ()) == sorted(found[0] or ())
+    # In a list up to isomorphism the factors of each may be written in any way.
+    return sorted(map(_primary, wanted)) == sorted(map(_primary, found))
+
+
+_BRACED = re.compile(r"\\\{(.*)\\\}")
+_LISTED = re.compile(r"\s*(?:,\s*(?:and\s+)?|;|\band\b|\bor\b)\s*")
+
+
+def _primary(orders: list[int] | None) -> list[int]:
+    """The orders of the cyclic factors of prime powers, which tell a finite abelian group."""
+    found: list[int] = []
+    for order in orders or ():
+        prime = 2
+        while order > 1 and prime * prime <= order:
+            power = 1
+            while order % prime == 0:
+                order, power = order // prime, power * prime
+            found += [power] if power > 1 else []
+            prime += 1
+        found += [order] if order > 1 else []
+    return sorted(found)
 
 
 def _orders(text: str, *, letters: bool) -> list[int] | None:
@@ -54,3 +77,20 @@ def _orders(text: str, *, letters: bool) -> list[int] | None:
             return None
         found.append(int(next(filter(None, match.groups()))))
     return found
+
+
+_ANGLE = re.compile(
+    r"(?:the )?\\?angle ?\{? ?(?P<name>[A-Z]|[A-Z]{3}) ?\}?(?: is the (?:largest|smallest|greatest|least)(?: angle)?)?[ .]*",
+    re.IGNORECASE,
+)
+
+
+def same_angle(gold: str, answer: str) -> bool | None:
+    """Return True if two names are of one angle: Q and PQR, PQR and RQP; None if either is no angle's name alone."""
+    wanted, found = _ANGLE.fullmatch(gold), _ANGLE.fullmatch(answer)
+    if wanted is None or found is None or not (wanted["name"] + found["name"]).isupper():
+        return None
+    first, second = wanted["name"], found["name"]
+    if len(first) == len(second):
+        return first in (second, second[::-1])
+    return first[len(first) // 2] == second[len(second) // 2]

@@ -46,7 +46,11 @@ _ASKS_BY = re.compile(
     rf"|\b(?:what (?:is|was)|find|give|compute|calculate) the (?:[a-z]+ )?(?:change|increase|decrease|gain|loss|rise|fall|drop|reduction|growth)\b",
     re.IGNORECASE,
 )
-_ASKS_TO = re.compile(rf"\bto (?:what|which)\b[^.?]*\b(?:chang\w*|{_CHANGE})\b", re.IGNORECASE)
+_ASKS_TO = re.compile(
+    rf"\bto (?:what|which)\b[^.?]*\b(?:chang\w*|{_CHANGE})\b"
+    r"|\bwhat (?:is|was|will be) (?:the|its|his|her|their) (?:sale|new|final|discounted|reduced|current|resulting) (?:price|cost|value|salary|population|weight|temperature)\b",
+    re.IGNORECASE,
+)
 _STATED = re.compile(
     rf"(?:(?:[a-z']+ ){{0,6}}?)(?:{_CHANGE})(?: in(?: [a-z]+){{1,4}}?)?(?: by| of)? (?:about |exactly )?(?P<after>{_NUMBER}.*)"
     rf"|(?:(?:[a-z']+ ){{0,4}}?an? )?(?P<before>\d[\d.,/]*(?: ?%| [a-z]{{1,12}})?) (?:increase|decrease|rise|fall|drop|gain|loss|reduction|decline|profit|growth)",

@@ -27,7 +27,7 @@ from verigym.verifiers.math.languages import has_decimal_commas, to_english, wit
 from verigym.verifiers.math.marks import unmarked, value_of_line
 from verigym.verifiers.math.mentions import uncontracted
 from verigym.verifiers.math.parts import asked_part, sections
-from verigym.verifiers.math.phrasings import of_a_share
+from verigym.verifiers.math.phrasings import of_a_share, with_fractions
 from verigym.verifiers.math.rivals import of_asked
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.statements import differs, stated
@@ -119,6 +119,7 @@ class Found:
     """The last line of a reply without a commitment, from which `answer` is read."""
 
 
+_GENERAL = re.compile(r"\b(?:general|homogeneous|complementary|particular)\b", re.IGNORECASE)
 _ASKS_VERDICT = re.compile(
     r"(?:^|[.!?]\s|\n)\W*(?:is|are|was|were|does|do|did|can|could|will|has|have|must|should)\b[^.!?]{1,600}\?|\btrue or false\b|\byes or no\b|\bwhether\b",
     re.IGNORECASE,
@@ -144,6 +145,7 @@ def extract(reply: str, how: str = "auto", question: str = "", *, commas: bool =
     text = spoken(text).strip()
     if not text:
         return Found("", (), "the reply holds thoughts alone")
+    text = with_fractions(text)
     text = to_english(with_points(text, sure=True) if commas else text, question)
     if question and "," in text and has_decimal_commas(question):
         text = with_points(text)
@@ -182,6 +184,15 @@ def _committed(text: str, how: str, question: str) -> Found | None:
     if firm:
         return _settle(text, firm, question, boxes=True)
     said = phrases(text, 0) if how == "auto" else None
+    if said and question and not _GENERAL.search(question):
+        said = [
+            one
+            for one in said
+            if not (
+                _GENERAL.search(text[one.start : one.end - len(one.text)])
+                and "=" in text[one.end :]
+            )
+        ]
     return _settle(text, said, question, boxes=False) if said else None
 
 

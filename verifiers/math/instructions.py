@@ -19,7 +19,15 @@ _NUMBER = re.compile(
     r"(?:\\?\$|≈|\\approx|[a-zA-Z] ?=)? ?(?P<value>-?\d+(?:\.\d+)?)(?: ?[a-zA-Z°%\\{}/^²³]{0,12})?\.?"
 )
 _FACTORS = re.compile(
-    r"\bfactor(?:i[sz]e)? (?:completely|fully)\b|\bcompletely factor(?:ed)?\b|\bprime factori[sz]ation\b",
+    r"\bfactor(?:i[sz]e)? (?:completely|fully)\b|\bcompletely factor(?:ed)?\b|\bprime factori[sz]ation\b"
+    r"|(?:^|[.:?!]\s+|\bplease )factor(?:i[sz]e)?\b(?! of| tree)",
+    re.IGNORECASE,
+)
+_SCIENTIFIC = re.compile(r"\b(?:scientific notation|standard form)\b", re.IGNORECASE)
+_POWER_OF_TEN = re.compile(r"(\d+(?:\.\d+)?) ?(?:\\times|\\cdot|[×·*x]) ?10 ?(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻])")
+_LOWEST = re.compile(
+    r"\b(?:in|to) (?:its |the )?(?:lowest|simplest|most reduced) (?:terms|form)\b|\bas an? (?:simplified|reduced|fully reduced|irreducible) (?:common )?fraction\b"
+    r"|\b(?:reduce|simplify) (?:the|this) fraction\b|\bsimplified fraction\b",
     re.IGNORECASE,
 )
 _INEQUALITY = re.compile(r"[<>≤≥]|\\(?:leq?|geq?|lt|gt)(?![a-z])|\binequalit")
@@ -28,9 +36,30 @@ _TWO_NUMBERS = re.compile(r"\W*-?[\d./]+\W*(?:,|and|;)\W*-?[\d./]+\W*")
 _CRITERIA = frozenset({"SAS", "SSS", "ASA", "AAS", "SSA", "RHS", "HL", "AA"})
 
 
+_SPELLED_CRITERION = re.compile(
+    r"(?:the )?((?:(?:side|angle|hypotenuse|leg)[- –,]{1,3}){1,2}(?:side|angle|leg))(?: (?:\([A-Z]{2,3}\) ?)?(?:congruence|similarity)?(?: ?criterion| ?postulate| ?theorem| ?rule| ?test)?)?(?: ?\([A-Z]{2,3}\))?",
+    re.IGNORECASE,
+)
+
+
+def criterion_of(text: str) -> str:
+    """The initials of "side-angle-side"; empty for other text."""
+    match = _SPELLED_CRITERION.fullmatch(text.strip(" ."))
+    return (
+        ""
+        if match is None
+        else "".join(word[0] for word in re.findall("[a-z]+", match[1].lower())).upper()
+    )
+
+
 def asks_factors(question: str) -> bool:
     """Return True if a question asks for all factors, so that the answer's form counts."""
     return bool(_FACTORS.search(question))
+
+
+def asks_lowest(question: str) -> bool:
+    """Return True if a question asks for a fraction in lowest terms."""
+    return bool(_LOWEST.search(question))
 
 
 def disobeys(gold: str, answer: str, question: str) -> bool:
@@ -41,6 +70,8 @@ def disobeys(gold: str, answer: str, question: str) -> bool:
     the interval that solves an inequality; another criterion of congruence with the same letters.
     """
     plain, said = gold.strip(" $"), answer.strip(" $*")
+    if _SCIENTIFIC.search(question) and (power := _POWER_OF_TEN.search(said)) is not None:
+        return _POWER_OF_TEN.search(plain) is not None and not 1 <= float(power[1]) < 10
     places = _PLACES.search(question)
     if places:
         wanted = _DECIMAL.fullmatch(plain)
@@ -53,4 +84,5 @@ def disobeys(gold: str, answer: str, question: str) -> bool:
             return "%" not in said and float(given["value"]) != float(plain)
     if _INTERVAL.fullmatch(plain) and _INEQUALITY.search(question):
         return bool(_TWO_NUMBERS.fullmatch(said)) and not set(said) & set("()[]")
+    said = criterion_of(said) or said
     return plain in _CRITERIA and said in _CRITERIA and plain != said

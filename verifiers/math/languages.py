@@ -172,12 +172,19 @@ _CHINESE = _rules(
 )  # fmt: skip
 
 
+_OR_ABROAD = re.compile(
+    r"(?P<one>\b(?P<name>[a-z]) ?= ?[^=\s,;]{1,30}\$?),? (?:o|ou|oder|u|bzw\.|或) (?=\$?(?P=name) ?=)"
+)
+
+
 def to_english(text: str, question: str = "") -> str:
     """`text` with the phrases at its end that decide the answer in English; English stays as it is.
 
     A short text that shows no language of its own is in that of the `question`.
     """
     start = max(0, len(text) - _WINDOW)
+    if "=" in text:
+        text = _OR_ABROAD.sub(r"\g<one> or ", text)
     shown = text[start:]
     labelled, commas = with_english_labels(shown)
     found = labelled != shown

@@ -100,6 +100,24 @@ def identity(node: Node, side: int) -> list[list[Node]] | None:
     return [[num(int(i == j)) for j in range(side)] for i in range(side)]
 
 
+def multiple(node: Node) -> Node:
+    """1/5 (3, -4) as the tuple of its multiples; another tree as it is."""
+    if node.kind == "neg" and node.args[0].kind in ("mul", "tuple"):
+        inner = multiple(node.args[0])
+        if inner.kind == "tuple" and inner.value == "()" and len(inner.args) > 1:
+            return Node("tuple", tuple(Node("neg", (arg,)) for arg in inner.args), "()")
+        return node
+    if node.kind == "div" and node.args[0].kind == "tuple" and len(node.args[0].args) > 1:
+        vector, scale = node.args[0], Node("div", (num(1), node.args[1]))
+    elif node.kind == "mul" and len(node.args) == 2 and node.args[1].kind == "tuple":
+        scale, vector = node.args
+    else:
+        return node
+    if vector.value != "()" or len(vector.args) < 2 or scale.has("tuple", "matrix", "set", "rel"):
+        return node
+    return Node("tuple", tuple(Node("mul", (scale, arg)) for arg in vector.args), "()")
+
+
 def components(node: Node, side: int) -> tuple[Node, ...] | None:
     """The components of 2i - 3j + k, a sum of multiples of unit vectors; None if it is none."""
     if not node.has("var") or node.kind not in ("add", "mul", "neg", "div", "var"):

@@ -11,7 +11,7 @@ from verigym.verifiers.math.bags import distinct, same_bag
 from verigym.verifiers.math.canonical import canonical
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.labels import expanded, label_of, renamed, unlabelled
-from verigym.verifiers.math.matrices import components, identity, rows_of
+from verigym.verifiers.math.matrices import components, identity, multiple, rows_of
 from verigym.verifiers.math.numeric import Undefined, value_of
 from verigym.verifiers.math.quantities import PREFIX, agree
 from verigym.verifiers.math.relations import same_relation
@@ -79,6 +79,8 @@ def same_node(gold: Node, answer: Node, ctx: Context, constant: bool = False) ->
         return _same_rows(left, right, gold, answer, ctx)
     if gold.kind == "ratio" and answer.kind == "ratio":
         return _same_ratio(gold, answer, ctx)
+    if "tuple" in (gold.kind, answer.kind):
+        gold, answer = multiple(gold), multiple(answer)
     if "set" in (gold.kind, answer.kind) or "tuple" in (gold.kind, answer.kind):
         return _same_members(gold, answer, ctx, constant)
     if gold.kind in ("named", "union", "inter", "minus", "builder"):

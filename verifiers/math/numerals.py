@@ -55,10 +55,11 @@ def _base(name: str) -> int | None:
 def digits_in(text: str, base: int) -> str | None:
     """The digits of `text`, a number that is written in `base`, said or not; None if it is none."""
     shown = text.replace(" ", "")
-    if re.fullmatch(r"[0-9A-Za-z]{1,300}", shown):
+    node = in_base(text) if " " in text else None  # "1101 in binary" is no long number
+    if node is None and re.fullmatch(r"[0-9A-Za-z]{1,300}", shown):
         digits = shown.upper()
     else:
-        node = in_base(text)
+        node = node or in_base(text)
         if node is None or node.value[1] != base:
             return None
         digits = node.value[0]

@@ -71,7 +71,7 @@ def in_formulas(text: str, question: str) -> str:
         text = _LOG.sub(r"\\log_{\1}(", _GAMMA.sub(_factorial, text))
     if not re.search(r"[a-z]{2}|\dh|\\mapsto|↦", text):
         return text
-    text = _CONSTANT.sub("+ C", text)
+    text = with_fractions(_CONSTANT.sub("+ C", text))
     match = _HOURS.fullmatch(text)
     if match:
         return f"{match[1]} hours {match[2]} minutes"
@@ -92,6 +92,22 @@ def in_formulas(text: str, question: str) -> str:
     if match:
         return f"{match[1]} or {match[2]}"
     return of_a_share(text) or _as_ratio(text, question)
+
+
+_AND_A_HALF = re.compile(
+    r"(?<![\d./])(\d{1,6}) and (?:a|one|three)[ -](half|third|quarter|quarters|fourths?)\b"
+)
+_PART = {"half": "1/2", "third": "1/3", "quarter": "1/4", "fourth": "1/4"}
+
+
+def with_fractions(text: str) -> str:
+    """A text with numbers such as "7 and a half" as "7 1/2"."""
+    return _AND_A_HALF.sub(_with_fraction, text) if " and " in text else text
+
+
+def _with_fraction(match: re.Match[str]) -> str:
+    part = "3/4" if "three" in match[0] else _PART.get(match[2])
+    return match[0] if part is None else f"{match[1]} {part}"
 
 
 def of_a_share(text: str) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from verigym.verifiers.math.asked import is_other_deed, is_rate, value_of_letter
 from verigym.verifiers.math.people import amount_asked
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.trees import names
@@ -115,7 +116,10 @@ def of_asked(answer: str, question: str) -> str | None:
     """
     if not question or len(answer) > 300:
         return answer
-    told = amount_asked(answer, question)
+    if is_rate(answer, question) or is_other_deed(answer, question):
+        return None
+    lettered = value_of_letter(answer, question)
+    told = None if lettered is None else amount_asked(lettered, question)
     if (
         told is None
         or _gives_place(told, question)
@@ -142,7 +146,13 @@ def of_asked(answer: str, question: str) -> str | None:
     ):
         return None
     if not asked or not _NAMED.search(answer):
-        return answer
+        return (
+            answer
+            if asked.isdisjoint(("x-intercept", "y-intercept"))
+            else _intercept(answer, asked)
+        )
+    if not asked.isdisjoint(("x-intercept", "y-intercept")) and (on := _INTERCEPT.search(answer)):
+        return answer[: on.start()] + _intercept(on[0], asked)
     parts = [
         _PART.fullmatch(part.strip(" ."))
         for part in _SPLIT.split(answer.strip(" ."))
@@ -157,12 +167,15 @@ def of_asked(answer: str, question: str) -> str | None:
     if is_the is not None and is_rival(is_the["name"], asked):
         return None
     one = _ONE.fullmatch(answer.strip(" ."))
+    if one is not None and _CALLS.match(answer):
+        return answer  # sin x + C is a formula
     if one is not None and len(one["rest"]) < 40 and is_rival(one["name"], asked):
         others = {name[0].lower() for name in _NAMED.finditer(one["rest"])}
         return answer if others & asked else None
     return answer
 
 
+_CALLS = re.compile(r"\W*(?:sin|cos|tan)\b(?!.*(?:=|\bis\b))", re.IGNORECASE)
 _IS_THE = re.compile(rf"\d is (?:the|its|a|an) (?P<name>{_NAME})[ .]*$", re.IGNORECASE)
 _VALUE_OF = re.compile(
     r"\b(?:minimum|maximum|minimal|maximal|smallest|largest|least|greatest|min|max)(?: possible)? value of (?:the (?:expression|function|sum|product) )?\$?([^.?]{2,60})",
@@ -173,6 +186,24 @@ _ROOTS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ASSIGNED = re.compile(r"\$?([a-z])\s*=\s*[^=<>,;]{1,30}")
+
+
+_INTERCEPT = re.compile(r"\(\s*([^(),]{1,30}),\s*([^(),]{1,30})\)\.?$")
+
+
+def intercept_of(gold: str, question: str) -> str:
+    """The number of a reference that is the point of an intercept: -7 of (0, -7)."""
+    asked = asked_names(question) & {"x-intercept", "y-intercept"}
+    return _intercept(gold, asked) if asked else gold
+
+
+def _intercept(answer: str, asked: frozenset[str]) -> str:
+    """The number of (0, -7) where the y-intercept alone is asked for; other text as it is."""
+    point = _INTERCEPT.fullmatch(answer.strip(" $"))
+    if point is None or {"x-intercept", "y-intercept"} <= asked:
+        return answer
+    place, value = point.groups() if "y-intercept" in asked else point.groups()[::-1]
+    return value.strip() if place.strip() == "0" else answer
 
 
 def _gives_place(answer: str, question: str) -> bool:

@@ -15,7 +15,7 @@ _LETTERS = re.compile(r"(?<![\w)}\\^_])\(?\b([a-h]|i{1,3}|iv|vi{0,3}|[1-8])\)(?=
 _ORDERS = (tuple("abcdefgh"), ("i", "ii", "iii", "iv", "v", "vi", "vii"), tuple("12345678"))
 _PLAIN = re.compile(r"\\(?:text|mathrm|mbox|textbf)\{([^{}]*)\}")
 _NAMED = re.compile(
-    r"(?:the )?(?P<name>[A-Za-z]{3,20}(?: [a-z]{2,20}){0,2}?)(?: is| of|:| ?=)? ?(?P<value>(?:[-+$(√π]|\d|\\(?!text)).*)",
+    r"(?:the )?(?P<name>[A-Za-z]{3,20}(?: [a-z]{2,20}){0,2}?)(?: is| of|:| ?=)? ?(?P<value>(?:[-+$(√π]|\d|\\(?!text)|[a-z] ?[-+^*/]).*)",
     re.DOTALL,
 )
 _SEPARATED = re.compile(r"\s*(?:[,;]\s*(?:and\s+)?|\s+and\s+|\n)\s*")
@@ -71,7 +71,18 @@ def _lettered(text: str) -> Parts | None:
     return Parts("lettered", labels, tuple(values)) if all(values) else None
 
 
+_QUOTIENT = re.compile(
+    r"(?:quotient:?\s*)?(?P<quotient>-?\d+),? ?(?:[Rr]|rem\.?|remainder|with (?:a )?remainder(?: of)?):? ?(?P<remainder>\d+)"
+)
+_ASKS_QUOTIENT = re.compile(r"\bquotient and (?:the )?remainder\b", re.IGNORECASE)
+
+
 def _named(text: str, question: str) -> Parts | None:
+    divided = _QUOTIENT.fullmatch(text) if _ASKS_QUOTIENT.search(question) else None
+    if divided is not None:
+        return Parts(
+            "named", ("quotient", "remainder"), (divided["quotient"], divided["remainder"])
+        )
     found = [_NAMED.fullmatch(part) for part in _SEPARATED.split(text)]
     matches = [match for match in found if match]
     if len(matches) < 2 or len(matches) != len(found):
@@ -154,6 +165,13 @@ def in_order(parts: Parts, answer: str) -> list[str] | None:
     """
     if parts.kind == "placed":
         return None
+    divided = (
+        _QUOTIENT.fullmatch(answer.strip(" ."))
+        if parts.labels == ("quotient", "remainder")
+        else None
+    )
+    if divided is not None:
+        return [divided["quotient"], divided["remainder"]]
     values = [value for value in _top_level(answer) if value]
     if len(values) != len(parts.labels):
         return None
@@ -168,7 +186,7 @@ def in_order(parts: Parts, answer: str) -> list[str] | None:
 
 def _top_level(text: str) -> list[str]:
     """Split at commas, semicolons, line ends and "and" outside of brackets."""
-    text = re.sub(r"\\(?:[ ,;!:]|q?quad)", " ", text)
+    text = re.sub(r"\\(?:[ ,;!:()\[\]]|q?quad)", " ", text)
     out, depth, start = [], 0, 0
     for match in re.finditer(r"[(\[{]|[)\]}]|[,;\n]|\\\\|\band\b", text):
         mark = match[0]

@@ -237,6 +237,7 @@ def _amount(sentence: str, question: str) -> _Amount | None:
     if len(sentence) > 2 * _MOST_CHARS:
         return None
     shown = CONCLUDES.split(uncontracted(sentence))[-1].strip()
+    shown = re.sub(r"(?<=[a-z,\d] )May\b", "Mai", shown)  # the month, and no doubt
     asks = shown.rstrip("*_ ").endswith("?")
     shown = _MATHS.sub(lambda match: match[1] or match[2], shown).replace("*", "").strip(" .!?_`")
     reason = _REASON.search(shown)

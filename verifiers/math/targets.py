@@ -29,6 +29,13 @@ _DOUBTS = re.compile(
 )
 
 
+_BRACED = re.compile(r"\{(\w)\}")
+
+
+def _braceless(line: str) -> str:
+    return _BRACED.sub(r"\1", clean(line))
+
+
 @lru_cache(maxsize=512)
 def targets_of(question: str) -> tuple[str, ...]:
     """The expressions that a question asks for, without spaces; those of one name left out."""
@@ -38,7 +45,7 @@ def targets_of(question: str) -> tuple[str, ...]:
         if "=" in text or _WORDS.search(text) or not re.search("[A-Za-z]", text):
             continue
         if _SIGN.search(text):
-            found.append(re.sub(r"\s", "", text))
+            found.append(_BRACED.sub(r"\1", re.sub(r"\s", "", text)))
     return tuple(dict.fromkeys(found))
 
 
@@ -48,7 +55,7 @@ def value_of_target(line: str, question: str) -> str | None:
     targets = targets_of(question) if question and "=" in line else ()
     if not targets:
         return None
-    shown = clean(re.sub(r"\$\$?|\*\*|\\[()\[\]]", " ", line[-_MOST_CHARS:]))
+    shown = _braceless(re.sub(r"\$\$?|\*\*|\\[()\[\]]", " ", line[-_MOST_CHARS:]))
     for target in targets:
         pattern = r"\s*".join(map(re.escape, target))
         matches = list(

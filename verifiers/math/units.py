@@ -114,6 +114,23 @@ for _row in (
     ("square_unit", 1, "u^2"), ("unit units", 1, "u"), ("knot knots", "0.514444", "L T^-1"),
 ):  # fmt: skip
     _add(*_row)
+for _one, _abroad in {
+    "m": "metros metro mètres mètre metres Meter Metern",
+    "km": "kilometros kilometro kilometres kilomètres Kilometer Kilometern",
+    "cm": "centimetros centimetro centimètres centimetres Zentimeter",
+    "mm": "milimetros millimètres millimetres Millimeter",
+    "kg": "kilogramos kilos kilogrammes Kilogramm",
+    "g": "gramos Gramm",
+    "hours": "horas hora heures heure Stunden Stunde",
+    "minutes": "minutos minuto Minuten Minute",
+    "s": "segundos segundo secondes seconde Sekunden Sekunde",
+    "days": "dias jours jour Tage Tagen",
+    "L": "litros litro litres Liter",
+}.items():
+    for _name in _abroad.replace("è", "e").split():
+        _TABLE.setdefault(_name, _TABLE[_one])
+del _one, _abroad, _name
+_ACCENTS = str.maketrans("áéíóúèêà", "aeioueea")
 _add("degC celsius Celsius", 1, "temp", "273.15")
 _add("degF fahrenheit Fahrenheit", "5/9", "temp", "459.67")
 _TABLE["degree"] = _TABLE["degrees"] = _TABLE["deg"] = Unit(degree=True)
@@ -213,6 +230,8 @@ def unit_of(phrase: str) -> Unit | None:
 
 def split_unit(text: str) -> list[tuple[str, Unit]]:
     """Yield each way to split `text` into a number and a unit, longest unit first."""
+    if not text.isascii():
+        text = text.translate(_ACCENTS)
     found: list[tuple[str, Unit]] = []
     prefix = re.match(
         r"(-?)\s*(\\dollar|€|£|¥|Rs\.?|USD|US\s*\\dollar)\s*(-?[\d.(\\].*?)(?: (?:total|altogether|overall|in all))?$",

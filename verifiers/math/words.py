@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from verigym.verifiers.math.grammar import FUNCTIONS
+from verigym.verifiers.math.spelled import number_of, ordinal_of
 from verigym.verifiers.math.trees import names
 
 _SAME = {
@@ -114,7 +115,9 @@ def same_words(gold: str, answer: str) -> bool:
         return False
     if answer.rstrip().endswith("?") and not gold.rstrip().endswith("?"):
         return False
-    answer = _WORKED_ASIDE.sub("", answer)
+    answer = _NOT_AN.sub("", _WORKED_ASIDE.sub("", answer))
+    if (numbered := _numbered(gold)) is not None and numbered == _numbered(answer):
+        return True
     if len(first) == 1:
         answer = re.sub(r"^on (?:an? )?(?=[A-Z])", "", answer)
     shown = answer.strip(" .").lower()
@@ -124,6 +127,30 @@ def same_words(gold: str, answer: str) -> bool:
         return True
     said = complement(answer)
     return said is not None and first == _content(said)
+
+
+_NOT_AN = re.compile(r"\s*\(not (?:necessarily )?an? [a-z ]{3,30}\)\.?$")
+_NUMBERED = re.compile(
+    r"(?:the )?(?P<noun>player|person|team|bag|box|group|case|class|option|figure|set|store|plan|car|train|pipe|number|term|equation|statement|row|column|machine|student|child|dataset|line|curve|function) (?:number |no\. ?|\# ?)?(?P<number>\d{1,3}|[a-z]+)(?: (?:wins|has .{1,30}))?[ .]*",
+    re.IGNORECASE,
+)
+_NTH = re.compile(
+    r"(?:the )?(?P<number>\d{1,3}(?:st|nd|rd|th)|[a-z]+) (?P<noun>[a-z]+)(?: (?:wins|has .{1,30}))?[ .]*",
+    re.IGNORECASE,
+)
+
+
+def _numbered(text: str) -> tuple[str, str] | None:
+    """The noun and number of "Player 2" and "the second player"; None for other text."""
+    nth = _NTH.fullmatch(text)
+    place = ordinal_of(nth["number"]) if nth is not None else None
+    if nth is not None and place is not None:
+        return nth["noun"].lower(), str(place)
+    match = _NUMBERED.fullmatch(text)
+    if match is None:
+        return None
+    number = match["number"] if match["number"].isdecimal() else number_of(match["number"])
+    return None if number is None else (match["noun"].lower(), number)
 
 
 _WORKED_ASIDE = re.compile(r"\s*\([\d\s+\-*/=^%.,]+\)\.?$")

@@ -34,6 +34,9 @@ _APPROXIMATED = re.compile(r"(-?\d[\d,.]*) ?\\approx ?(-?\d[\d,.]*)")
 _ROUNDS = re.compile(r"\bround|\bnearest\b|\bapproximat|\bestimate", re.IGNORECASE)
 _PAIRS = re.compile(r"\(([\d\s.+\-*/^(),]+)\) ?= ?\(([^()=]+)\)")
 _CONGRUENT = re.compile(r"\\equiv ?(?P<value>-?\d{1,30}) ?\\pmod ?\{?(?P<modulus>\d{1,30})\}?")
+_CONGRUENT_CHAIN = re.compile(
+    r"(?P<name>[a-z]) ?(?:\\equiv|=) ?(?P<way>[^=<>]{1,80}?) ?(?:\\equiv|=) ?(?P<value>-?\d{1,30}) ?\\pmod ?\{?(?P<modulus>\d{1,30})\}?"
+)
 _CHECK = re.compile(
     r"^(?P<value>[a-z] ?= ?[^,;()=]{1,30}?)[,;]? \(?check:? (?P<work>[^()]*(?:\([^()]*\)[^()]*)*)\)?$",
     re.IGNORECASE,
@@ -68,6 +71,11 @@ def result_of(answer: str, question: str = "", *, equation: bool = False) -> str
             _is_true(f"{a}={b}") for a, b in zip(*sides, strict=True)
         ):
             return f"({pair[2]})"
+    chained = _CONGRUENT_CHAIN.fullmatch(answer)
+    if chained is not None and _agree_modulo(
+        chained["way"], chained["value"], int(chained["modulus"])
+    ):
+        return f"{chained['name']} \\equiv {chained['value']} \\pmod {chained['modulus']}"
     congruent = _CONGRUENT.fullmatch(answer)
     if congruent is not None:
         return f"{congruent['value']} \\pmod {congruent['modulus']}"
@@ -89,8 +97,22 @@ def result_of(answer: str, question: str = "", *, equation: bool = False) -> str
     return (None if equation else _end_of_chain(answer, question)) or _last_of(answer)
 
 
+def _agree_modulo(way: str, value: str, modulus: int) -> bool:
+    """Return True if all whole numbers on the way to a residue are congruent to it."""
+    for member in re.split(r"\\equiv|=", way):
+        try:
+            found = exact(parse(member.strip()))
+        except (Unreadable, TooBig, ZeroDivisionError):
+            return False
+        if found is None or found.denominator != 1 or not modulus or (found - int(value)) % modulus:
+            return False
+    return True
+
+
+_COMPOUND = re.compile(r"\d+ [a-z]{1,8}(?:(?:,? and|,)? \d+ [a-z]{1,8}){1,2}")
+_MEASURED = re.compile(r"(?:\d[\d.,]* ?[a-z]{0,8} ?[-+*/] ?)*\d[\d.,]* ?[a-z]{0,8}")
 _LITERAL = re.compile(
-    r"(?:\\dollar ?|€ ?|£ ?)?-?(?:\d[\d.,]*|\\frac ?\{-?\d+\} ?\{\d+\}|\d+/\d+)(?: ?(?:%|\^ ?\{?\\circ ?\}?|[a-zA-Z/^\d ]{1,20}))?"
+    r"(?:\\dollar ?|€ ?|£ ?)?-?(?:\d+ \d+/\d+|\d[\d.,]*|\\frac ?\{-?\d+\} ?\{\d+\}|\d+/\d+)(?: ?(?:%|\^ ?\{?\\circ ?\}?|[a-zA-Z/^\d ]{1,20}))?"
 )
 _EVALUATED = re.compile(
     r"\bevaluated\b|[\])] ?_ ?\{?-?\w+\}? ?\^|\\(?:int|sum|prod|lim)(?![a-z])|\| ?_"
@@ -103,6 +125,8 @@ def _end_of_chain(answer: str, question: str) -> str | None:
     if re.search(r"[<>;]|\b(?:or|and)\b|!=|,(?!\d{3})", answer):
         return None
     *way, end = (side.strip() for side in answer.split("="))
+    if way and _COMPOUND.fullmatch(end) and all(map(_MEASURED.fullmatch, way)):
+        return end
     if not way or not _LITERAL.fullmatch(end):
         return None
     bare = _bare(end)

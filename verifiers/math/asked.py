@@ -1,0 +1,127 @@
+"""Tells from a question which letter it asks for, and from an answer that it gives another one's value, a rate where a
+count is asked for, or what was lost where what is left is asked for."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_NAME = r"(?P<name>[a-zA-Z](?:_\{?\w{1,3}\}?)?)"
+_ASKS = re.compile(
+    rf"\b(?:solve(?: (?:the|this|following|equation|inequality|it|[^.?$]{{1,40}}))? for|find|what is|what's|determine|compute|calculate|value of|what must|what does)\s+"
+    rf"(?:the (?:exact |numerical |possible )?values? of )?(?:\$|\\\()?{_NAME}(?:\$|\\\))?(?![\w(^'{{])(?!\s*(?:[-+*/^=(,<>]|and\b|\\))",
+    re.IGNORECASE,
+)
+_ASSIGNED = re.compile(rf"\$?{_NAME}\s*=\s*[^=<>,;]{{1,60}}")
+_LISTED = re.compile(rf"{_NAME}\s*=\s*(?P<value>[^=<>,;]{{1,40}})")
+_SEPARATOR = re.compile(r"\s*(?:[,;](?: and)?|\band\b)\s*")
+_COUNTS = re.compile(r"\bhow many ([^.?]*)", re.IGNORECASE)
+_RATE = re.compile(
+    r"\d[\d,]*(?: [a-z]+)? (?:per [a-z]+|each|apiece|(?:for|in) (?:each|every)(?: [a-z]+)?|a (?:day|week|month|year|hour|minute))\.?$",
+    re.IGNORECASE,
+)
+_OF_ONE = re.compile(
+    r"\b(?:per|each|every|apiece|one|an?|single|rate|daily|weekly|hourly|average)\b", re.IGNORECASE
+)
+_DEEDS = tuple(
+    frozenset(row.split())
+    for row in (
+        "lost lose loses",
+        "gave give gives given",
+        "sold sell sells",
+        "ate eat eats eaten",
+        "spent spend spends",
+        "used use uses",
+        "bought buy buys",
+        "broke break breaks broken",
+        "threw throw throws",
+        "donated donate donates",
+        "received receive receives",
+        "added add adds",
+        "removed remove removes",
+        "drank drink drinks",
+        "borrowed borrow borrows",
+        "lent lend lends",
+        "dropped drop drops",
+        "started start starts",
+        "began begin begins",
+        "took take takes",
+    )
+)
+_DID = re.compile(
+    r"(?:(?:so|then|thus|therefore)[, ]+)?(?:the |a |his |her )?[A-Za-z]+(?: originally| initially| already| then)? (?P<verb>[a-z]+)(?: with| away| out| up)? \$?\d[\d,.]*(?: [a-z]+){0,4}[.! ]*",
+    re.IGNORECASE,
+)
+_REST = re.compile(
+    r"\b(?:have|has|had|left|remain\w*|now|keep|keeps|still|end up|there)\b", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=512)
+def asked_letter(question: str) -> str:
+    """The one letter whose value a question asks for; empty if it asks for several, or for none."""
+    found = {
+        match["name"].replace("{", "").replace("}", "")
+        for match in _ASKS.finditer(question[-2000:])
+    }
+    found -= (
+        {"a", "A", "I"}
+        if re.search(r"\b(?:find|is|what's|determine) an? [a-z]", question, re.IGNORECASE)
+        else set()
+    )
+    return found.pop() if len(found) == 1 else ""
+
+
+def value_of_letter(answer: str, question: str) -> str | None:
+    """`answer` without the values of other letters than the one asked for: of "a_2 = 5, a_5 = 122" the last, where
+    a_5 is asked for; None if it gives another letter's value alone. Other text as it is."""
+    if "=" not in answer or len(answer) > 300:
+        return answer
+    name = asked_letter(question)
+    if not name:
+        return answer
+    alone = _ASSIGNED.fullmatch(answer.strip(" .$"))
+    if alone is not None:
+        shown = _bare(alone["name"])
+        other = shown != name and shown.lower() != name.lower() and len(shown) == len(name) == 1
+        formula = re.search(r"(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])", answer.partition("=")[2])
+        return None if other and not formula else answer
+    parts = [_LISTED.fullmatch(part) for part in _SEPARATOR.split(answer.strip(" .$"))]
+    if len(parts) < 2 or not all(parts):
+        return answer
+    names = [_bare(part["name"]) for part in parts if part is not None]
+    if len(set(names)) < len(names) or name not in names:
+        return answer
+    own = parts[names.index(name)]
+    return answer if own is None else own["value"].strip()
+
+
+def _bare(name: str) -> str:
+    return name.replace("{", "").replace("}", "")
+
+
+def is_rate(answer: str, question: str) -> bool:
+    """Return True for "42 per box" where a question asks how many there are, and not in one."""
+    asked = _COUNTS.findall(question)
+    return (
+        bool(asked) and _RATE.search(answer.strip()) is not None and not _OF_ONE.search(asked[-1])
+    )
+
+
+def is_other_deed(answer: str, question: str) -> bool:
+    """Return True for "Tom lost 42 pencils" where a question asks how many he has left."""
+    did = _DID.fullmatch(answer.strip())
+    if did is None:
+        return False
+    deed = next((forms for forms in _DEEDS if did["verb"].lower() in forms), None)
+    if deed is None:
+        return False
+    sentences = re.split(r"(?<=[.!?])\s+", question.strip())
+    asking = next((one for one in reversed(sentences) if "?" in one), sentences[-1])
+    clause = (
+        re.split(r"\b(?:if|when|after)\b", asking, maxsplit=1)[0]
+        if re.match(r"(?i)how\b", asking)
+        else asking
+    )
+    said = set(re.findall(r"[a-z]+", clause.lower()))
+    return not said & deed and _REST.search(clause) is not None
