@@ -14,6 +14,13 @@ _ASKS = re.compile(
 )
 _ASSIGNED = re.compile(rf"\$?{_NAME}\s*=\s*[^=<>,;]{{1,60}}")
 _LISTED = re.compile(rf"{_NAME}\s*=\s*(?P<value>[^=<>,;]{{1,40}})")
+_CALLED = re.compile(
+    r"(?P<function>[a-zA-Z]'{0,2})\s*\(\s*(?P<place>-?\d{1,6})\s*\)\s*=\s*[^=,;]{1,40}"
+)
+_ASKS_CALL = re.compile(
+    r"\b(?:find|compute|evaluate|calculate|determine|what is|value of)\s+(?:the value of\s+)?\$?([a-zA-Z]'{0,2})\s*\(\s*(-?\d{1,6})\s*\)",
+    re.IGNORECASE,
+)
 _SEPARATOR = re.compile(r"\s*(?:[,;](?: and)?|\band\b)\s*")
 _COUNTS = re.compile(r"\bhow many ([^.?]*)", re.IGNORECASE)
 _RATE = re.compile(
@@ -77,9 +84,26 @@ def value_of_letter(answer: str, question: str) -> str | None:
     a_5 is asked for; None if it gives another letter's value alone. Other text as it is."""
     if "=" not in answer or len(answer) > 300:
         return answer
+    called = _CALLED.fullmatch(answer.strip(" .$"))
+    if called is not None:
+        places = {
+            place
+            for function, place in _ASKS_CALL.findall(question)
+            if function == called["function"]
+        }
+        if len(places) == 1 and called["place"] not in places:
+            return None
     name = asked_letter(question)
     if not name:
         return answer
+    if (
+        answer.count("=") == 1
+        and not re.search(r"[,;<>]|[a-z]{3}", answer)
+        and _solves_for(name, question)
+    ):
+        sides = [_bare(re.sub(r"\([a-z]\)|[\s$]", "", side)) for side in answer.split("=")]
+        if name not in sides:
+            return None
     alone = _ASSIGNED.fullmatch(answer.strip(" .$"))
     if alone is not None:
         shown = _bare(alone["name"])
@@ -94,6 +118,13 @@ def value_of_letter(answer: str, question: str) -> str | None:
         return answer
     own = parts[names.index(name)]
     return answer if own is None else own["value"].strip()
+
+
+def _solves_for(name: str, question: str) -> bool:
+    return (
+        re.search(rf"\bsolve\b[^.?]* for \$?{re.escape(name)}\b", question, re.IGNORECASE)
+        is not None
+    )
 
 
 def _bare(name: str) -> str:

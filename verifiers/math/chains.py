@@ -17,7 +17,7 @@ _OTHERS = re.compile(
 
 
 _OPERATOR = re.compile(
-    r"(?:\\frac ?\{ ?(?:d|\\partial) ?\} ?\{ ?(?:d|\\partial) ?[a-z] ?\}|\(?(?:d|\\partial) ?/ ?(?:d|\\partial) ?[a-z]\)?|\\(?:int|iint|sum|lim|prod)(?![a-z]))"
+    r"(?:\\frac ?\{ ?(?:d|\\partial) ?\} ?\{ ?(?:d|\\partial) ?[a-z] ?\}|\(?(?:d|\\partial) ?/ ?(?:d|\\partial) ?[a-z]\)?|\\(?:int|iint|sum|lim|prod)(?![a-z])|lim(?![a-z]))"
 )
 _APPROXIMATED = re.compile(r"\s*(?:≈|\\approx)\s*(?P<near>-?\d+(?:\.\d+)?%?)\s*$")
 _BETWEEN = re.compile(r"\s*(?:,\s*(?:and\s+)?|\band\b)\s*(?=[^,;]*=)")
@@ -66,6 +66,13 @@ def ends_of_chains(answer: str) -> tuple[str, list[list[str]]] | None:
     parts = _BETWEEN.split(text)
     if not 2 <= len(parts) <= 4 or not any(part.count("=") > 1 for part in parts):
         return None
+    if parts[-1].count("=") > 1 and len({part.partition("=")[0].strip() for part in parts}) == len(
+        parts
+    ):
+        last = end_of_chain(parts[-1])
+        alone = all(part.count("=") == 1 for part in parts[:-1])
+        if last is not None and alone and "," in text and not re.search(r"\band\b", text):
+            return last[0], [last[1]]  # n = 10, S = 10(2 + 29)/2 = 155
     ends, same = [], []
     for part in parts:
         found = end_of_chain(part) if part.count("=") > 1 else (part, [])

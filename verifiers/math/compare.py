@@ -17,7 +17,7 @@ from verigym.verifiers.math.conventions import same_angle, same_group, with_plai
 from verigym.verifiers.math.dates import date_of, is_stamp, names_month, part_asked
 from verigym.verifiers.math.directions import changed_by, opposed, unsigned
 from verigym.verifiers.math.exact import exact
-from verigym.verifiers.math.forms import has_form
+from verigym.verifiers.math.forms import has_form, has_simple_roots
 from verigym.verifiers.math.instructions import criterion_of
 from verigym.verifiers.math.lists import same_reading
 from verigym.verifiers.math.numerals import digits_in, in_base, target_base
@@ -85,6 +85,8 @@ _ASKS_EXISTENCE = re.compile(
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"no[,;:.]\s+(?=[a-z])", re.IGNORECASE)
+_SIMPLIFIES = re.compile(r"\bsimplif|\bsimplest\b|\bradical form\b", re.IGNORECASE)
+_VALUES = re.compile(r"^[a-z]\(x\)(?=\s*[<>])")
 _KINDS = re.compile(r"\b(?:absolute|conditional)", re.IGNORECASE)
 _COUNT = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
@@ -161,6 +163,8 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         gold, answer = rates
         if compact(gold) == compact(answer):
             return "text"
+    if "range" in ctx.question:
+        answer = _VALUES.sub("y", answer)
     if "=" in answer and "=" not in gold:
         answer = _of_form(answer, ctx.question)
         answer = value_of_target(answer, ctx.question) or answer
@@ -330,7 +334,8 @@ def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
         for reading in (gold, answer)
     )
     if not has_form(found, wanted, ctx.form):
-        return WRONG_FORM
+        copied = ctx.form == "factored" and restates(found, wanted, ctx.asked)
+        return RESTATED if copied else WRONG_FORM
     if ctx.options:
         return ""
     if not _NEGATIVE_ROOT.search(ctx.asked):
@@ -338,7 +343,10 @@ def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
     undone = bool(ctx.question) and (
         leaves_work(found, wanted, ctx.question) or leaves_operator(found, wanted, ctx.question)
     )
-    return RESTATED if undone or restates(found, wanted, ctx.asked) else ""
+    if undone or restates(found, wanted, ctx.asked):
+        return RESTATED
+    simple = not _SIMPLIFIES.search(ctx.question) or has_simple_roots(found, wanted)
+    return "" if simple else WRONG_FORM
 
 
 def _says(gold: str, ctx: Context, text: str, rounded: bool) -> bool:

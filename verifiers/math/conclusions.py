@@ -41,6 +41,10 @@ _ONE_NUMBER = re.compile(r"[-$€£]*\d[\d.,:/]*%?(?: [^=+*/×·÷<>^\\]*)?")
 _EXPLAINS = re.compile(r"(?<=¤)[:;] (?:the|this|as|it|we|because|since|both|all|each) .*$")
 _DAY = re.compile(
     r"\b(?:on|is|be|was) ((?:[A-Z][a-z]+day,? )?(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?|(?:the )?\d{1,2}(?:st|nd|rd|th)? (?:of )?[A-Z][a-z]{2,8})(?:,? \d{4})?)$"
+    r"|(?:\b(?:at|is|be|until)|=) (\d{1,2}:\d{2}(?: ?[apAP]\.?[mM]\.?)?)$"
+)
+_REMAIN = re.compile(
+    r"(?<![\w.,$])(\$?\d[\d,.]*(?: [a-z]+){0,2}) (?:remain|remains|are left|is left|are needed|are left over)$"
 )
 _SOLVED = re.compile(
     r"(?![a-zA-Z]\s*=)[^=<>]{2,60}=[^=<>]{1,40},? (?:and|or equivalently)(?: so| then| hence)? (?P<end>\$?[a-zA-Z]\s*=\s*[^=<>]{1,40})"
@@ -110,7 +114,10 @@ def conclusions(line: str, question: str) -> list[str]:
     found = [] if text == line.strip(" .,;:*") else [text]
     day = _DAY.search(text)
     if day is not None and not _DENIES.search(masked):
-        return [*found, day[1]]
+        return [*found, day[1] or day[2]]
+    rest = _REMAIN.search(text)
+    if rest is not None and not _DENIES.search(masked):
+        found.append(rest[1])
     said = stated(text, question) if found else None
     if said == "":
         return []

@@ -258,6 +258,23 @@ def _is_square_free(node: Node) -> bool:
     return all(value % (n * n) for n in range(2, min(math.isqrt(value), _MOST_TRIED) + 1))
 
 
+def has_simple_roots(answer: Node, gold: Node) -> bool:
+    """Return False if an answer has a square root of a whole number with a square factor, where the reference has none."""
+    return all(map(_is_square_free, _roots(answer))) or not all(map(_is_square_free, _roots(gold)))
+
+
+def _roots(node: Node) -> Iterator[int]:
+    for part in node.walk():
+        if part.kind == "fn" and part.value == "sqrt" and part.args[0].kind == "num":
+            value = exact(part.args[0])
+            if value is not None and value.denominator == 1 and 0 < value < 10**9:
+                yield int(value)
+
+
+def _is_square_free(number: int) -> bool:
+    return all(number % (k * k) for k in range(2, min(1000, math.isqrt(number)) + 1))
+
+
 def _as_factored(answer: Node, gold: Node) -> bool:
     """Return True if an answer has as many factors as the reference, each a whole number or a polynomial."""
     wanted, found = _factor_count(gold), _factor_count(answer)

@@ -39,6 +39,11 @@ _ASKED = tuple(
     )
     for words, dims in _MEASURES[:-1]
 )
+_DOLLARS = unit_of("dollars") or Unit()
+_IN_DOLLARS = re.compile(r"\$ ?\d|\bdollars?\b", re.IGNORECASE)
+_IN_CENTS = re.compile(
+    r"\bcents?\b|¢|\b(?:penn(?:y|ies)|nickels?|dimes?|quarters?|coins?)\b", re.IGNORECASE
+)
 _HOW = (
     (re.compile(r"\bhow (?:far|tall|high|wide|deep)\b", re.IGNORECASE), (_LENGTH,)),
     (re.compile(r"\bhow (?:fast)\b", re.IGNORECASE), (_SPEED,)),
@@ -99,6 +104,12 @@ def factor_of(unit: Unit, question: str) -> Unit | None:
         and not re.search(r"\bmonths?\b", question)
     ):
         return unit_of("years")
+    if (
+        unit.dims == _DOLLARS.dims
+        and _IN_DOLLARS.search(question)
+        and not _IN_CENTS.search(question)
+    ):
+        return _DOLLARS
     if len(unit.dims) != 1 or unit.dims[0][0] != "L":
         return None
     base = length_of(question)

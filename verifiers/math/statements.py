@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from verigym.verifiers.math.directions import CHANGED
 from verigym.verifiers.math.mentions import (
@@ -94,7 +95,7 @@ _ABBREVIATED = re.compile(
 _MEASURES = re.compile(
     r"((?:[A-Za-z']+ ){1,6}?(?:is|was|lasts?|lasted|takes?|took|costs?|weighs?|weighed|needs?|needed|paid|pays|earns?|earned|spent|spends|has|have))"
     r" ((?:\d[\d.]* (?:hours?|minutes?|seconds?|days?|weeks?|years?|months?|feet|foot|inch(?:es)?|dollars?|cents?|euros?|pounds?|ounces?|kg|g|m|cm|km|meters?|centimeters?|grams?|kilograms?)"
-    r"(?:,? and |, | )?){2,3})(?: long| tall| old| in total| altogether)?[.! ]*"
+    r"(?:,? and |, | )?){2,3})(?: long| tall| old| in total| altogether| left| remaining| now)?[.! ]*"
 )
 _REMAINING = (["left"], ["needed"], ["required"], ["still"], ["remaining"])
 _READINGS = frozenset(
@@ -256,6 +257,8 @@ def _amount(sentence: str, question: str) -> _Amount | None:
     places = [k for k, word in enumerate(words) if _HAS_NUMBER.match(word)]
     if len(places) > 1 and question:
         # The numbers of the question may stand beside that of the answer: "3 dogs have 12 legs".
+        if any({*words[a + 1 : b]} <= {"and", "or", ",", "&"} for a, b in pairwise(places)):
+            return None  # a list: "2 and 3"
         given = frozenset(_NUMERAL.findall(question))
         new = [k for k in places if words[k] not in given]
         words = ["those" if k in places and k not in new else word for k, word in enumerate(words)]

@@ -18,7 +18,7 @@ _CLAUSE = re.compile(
 )
 _NOUN = re.compile(r"(?<=[\d)])\s+[a-z]{2,20}(?: [a-z]{2,20}){0,2}(?=\s*(?:[-+*/)=]|$))")
 _CURRENCY = re.compile(r"\\dollar\s*|[€£]")
-_NUMERIC = re.compile(r"[\d\s.,+\-*/()^%!]+")
+_NUMERIC = re.compile(r"(?:[\d\s.,+\-*/()^%!]|\\u?sqrt ?(?:\{ ?\d+ ?\}|(?=[\d(])))+")
 _CONCLUSION = re.compile(
     r"^(?P<work>[^A-Za-z]*[a-z]?.*[=<>].*?),? (?:so|therefore|thus|hence|which gives|giving|i\.e\.,?|that is,?|which means)(?: that)?,? (?P<end>(?P<name>[a-z]) ?(?:=|<=|>=|<|>|\\in) ?[^=<>]+?(?:(?:,| or| and) (?P=name) ?= ?[^=<>]+)*)$",
     re.DOTALL,
