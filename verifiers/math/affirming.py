@@ -39,6 +39,9 @@ for _pair in _PAIRS:
     _OPPOSITES.setdefault(_other, set()).add(_one)
 del _pair, _one, _other
 _FORMULA = re.compile(r"\$[^$]*\$|\[\[[^a-z]*?\]\]")
+_PREDICATE = re.compile(
+    r"(?:no,? )?(?:it|this|that|they|the set|the set of [a-z]+) (?:is|are)(?P<not> not|n't)? (?P<adjective>[a-z]{4,15})"
+)
 _ASKS_ABLE = re.compile(
     r"\bis (?:it|this|that) (?:always |ever )?possible\b|\bcan (?:it|this|that|you|we|one)\b",
     re.IGNORECASE,
@@ -83,6 +86,12 @@ def contradicts(verdict: str, answer: str, question: str) -> bool:
 def states(answer: str, question: str) -> str | None:
     """The yes or no that an answer without either word says by a statement alone; None for any other."""
     shown = _plain(answer).strip(" .!")
+    predicate = _PREDICATE.fullmatch(shown)
+    if predicate is not None and re.search(
+        rf"^\W*(?:is|are)\b[^?]*\b{predicate['adjective']} (?:under|to|by|in|on|with|over|at|for|from)\b",
+        question.lower(),
+    ):
+        return "no" if predicate["not"] else "yes"
     able = _ABLE.fullmatch(shown)
     if able is not None and _ASKS_ABLE.search(question):
         return "no" if able["not"] or able["not2"] else "yes"

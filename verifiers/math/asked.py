@@ -131,6 +131,39 @@ def _bare(name: str) -> str:
     return name.replace("{", "").replace("}", "")
 
 
+_COUNTED = re.compile(r"(?P<count>\d[\d,]*) (?P<noun>[a-z]{3,20})")
+_ASKED_NOUN = re.compile(r"\bhow many (?:more |of the )?(?P<noun>[a-z]{3,20})\b", re.IGNORECASE)
+
+
+def count_of_asked(answer: str, question: str) -> str | None:
+    """The count in "8 cows and 12 chickens" of the things that a question asks for; None for another one of two
+    kinds that it names side by side. Other text as it is."""
+    if not answer[:1].isdigit() and not answer.lower().startswith(
+        ("there ", "he ", "she ", "they ")
+    ):
+        return answer
+    asked = _ASKED_NOUN.findall(question)
+    counts = _COUNTED.findall(answer)
+    if not asked or not counts or len(answer) > 120:
+        return answer
+    noun = _singular(asked[-1].lower())
+    nouns = [_singular(word) for _, word in counts]
+    if len(counts) > 1:
+        rest = re.sub(
+            r"^there (?:are|were)|\band\b|[,.]", " ", _COUNTED.sub(" ", answer), flags=re.IGNORECASE
+        )
+        if rest.strip() or nouns.count(noun) != 1 or len(set(nouns)) < len(nouns):
+            return answer
+        return f"{counts[nouns.index(noun)][0]} {asked[-1].lower()}"
+    other = nouns[0]
+    beside = rf"\b(?:{re.escape(other)}s? and (?:\w+ )?{re.escape(noun)}|{re.escape(noun)}s? and (?:\w+ )?{re.escape(other)})"
+    return None if other != noun and re.search(beside, question.lower()) else answer
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") else word
+
+
 def is_rate(answer: str, question: str) -> bool:
     """Return True for "42 per box" where a question asks how many there are, and not in one."""
     asked = _COUNTS.findall(question)

@@ -17,7 +17,7 @@ _OTHERS = re.compile(
 
 
 _OPERATOR = re.compile(
-    r"(?:\\frac ?\{ ?(?:d|\\partial) ?\} ?\{ ?(?:d|\\partial) ?[a-z] ?\}|\(?(?:d|\\partial) ?/ ?(?:d|\\partial) ?[a-z]\)?|\\(?:int|iint|sum|lim|prod)(?![a-z])|lim(?![a-z]))"
+    r"(?:\\frac ?\{ ?(?:d|\\partial) ?\} ?\{ ?(?:d|\\partial) ?[a-z] ?\}|\(?(?:d|\\partial) ?/ ?(?:d|\\partial) ?[a-z]\)?|\\(?:int|iint|sum|lim|prod)(?![a-z])|lim(?![a-z])|[\[(\\{].{1,60}?[\])|] ?_ ?\{?-?\w)"
 )
 _APPROXIMATED = re.compile(r"\s*(?:≈|\\approx)\s*(?P<near>-?\d+(?:\.\d+)?%?)\s*$")
 _BETWEEN = re.compile(r"\s*(?:,\s*(?:and\s+)?|\band\b)\s*(?=[^,;]*=)")

@@ -17,7 +17,7 @@ from verigym.verifiers.math.conventions import same_angle, same_group, with_plai
 from verigym.verifiers.math.dates import date_of, is_stamp, names_month, part_asked
 from verigym.verifiers.math.directions import changed_by, opposed, unsigned
 from verigym.verifiers.math.exact import exact
-from verigym.verifiers.math.forms import has_form, has_simple_roots
+from verigym.verifiers.math.forms import has_form, has_simple_roots, is_collected
 from verigym.verifiers.math.instructions import criterion_of
 from verigym.verifiers.math.lists import same_reading
 from verigym.verifiers.math.numerals import digits_in, in_base, target_base
@@ -87,6 +87,7 @@ _ASKS_EXISTENCE = re.compile(
 _DENIED = re.compile(r"no[,;:.]\s+(?=[a-z])", re.IGNORECASE)
 _SIMPLIFIES = re.compile(r"\bsimplif|\bsimplest\b|\bradical form\b", re.IGNORECASE)
 _VALUES = re.compile(r"^[a-z]\(x\)(?=\s*[<>])")
+_ON_AXIS = re.compile(r"\(\s*([^(),]{1,30}),\s*0\s*\)")
 _KINDS = re.compile(r"\b(?:absolute|conditional)", re.IGNORECASE)
 _COUNT = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
@@ -126,8 +127,11 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         return "angle" if same else ""
     if gold.isalpha() and gold.isupper() and "ide" in answer:
         answer = criterion_of(answer) or answer
-    if gold[:1] == "(" and "intercept" in ctx.question:
-        gold = intercept_of(gold, ctx.question)
+    if "intercept" in ctx.question:
+        if "x-intercepts" in ctx.question and "y-intercept" not in ctx.question:
+            gold, answer = (_ON_AXIS.sub(r"\1", text) for text in (gold, answer))
+        if gold[:1] == "(":
+            gold = intercept_of(gold, ctx.question)
     chosen = _choice(gold, answer, ctx)
     if chosen is not None:
         return "choice" if chosen else ""
@@ -345,7 +349,9 @@ def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
     )
     if undone or restates(found, wanted, ctx.asked):
         return RESTATED
-    simple = not _SIMPLIFIES.search(ctx.question) or has_simple_roots(found, wanted)
+    simple = not _SIMPLIFIES.search(ctx.question) or (
+        has_simple_roots(found, wanted) and is_collected(found, wanted)
+    )
     return "" if simple else WRONG_FORM
 
 

@@ -43,6 +43,12 @@ _DAY = re.compile(
     r"\b(?:on|is|be|was) ((?:[A-Z][a-z]+day,? )?(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?|(?:the )?\d{1,2}(?:st|nd|rd|th)? (?:of )?[A-Z][a-z]{2,8})(?:,? \d{4})?)$"
     r"|(?:\b(?:at|is|be|until)|=) (\d{1,2}:\d{2}(?: ?[apAP]\.?[mM]\.?)?)$"
 )
+_ASKS_WHEN = re.compile(
+    r"\bfor (?:which|what)\b|\bvalues? of\b|\bwhen (?:is|does|do|are)\b", re.IGNORECASE
+)
+_WHEN = re.compile(
+    r"\b(?:converges|holds|is (?:true|defined|valid|satisfied|convergent|continuous|invertible|real|possible)|works)(?: exactly| precisely| only| if and only)? (?:when|if|for|iff)(?: all)? (?P<when>[^,;]*(?:[<>=≤≥≠]|\\(?:le|ge|ne|in)).{1,60})$"
+)
 _REMAIN = re.compile(
     r"(?<![\w.,$])(\$?\d[\d,.]*(?: [a-z]+){0,2}) (?:remain|remains|are left|is left|are needed|are left over)$"
 )
@@ -99,6 +105,9 @@ def conclusions(line: str, question: str) -> list[str]:
         if lead.re is _CAPTION and (mentions(named, asked) or not labels(named, asked)):
             return []
         text, masked = text[lead.end() :], masked[lead.end() :]
+    when = _WHEN.search(text) if _ASKS_WHEN.search(question) else None
+    if when is not None and not _DENIES.search(masked):
+        return [when[1].strip(" $")]
     if _DOUBTS.search(masked):
         return []
     for pattern in (_EXPLAINS, _REASON, _RELATIVE):

@@ -263,16 +263,24 @@ def has_simple_roots(answer: Node, gold: Node) -> bool:
     return all(map(_is_square_free, _roots(answer))) or not all(map(_is_square_free, _roots(gold)))
 
 
-def _roots(node: Node) -> Iterator[int]:
+def is_collected(answer: Node, gold: Node) -> bool:
+    """Return False if an answer is a sum with like terms, where the reference is none."""
+    return _is_collected(gold) is False or _is_collected(answer)
+
+
+def _is_collected(node: Node) -> bool:
+    for part in members(node):
+        if part.kind == "add" and part.value not in ("mixed", "compound") and part.variables():
+            rests = [rest for rest, _ in terms_of(part)]
+            if len(set(rests)) < len(rests):
+                return False
+    return True
+
+
+def _roots(node: Node) -> Iterator[Node]:
     for part in node.walk():
         if part.kind == "fn" and part.value == "sqrt" and part.args[0].kind == "num":
-            value = exact(part.args[0])
-            if value is not None and value.denominator == 1 and 0 < value < 10**9:
-                yield int(value)
-
-
-def _is_square_free(number: int) -> bool:
-    return all(number % (k * k) for k in range(2, min(1000, math.isqrt(number)) + 1))
+            yield part.args[0]
 
 
 def _as_factored(answer: Node, gold: Node) -> bool:

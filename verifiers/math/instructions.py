@@ -25,6 +25,8 @@ _FACTORS = re.compile(
 )
 _SCIENTIFIC = re.compile(r"\b(?:scientific notation|standard form)\b", re.IGNORECASE)
 _POWER_OF_TEN = re.compile(r"(\d+(?:\.\d+)?) ?(?:\\times|\\cdot|[×·*x]) ?10 ?(?:\^|[⁰¹²³⁴⁵⁶⁷⁸⁹⁻])")
+_SQUARE = re.compile(r"\bcomplet\w+ the square|\bvertex form\b", re.IGNORECASE)
+_SQUARED = re.compile(r"\) ?(?:\\right ?\) ?)?(?:\^ ?\{? ?2|²|\*\*2)")
 _LOWEST = re.compile(
     r"\b(?:in|to) (?:its |the )?(?:lowest|simplest|most reduced) (?:terms|form)\b|\bas an? (?:simplified|reduced|fully reduced|irreducible) (?:common )?fraction\b"
     r"|\b(?:reduce|simplify) (?:the|this) fraction\b|\bsimplified fraction\b",
@@ -82,6 +84,8 @@ def disobeys(gold: str, answer: str, question: str) -> bool:
             if digits > n and not _ROUND_IT.search(question):
                 return False  # more precise than it was asked for
             return "%" not in said and float(given["value"]) != float(plain)
+    if _SQUARE.search(question) and _SQUARED.search(plain):
+        return _SQUARED.search(said) is None
     if _INTERVAL.fullmatch(plain) and _INEQUALITY.search(question):
         return bool(_TWO_NUMBERS.fullmatch(said)) and not set(said) & set("()[]")
     said = criterion_of(said) or said

@@ -57,6 +57,7 @@ _OF = (
     (re.compile(rf"cube root of {_NUMBER}", re.I), r"$\\sqrt[3]{\1}$"),
     (re.compile(rf"(?:factorial of {_NUMBER}|{_NUMBER} factorial)", re.I), r"$\1\2!$"),
     (re.compile(rf"{_NUMBER} choose {_NUMBER}", re.I), r"$\\binom{\1}{\2}$"),
+    (re.compile(r"\bwhen \$?([^$?.,]{1,60}?)\$? is divided by \$?([^$?.,]{1,40}?)\$?(?=[.?,]|$)", re.I), r"$(\1)/(\2)$"),
     (re.compile(r"\bdivide \$?([^$?.]{1,60}?)\$? by \$?([^$?.]{1,40}?)\$?(?=[.?]|$)", re.I), r"$(\1)/(\2)$"),
     (re.compile(r"\bmultiply \$?([^$?.]{1,60}?)\$? (?:by|and) \$?([^$?.]{1,40}?)\$?(?=[.?]|$)", re.I), r"$(\1)*(\2)$"),
     (re.compile(rf"{_NUMBER} squared", re.I), r"$\1^2$"),

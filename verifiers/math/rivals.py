@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from verigym.verifiers.math.asked import is_other_deed, is_rate, value_of_letter
+from verigym.verifiers.math.asked import count_of_asked, is_other_deed, is_rate, value_of_letter
 from verigym.verifiers.math.people import amount_asked
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.trees import names
@@ -119,6 +119,7 @@ def of_asked(answer: str, question: str) -> str | None:
     if is_rate(answer, question) or is_other_deed(answer, question):
         return None
     lettered = value_of_letter(answer, question)
+    lettered = None if lettered is None else count_of_asked(lettered, question)
     told = None if lettered is None else amount_asked(lettered, question)
     if (
         told is None
@@ -246,7 +247,7 @@ def _counts_other(answer: str, question: str) -> bool:
     asked = list(_HOW_MANY.finditer(question))
     if count is None or not asked:
         return False
-    clause = f"{asked[-1][1]}{asked[-1][2]}{asked[-1][3]}".lower()
+    clause = re.sub(r"\d+-[a-z]+", " ", f"{asked[-1][1]}{asked[-1][2]}{asked[-1][3]}".lower())
     noun = count[1].lower()
     if _singular(noun) in clause:
         return False
