@@ -405,6 +405,8 @@ class TrainSection(_Section):
     """Number of rows per optimiser step."""
     microbatch_tokens: int = Field(default=16384, ge=1)
     """Maximum number of padded tokens per forward pass; changes memory, not the gradient."""
+    gradient_checkpointing: bool = False
+    """Compute activations again in the backward pass: less memory, about a third more time."""
     epochs: int = Field(default=1, ge=1)
     max_env_steps: int | None = Field(default=None, ge=1)
     """Number of environment steps after which the run stops, at the end of a training step."""

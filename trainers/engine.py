@@ -19,8 +19,10 @@ from torch import Tensor
 from verigym.errors import VerigymError
 from verigym.trainers.batch import Batch, Row, TokenStatistics, microbatches
 from verigym.trainers.config import AlgorithmSection, TrainSection
+from verigym.trainers.head import Head
 from verigym.trainers.loss.aggregate import Denominators, aggregate, trajectory_tokens
 from verigym.trainers.loss.table import Distributions
+from verigym.trainers.master import MasterAdamW
 from verigym.trainers.objective import Objective
 
 
@@ -96,6 +98,9 @@ class Engine:
         self.objective = Objective(algorithm)
         self.reference: Any | None = None
         self.optimizer = self._adamw(train.lr)
+        self.head = Head(model, temperature)
+        if train.gradient_checkpointing:
+            _recompute_activations(model)
         self._keeps_some = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def start_reinforcement(self) -> None:
@@ -147,10 +152,12 @@ class Engine:
         self.optimizer.zero_grad(set_to_none=True)
         for part in microbatches(live, self.train.microbatch_tokens):
             batch = self._batch(part)
-            found_BPV, at_P = self._distribution(self.model, batch)
-            logp_BT, entropy_BT = self._summed(found_BPV, at_P, batch)
             distilled_BT = None
-            if self.objective.loss.distil is not None:
+            if self.objective.loss.distil is None:
+                logp_BT, entropy_BT = self._forward(self.model, batch)
+            else:
+                found_BPV, at_P = self._distribution(self.model, batch)
+                logp_BT, entropy_BT = self._summed(found_BPV, at_P, batch)
                 distilled_BT = self._distilled(part, batch, found_BPV, at_P)
             ref_BT = None
             if self.reference is not None:
@@ -270,6 +277,10 @@ class Engine:
     def _forward(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return the log-probability of each token given what is before it, and the entropy there, both
         [B, T] and 0 off the mask. The entropy has a gradient if the bonus is on."""
+        if self.head.fits:
+            return self.head.statistics(
+                model, batch, entropy_gradient=self.algorithm.entropy_coef > 0
+            )
         return self._summed(*self._distribution(model, batch), batch)
 
     def _summed(self, logp_BPV: Tensor, at_P: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -308,6 +319,8 @@ class Engine:
 
     def _squares(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return the log-probability of each token and the sum of squared probabilities there, [B, T]."""
+        if self.head.fits:
+            return self.head.statistics(model, batch, entropy_gradient=False, squares=True)
         logp_BPV, at_P = self._distribution(model, batch)
         chosen_BP = logp_BPV.gather(-1, batch.ids_BT[:, at_P][..., None])[..., 0]
         squares_BP = (2 * logp_BPV).exp().sum(-1)
@@ -325,13 +338,25 @@ class Engine:
         self.optimizer.step()
         return norm
 
-    def _adamw(self, lr: float) -> torch.optim.AdamW:
-        return torch.optim.AdamW(
-            [p for p in self.model.parameters() if p.requires_grad],
-            lr=lr,
-            betas=(0.9, 0.95),
-            weight_decay=self.train.weight_decay,
-        )
+    def _adamw(self, lr: float) -> torch.optim.AdamW | MasterAdamW:
+        trained = [p for p in self.model.parameters() if p.requires_grad]
+        kind = MasterAdamW if any(p.dtype != torch.float32 for p in trained) else torch.optim.AdamW
+        return kind(trained, lr=lr, betas=(0.9, 0.95), weight_decay=self.train.weight_decay)
+
+
+def _recompute_activations(model: Any) -> None:
+    """Keep no activations inside layers for the backward pass. Models do so only in training mode, so dropout
+    is switched off for good: it would part the trainer's log-probabilities from the sampler's."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+        if hasattr(module, "attention_dropout"):
+            module.attention_dropout = 0.0
+    if hasattr(model, "activation_checkpointing_enable"):
+        model.activation_checkpointing_enable({"use_reentrant": False})
+    else:  # the name in older transformers
+        model.gradient_checkpointing_enable({"use_reentrant": False})
+    model.train()
 
 
 def _after_teacher(row: Row) -> Row:

@@ -17,7 +17,14 @@ def identity(config: Config) -> str:
     tree = config.model_dump(mode="json")
     for section in ("limits", "checkpoint", "eval"):
         del tree[section]
-    for name in ("steps", "max_env_steps", "time_limit_s", "microbatch_tokens", "threads"):
+    for name in (
+        "steps",
+        "max_env_steps",
+        "time_limit_s",
+        "microbatch_tokens",
+        "gradient_checkpointing",
+        "threads",
+    ):
         del tree["train"][name]
     if config.train.lr_final != 1.0:
         tree["train"]["steps"] = config.train.steps

@@ -305,8 +305,7 @@ def _one_step(tmp_path: Path, *settings: str) -> dict[str, object]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EVERY)
 def test_one_step_with_every_estimator_and_its_loss(name, tmp_path):
-    env = ("env.id=search/lookup",) if ESTIMATORS[name].env_options else ()
-    line = _one_step(tmp_path, f"algorithm.name={name}", *env)
+    line = _one_step(tmp_path, f"algorithm.name={name}")
     assert line["step"] == 1
     assert line["n_tokens"] > 0
     assert ("value_loss" in line) == bool(ESTIMATORS[name].heads)
