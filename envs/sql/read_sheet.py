@@ -55,7 +55,8 @@ class SheetReader:
         if statements:
             said = (line.partition(". ") for line in statements)
             return [number for number, _, text in said if self._found(text)]
-        return self._found(first)
+        found: Answer = self._found(first)
+        return found
 
     def _found(self, sentence: str) -> Any:
         for pattern, answer in _SENTENCES:

@@ -142,7 +142,7 @@ def audit(
             raise RequestError(f"{name} has no built-in cases; give some with --cases FILE")
     if chosen and (grow if grow is not None else cases is None):
         chosen = grown(name, chosen, seed)
-    submissions = read_hack_cases(hacks, name) if hacks is not None and hacks.is_file() else None
+    listed = read_hack_cases(hacks, name) if hacks is not None and hacks.is_file() else None
     report: dict[str, Any] = {}
     earlier: dict[str, Any] = {}
     hacked = {}
@@ -154,8 +154,8 @@ def audit(
             report = _measure(pool, name, other, params, chosen, accept_at)
         if hacks is not None:
             with Bar(f"{name} against hacks", None) as bar:
-                if submissions is not None:
-                    hacked = judge_hack_cases(pool, submissions, on_case=lambda _: bar.count())
+                if listed is not None:
+                    hacked = judge_hack_cases(pool, listed, on_case=lambda _: bar.count())
                 else:
                     hacked = judge_hacks(
                         pool, name, hacks, params=params, on_case=lambda _: bar.count()
