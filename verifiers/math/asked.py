@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from verigym.verifiers.math.units import unit_of
+
 _NAME = r"(?P<name>[a-zA-Z](?:_\{?\w{1,3}\}?)?)"
 _ASKS = re.compile(
     rf"\b(?:solve(?: (?:the|this|following|equation|inequality|it|[^.?$]{{1,40}}))? for|find|what is|what's|determine|compute|calculate|value of|what must|what does)\s+"
@@ -146,6 +148,8 @@ def count_of_asked(answer: str, question: str) -> str | None:
     counts = _COUNTED.findall(answer)
     if not asked or not counts or len(answer) > 120:
         return answer
+    if any(unit_of(word) is not None for _, word in counts):
+        return answer  # 3 hours 36 minutes are one measure
     noun = _singular(asked[-1].lower())
     nouns = [_singular(word) for _, word in counts]
     if len(counts) > 1:
