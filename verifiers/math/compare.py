@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 
 from verigym.verifiers.math.affirming import contradicts, states
 from verigym.verifiers.math.altering import alters
+from verigym.verifiers.math.cancelling import is_cancelled, is_split
 from verigym.verifiers.math.choice import letters_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.clock import as_duration, time_of
@@ -86,6 +87,14 @@ _ASKS_EXISTENCE = re.compile(
 )
 _DENIED = re.compile(r"no[,;:.]\s+(?=[a-z])", re.IGNORECASE)
 _SIMPLIFIES = re.compile(r"\bsimplif|\bsimplest\b|\bradical form\b", re.IGNORECASE)
+_CANCELS = re.compile(
+    r"\bsimplif|\bsimplest\b|\blowest terms\b|\bcancel\b|\breduced? (?:form|fraction|to)\b",
+    re.IGNORECASE,
+)
+_SPLITS = re.compile(
+    r"\b(?:into|as|sum of|in terms of|decompos\w+|resol\w+|find|give|the) (?:(?:an?|the|its|sum|of|terms) )*partial[- ]fractions?\b",
+    re.IGNORECASE,
+)
 _VALUES = re.compile(r"^[a-z]\(x\)(?=\s*[<>])")
 _ON_AXIS = re.compile(r"\(\s*([^(),]{1,30}),\s*0\s*\)")
 _KINDS = re.compile(r"\b(?:absolute|conditional)", re.IGNORECASE)
@@ -352,6 +361,10 @@ def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
     simple = not _SIMPLIFIES.search(ctx.question) or (
         has_simple_roots(found, wanted) and is_collected(found, wanted)
     )
+    if _CANCELS.search(ctx.question) and not is_cancelled(found, wanted):
+        return WRONG_FORM
+    if "artial" in ctx.question and _SPLITS.search(ctx.question) and not is_split(found, wanted):
+        return WRONG_FORM
     return "" if simple else WRONG_FORM
 
 
