@@ -34,6 +34,7 @@ EXTRA_OF: Final = {
     "mpmath": "math",
     "openai": "openai",
     "opentelemetry": "otel",
+    "peft": "lora",
     "playwright": "browser",
     "prometheus_client": "server",
     "psycopg": "postgres",

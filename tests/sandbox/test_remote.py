@@ -320,4 +320,6 @@ def test_nothing_is_left(server):
     for _ in range(3):
         use()
     gc.collect()
-    assert (len(os.listdir("/proc/self/fd")), threading.active_count()) <= before
+    # A leak adds one with each use; files of other threads in this process come and go.
+    assert len(os.listdir("/proc/self/fd")) < before[0] + 3
+    assert threading.active_count() < before[1] + 3

@@ -122,7 +122,7 @@ def test_every_route_refuses_them(routes, path, body):
     ],
 )
 def test_so_do_those_of_openenv_in_their_own_words(routes, path, body):
-    assert "twice" in routes(path, body).text or "Parse error" in routes(path, body).text
+    assert "repeat a key" in routes(path, body).text or "Parse error" in routes(path, body).text
 
 
 @pytest.fixture(scope="module")

@@ -68,5 +68,5 @@ def test_admission_is_areals_bound_on_the_nth_submission(version, batch, eta, su
 
 def test_staleness_counts_versions():
     assert staleness(7, 5) == 2
-    with pytest.raises(ValueError, match="batch >= 1"):
+    with pytest.raises(ValueError, match="must be at least 1"):
         admission_capacity(version=0, accepted=0, running=0, batch=0, eta=0, max_concurrent=1)

@@ -59,7 +59,7 @@ def test_what_has_no_header_is_no_attack(tmp_path: Path) -> None:
     (tmp_path / "11_b.py").write_text("# attack: b\n")
     with pytest.raises(RequestError, match="both called 'b'"):
         load(tmp_path)
-    with pytest.raises(RequestError, match="no folder"):
+    with pytest.raises(RequestError, match="not a folder"):
         load(tmp_path / "absent")
 
 

@@ -80,7 +80,7 @@ def test_evidence_gives_nothing_away_unless_asked():
         ({"query": "SELECT a FROM", "schema": SCHEMA}, "reference query cannot be used"),
         ({"query": "DROP TABLE r", "schema": SCHEMA}, "only queries are judged"),
         ({"query": "SELECT x FROM r", "schema": SCHEMA}, "no engine runs"),
-        ({"query": "SELECT a FROM r", "schema": {**SCHEMA, "notnull": ["r.z"]}}, "no column"),
+        ({"query": "SELECT a FROM r", "schema": {**SCHEMA, "notnull": ["r.z"]}}, "not a column"),
         ({"query": "SELECT a FROM r", "schema": SCHEMA, "dialect": "klingon"}, "klingon"),
         ({"query": "SELECT a FROM r", "schema": SCHEMA, "rows": {"r": [[1]]}}, "lists of 3"),
         ({"query": "SELECT a FROM r", "schema": SCHEMA, "order": "maybe"}, "order is one of"),

@@ -104,7 +104,7 @@ def test_fetched_files_go_into_a_folder_of_their_own_by_default(
         (("run", "-", "--stdin", "-"), "both"),
         (("session", "--language", "c"), "python and bash"),
         (("selfcheck", "--only", "fork_bom"), "fork_bomb"),
-        (("selfcheck", "--attacks", "/nowhere"), "no folder of attacks"),
+        (("selfcheck", "--attacks", "/nowhere"), "not a folder of attacks"),
         (("selfcheck", "--backend", "lokal"), "unknown backend"),
         (("selfcheck", "--backend", "remote"), "--url"),
     ],
