@@ -20,7 +20,7 @@ from verigym.reply import last_answer, spoken
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.math.chains import end_of_chain, ends_of_chains
+from verigym.verifiers.math.chains import end_of_chain, end_of_matrix_chain, ends_of_chains
 from verigym.verifiers.math.classified import classified
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.closed_sets import word_in_last_sentence
@@ -32,6 +32,7 @@ from verigym.verifiers.math.extract import Found, extract
 from verigym.verifiers.math.forms import FORMS, Form
 from verigym.verifiers.math.instructions import asks_factors, asks_lowest, disobeys
 from verigym.verifiers.math.languages import reads_decimal_comma, to_english, with_points
+from verigym.verifiers.math.question_wordings import is_of_another, values_as_asked
 from verigym.verifiers.math.several_parts import (
     Parts,
     in_order,
@@ -40,6 +41,7 @@ from verigym.verifiers.math.several_parts import (
     sides_of,
     stretches,
 )
+from verigym.verifiers.math.tallies import same_counts
 from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS, TooBig
 
 _FAULTS = {
@@ -171,7 +173,9 @@ class AnswerVerifier(Verifier[AnswerParams]):
         if sides is not None:
             golds = (sides,)
             found = Found(sides_in(found.answer, submission), tuple(map(sides_in, found.also)))
-        if all(disobeys(gold, found.answer, question) for gold in written):
+        if all(disobeys(gold, found.answer, question) for gold in written) or (
+            question and is_of_another(found.answer, question)
+        ):
             return scored(
                 0.0,
                 "wrong_answer",
@@ -183,6 +187,12 @@ class AnswerVerifier(Verifier[AnswerParams]):
             rung = "text"
         if not rung and len(written) == 1 and self._is_classified(written[0], found, ctx):
             rung = "kind"
+        if (
+            not rung
+            and len(written) == 1
+            and same_counts(written[0], found.line or found.answer, question)
+        ):
+            rung = "counts"
         if not rung and any(
             word_in_last_sentence(gold, submission, found.answer) for gold in written
         ):
@@ -242,11 +252,14 @@ class AnswerVerifier(Verifier[AnswerParams]):
     def _concluded(self, golds: tuple[str, ...], found: Found, ctx: Context) -> str:
         """The rung of what the last sentence of the reply concludes, where that is more than a value."""
         line = found.line or found.answer
-        if " " not in line:
-            return ""
-        for said in conclusions(line, ctx.question):
+        concluded = conclusions(line, ctx.question) if " " in line else []
+        for said in concluded:
             if rung := self._rung(golds, said, ctx):
                 return rung
+        for text in dict.fromkeys((found.answer.strip(" ."), last_sentence(line), *concluded)):
+            for said in values_as_asked(text, ctx.question):
+                if rung := self._rung(golds, said, ctx):
+                    return rung
         return ""
 
     def _is_classified(self, gold: str, found: Found, ctx: Context) -> bool:
@@ -272,7 +285,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
             if rung and rung not in FAULTS:
                 return rung
             fault = fault or rung
-        end = end_of_chain(answer)
+        end = end_of_chain(answer) or end_of_matrix_chain(answer)
         if end is not None and all(_is_equal(member, end[1][-1]) for member in end[1]):
             return self._rung(golds, end[0], ctx) or fault
         ends = ends_of_chains(answer) if end is None and not fault else None

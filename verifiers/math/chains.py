@@ -53,6 +53,39 @@ def end_of_chain(answer: str) -> tuple[str, list[str]] | None:
     return (f"{first} = {last}", same) if len(members) > 2 else None
 
 
+_MATRIX = re.compile(
+    r"\[ ?\[.*\] ?\]|(?:\\left ?)?[\[(|]? ?\\begin ?\{[bpvBV]?matrix\}.*\\end ?\{[bpvBV]?matrix\}.*",
+    re.DOTALL,
+)
+_MATRIX_NAME = re.compile(
+    r"(?:[A-Z](?:_\{?\w\}?)?(?: ?\^ ?\{? ?(?:-? ?\d|T|\\top) ?\}?|[²³ᵀ]|⁻¹)? ?(?:[*·+-]|\\cdot)? ?){1,4}"
+)
+
+
+def end_of_matrix_chain(answer: str) -> tuple[str, list[str]] | None:
+    """The matrix that "AB = [[1*4 + 2*2, 1], [6, 0]] = [[8, 1], [6, 0]]" ends in, and the members that must equal it;
+    None for another answer. Names such as AB may stand in front alone."""
+    text = answer.strip().strip("$").rstrip(" .$")
+    if (
+        text.count("=") < 1
+        or text.count("=") > 8
+        or len(text) > 2000
+        or ("[" not in text and "\\begin" not in text)
+    ):
+        return None
+    members = [member.strip(" $&") for member in text.split("=")]
+    if not all(members) or not _MATRIX.fullmatch(members[-1]):
+        return None
+    if len(members) == 2 and _MATRIX_NAME.fullmatch(members[0]):
+        return None  # a matrix with its name is read as it is
+    rest = [
+        member
+        for k, member in enumerate(members)
+        if not all(map(_MATRIX_NAME.fullmatch, members[: k + 1]))
+    ]
+    return (members[-1], rest) if all("begin" in one or "[" in one for one in rest) else None
+
+
 def _letters(text: str) -> set[str]:
     return set(re.findall(r"[A-Za-z]", _COMMAND.sub(" ", _TEXT.sub(" ", text))))
 

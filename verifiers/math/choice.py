@@ -19,6 +19,9 @@ _WITH_TEXT = re.compile(
     r"(?:option|choice|answer)?\s*(?:\(\s*([A-J])\s*\)|\[([A-J])\]|([A-J])\s*[).:])\s*(?:[:.]|-(?=\s))?\s*(\S.*)",
     re.IGNORECASE,
 )
+_BESIDE_TEXT = re.compile(
+    r"(?i:option |choice |answer )?\(?([A-J])\)?\*{0,2}(?:,? \((.{1,80})\)|, (.{1,80})| = (.{1,80}))"
+)
 _LETTERS = r"([(\[]?[A-J][)\]]?(?: ?(?:,? (?:and|&) |[,;&+/] ?)[(\[]?[A-J][)\]]?){1,5})"
 _LINK = r"(?:(?:so|thus|hence|therefore|then|only|it is|it's|it must be|that is|by elimination|we choose|we select|i choose)\b[, ]*){0,3}"
 _THING = r"(?:option|choice|answer|statement|letter|alternative)"
@@ -58,6 +61,12 @@ def options_of(question: str) -> dict[str, str]:
     return found if len(found) > 1 else {}
 
 
+def letter_beside_text(answer: str) -> tuple[str, str] | None:
+    """The letter and the text of "B (1/2)" and "Option B, 1/2"; None for other answers."""
+    match = _BESIDE_TEXT.fullmatch(answer.strip(" .$*"))
+    return None if match is None else (match[1], match[2] or match[3] or match[4])
+
+
 def letters_of(answer: str, several: bool) -> tuple[str, str] | None:
     """The letters that a cleaned answer chooses, sorted, and the text it adds; None if it is no choice.
 
@@ -86,7 +95,9 @@ def letters_of(answer: str, several: bool) -> tuple[str, str] | None:
     if several and _MANY.fullmatch(text):
         shown = re.sub(r"\b(?:and)\b", " ", text)
         return "".join(sorted(set(re.findall(r"[A-J]", shown.upper())))), ""
-    match = _WITH_TEXT.fullmatch(text)
+    match = _WITH_TEXT.fullmatch(
+        answer.strip(" .$*") if text.count("{") > text.count("}") else text
+    )
     if match:
         return (match[1] or match[2] or match[3]).upper(), match[4].strip()
     return None

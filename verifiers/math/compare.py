@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from verigym.verifiers.math.affirming import contradicts, states
 from verigym.verifiers.math.altering import alters
 from verigym.verifiers.math.cancelling import is_cancelled, is_split
-from verigym.verifiers.math.choice import letters_of
+from verigym.verifiers.math.choice import letter_beside_text, letters_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.clock import as_duration, time_of
 from verigym.verifiers.math.conditions import allows
@@ -426,6 +426,9 @@ def _choice(gold: str, answer: str, ctx: Context) -> bool | None:
         if found[0] != wanted[0]:
             return False
         return _agrees(found, ctx) if ctx.options else True
+    if ctx.options and (beside := letter_beside_text(answer)) is not None:
+        own = ctx.options.get(beside[0])
+        return beside[0] == wanted[0] and own is not None and _same_text(own, beside[1], ctx)
     if ctx.options and len(wanted[0]) == 1 and wanted[0] in ctx.options:
         return _same_text(ctx.options[wanted[0]], answer, ctx)
     if not ctx.options and wanted[1] and not bare:

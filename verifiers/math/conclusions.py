@@ -38,6 +38,7 @@ _REASON = re.compile(
     r",? (?:since|because|as) (?:(?<![A-Za-z])[A-Za-z]{1,2}(?![A-Za-z])|and|[^A-Za-z])+$"
 )
 _ONE_NUMBER = re.compile(r"[-$€£]*\d[\d.,:/]*%?(?: [^=+*/×·÷<>^\\]*)?")
+_LIST = re.compile(r"-?\d[\d.]*(?:, -?\d[\d.]*)*,? and -?\d[\d.]*")
 _EXPLAINS = re.compile(r"(?<=¤)[:;] (?:the|this|as|it|we|because|since|both|all|each) .*$")
 _DAY = re.compile(
     r"\b(?:on|is|be|was) ((?:[A-Z][a-z]+day,? )?(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?|(?:the )?\d{1,2}(?:st|nd|rd|th)? (?:of )?[A-Z][a-z]{2,8})(?:,? \d{4})?)$"
@@ -83,6 +84,7 @@ _FUNCTIONS = frozenset(
         "sin cos tan cot sec csc log ln exp lim max min gcd lcm det mod and or pi sqrt arcsin arccos arctan sinh cosh tanh var cov rank dim tr deg arg re im"
     )
 )
+_JOINS = frozenset(names("and the for from with between than into all each first least most only"))
 _EMPTY = frozenset(
     names("not the a an of to in that which who are is was were do does did it they them its")
 )
@@ -136,7 +138,7 @@ def conclusions(line: str, question: str) -> list[str]:
     if solved is not None:
         found.append(solved["end"])
     value = _claimed(text, masked, asked).strip(" .,;:*")
-    if value and not _ONE_NUMBER.fullmatch(value):
+    if value and (_LIST.fullmatch(value) or not _ONE_NUMBER.fullmatch(value)):
         found.append(value)
     return list(dict.fromkeys(found))
 
@@ -161,7 +163,10 @@ def _claimed(text: str, masked: str, asked: frozenset[str]) -> str:
     for match in _CLAIM.finditer(masked):
         verb = match["other"]
         if verb is not None and (
-            len(verb) < 3 or verb in _FUNCTIONS or not (verb in VERBS or verb in asked)
+            len(verb) < 3
+            or verb in _FUNCTIONS
+            or verb in _JOINS
+            or not (verb in VERBS or verb in asked)
         ):
             continue
         subject = [word.lower() for word in _WORDS.findall(masked[: match.start()])]

@@ -371,7 +371,8 @@ def _last_line(text: str, question: str) -> Found:
         return Found("", (), "the reply says the same of different numbers")
     ending = marked_ending(lines[-1], question)
     if ending:
-        return Found(unmarked(ending))
+        ending = unmarked(ending)
+        return Found((" " in ending and stated(ending, question)) or ending)
     line = uncontracted(unmarked(value_of_line(unmarked(lines[-1]))))
     if date_of(line) is not None:
         return Found(line)

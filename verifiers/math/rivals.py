@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 
 from verigym.verifiers.math.asked import count_of_asked, is_other_deed, is_rate, value_of_letter
+from verigym.verifiers.math.mentions import VERBS
 from verigym.verifiers.math.people import amount_asked
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.trees import names
@@ -171,11 +172,15 @@ def of_asked(answer: str, question: str) -> str | None:
     if one is not None and _CALLS.match(answer):
         return answer  # sin x + C is a formula
     if one is not None and len(one["rest"]) < 40 and is_rival(one["name"], asked):
+        concluded = _THEN.search(one["rest"])
+        if concluded is not None:  # "The radius is 5, so A = 25\pi"
+            return answer if of_asked(concluded["end"], question) is not None else None
         others = {name[0].lower() for name in _NAMED.finditer(one["rest"])}
         return answer if others & asked else None
     return answer
 
 
+_THEN = re.compile(r",? (?:so|thus|hence|therefore)(?: that)?,? (?P<end>\S.*)", re.DOTALL)
 _CALLS = re.compile(r"\W*(?:sin|cos|tan)\b(?!.*(?:=|\bis\b))", re.IGNORECASE)
 _IS_THE = re.compile(rf"\d is (?:the|its|a|an) (?P<name>{_NAME})[ .]*$", re.IGNORECASE)
 _VALUE_OF = re.compile(
@@ -232,6 +237,13 @@ _NTH = re.compile(
     r"\b(\d{1,4})(?:\^?\{?\\?(?:text\{)?)?(?:st|nd|rd|th)\b[^.?]{0,40}\bterm\b", re.IGNORECASE
 )
 _HOW_MANY = re.compile(r"\bhow many ((?:[a-z-]+ ){0,3}?)([a-z]{3,})\b([^.?]*)", re.IGNORECASE)
+_DO = VERBS | frozenset(
+    names(
+        "play like study speak prefer enjoy do does did take takes took belong use own choose pass fail attend join know love hate want "
+        "of were both neither dislike sing dance plays liked studied speaks chose failed passed joined knew"
+    )
+)
+_FIRST_COUNTED = re.compile(r"\b\d[\d,]* ([a-z]{3,20})", re.IGNORECASE)
 _ONLY_COUNT = re.compile(r"\d[\d,]* ([a-z]{3,20})")
 
 
@@ -247,6 +259,11 @@ def _counts_other(answer: str, question: str) -> bool:
     asked = list(_HOW_MANY.finditer(question))
     if count is None or not asked:
         return False
+    if f"{asked[-1][1]}{asked[-1][2]}".split(maxsplit=1)[0].lower() in _DO:
+        # "How many play both?" is about those that the question counts first.
+        counted = _FIRST_COUNTED.search(question)
+        if counted is not None and _singular(counted[1].lower()) == _singular(count[1].lower()):
+            return False
     clause = re.sub(r"\d+-[a-z]+", " ", f"{asked[-1][1]}{asked[-1][2]}{asked[-1][3]}".lower())
     noun = count[1].lower()
     if _singular(noun) in clause:
