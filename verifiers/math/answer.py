@@ -32,7 +32,7 @@ from verigym.verifiers.math.extract import Found, extract
 from verigym.verifiers.math.forms import FORMS, Form
 from verigym.verifiers.math.instructions import asks_factors, asks_lowest, disobeys
 from verigym.verifiers.math.languages import reads_decimal_comma, to_english, with_points
-from verigym.verifiers.math.question_wordings import is_of_another, values_as_asked
+from verigym.verifiers.math.question_wordings import is_unfitting, values_as_asked
 from verigym.verifiers.math.several_parts import (
     Parts,
     in_order,
@@ -174,7 +174,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
             golds = (sides,)
             found = Found(sides_in(found.answer, submission), tuple(map(sides_in, found.also)))
         if all(disobeys(gold, found.answer, question) for gold in written) or (
-            question and is_of_another(found.answer, question)
+            question and is_unfitting(found.answer, question)
         ):
             return scored(
                 0.0,

@@ -104,12 +104,14 @@ def value_of_letter(answer: str, question: str) -> str | None:
         and _solves_for(name, question)
     ):
         sides = [_bare(re.sub(r"\([a-z]\)|[\s$]", "", side)) for side in answer.split("=")]
-        if name not in sides:
+        if sides[0] and name not in sides:
             return None
     alone = _ASSIGNED.fullmatch(answer.strip(" .$"))
     if alone is not None:
         shown = _bare(alone["name"])
         other = shown != name and shown.lower() != name.lower() and len(shown) == len(name) == 1
+        term, _, place = shown.partition("_")
+        other = other or (place.isdigit() and name.startswith(f"{term}_") and shown != name)
         formula = re.search(r"(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])", answer.partition("=")[2])
         return None if other and not formula else answer
     parts = [_LISTED.fullmatch(part) for part in _SEPARATOR.split(answer.strip(" .$"))]

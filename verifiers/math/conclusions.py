@@ -37,12 +37,12 @@ _PREMISE = re.compile(
 _REASON = re.compile(
     r",? (?:since|because|as) (?:(?<![A-Za-z])[A-Za-z]{1,2}(?![A-Za-z])|and|[^A-Za-z])+$"
 )
-_ONE_NUMBER = re.compile(r"[-$€£]*\d[\d.,:/]*%?(?: [^=+*/×·÷<>^\\]*)?")
+_ONE_NUMBER = re.compile(r"[-$€£]*\d[\d.,:/]*%?(?: (?![-−] ?[\dA-Za-z\\(])[^=+*/×·÷<>^\\]*)?")
 _LIST = re.compile(r"-?\d[\d.]*(?:, -?\d[\d.]*)*,? and -?\d[\d.]*")
 _EXPLAINS = re.compile(r"(?<=¤)[:;] (?:the|this|as|it|we|because|since|both|all|each) .*$")
 _DAY = re.compile(
     r"\b(?:on|is|be|was) ((?:[A-Z][a-z]+day,? )?(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?|(?:the )?\d{1,2}(?:st|nd|rd|th)? (?:of )?[A-Z][a-z]{2,8})(?:,? \d{4})?)$"
-    r"|(?:\b(?:at|is|be|until)|=) (\d{1,2}:\d{2}(?: ?[apAP]\.?[mM]\.?)?)$"
+    r"|(?:\b(?:at|is|be|until|get|gives|makes|takes|takes \w+)|=) (\d{1,2}:\d{2}(?: ?[apAP]\.?[mM]\.?)?)$"
 )
 _ASKS_WHEN = re.compile(
     r"\bfor (?:which|what)\b|\bvalues? of\b|\bwhen (?:is|does|do|are)\b", re.IGNORECASE
@@ -74,7 +74,7 @@ _TO = (
     "(?: (?:out|up|down))?(?: (?:to|by|as|at|out to))"
 )
 _CLAIM = re.compile(
-    rf"\b(?:{_BE}|{_TO}|(?P<other>[a-z]+))(?: (?:exactly|only|just|then|therefore|thus|hence|equal to|up to|a total of|simply|precisely|now|also|out to|to be|at|therefore exactly))*\s+(?=[¤\d\\√π∞∠(+−-]|[a-zA-Z]\b(?!')|\$\d|€|£)"
+    rf"\b(?:{_BE}|{_TO}|(?P<other>[a-z]+))(?: (?:exactly|only|just|then|therefore|thus|hence|equal to|up to|a total of|simply|precisely|now|also|out to|to be|at|therefore exactly))*\s+(?=[¤\d\\√π∞∠(\[+−-]|[a-zA-Z](?:\b|_)(?!')|(?:ln|log|sin|cos|tan|sqrt|exp|arctan|arcsin)\b|\$\d|€|£)"
 )
 _RELATIVE = re.compile(
     r",? (?:that|which|who|whose) (?:(?:is|are|was|were|do|does|did|can|have|has) )?[a-z' -]{2,60}$"

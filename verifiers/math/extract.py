@@ -94,7 +94,9 @@ _ASKS_EXTREME = re.compile(
     r"\b(?:minimum|maximum|minimal|maximal|least|greatest|smallest|largest|inequality|for which|range of|lowest|highest)\b",
     re.IGNORECASE,
 )
-_PAIR = re.compile(r"(?:it|that|this|the ratio) is (\d+ to \d+)\.?", re.IGNORECASE)
+_PAIR = re.compile(
+    r"(?:it|that|this|the ratio) (?:is|makes|gives) (\d+(?: to \d+){1,3})\.?", re.IGNORECASE
+)
 _SUM = re.compile(
     r"[-\d\s+*/×·÷().,^]{3,80} (?:is|makes|gives|equals|yields|comes to|totals) (-?\d[\d.,/]*)\.?"
     r"|\d[\d.,]{0,12}(?: [a-z]{2,20})?(?: [-+*/×·÷x] \d[\d.,]{0,12}(?: [a-z]{2,20})?){1,5} = (-?\d[\d.,]{0,12} [a-z]{2,20})\.?"

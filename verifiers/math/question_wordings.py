@@ -43,19 +43,26 @@ _NAMED_CHAIN = re.compile(
 )
 _DOT = re.compile(r"\b(?:dot|scalar|inner) product\b", re.IGNORECASE)
 _CROSS = re.compile(r"\b(?:cross|vector) product\b", re.IGNORECASE)
-_SIGNED = re.compile(r"(?:minus|negative) (?P<value>[^+\-=<>,;]{1,60})", re.IGNORECASE)
+_SIGNED = re.compile(
+    r"(?:[^=]*\b(?:is|equals?|gets?|gives|makes|obtain|to) )?(?:minus|negative) (?P<value>[^+\-=<>,;]{1,60})",
+    re.IGNORECASE,
+)
 
 
 _TIMES = frozenset(
     names("second minute hour day night week month quarter year century round term row page step")
 )
 _NAMED_PLACE = re.compile(r"(?:on |in |at )?(?:the )?(?P<noun>[a-z]{3,20}) \d{1,6}", re.IGNORECASE)
+_GUESSED = re.compile(r"(?:maybe|perhaps|possibly)\b", re.IGNORECASE)
 _ASKS_AHEAD = re.compile(r"\b(?:in|after) how (?:many|long)\b", re.IGNORECASE)
 
 
-def is_of_another(answer: str, question: str) -> bool:
-    """Return True for "week 8" where a question asks on which day, and "five years ago" where it asks in how many."""
+def is_unfitting(answer: str, question: str) -> bool:
+    """Return True for "week 8" where a question asks on which day, for "five years ago" where it asks in how many, and
+    for a value that is said to be a guess."""
     answer = answer.strip(" .!*")
+    if _GUESSED.match(answer):
+        return True
     if answer.endswith(" ago"):
         return _ASKS_AHEAD.search(question) is not None
     named = _NAMED_PLACE.fullmatch(answer)
@@ -67,11 +74,15 @@ def is_of_another(answer: str, question: str) -> bool:
 
 def values_as_asked(text: str, question: str) -> Iterator[str]:
     """The values that `text` may state in the words of a question, which these words are left off from."""
-    text = text.strip(" .!*")
+    text = text.strip(" .!*=")
     if not text or len(text) > _MOST_CHARS or not question:
         return
     signed = _SIGNED.fullmatch(text)
-    if signed is not None and not re.search(r"(?<![\\A-Za-z])[A-Za-z]{2}", signed["value"]):
+    if (
+        signed is not None
+        and not re.search(r"(?<![\\A-Za-z])[A-Za-z]{2}", signed["value"])
+        and not _NOT_SAID.search(text)
+    ):
         yield f"-{signed['value']}"
         return
     if "=" in text:

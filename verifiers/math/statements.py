@@ -93,8 +93,8 @@ _ABBREVIATED = re.compile(
     re.IGNORECASE,
 )
 _MEASURES = re.compile(
-    r"((?:[A-Za-z']+ ){1,6}?(?:is|was|lasts?|lasted|takes?|took|costs?|weighs?|weighed|needs?|needed|paid|pays|earns?|earned|spent|spends|has|have))"
-    r" ((?:\d[\d.]* (?:hours?|minutes?|seconds?|days?|weeks?|years?|months?|feet|foot|inch(?:es)?|dollars?|cents?|euros?|pounds?|ounces?|kg|g|m|cm|km|meters?|centimeters?|grams?|kilograms?)"
+    r"((?:[A-Za-z']+ ){1,6}?(?:is|was|lasts?|lasted|takes?|took|costs?|weighs?|weighed|needs?|needed|paid|pays|earns?|earned|spent|spends|has|have|makes|gives|gets?|equals))"
+    r" ((?:\d[\d.]* (?:hours?|minutes?|seconds?|days?|weeks?|years?|months?|feet|foot|inch(?:es)?|dollars?|cents?|euros?|pounds?|ounces?|kg|g|m|cm|km|meters?|centimeters?|grams?|kilograms?|h|hrs?|mins?|s|secs?)"
     r"(?:,? and |, | )?){2,3})(?: long| tall| old| in total| altogether| left| remaining| now)?[.! ]*"
 )
 _REMAINING = (["left"], ["needed"], ["required"], ["still"], ["remaining"])
@@ -111,6 +111,7 @@ _LEAD = re.compile(
     r"|(?:since|because|as|after|before|during|by|at|on|with) [a-z' \d]{2,60}),\s+|(?:now|then|finally|altogether|overall|and)\s+)",
     re.IGNORECASE,
 )
+_EURO_BEHIND = re.compile(r"(?<![\w€.,])(\d[\d.,]*(?<=\d)) ?€")
 _NUMERAL = re.compile(r"(?:\\?\$|€|£)?-?\d[\d,]*(?:\.\d+)?(?:/\d+)?(?:\\?%)?")
 _SYMBOL = re.compile(
     r"[kMGmc]?(?:[NJWVAKFHTCL]|Pa|Hz|Wh)"
@@ -241,6 +242,7 @@ def _amount(sentence: str, question: str) -> _Amount | None:
     shown = re.sub(r"(?<=[a-z,\d] )May\b", "Mai", shown)  # the month, and no doubt
     asks = shown.rstrip("*_ ").endswith("?")
     shown = _MATHS.sub(lambda match: match[1] or match[2], shown).replace("*", "").strip(" .!?_`")
+    shown = _EURO_BEHIND.sub(r"€\1", shown)
     reason = _REASON.search(shown)
     if reason is not None and DOUBTS.isdisjoint(words_of(reason[0])) and " or " not in reason[0]:
         shown = shown[: reason.start()]
