@@ -11,7 +11,9 @@ Does not defend against a template that renders the same text for different mess
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from verigym.agents.policy import Completion, Message, Policy, Templating, Tokenizing
@@ -146,6 +148,47 @@ class Transcript:
             ]
         opening = f"{talk.task_prompt}\n\n{latest}" if latest else talk.task_prompt
         return [{"role": "user", "content": opening}]
+
+
+PROMPTS_FILE = "verigym_prompts.json"
+"""File in a trained model's folder that says which prompts it was trained on."""
+
+
+def write_prompts(folder: Path, encoding: StepRows | Transcript) -> None:
+    """Write the settings of `encoding` into a model's folder."""
+    kind = "steps" if isinstance(encoding, StepRows) else "transcript"
+    text = json.dumps({"encoding": kind, **asdict(encoding)}, indent=1)
+    (folder / PROMPTS_FILE).write_text(text, encoding="utf-8")
+
+
+def read_prompts(folder: Path) -> StepRows | Transcript | None:
+    """Return the encoding that the model in `folder` was trained on; None if the folder does not say.
+
+    Raises RequestError if the file cannot be read.
+    """
+    path = folder / PROMPTS_FILE
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        kind = found.pop("encoding")
+        if kind == "steps":
+            return StepRows(**found)
+        if kind == "transcript":
+            return Transcript(**found)
+        raise ValueError(f"unknown encoding {kind!r}")
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RequestError(
+            f"{path} cannot be read: {error}; delete it to use plain prompts"
+        ) from error
+
+
+def encoding_for(policy: Policy, history: int | None) -> Encoding:
+    """Return the prompts to play `policy` with: `history` earlier turns if given, else as it was trained."""
+    if history is not None:
+        return StepRows(history=history)
+    trained: Encoding | None = getattr(policy, "prompts", None)
+    return trained if trained is not None else StepRows()
 
 
 def continued(

@@ -25,7 +25,7 @@ from typing import Any
 import msgspec
 
 from verigym import __version__
-from verigym.agents.chat import StepRows
+from verigym.agents.chat import encoding_for
 from verigym.agents.loop import play
 from verigym.agents.plan import Plan, Settings, plan_groups
 from verigym.agents.policy import Policy
@@ -73,7 +73,7 @@ class Evaluation:
     samples: int
     seed: int = 0
     split: str = "test"
-    history: int = 2
+    history: int | None = None
     max_turns: int | None = None
     temperature: float | None = None
     max_new_tokens: int | None = None
@@ -214,7 +214,7 @@ class EvaluationFolder:
                 played = play(
                     left,
                     policy,
-                    StepRows(history=self.evaluation.history),
+                    encoding_for(policy, self.evaluation.history),
                     settings if settings is not None else Settings(fault_limit=1.0),
                     on_episode=record,
                     on_wait=on_wait,

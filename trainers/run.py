@@ -18,7 +18,7 @@ import numpy as np
 import torch
 import transformers
 
-from verigym.agents.chat import Encoding, StepRows, Transcript
+from verigym.agents.chat import StepRows, Transcript
 from verigym.agents.envpool import EnvPool
 from verigym.agents.groups import reward_groups
 from verigym.agents.loop import play
@@ -152,13 +152,14 @@ class _Run:
             algorithm=config.algorithm,
             max_tokens=policy.max_new_tokens,
         )
-        self.encoding: Encoding = (
+        self.encoding: StepRows | Transcript = (
             StepRows(
                 history=policy.history, show_task=policy.show_task, show_legal=policy.show_legal
             )
             if policy.encoding == "steps"
             else Transcript(show_legal=policy.show_legal)
         )
+        self.policy.prompts = self.encoding
         self.settings = Settings(
             batching="cohorts",
             n_cohorts=2,

@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from verigym.agents.chat import StepRows, Transcript, read_prompts, write_prompts
 from verigym.agents.policy import Completion, Message, PolicyRefusal, Request
 from verigym.agents.sampling import uniforms
 from verigym.errors import MissingError, RequestError
@@ -80,6 +81,8 @@ class HFPolicy:
         self.max_batch = max_batch
         self.name = name
         self.version = 0
+        self.prompts: StepRows | Transcript | None = None
+        """Prompts that the model was trained on; None if its folder does not say."""
         self.chat_template_kwargs = dict(chat_template_kwargs or {})
         self.end_ids = frozenset(_end_ids(model, tokenizer)) | frozenset(stop_ids)
         self.max_context = int(getattr(model.config, "max_position_embeddings", None) or 2**31)
@@ -118,12 +121,17 @@ class HFPolicy:
             )
         except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
             raise RequestError(f"model folder {folder} cannot be loaded: {error}") from error
-        return HFPolicy(model, tokenizer, **{"name": f"hf:{folder.name}", **options})
+        policy = HFPolicy(model, tokenizer, **{"name": f"hf:{folder.name}", **options})
+        policy.prompts = read_prompts(folder)
+        return policy
 
     def save(self, folder: Path) -> None:
-        """Write model, tokenizer and chat template as a transformers folder; of LoRA the adapter alone."""
+        """Write model, tokenizer, chat template and `prompts` as a transformers folder; of LoRA the adapter
+        alone."""
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
+        if self.prompts is not None:
+            write_prompts(folder, self.prompts)
 
     def load_weights(self, folder: Path) -> None:
         """Take the weights of a folder that `save` wrote, bit for bit."""

@@ -77,7 +77,7 @@ def eval_(
     temperature: options.Temperature = None,
     max_new_tokens: options.MaxNewTokens = None,
     tools: options.Tools = False,
-    history: options.History = 2,
+    history: options.History = None,
     patience_s: options.Patience = 60.0,
 ) -> None:
     """Measure a policy: pass@k and mean score with intervals, by environment, difficulty, tag and length.

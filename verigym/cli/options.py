@@ -40,8 +40,12 @@ Tools = Annotated[
     typer.Option("--tools", help="Offer the environment's tools through the chat API, for openai."),
 ]
 History = Annotated[
-    int,
-    typer.Option("--history", min=0, help="Number of earlier turns to repeat in each prompt."),
+    int | None,
+    typer.Option(
+        "--history",
+        min=0,
+        help="Number of earlier turns to repeat in each prompt. Default: as a trained policy's folder says, or 2.",
+    ),
 ]
 Patience = Annotated[
     float,

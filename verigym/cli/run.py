@@ -60,10 +60,11 @@ def run(
     temperature: options.Temperature = None,
     max_new_tokens: options.MaxNewTokens = None,
     tools: options.Tools = False,
-    history: options.History = 2,
+    history: options.History = None,
     patience_s: options.Patience = 60.0,
 ) -> None:
     """Play a policy on an environment; print its success rate, or one JSON object."""
+    from verigym.agents.chat import encoding_for
     from verigym.agents.loop import Ledger, Settings, plan_groups, play
     from verigym.agents.make_policy import make_policy
     from verigym.agents.record import append_episodes, summarise
@@ -98,7 +99,7 @@ def run(
         played = play(
             plans,
             player,
-            encoding=_encoding(history),
+            encoding=encoding_for(player, history),
             settings=Settings(patience_s=patience_s, fault_limit=1.0),
             on_episode=on_episode,
             on_wait=bar.wait,
@@ -124,12 +125,6 @@ def run(
     else:
         _print_summary(summary)
     _leave(summary, fail_below, played)
-
-
-def _encoding(history: int) -> Any:
-    from verigym.agents.chat import StepRows
-
-    return StepRows(history=history)
 
 
 def _show(played: list[Episode], screen: Console) -> None:
