@@ -22,7 +22,7 @@ from verigym.verifiers.games.liars_dice import (
 from verigym.verifiers.games.rules import RULES
 
 # Style of the opponent, dice of each, their faces, and rounds. An honest opponent is the hardest to do
-# justice to: each bid tells of its dice, and all that is told has to be reckoned with.
+# justice to: each bid says something about the bidder's dice, and has to be weighed.
 LEVELS = {
     1: ("random", 1, 4, 2),
     2: ("random", 1, 6, 3),
