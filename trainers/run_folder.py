@@ -114,8 +114,12 @@ class RunFolder:
     def publish(self, name: str, write: Callable[[Path], None], *, merge: bool) -> None:
         """Replace the folder RUN/`name` by a model that `write` writes; with `merge`, an adapter is added to
         its base model's weights. The folder before stays until the new one is whole."""
+        target = self.path / name
         aside, old = self.path / f".{name}.part", self.path / f".{name}.old"
         shutil.rmtree(aside, ignore_errors=True)
+        if old.exists() and not target.exists():
+            old.rename(target)  # a kill came between the two renames below
+        shutil.rmtree(old, ignore_errors=True)
         self._guard(lambda: write(aside))
         if merge:
             adapter = self.path / f".{name}.adapter"
@@ -126,9 +130,9 @@ class RunFolder:
                 if not path.name.startswith("adapter_"):
                     self._guard(partial(shutil.copy2, path, aside))
             shutil.rmtree(adapter)
-        if (self.path / name).exists():
-            (self.path / name).rename(old)
-        aside.rename(self.path / name)
+        if target.exists():
+            target.rename(old)
+        aside.rename(target)
         shutil.rmtree(old, ignore_errors=True)
 
     def close(self) -> None:

@@ -27,6 +27,7 @@ from verigym.trainers import checkpoint
 from verigym.trainers.certificate import verify_run
 from verigym.trainers.config import Config, parse_config
 from verigym.trainers.run import Interrupted, Progress, train
+from verigym.trainers.run_folder import RecordError, RunFolder
 
 
 def tiny_config(**sections: dict[str, object]) -> Config:
@@ -140,6 +141,32 @@ def test_the_bookkeeping_of_a_run_adds_up_and_tampering_shows(whole: Path, tmp_p
     outcome = CliRunner().invoke(app, ["verify-run", str(run)])
     assert outcome.exit_code == 1
     assert "differ by 0.5 nats" in outcome.output
+
+
+@pytest.mark.parametrize("left", [("best", ".best.old"), (".best.old",), (".best.part",)])
+def test_a_kill_while_a_model_is_published_loses_none(
+    left: tuple[str, ...], tmp_path: Path
+) -> None:
+    for name in left:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model").write_text("earlier")
+    folder = RunFolder(tmp_path, None)
+
+    def fail(path: Path) -> None:
+        raise OSError("disk full")
+
+    def write(path: Path) -> None:
+        path.mkdir()
+        (path / "model").write_text("later")
+
+    with pytest.raises(RecordError, match="disk full"):
+        folder.publish("best", fail, merge=False)
+    kept = tmp_path / "best" / "model"
+    assert left == (".best.part",) or kept.read_text() == "earlier"
+    folder.publish("best", write, merge=False)
+    folder.close()
+    assert kept.read_text() == "later"
+    assert not list(tmp_path.glob(".best.*"))
 
 
 def test_the_same_run_again_ends_in_the_same_weights(whole: Path, tmp_path: Path) -> None:
