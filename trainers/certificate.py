@@ -135,9 +135,14 @@ def _episodes(folder: Path) -> Iterator[str]:
     for path in sorted((folder / "episodes").glob("step-*.jsonl")):
         for line in _lines(path):
             episode = Episode.from_json(msgspec.json.encode(line["episode"]))
-            for number, (turn, trained) in enumerate(
-                zip(episode.turns, line["train_logprobs"], strict=True)
-            ):
+            recomputed = line["train_logprobs"]
+            if len(recomputed) != len(episode.turns):
+                yield (
+                    f"{path.name}, episode {episode.id}: {len(episode.turns)} turns were played and "
+                    f"{len(recomputed)} recomputed"
+                )
+                continue
+            for number, (turn, trained) in enumerate(zip(episode.turns, recomputed, strict=True)):
                 if len(trained) != len(turn.response_ids):
                     yield (
                         f"{path.name}, episode {episode.id}, turn {number}: {len(turn.response_ids)} "

@@ -340,7 +340,7 @@ class _Run:
             if self.step % config.eval.every == 0:
                 self.success = self._evaluate("validation")["success_rate"]
                 self.validated.append(self.success)
-                if self.success is not None and self.success > (self.best or 0.0):
+                if self.success is not None and (self.best is None or self.success > self.best):
                     self.best = self.success
                     self._publish("best")
             if self._ended() or self.step % config.checkpoint.every == 0:
@@ -363,7 +363,7 @@ class _Run:
         config, number = self.config, self.step + 1
         clock = [time.perf_counter()]
         chances = self.tasks.probabilities(number)
-        (plans, episodes), played = play_enough(
+        (plans, episodes), (all_plans, played) = play_enough(
             partial(self._draw, number), self._play_rewarded, config.sampling
         )
         shown = self._demonstrations(plans)
@@ -374,7 +374,8 @@ class _Run:
         stats, critic_stats = self._update(number, rows)
         clock.append(time.perf_counter())
         self.step = number
-        self.tasks.observe(plans, episodes, credit)
+        earned = {e.id: turns for e, turns in zip(episodes, credit, strict=True)}
+        self.tasks.observe(all_plans, played, earned)
         self.env_steps += sum(len(episode.turns) for episode in played)
         self.optimizer_steps += len(stats)
         version, self.policy.version = self.policy.version, self.policy.version + 1
@@ -466,7 +467,9 @@ class _Run:
             replace(row, demonstration=row.trajectory >= len(episodes))
             for row in make_rows(everything)
         ]
-        paid = shape_rewards(everything, self.config.reward)
+        # The oracle's lengths and successes say nothing of the policy's.
+        paid = shape_rewards(episodes, self.config.reward)
+        paid += [[turn.reward for turn in episode.turns] for episode in shown]
         if self.critic is not None:
             rows = self.critic.evaluate(rows)
         statistics = engine.statistics(rows) if algorithm.estimator.reads_tokens else None

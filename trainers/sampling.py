@@ -12,21 +12,22 @@ from verigym.trainers.credit.dapo import has_signal
 from verigym.trainers.curriculum import dars_extra
 
 Played = tuple[list[Plan], list[Episode]]
+"""Plans and their episodes, in one order."""
 
 
 def play_enough(
     draw: Callable[[int], list[Plan]],
     play: Callable[[Sequence[Plan]], list[Episode]],
     section: SamplingSection,
-) -> tuple[Played, list[Episode]]:
-    """Play the groups of one training step; return those to train on, and all episodes that were played.
+) -> tuple[Played, Played]:
+    """Play the groups of one training step; return those to train on, and all that were played.
 
     `draw` returns the plans of batch 0, 1, and so on; `play` plays them. With dynamic sampling, groups
     whose returns are all equal are dropped and up to `dynamic_batches` batches played to replace them;
     whatever was found by then is trained on.
     """
     plans = draw(0)
-    everything: list[Episode] = []
+    everything: Played = ([], [])
     kept: Played = ([], [])
     wanted = len({plan.group_id for plan in plans})
     for batch in range(section.dynamic_batches):
@@ -35,7 +36,7 @@ def play_enough(
         episodes = play(plans)
         more = _extra_plans(plans, episodes, section)
         plans, episodes = [*plans, *more], [*episodes, *(play(more) if more else [])]
-        everything += episodes
+        everything = [*everything[0], *plans], [*everything[1], *episodes]
         if section.dynamic_batches == 1:
             return (plans, episodes), everything
         kept = _merged(kept, (plans, episodes), wanted)

@@ -104,17 +104,22 @@ class Tasks:
         self,
         plans: Sequence[Plan],
         episodes: Sequence[Episode],
-        credit: Sequence[Sequence[TurnCredit]],
+        credit: Mapping[str, Sequence[TurnCredit]],
     ) -> None:
-        """Teach the curriculum what the groups of a step earned. A group of faults teaches nothing."""
+        """Teach the curriculum what all groups of a step earned, those without signal included.
+
+        `credit` is by episode id; episodes that were not trained on have none, and count as advantage 0. A group
+        of faults teaches nothing.
+        """
         if len(self.arms) == 1:
             return
         arm_of = {plan.group_id: self.arm_of(plan) for plan in plans}
         signal: dict[str, list[float]] = {}
         success: dict[str, list[float]] = {}
-        for episode, earned in zip(episodes, credit, strict=True):
+        for episode in episodes:
             if episode.status == "fault":
                 continue
+            earned = credit.get(episode.id, ())
             signal.setdefault(episode.group_id, []).extend(abs(turn.advantage) for turn in earned)
             success.setdefault(episode.group_id, []).append(float(episode.success))
         names = list(success)

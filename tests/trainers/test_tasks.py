@@ -12,6 +12,7 @@ from verigym import ConfigError, RequestError
 from verigym.agents.plan import Plan
 from verigym.trainers.arms import Curriculum
 from verigym.trainers.config import CurriculumSection, RewardSection, SamplingSection, parse_config
+from verigym.trainers.identity import identity
 from verigym.trainers.rewards import relative_length, shape_rewards
 from verigym.trainers.sampling import play_enough
 from verigym.trainers.tasks import EVAL, TRAIN, Tasks, check_step_rewards
@@ -129,10 +130,34 @@ def test_dynamic_sampling_replaces_groups_without_signal():
     (plans, kept), everything = play_enough(plans_for, played({"0.0": 1, "1.1": 1}), section)
     assert [one.group_id for one in kept] == ["0.0", "0.0", "1.1", "1.1"]
     assert [plan.id for plan in plans] == [one.id for one in kept]
-    assert len(everything) == 8
+    assert [plan.id for plan in everything[0]] == [one.id for one in everything[1]]
+    assert len(everything[1]) == 8
     (_, kept), everything = play_enough(plans_for, played({}), section)
     assert kept == []
-    assert len(everything) == 12
+    assert len(everything[1]) == 12
+
+
+def test_a_curriculum_hears_of_groups_that_dynamic_sampling_dropped():
+    """A group that is always solved has no signal, and is the one that a curriculum must hear of."""
+    tasks = Tasks(parse_config({"env": TWO, "curriculum": {"name": "success-band", "floor": 0.0}}))
+    plans = [plan for plan in tasks.plans(TRAIN, 1, 40, 1, "train") if tasks.arm_of(plan) == 0]
+    episodes = [
+        replace(episode(n, plan.group_id, [1.0], "s"), id=plan.id) for n, plan in enumerate(plans)
+    ]
+    tasks.observe(plans, episodes, {})
+    first, *others = tasks.probabilities(2).values()
+    assert first == 0.0
+    assert all(p > 0.0 for p in others)
+
+
+def test_the_steps_of_a_run_decide_what_adcl_draws():
+    def of(name: str, steps: int) -> str:
+        return identity(
+            parse_config({"env": TWO, "curriculum": {"name": name}, "train": {"steps": steps}})
+        )
+
+    assert of("adcl", 10) != of("adcl", 20)
+    assert of("sec", 10) == of("sec", 20)
 
 
 def test_dars_adds_members_to_the_hard_groups():
