@@ -15,9 +15,8 @@ import inspect
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,7 +24,8 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from verigym.agents.chat import StepRows, Transcript, read_prompts, write_prompts
-from verigym.agents.policy import Completion, Message, PolicyRefusal, Request
+from verigym.agents.policies.chat_tokens import ChatTokens
+from verigym.agents.policy import Completion, PolicyRefusal, Request
 from verigym.agents.sampling import uniforms
 from verigym.errors import MissingError, RequestError
 
@@ -36,11 +36,9 @@ _BUCKET_RATIO = 1.5
 _BUCKET_SLACK = 32
 # A common beginning is read apart if that spares at least so many tokens; it costs one more pass.
 _SHARING_PAYS_TOKENS = 256
-_CACHED_TEXTS = 2048
-_SHORT_TOKENS = 16
 
 
-class HFPolicy:
+class HFPolicy(ChatTokens):
     """Samples from a causal language model of transformers.
 
     `temperature` 0 is greedy, with log-probabilities of temperature 1. `top_p` below 1 cuts the tail,
@@ -73,38 +71,26 @@ class HFPolicy:
         ):
             if not fits:
                 raise RequestError(f"{label} is out of range: {value}")
+        super().__init__(
+            tokenizer,
+            name=name,
+            n_embeddings=model.get_input_embeddings().num_embeddings,
+            end_ids=frozenset(_end_ids(model, tokenizer)) | frozenset(stop_ids),
+            chat_template_kwargs=chat_template_kwargs,
+        )
         self.model = model if device is None else model.to(_usable(device))
-        self.tokenizer = tokenizer
         self.max_new_tokens = max_new_tokens
         self.temperature = temperature
         self.top_p = top_p
         self.max_batch = max_batch
-        self.name = name
         self.version = 0
         self.prompts: StepRows | Transcript | None = None
         """Prompts that the model was trained on; None if its folder does not say."""
-        self.chat_template_kwargs = dict(chat_template_kwargs or {})
-        self.end_ids = frozenset(_end_ids(model, tokenizer)) | frozenset(stop_ids)
         self.max_context = int(getattr(model.config, "max_position_embeddings", None) or 2**31)
-        # In small worlds the same prompts and answers come again and again, and a small model takes
-        # no longer over them than the template and the tokenizer do.
-        self._tokenize = lru_cache(_CACHED_TEXTS)(self._tokenize_items)
-        self._decode_short = lru_cache(_CACHED_TEXTS)(self._decode)
         self._pad_id = tokenizer.pad_token_id or 0
         # Prefill needs one row of logits, not one a prompt token; older models lack the argument.
         accepted = inspect.signature(model.forward).parameters
         self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
-        n_embeddings = model.get_input_embeddings().num_embeddings
-        if len(tokenizer) > n_embeddings:
-            raise RequestError(
-                f"the tokenizer has {len(tokenizer)} tokens and the model {n_embeddings} embeddings; "
-                "they do not belong together"
-            )
-        if tokenizer.chat_template is None:
-            raise RequestError(
-                f"the tokenizer of {name} has no chat template; set tokenizer.chat_template or add "
-                "chat_template.jinja to the folder"
-            )
 
     @staticmethod
     def load(path: str | Path, *, dtype: str | torch.dtype = "auto", **options: Any) -> HFPolicy:
@@ -139,47 +125,6 @@ class HFPolicy:
             folder, local_files_only=True, use_safetensors=True, dtype=self.model.dtype
         )
         self.model.load_state_dict(found.state_dict())
-
-    def render(self, messages: Sequence[Message]) -> str:
-        """Return the chat template's text, generation prompt included."""
-        text = self.tokenizer.apply_chat_template(
-            [dict(message) for message in messages],
-            tokenize=False,
-            add_generation_prompt=True,
-            **self.chat_template_kwargs,
-        )
-        return cast(str, text)
-
-    def encode(self, text: str) -> list[int]:
-        """Return the ids of rendered text; special tokens in it are recognised, none is added."""
-        return cast(list[int], self.tokenizer(text, add_special_tokens=False)["input_ids"])
-
-    def tokenize(self, messages: Sequence[Message]) -> list[int]:
-        """Return the ids of the rendered messages, equal to `apply_chat_template(tokenize=True)`."""
-        return list(self._tokenize(tuple(tuple(message.items()) for message in messages)))
-
-    def message_ids(self, text: str) -> list[int]:
-        """Return the ids of one user message, without a generation prompt."""
-        rendered = self.tokenizer.apply_chat_template(
-            [{"role": "user", "content": text}], tokenize=False, **self.chat_template_kwargs
-        )
-        return self.encode(cast(str, rendered))
-
-    def decode(self, response_ids: Sequence[int]) -> str:
-        """Return the text of a response without its end token and other special tokens."""
-        ids = tuple(response_ids)
-        if ids and ids[-1] in self.end_ids:
-            ids = ids[:-1]
-        return self._decode_short(ids) if len(ids) <= _SHORT_TOKENS else self._decode(ids)
-
-    def _tokenize_items(self, messages: tuple[tuple[tuple[str, str], ...], ...]) -> list[int]:
-        return self.encode(self.render([dict(items) for items in messages]))
-
-    def _decode(self, ids: tuple[int, ...]) -> str:
-        text = self.tokenizer.decode(
-            list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
-        return cast(str, text)
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Sample one response per request.

@@ -1,0 +1,90 @@
+"""Text to token ids and back: what policies that are given and give token ids do with a chat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, cast
+
+from verigym.agents.policy import Message
+from verigym.errors import RequestError
+
+_CACHED_TEXTS = 2048
+_SHORT_TOKENS = 16
+
+
+class ChatTokens:
+    """A tokenizer with its chat template. `end_ids` are the ids that end an answer.
+
+    `chat_template_kwargs` go to the template (`enable_thinking`, say); they and the tokenizer must not
+    change later.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        *,
+        name: str,
+        n_embeddings: int,
+        end_ids: frozenset[int],
+        chat_template_kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        if len(tokenizer) > n_embeddings:
+            raise RequestError(
+                f"the tokenizer has {len(tokenizer)} tokens and the model {n_embeddings} embeddings; "
+                "they do not belong together"
+            )
+        if tokenizer.chat_template is None:
+            raise RequestError(
+                f"the tokenizer of {name} has no chat template; set tokenizer.chat_template or add "
+                "chat_template.jinja to the folder"
+            )
+        self.tokenizer = tokenizer
+        self.name = name
+        self.end_ids = end_ids
+        self.chat_template_kwargs = dict(chat_template_kwargs or {})
+        # In small worlds the same prompts and answers come again and again, and a small model takes
+        # no longer over them than the template and the tokenizer do.
+        self._tokenize = lru_cache(_CACHED_TEXTS)(self._tokenize_items)
+        self._decode_short = lru_cache(_CACHED_TEXTS)(self._decode)
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """Return the chat template's text, generation prompt included."""
+        text = self.tokenizer.apply_chat_template(
+            [dict(message) for message in messages],
+            tokenize=False,
+            add_generation_prompt=True,
+            **self.chat_template_kwargs,
+        )
+        return cast(str, text)
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of rendered text; special tokens in it are recognised, none is added."""
+        return cast(list[int], self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def tokenize(self, messages: Sequence[Message]) -> list[int]:
+        """Return the ids of the rendered messages, equal to `apply_chat_template(tokenize=True)`."""
+        return list(self._tokenize(tuple(tuple(message.items()) for message in messages)))
+
+    def message_ids(self, text: str) -> list[int]:
+        """Return the ids of one user message, without a generation prompt."""
+        rendered = self.tokenizer.apply_chat_template(
+            [{"role": "user", "content": text}], tokenize=False, **self.chat_template_kwargs
+        )
+        return self.encode(cast(str, rendered))
+
+    def decode(self, response_ids: Sequence[int]) -> str:
+        """Return the text of a response without its end token and other special tokens."""
+        ids = tuple(response_ids)
+        if ids and ids[-1] in self.end_ids:
+            ids = ids[:-1]
+        return self._decode_short(ids) if len(ids) <= _SHORT_TOKENS else self._decode(ids)
+
+    def _tokenize_items(self, messages: tuple[tuple[tuple[str, str], ...], ...]) -> list[int]:
+        return self.encode(self.render([dict(items) for items in messages]))
+
+    def _decode(self, ids: tuple[int, ...]) -> str:
+        text = self.tokenizer.decode(
+            list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return cast(str, text)
