@@ -11,13 +11,15 @@ Does not defend against a template that renders the same text for different mess
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
 
+from verigym.agents.parsing import Parse
 from verigym.agents.policy import Completion, Message, Policy, Templating, Tokenizing
 from verigym.errors import RequestError
+from verigym.reply import spoken
+
+Thoughts = Literal["keep", "drop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,7 @@ class Conversation:
     prompts: list[Prompt] = field(default_factory=list)
     completions: list[Completion] = field(default_factory=list)
     legal_actions: list[str] | None = None
+    max_turns: int | None = None
 
 
 class Encoding(Protocol):
@@ -56,19 +59,53 @@ class Encoding(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepRows:
+class Prompts:
+    """What both encodings can be told.
+
+    `system_prompt` opens a system message. `show_turns` states the turn and the turn limit in each prompt,
+    `show_tokens` the limit of tokens of a reply. `parse` names how the action is read from a reply.
+    """
+
+    system_prompt: str = ""
+    show_turns: bool = False
+    show_tokens: bool = False
+    parse: Parse = "environment"
+
+    def opening(self, task: str, message: str) -> list[Message]:
+        """Return the first messages; the `task` part of them goes to the system message."""
+        system = "\n\n".join(part for part in (self.system_prompt, task) if part)
+        user: Message = {"role": "user", "content": message}
+        return [{"role": "system", "content": system}, user] if system else [user]
+
+    def lines(self, talk: Conversation, show_legal: bool, max_tokens: int | None) -> list[str]:
+        """Return the lines below the current observation: legal actions and budgets."""
+        found = []
+        if show_legal and talk.legal_actions is not None:
+            found.append(f"Legal actions: {', '.join(talk.legal_actions)}")
+        if self.show_turns and talk.max_turns is not None:
+            found.append(f"Turn {len(talk.actions) + 1} of {talk.max_turns}.")
+        if self.show_tokens:
+            if max_tokens is None:
+                raise RequestError("show_tokens needs a policy with a token limit (max_new_tokens)")
+            found.append(f"Your reply may have at most {max_tokens} tokens, thinking included.")
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepRows(Prompts):
     """A fresh prompt for each turn: the task, the last `history` turns, the current observation.
 
     `system` puts the task's prompt into a system message, for templates that have one; otherwise it
     opens the user message. `show_task=False` leaves it out, for a policy trained on one task only.
-    `show_legal` lists the legal actions, if the environment can. The history holds only parsed actions,
-    not the reasoning before them.
+    `show_legal` lists the legal actions, if the environment can. The history holds only parsed actions;
+    with `thoughts="keep"` whole replies.
     """
 
     history: int = 2
     show_legal: bool = True
     system: bool = True
     show_task: bool = True
+    thoughts: Thoughts = "drop"
 
     def __post_init__(self) -> None:
         if self.history < 0:
@@ -76,51 +113,52 @@ class StepRows:
 
     def prompt(self, talk: Conversation, policy: Policy) -> Prompt:
         """Return the prompt of the next turn."""
-        messages = self.messages(talk)
+        messages = self.messages(talk, getattr(policy, "max_new_tokens", None))
         ids = policy.tokenize(messages) if isinstance(policy, Tokenizing) else None
         return Prompt(messages=messages, ids=ids)
 
-    def messages(self, talk: Conversation) -> list[Message]:
-        """Return one user message, after a system message if `system` is set."""
+    def messages(self, talk: Conversation, max_tokens: int | None = None) -> list[Message]:
+        """Return one user message, after a system message if there is something to put into it."""
         body = self._body(talk)
-        if not body:
-            return [{"role": "user", "content": talk.task_prompt}]
+        below = self.lines(talk, self.show_legal, max_tokens)
+        if not body and not (self.show_legal and talk.legal_actions is not None):
+            # A question without an observation is the message itself.
+            return self.opening("", "\n".join([talk.task_prompt, *below]))
+        text = "\n".join([*body, *below])
         if not self.show_task:
-            return [{"role": "user", "content": body}]
+            return self.opening("", text)
         if self.system:
-            return [
-                {"role": "system", "content": talk.task_prompt},
-                {"role": "user", "content": body},
-            ]
-        return [{"role": "user", "content": f"{talk.task_prompt}\n\n{body}"}]
+            return self.opening(talk.task_prompt, text)
+        return self.opening("", f"{talk.task_prompt}\n\n{text}")
 
-    def _body(self, talk: Conversation) -> str:
+    def _body(self, talk: Conversation) -> list[str]:
         turn = len(talk.actions)
-        first = max(0, turn - self.history)
         lines = []
-        for t in range(first, turn):
-            lines += ["Before:", talk.observations[t], f"Action: {talk.actions[t]}"]
+        for t in range(max(0, turn - self.history), turn):
+            said = talk.completions[t].text if self.thoughts == "keep" else talk.actions[t]
+            lines += ["Before:", talk.observations[t], f"Action: {said}"]
         if lines:
             lines.append("Now:")
         lines.append(talk.observations[turn])
-        lines.append(_legal(talk, self.show_legal))
-        return "\n".join(line for line in lines if line)
+        return [line for line in lines if line]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Transcript:
+class Transcript(Prompts):
     """Messages that grow: task and first observation, then answers and observations in turn.
 
     `system` and `show_legal` as in `StepRows`. Answers are kept whole, reasoning included, as far as
-    the chat template keeps them.
+    the chat template keeps them; with `thoughts="drop"` later prompts hold them without their thoughts,
+    and a new training row begins after each answer that had some.
     """
 
     show_legal: bool = False
     system: bool = False
+    thoughts: Thoughts = "keep"
 
     def prompt(self, talk: Conversation, policy: Policy) -> Prompt:
         """Return the prompt of the next turn, which extends the previous row if that is exact."""
-        messages = self.messages(talk)
+        messages = self.messages(talk, getattr(policy, "max_new_tokens", None))
         if not isinstance(policy, Templating):
             return Prompt(messages=messages)
         text = policy.render(messages)
@@ -130,65 +168,23 @@ class Transcript:
                 return Prompt(messages=messages, ids=ids, text=text, extends=True)
         return Prompt(messages=messages, ids=policy.encode(text), text=text)
 
-    def messages(self, talk: Conversation) -> list[Message]:
+    def messages(self, talk: Conversation, max_tokens: int | None = None) -> list[Message]:
         """Return all messages so far. Earlier ones come from the last prompt, so they never change."""
-        latest = "\n".join(
-            part for part in (talk.observations[-1], _legal(talk, self.show_legal)) if part
-        )
+        below = self.lines(talk, self.show_legal, max_tokens)
+        latest = "\n".join(part for part in (talk.observations[-1], *below) if part)
         if talk.completions:
+            said = talk.completions[-1].text
             return [
                 *talk.prompts[-1].messages,
-                {"role": "assistant", "content": talk.completions[-1].text},
+                {
+                    "role": "assistant",
+                    "content": said if self.thoughts == "keep" else spoken(said).strip(),
+                },
                 {"role": "user", "content": latest},
             ]
         if self.system and latest:
-            return [
-                {"role": "system", "content": talk.task_prompt},
-                {"role": "user", "content": latest},
-            ]
-        opening = f"{talk.task_prompt}\n\n{latest}" if latest else talk.task_prompt
-        return [{"role": "user", "content": opening}]
-
-
-PROMPTS_FILE = "verigym_prompts.json"
-"""File in a trained model's folder that says which prompts it was trained on."""
-
-
-def write_prompts(folder: Path, encoding: StepRows | Transcript) -> None:
-    """Write the settings of `encoding` into a model's folder."""
-    kind = "steps" if isinstance(encoding, StepRows) else "transcript"
-    text = json.dumps({"encoding": kind, **asdict(encoding)}, indent=1)
-    (folder / PROMPTS_FILE).write_text(text, encoding="utf-8")
-
-
-def read_prompts(folder: Path) -> StepRows | Transcript | None:
-    """Return the encoding that the model in `folder` was trained on; None if the folder does not say.
-
-    Raises RequestError if the file cannot be read.
-    """
-    path = folder / PROMPTS_FILE
-    if not path.exists():
-        return None
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        kind = found.pop("encoding")
-        if kind == "steps":
-            return StepRows(**found)
-        if kind == "transcript":
-            return Transcript(**found)
-        raise ValueError(f"unknown encoding {kind!r}")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RequestError(
-            f"{path} cannot be read: {error}; delete it to use plain prompts"
-        ) from error
-
-
-def encoding_for(policy: Policy, history: int | None) -> Encoding:
-    """Return the prompts to play `policy` with: `history` earlier turns if given, else as it was trained."""
-    if history is not None:
-        return StepRows(history=history)
-    trained: Encoding | None = getattr(policy, "prompts", None)
-    return trained if trained is not None else StepRows()
+            return self.opening(talk.task_prompt, latest)
+        return self.opening("", f"{talk.task_prompt}\n\n{latest}" if latest else talk.task_prompt)
 
 
 def continued(
@@ -212,9 +208,3 @@ def continued(
     # The text differs but the ids may still agree: a tokenizer that drops white space, say.
     ids = policy.encode(text)
     return ids if ids[: len(sampled)] == sampled else None
-
-
-def _legal(talk: Conversation, show: bool) -> str:
-    if not show or talk.legal_actions is None:
-        return ""
-    return f"Legal actions: {', '.join(talk.legal_actions)}"

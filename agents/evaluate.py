@@ -16,7 +16,7 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -25,10 +25,10 @@ from typing import Any
 import msgspec
 
 from verigym import __version__
-from verigym.agents.chat import encoding_for
 from verigym.agents.loop import play
 from verigym.agents.plan import Plan, Settings, plan_groups
 from verigym.agents.policy import Policy
+from verigym.agents.prompts import PromptChoices, encoding_for
 from verigym.agents.record import append_episodes
 from verigym.agents.scores import (
     EPISODES,
@@ -73,7 +73,8 @@ class Evaluation:
     samples: int
     seed: int = 0
     split: str = "test"
-    history: int | None = None
+    prompts: PromptChoices = field(default_factory=PromptChoices)
+    think: str | None = None
     max_turns: int | None = None
     temperature: float | None = None
     max_new_tokens: int | None = None
@@ -214,7 +215,7 @@ class EvaluationFolder:
                 played = play(
                     left,
                     policy,
-                    encoding_for(policy, self.evaluation.history),
+                    encoding_for(policy, self.evaluation.prompts),
                     settings if settings is not None else Settings(fault_limit=1.0),
                     on_episode=record,
                     on_wait=on_wait,

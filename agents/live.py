@@ -82,6 +82,7 @@ class Started:
     view: str
     info: dict[str, Any]
     verifier: str
+    max_turns: int | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +152,14 @@ def start(plan: Plan, pool: EnvPool) -> Started:
             if value is not None
         }
         shown, info = env.reset(seed=plan.seed, options=options)
-        return Started(env=env, shown=shown, view=env.view(), info=info, verifier=env.verifier.name)
+        return Started(
+            env=env,
+            shown=shown,
+            view=env.view(),
+            info=info,
+            verifier=env.verifier.name,
+            max_turns=env.max_turns or env.turns_allowed(env.task),
+        )
     except BaseException:
         env.close()
         raise
@@ -167,6 +175,7 @@ def begin(live: Live, started: Started) -> None:
         task_prompt=env.task.prompt,
         observations=[started.view],
         legal_actions=started.info["legal_actions"],
+        max_turns=started.max_turns,
     )
     episode = live.episode
     episode.env_id = env.id

@@ -39,6 +39,7 @@ from verigym.agents import live as under_way
 from verigym.agents.chat import Encoding, StepRows
 from verigym.agents.envpool import EnvPool
 from verigym.agents.live import Cohort, GenerationBatch, Live, Proposed, Started, Stepped, Trouble
+from verigym.agents.parsing import parser
 from verigym.agents.plan import FaultLimit, Ledger, Plan, Settings, plan_groups
 from verigym.agents.policy import Policy, PolicyRefusal
 from verigym.agents.submission_queue import SubmissionQueue
@@ -73,7 +74,8 @@ def play(
 ) -> list[Episode]:
     """Play one episode per plan; return the episodes in the order of the plans.
 
-    An environment reads the action in a completion itself (`Env.action_in`), unless `parse` does.
+    An environment reads the action in a completion itself (`Env.action_in`), unless `parse` does, or the
+    parser that the encoding names.
     The callbacks run in the calling thread: `on_turn` after each turn, `on_episode` after each episode,
     `on_wait` with a sentence, about once a second, during a wait for a verifier or a model server.
     `envs` keeps environments for later calls; without it, they are closed before the return.
@@ -82,12 +84,13 @@ def play(
     _check(plans)
     settings = settings if settings is not None else Settings()
     pool = envs if envs is not None else EnvPool()
+    encoding = encoding if encoding is not None else StepRows()
     game = _Game(
         plans=plans,
         policy=policy,
-        encoding=encoding if encoding is not None else StepRows(),
+        encoding=encoding,
         settings=settings,
-        parse=parse,
+        parse=parse or parser(getattr(encoding, "parse", "environment")),
         pool=pool,
         on_turn=on_turn or (lambda episode, turn: None),
         on_episode=on_episode or (lambda episode: None),

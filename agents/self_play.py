@@ -13,6 +13,7 @@ from typing import Any
 
 from verigym.agents.chat import Conversation, Encoding, Prompt, StepRows
 from verigym.agents.loop import Plan, Settings, play
+from verigym.agents.parsing import Parse
 from verigym.agents.policy import Completion, Policy, Request
 from verigym.episode import Episode
 from verigym.errors import RequestError
@@ -52,7 +53,8 @@ def play_both(
             )
     policies = (first, second)
     both = _Both(policies)
-    seen = _OwnTurns(encoding if encoding is not None else StepRows(), policies)
+    encoding = encoding if encoding is not None else StepRows()
+    seen = _OwnTurns(encoding, policies, getattr(encoding, "parse", "environment"))
     names = (first.name, second.name)
     return [_match(game, names) for game in play(plans, both, seen, settings, **options)]
 
@@ -91,6 +93,7 @@ class _OwnTurns:
 
     inner: Encoding
     policies: tuple[Policy, Policy]
+    parse: Parse
 
     def prompt(self, talk: Conversation, policy: Policy) -> Prompt:
         """Return the prompt for the side to move, with its own turns only."""
@@ -102,6 +105,7 @@ class _OwnTurns:
             prompts=talk.prompts[side::2],
             completions=talk.completions[side::2],
             legal_actions=talk.legal_actions,
+            max_turns=None if talk.max_turns is None else (talk.max_turns + 1 - side) // 2,
         )
         return self.inner.prompt(own, self.policies[side])
 

@@ -5,6 +5,7 @@ An unknown key is refused with the nearest known one; so is a value out of range
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from functools import cached_property
@@ -21,7 +22,10 @@ from pydantic import (
     model_validator,
 )
 
-from verigym.errors import ConfigError, suggestion
+from verigym.agents.chat import Thoughts
+from verigym.agents.parsing import Parse
+from verigym.agents.prompts import read_text
+from verigym.errors import ConfigError, RequestError, suggestion
 from verigym.trainers.credit.estimator import Estimator, Level, Options
 from verigym.trainers.credit.table import ESTIMATORS
 from verigym.trainers.loss.aggregate import Mode
@@ -180,10 +184,45 @@ class PolicySection(_Section):
     """If True, prompts contain the task's text besides the observation, with `steps`."""
     show_legal: bool = True
     """If True, prompts list the legal actions, if the environment can list them."""
+    show_turns: bool = False
+    """If True, each prompt states the turn and the turn limit."""
+    show_tokens: bool = False
+    """If True, each prompt states `max_new_tokens`."""
+    system_prompt: str = ""
+    """Text that opens the system message; `@PATH` reads it from a file."""
+    task_in_system: bool | None = None
+    """If True, the task's text stands in the system message, else in the first user message; None for True
+    with `steps` and False with `transcript`."""
+    thoughts: Thoughts | None = None
+    """`keep` repeats earlier replies with their thoughts, `drop` without; None for `drop` with `steps` and
+    `keep` with `transcript`."""
+    parse: Parse = "environment"
+    """Where the action stands in a reply: as the environment reads it, in the last answer or action `tag`, in
+    the last `fence`, or in the `last-line`."""
+    think: Literal["auto", "on", "off"] = "auto"
+    """Thinking, where the chat template has a switch for it; `auto` for the template's own choice."""
     device: str = "cpu"
     dtype: Literal["float32", "bfloat16"] = "float32"
     lora: LoraSection | None = None
     """Train an adapter; None to train all weights."""
+
+    @field_validator("system_prompt")
+    @classmethod
+    def _from_file(cls, value: str) -> str:
+        try:
+            return read_text(value)
+        except RequestError as error:
+            raise ValueError(str(error)) from error
+
+    @model_validator(mode="after")
+    def _fits_encoding(self) -> Self:
+        if self.encoding == "transcript":
+            for name in ("history", "show_task"):
+                if getattr(self, name) != PolicySection.model_fields[name].default:
+                    raise ValueError(
+                        f"{name} is for encoding steps; leave it out with encoding transcript"
+                    )
+        return self
 
 
 class WarmUpSection(_Section):
@@ -433,8 +472,29 @@ class LimitsSection(_Section):
     """Maximum seconds that one step waits for a verifier that does not answer."""
     step_timeout_s: float = Field(default=60.0, gt=0)
     """Deadline of one environment step."""
+    generate_timeout_s: float = Field(default=600.0, gt=0)
+    """Deadline of one batch of the policy."""
+    error_retries: int = Field(default=2, ge=0)
+    """Number of retries after an error of the verifier itself."""
+    backoff_s: float = Field(default=0.25, gt=0)
+    """Seconds before the first retry; the pause doubles up to `backoff_max_s`."""
+    backoff_max_s: float = Field(default=5.0, gt=0)
     fault_share: float = Field(default=0.25, ge=0, le=1)
     """Maximum share of faulted episodes; a step with a larger share stops the run."""
+
+
+class PlaySection(_Section):
+    """Scheduling of the episodes of a step."""
+
+    batching: Literal["cohorts", "ready"] = "cohorts"
+    """`cohorts`: fixed sets of episodes in lockstep, so that a run repeats bit for bit. `ready`: whichever
+    episodes wait share a batch; faster with slow environments, and not repeatable to the last bit."""
+    cohorts: int = Field(default=2, ge=1)
+    """Number of sets; one generates while the environments of the others step."""
+    max_live: int = Field(default=256, ge=1)
+    """Maximum number of episodes played at once."""
+    env_workers: int = Field(default=16, ge=1)
+    """Number of threads for environment steps."""
 
 
 class CheckpointSection(_Section):
@@ -464,6 +524,7 @@ class Config(_Section):
     train: TrainSection = TrainSection()
     eval: EvalSection = EvalSection()
     limits: LimitsSection = LimitsSection()
+    play: PlaySection = PlaySection()
     checkpoint: CheckpointSection = CheckpointSection()
 
     @field_validator("env", mode="before")
@@ -563,6 +624,9 @@ def _explain(problem: Any, root: type[BaseModel] = Config, under: str = "") -> s
     if problem["type"] == "value_error":
         message = str(problem["ctx"]["error"])
         return message if not place or place in message else f"{place}: {message}"
+    if problem["type"] == "literal_error":
+        known = re.findall(r"'([^']*)'", problem["ctx"]["expected"])
+        return f"unknown {place} {problem['input']!r}; {suggestion(str(problem['input']), known)}"
     return f"{place}: {problem['msg']}, got {problem['input']!r}"
 
 

@@ -26,6 +26,7 @@ def identity(config: Config) -> str:
         "threads",
     ):
         del tree["train"][name]
+    del tree["play"]["env_workers"]
     if config.train.lr_final != 1.0 or config.curriculum.name == "adcl":
         tree["train"]["steps"] = config.train.steps
     for env in tree["env"]:

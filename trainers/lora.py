@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM
 
+from verigym.agents.policies.loading import without_progress_bars
 from verigym.errors import MissingError, RequestError
 from verigym.trainers.config import LoraSection
 
@@ -46,7 +47,10 @@ def write_merged(adapter: Path, out: Path) -> None:
     from peft import PeftModel
 
     base = json.loads((adapter / "adapter_config.json").read_text())["base_model_name_or_path"]
-    model = AutoModelForCausalLM.from_pretrained(base, local_files_only=True, use_safetensors=True)
+    with without_progress_bars():
+        model = AutoModelForCausalLM.from_pretrained(
+            base, local_files_only=True, use_safetensors=True
+        )
     with warnings.catch_warnings():
         # peft asks transformers for an attribute under its old name.
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)

@@ -16,13 +16,11 @@ from typing import Any
 
 import numpy as np
 import torch
-import transformers
 
-from verigym.agents.chat import StepRows, Transcript
 from verigym.agents.envpool import EnvPool
 from verigym.agents.groups import reward_groups
 from verigym.agents.loop import play
-from verigym.agents.plan import FaultLimit, Plan, Settings
+from verigym.agents.plan import FaultLimit, Plan
 from verigym.agents.policies.hf import HFPolicy
 from verigym.agents.policy import Policy
 from verigym.agents.record import summarise
@@ -37,6 +35,7 @@ from verigym.trainers.credit.table import Sdpo
 from verigym.trainers.critic import Critic, CriticStats
 from verigym.trainers.engine import Engine, StepStats
 from verigym.trainers.groups import make_group
+from verigym.trainers.how_to_play import make_encoding, make_settings
 from verigym.trainers.identity import identity, versions
 from verigym.trainers.lora import add_adapter
 from verigym.trainers.measures import by_difficulty, optimisation, outcome, signal, total, values
@@ -93,7 +92,6 @@ def train(
         raise RequestError(
             f"{folder} holds a run already; resume it with --resume or choose another with --out"
         )
-    transformers.utils.logging.disable_progress_bar()
     if config.train.threads is not None:
         torch.set_num_threads(config.train.threads)
     with StopRequest() as stop:
@@ -129,6 +127,7 @@ class _Run:
             path,
             max_new_tokens=policy.max_new_tokens,
             temperature=policy.temperature,
+            think=policy.think,
             device=policy.device,
             dtype=policy.dtype,
             max_batch=config.train.groups * config.train.group_size,
@@ -142,6 +141,7 @@ class _Run:
                 self.policy.tokenizer,
                 max_new_tokens=policy.max_new_tokens,
                 temperature=config.eval.temperature,
+                think=policy.think,
                 max_batch=self.policy.max_batch,
             )
         self.engine = Engine(
@@ -152,21 +152,9 @@ class _Run:
             algorithm=config.algorithm,
             max_tokens=policy.max_new_tokens,
         )
-        self.encoding: StepRows | Transcript = (
-            StepRows(
-                history=policy.history, show_task=policy.show_task, show_legal=policy.show_legal
-            )
-            if policy.encoding == "steps"
-            else Transcript(show_legal=policy.show_legal)
-        )
+        self.encoding = make_encoding(policy)
         self.policy.prompts = self.encoding
-        self.settings = Settings(
-            batching="cohorts",
-            n_cohorts=2,
-            patience_s=config.limits.patience_s,
-            step_deadline_s=config.limits.step_timeout_s,
-            fault_limit=config.limits.fault_share,
-        )
+        self.settings = make_settings(config)
         self.envs = EnvPool()
         self.group = make_group(config.group, config.env[0])
         self.critic: Critic | None = None

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, cast
 
+from verigym.agents.policies.thinking import Think, thinking_switch
 from verigym.agents.policy import Message
 from verigym.errors import RequestError
 
@@ -16,8 +17,8 @@ _SHORT_TOKENS = 16
 class ChatTokens:
     """A tokenizer with its chat template. `end_ids` are the ids that end an answer.
 
-    `chat_template_kwargs` go to the template (`enable_thinking`, say); they and the tokenizer must not
-    change later.
+    `think` turns thinking on or off where the chat template has a switch for it; `auto` leaves it at the
+    template's own. `chat_template_kwargs` go to the template; they and the tokenizer must not change later.
     """
 
     def __init__(
@@ -27,6 +28,7 @@ class ChatTokens:
         name: str,
         n_embeddings: int,
         end_ids: frozenset[int],
+        think: Think = "auto",
         chat_template_kwargs: Mapping[str, Any] | None = None,
     ) -> None:
         if len(tokenizer) > n_embeddings:
@@ -42,7 +44,11 @@ class ChatTokens:
         self.tokenizer = tokenizer
         self.name = name
         self.end_ids = end_ids
-        self.chat_template_kwargs = dict(chat_template_kwargs or {})
+        self.think = think
+        self.chat_template_kwargs = {
+            **thinking_switch(think, tokenizer.chat_template, name),
+            **(chat_template_kwargs or {}),
+        }
         # In small worlds the same prompts and answers come again and again, and a small model takes
         # no longer over them than the template and the tokenizer do.
         self._tokenize = lru_cache(_CACHED_TEXTS)(self._tokenize_items)

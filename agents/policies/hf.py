@@ -23,9 +23,12 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from verigym.agents.chat import StepRows, Transcript, read_prompts, write_prompts
+from verigym.agents.chat import StepRows, Transcript
 from verigym.agents.policies.chat_tokens import ChatTokens
+from verigym.agents.policies.loading import without_progress_bars
+from verigym.agents.policies.thinking import Think
 from verigym.agents.policy import Completion, PolicyRefusal, Request
+from verigym.agents.prompts import read_prompts, write_prompts
 from verigym.agents.sampling import uniforms
 from verigym.errors import MissingError, RequestError
 
@@ -42,9 +45,9 @@ class HFPolicy(ChatTokens):
     """Samples from a causal language model of transformers.
 
     `temperature` 0 is greedy, with log-probabilities of temperature 1. `top_p` below 1 cuts the tail,
-    and log-probabilities are then of the cut distribution. `chat_template_kwargs` go to the template
-    (`enable_thinking`, say); they and the tokenizer must not change later. `version` is for the
-    trainer to raise. The model is shared, not copied.
+    and log-probabilities are then of the cut distribution. `think` turns thinking on or off where the chat
+    template has a switch for it; `auto` leaves it at the template's own. `chat_template_kwargs` go to the template;
+    they and the tokenizer must not change later. `version` is for the trainer to raise. The model is shared, not copied.
     """
 
     concurrency = 1
@@ -58,6 +61,7 @@ class HFPolicy(ChatTokens):
         temperature: float = 1.0,
         top_p: float = 1.0,
         device: str | torch.device | None = None,
+        think: Think = "auto",
         chat_template_kwargs: Mapping[str, Any] | None = None,
         max_batch: int = 64,
         stop_ids: Sequence[int] = (),
@@ -76,6 +80,7 @@ class HFPolicy(ChatTokens):
             name=name,
             n_embeddings=model.get_input_embeddings().num_embeddings,
             end_ids=frozenset(_end_ids(model, tokenizer)) | frozenset(stop_ids),
+            think=think,
             chat_template_kwargs=chat_template_kwargs,
         )
         self.model = model if device is None else model.to(_usable(device))
@@ -100,15 +105,19 @@ class HFPolicy(ChatTokens):
         """
         folder = Path(path)
         _check_folder(folder)
+        trained = read_prompts(folder)
+        if trained is not None:
+            options = {"think": trained[1], **options}
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-            model = AutoModelForCausalLM.from_pretrained(
-                folder, local_files_only=True, use_safetensors=True, dtype=dtype
-            )
+            with without_progress_bars():
+                model = AutoModelForCausalLM.from_pretrained(
+                    folder, local_files_only=True, use_safetensors=True, dtype=dtype
+                )
         except (OSError, ValueError, KeyError, RuntimeError, ImportError) as error:
             raise RequestError(f"model folder {folder} cannot be loaded: {error}") from error
         policy = HFPolicy(model, tokenizer, **{"name": f"hf:{folder.name}", **options})
-        policy.prompts = read_prompts(folder)
+        policy.prompts = None if trained is None else trained[0]
         return policy
 
     def save(self, folder: Path) -> None:
@@ -117,13 +126,14 @@ class HFPolicy(ChatTokens):
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
         if self.prompts is not None:
-            write_prompts(folder, self.prompts)
+            write_prompts(folder, self.prompts, self.think)
 
     def load_weights(self, folder: Path) -> None:
         """Take the weights of a folder that `save` wrote, bit for bit."""
-        found = AutoModelForCausalLM.from_pretrained(
-            folder, local_files_only=True, use_safetensors=True, dtype=self.model.dtype
-        )
+        with without_progress_bars():
+            found = AutoModelForCausalLM.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True, dtype=self.model.dtype
+            )
         self.model.load_state_dict(found.state_dict())
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import openai
 
+from verigym.agents.policies.thinking import Think
 from verigym.agents.policy import Completion, PolicyRefusal, Request
 from verigym.agents.sampling import generator
 from verigym.canonical import to_json
@@ -36,7 +37,7 @@ class OpenAIPolicy:
 
     The key is `api_key`, else the variable VERIGYM_POLICY_KEY, else, for OpenAI's own host only,
     OPENAI_API_KEY: a key is never sent to another host. Each request's `seed` comes from its key; the
-    server may ignore it. `extra_body` goes into every request. With `tools`, the functions that an
+    server may ignore it. `think` on or off is sent as `chat_template_kwargs`. `extra_body` goes into every request. With `tools`, the functions that an
     environment publishes are offered through the chat API, and a reply that calls them becomes the
     action, as JSON of the message.
     """
@@ -57,6 +58,7 @@ class OpenAIPolicy:
         timeout_s: float = 120.0,
         token_ids: bool = False,
         tools: bool = False,
+        think: Think = "auto",
         extra_body: Mapping[str, Any] | None = None,
     ) -> None:
         parts = urlsplit(base_url)
@@ -68,6 +70,7 @@ class OpenAIPolicy:
             raise RequestError(f"timeout_s must be above 0, got {timeout_s}")
         self.name = f"openai:{model}"
         self._tools = tools
+        self.max_new_tokens = max_new_tokens
         self.concurrency = concurrency
         self.base_url = base_url
         self._fields: dict[str, Any] = {
@@ -77,6 +80,14 @@ class OpenAIPolicy:
             "top_p": top_p,
         }
         extra = dict(extra_body or {})
+        if think != "auto":
+            # As vLLM and SGLang take it; they ignore what a template has no use for.
+            on = think == "on"
+            extra["chat_template_kwargs"] = {
+                "enable_thinking": on,
+                "thinking": on,
+                **extra.get("chat_template_kwargs", {}),
+            }
         if token_ids:
             extra["return_token_ids"] = True
             self._fields["logprobs"] = True

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from verigym import ConfigError
+from verigym.agents.chat import StepRows, Transcript
 from verigym.trainers.config import parse_config, read_config
+from verigym.trainers.how_to_play import make_encoding, make_settings
 
 GOOD = {"env": {"id": "games/keydoor"}}
 
@@ -20,6 +22,15 @@ GOOD = {"env": {"id": "games/keydoor"}}
         ({**GOOD, "train": {"steps": 0}}, "train.steps"),
         ({**GOOD, "train": {"steps": "many"}}, "got 'many'"),
         ({**GOOD, "algorithm": {"name": "ggpo"}}, "unknown algorithm.name 'ggpo'; did you mean"),
+        (
+            {**GOOD, "policy": {"parse": "fense"}},
+            "unknown policy.parse 'fense'; did you mean 'fence'",
+        ),
+        ({**GOOD, "policy": {"think": "of"}}, "unknown policy.think 'of'; did you mean 'off'"),
+        ({**GOOD, "play": {"batching": "reddy"}}, "did you mean 'ready'"),
+        ({**GOOD, "policy": {"system_promt": "x"}}, "did you mean 'system_prompt'"),
+        ({**GOOD, "policy": {"system_prompt": "@/no/such"}}, "cannot be read"),
+        ({**GOOD, "policy": {"encoding": "transcript", "history": 2}}, "history is for encoding"),
         ({"env": {}}, "env.id is missing"),
         ({}, "env is missing"),
     ],
@@ -51,3 +62,38 @@ def test_the_demo_configuration_is_good() -> None:
     path = Path(__file__).parents[2] / "examples" / "demo.toml"
     config = read_config(path)
     assert config.algorithm.name == "gigpo"
+
+
+def test_whatever_play_takes_has_a_key(tmp_path: Path) -> None:
+    (tmp_path / "system.txt").write_text("Be brief.\n")
+    config = parse_config(
+        {
+            **GOOD,
+            "policy": {
+                "history": 3,
+                "thoughts": "keep",
+                "parse": "tag",
+                "system_prompt": f"@{tmp_path / 'system.txt'}",
+                "task_in_system": False,
+                "show_turns": True,
+                "show_tokens": True,
+            },
+            "play": {"batching": "ready", "cohorts": 3, "max_live": 5, "env_workers": 2},
+            "limits": {"error_retries": 0, "backoff_s": 0.5, "generate_timeout_s": 9},
+        }
+    )
+    assert make_encoding(config.policy) == StepRows(
+        history=3,
+        thoughts="keep",
+        parse="tag",
+        system_prompt="Be brief.",
+        system=False,
+        show_turns=True,
+        show_tokens=True,
+    )
+    settings = make_settings(config)
+    given = (settings.batching, settings.n_cohorts, settings.max_live, settings.env_workers)
+    assert given == ("ready", 3, 5, 2)
+    assert (settings.error_retries, settings.backoff_s, settings.generate_deadline_s) == (0, 0.5, 9)
+    transcript = parse_config({**GOOD, "policy": {"encoding": "transcript"}})
+    assert make_encoding(transcript.policy) == Transcript(show_legal=True)

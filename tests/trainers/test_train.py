@@ -19,8 +19,9 @@ from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from verigym import RequestError
-from verigym.agents.chat import StepRows, encoding_for
+from verigym.agents.chat import StepRows
 from verigym.agents.policies.hf import HFPolicy
+from verigym.agents.prompts import PromptChoices, encoding_for
 from verigym.cli.main import app
 from verigym.server.process import ServerProcess
 from verigym.trainers import checkpoint
@@ -115,7 +116,7 @@ def test_the_trained_model_is_a_folder_that_loads(whole: Path) -> None:
     assert policy.render([{"role": "user", "content": "up"}]).startswith("<|user|>up")
     # It is played with the prompts that it was trained on, unless others are asked for.
     assert encoding_for(policy, None) == StepRows(history=0, show_task=False)
-    assert encoding_for(policy, 3) == StepRows(history=3)
+    assert encoding_for(policy, PromptChoices(history=3)) == StepRows(history=3, show_task=False)
 
 
 def test_the_bookkeeping_of_a_run_adds_up_and_tampering_shows(whole: Path, tmp_path: Path) -> None:

@@ -77,7 +77,14 @@ def eval_(
     temperature: options.Temperature = None,
     max_new_tokens: options.MaxNewTokens = None,
     tools: options.Tools = False,
+    encoding: options.Encoding = None,
     history: options.History = None,
+    thoughts: options.Thoughts = None,
+    parse: options.Parse = None,
+    system_prompt: options.SystemPrompt = None,
+    show_turns: options.ShowTurns = None,
+    show_tokens: options.ShowTokens = None,
+    think: options.Think = None,
     patience_s: options.Patience = 60.0,
 ) -> None:
     """Measure a policy: pass@k and mean score with intervals, by environment, difficulty, tag and length.
@@ -87,8 +94,18 @@ def eval_(
     from verigym.agents.evaluate import Evaluation, EvaluationFolder, digest_policy
     from verigym.agents.loop import Settings
     from verigym.agents.make_policy import make_policy
+    from verigym.agents.prompts import PromptChoices, read_text
 
     env_kwargs = {"verifier": verifier}
+    choices = PromptChoices(
+        encoding=encoding,
+        history=history,
+        thoughts=thoughts,
+        parse=parse,
+        system_prompt=None if system_prompt is None else read_text(system_prompt),
+        show_turns=show_turns,
+        show_tokens=show_tokens,
+    )
     evaluation = Evaluation(
         worlds=_worlds(envs, difficulties or [], policy, split, env_kwargs),
         policy=policy,
@@ -97,7 +114,8 @@ def eval_(
         samples=samples,
         seed=seed,
         split=split,
-        history=history,
+        prompts=choices,
+        think=think,
         max_turns=max_turns,
         temperature=temperature,
         max_new_tokens=max_new_tokens,
@@ -106,7 +124,11 @@ def eval_(
 
     def make_player() -> Any:
         return make_policy(
-            policy, temperature=temperature, max_new_tokens=max_new_tokens, tools=tools or None
+            policy,
+            temperature=temperature,
+            max_new_tokens=max_new_tokens,
+            tools=tools or None,
+            think=think,
         )
 
     path = out if out is not None else evaluation.default_folder()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -39,12 +39,57 @@ Tools = Annotated[
     bool,
     typer.Option("--tools", help="Offer the environment's tools through the chat API, for openai."),
 ]
+Encoding = Annotated[
+    Literal["steps", "transcript"] | None,
+    typer.Option(
+        "--encoding",
+        help="Prompts: a fresh one per turn (steps), or one growing conversation (transcript). Default of this and "
+        "the options below: as a trained policy's folder says, or steps.",
+    ),
+]
 History = Annotated[
     int | None,
     typer.Option(
         "--history",
         min=0,
-        help="Number of earlier turns to repeat in each prompt. Default: as a trained policy's folder says, or 2.",
+        help="Number of earlier turns to repeat in each prompt, with steps. Default: 2.",
+    ),
+]
+Thoughts = Annotated[
+    Literal["keep", "drop"] | None,
+    typer.Option(
+        "--thoughts",
+        help="Repeat earlier replies with or without their thoughts. Default: drop with steps, keep with transcript.",
+    ),
+]
+Parse = Annotated[
+    Literal["environment", "tag", "fence", "last-line"] | None,
+    typer.Option(
+        "--parse",
+        help="Where the action stands in a reply: as the environment reads it, in the last answer or action tag, in "
+        "the last fence, or in the last line. Default: environment.",
+    ),
+]
+SystemPrompt = Annotated[
+    str | None,
+    typer.Option(
+        "--system-prompt", help="Text that opens the system message; @PATH reads it from a file."
+    ),
+]
+ShowTurns = Annotated[
+    bool | None,
+    typer.Option(
+        "--show-turns/--hide-turns", help="State the turn and the turn limit in each prompt."
+    ),
+]
+ShowTokens = Annotated[
+    bool | None,
+    typer.Option("--show-tokens/--hide-tokens", help="State --max-new-tokens in each prompt."),
+]
+Think = Annotated[
+    Literal["auto", "on", "off"] | None,
+    typer.Option(
+        "--think", help="Thinking, where the chat template has a switch for it, for hf and openai."
     ),
 ]
 Patience = Annotated[

@@ -60,13 +60,20 @@ def run(
     temperature: options.Temperature = None,
     max_new_tokens: options.MaxNewTokens = None,
     tools: options.Tools = False,
+    encoding: options.Encoding = None,
     history: options.History = None,
+    thoughts: options.Thoughts = None,
+    parse: options.Parse = None,
+    system_prompt: options.SystemPrompt = None,
+    show_turns: options.ShowTurns = None,
+    show_tokens: options.ShowTokens = None,
+    think: options.Think = None,
     patience_s: options.Patience = 60.0,
 ) -> None:
     """Play a policy on an environment; print its success rate, or one JSON object."""
-    from verigym.agents.chat import encoding_for
     from verigym.agents.loop import Ledger, Settings, plan_groups, play
     from verigym.agents.make_policy import make_policy
+    from verigym.agents.prompts import PromptChoices, encoding_for, read_text
     from verigym.agents.record import append_episodes, summarise
     from verigym.making import make
 
@@ -77,8 +84,21 @@ def run(
     env = make(env_id, difficulty=difficulty, split=split, **kwargs)
     full_id, level, judge = env.id, env.difficulty, env.verifier_id
     env.close()
+    choices = PromptChoices(
+        encoding=encoding,
+        history=history,
+        thoughts=thoughts,
+        parse=parse,
+        system_prompt=None if system_prompt is None else read_text(system_prompt),
+        show_turns=show_turns,
+        show_tokens=show_tokens,
+    )
     player = make_policy(
-        policy, temperature=temperature, max_new_tokens=max_new_tokens, tools=tools or None
+        policy,
+        temperature=temperature,
+        max_new_tokens=max_new_tokens,
+        tools=tools or None,
+        think=think,
     )
     plans = plan_groups(
         full_id,
@@ -99,7 +119,7 @@ def run(
         played = play(
             plans,
             player,
-            encoding=encoding_for(player, history),
+            encoding=encoding_for(player, choices),
             settings=Settings(patience_s=patience_s, fault_limit=1.0),
             on_episode=on_episode,
             on_wait=bar.wait,

@@ -1,0 +1,43 @@
+"""Prompts and settings of the episode loop, from a configuration."""
+
+from __future__ import annotations
+
+from verigym.agents.chat import StepRows, Transcript
+from verigym.agents.plan import Settings
+from verigym.agents.prompts import PromptChoices
+from verigym.trainers.config import Config, PolicySection
+
+
+def make_encoding(policy: PolicySection) -> StepRows | Transcript:
+    """Return the prompts that `policy` is trained and evaluated with."""
+    steps = policy.encoding == "steps"
+    return PromptChoices(
+        encoding=policy.encoding,
+        history=policy.history if steps else None,
+        show_task=policy.show_task if steps else None,
+        show_legal=policy.show_legal,
+        thoughts=policy.thoughts,
+        parse=policy.parse,
+        system_prompt=policy.system_prompt,
+        system=policy.task_in_system,
+        show_turns=policy.show_turns,
+        show_tokens=policy.show_tokens,
+    ).apply(None)
+
+
+def make_settings(config: Config) -> Settings:
+    """Return the settings of the episode loop."""
+    limits, play = config.limits, config.play
+    return Settings(
+        batching=play.batching,
+        n_cohorts=play.cohorts,
+        max_live=play.max_live,
+        env_workers=play.env_workers,
+        generate_deadline_s=limits.generate_timeout_s,
+        step_deadline_s=limits.step_timeout_s,
+        patience_s=limits.patience_s,
+        error_retries=limits.error_retries,
+        backoff_s=limits.backoff_s,
+        backoff_max_s=limits.backoff_max_s,
+        fault_limit=limits.fault_share,
+    )
