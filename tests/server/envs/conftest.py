@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 import shutil
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import anyio.from_thread
 import gymnasium
 import httpx2
 import pytest
@@ -35,19 +37,22 @@ def stage_folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def stage(stage_folder, monkeypatch):
+@pytest.fixture(scope="module")
+def stage(stage_folder):
     """The environments are registered, here and in processes started meanwhile; and three helpers."""
-    monkeypatch.syspath_prepend(stage_folder)
-    monkeypatch.setenv("PYTHONPATH", str(stage_folder))
     caches = (
         *(registry._points, registry._load_verifier),
         *(registry.list_verifiers, registry.list_envs),
     )
-    for cached in caches:
-        cached.cache_clear()
-    registry.register_all()
-    yield SimpleNamespace(play=play, begin=begin, step=step, running=running)
+    with pytest.MonkeyPatch.context() as patch, contextlib.ExitStack() as opened:
+        patch.syspath_prepend(stage_folder)
+        patch.setenv("PYTHONPATH", str(stage_folder))
+        for cached in caches:
+            cached.cache_clear()
+        registry.register_all()
+        yield SimpleNamespace(
+            play=partial(play, opened, []), begin=begin, step=step, running=running
+        )
     for id in [id for id in gymnasium.registry if id.startswith("verigym/stage/")]:
         del gymnasium.registry[id]
     for cached in caches:
@@ -79,11 +84,22 @@ async def step(http, sid, seq, action):
     return await http.post(f"/v1/sessions/{sid}/step", json={"seq": seq, "action": action})
 
 
-def play(main, **settings):
-    """Return the result of `main(app, http)`, run within a running application."""
+def play(opened, shared, main, **settings):
+    """Return the result of `main(app, http)`, run within an application of these settings.
+
+    All who ask for none share one, which runs until `opened` is closed: an application takes nearly
+    a second of processor time to start.
+    """
 
     async def inside():
         async with running(**settings) as (app, http):
             return await main(app, http)
 
-    return asyncio.run(inside())
+    if settings:
+        return asyncio.run(inside())
+    if not shared:
+        portal = opened.enter_context(anyio.from_thread.start_blocking_portal())
+        app, http = opened.enter_context(portal.wrap_async_context_manager(running()))
+        shared += [portal, app, http]
+    portal, app, http = shared
+    return portal.call(main, app, http)
