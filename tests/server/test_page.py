@@ -90,6 +90,7 @@ def test_a_person_tries_a_verifier(service, watched):
     assert all(url.startswith((service.url, "data:")) for url in watched.asked)
 
 
+@pytest.mark.slow
 def test_parameters_have_a_form_of_their_schema(service, watched):
     page = watched.open(service.url + "/")
     choose(page, "math/countdown", "used twice")
@@ -166,6 +167,7 @@ def test_a_key_is_asked_for_and_kept_in_the_tab(watched):
         expect(page.get_by_role("alert").filter(has_text="A key is needed")).to_be_visible()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 768])
 def test_narrow_screens_need_no_scrolling_sideways(service, watched, width):
     page = watched.page
@@ -176,6 +178,7 @@ def test_narrow_screens_need_no_scrolling_sideways(service, watched, width):
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_stand_out_from_their_grounds(service, watched, scheme):
     page = watched.page
@@ -200,6 +203,7 @@ def test_texts_stand_out_from_their_grounds(service, watched, scheme):
     assert {name: ratio for name, ratio in ratios if ratio < 4.5} == {}
 
 
+@pytest.mark.slow
 def test_every_control_has_a_name(service, watched):
     page = watched.open(service.url + "/")
     choose(page, "sql/query", "Off by one")
@@ -225,6 +229,7 @@ def test_its_files_are_the_only_ones_and_come_with_a_strict_policy(service):
         assert script.headers["content-type"].startswith("text/javascript")
 
 
+@pytest.mark.slow
 def test_examples_say_what_their_verifiers_say():
     for name in list_verifiers():
         for row in examples_of(name):

@@ -442,6 +442,7 @@ def test_the_number_of_sessions_is_bounded():
     assert asyncio.run(main()) == 200
 
 
+@pytest.mark.slow
 def test_nothing_is_left_in_this_process():
     async def main():
         async with running() as (_, http):

@@ -45,8 +45,8 @@ def test_every_answer_goes_to_its_own_job(sandbox):
         return sandbox.run(job).stdout
 
     with ThreadPoolExecutor(9) as threads:
-        answers = list(threads.map(ask, range(60)))
-    assert answers == [f"{number * 3}\n".encode() for number in range(60)]
+        answers = list(threads.map(ask, range(24)))
+    assert answers == [f"{number * 3}\n".encode() for number in range(24)]
 
 
 def test_cancelling_the_task_kills_the_job(sandbox, marked):
@@ -144,7 +144,7 @@ def test_a_daemon_dies_with_a_job_that_is_out_of_time(run, marked):
     assert not marked.pids()
 
 
-def test_closing_kills_what_runs_and_may_be_repeated(make, marked):
+def test_closing_kills_what_runs_and_may_be_repeated_and_nothing_runs_after_it(make, marked):
     sandbox = make(max_jobs=2)
     job = Job(command=("sleep", marked.seconds), limits=Limits(wall_s=300.0))
     with ThreadPoolExecutor(1) as threads:
@@ -154,11 +154,6 @@ def test_closing_kills_what_runs_and_may_be_repeated(make, marked):
         assert running.result().status is JobStatus.SANDBOX_ERROR
     sandbox.close()
     assert not marked.pids()
-
-
-def test_a_closed_sandbox_runs_nothing(make):
-    sandbox = make(max_jobs=1)
-    sandbox.close()
     try:
         result = sandbox.run(Job(source="print(1)"))
     except SandboxError:

@@ -165,6 +165,7 @@ def test_containers_wait_and_are_used_once(engine_url, api):
     assert not running(api, sandbox)
 
 
+@pytest.mark.slow
 def test_jobs_of_many_shapes_keep_few_containers(engine_url, api):
     with DockerSandbox(base_url=engine_url, max_jobs=2) as sandbox:
         for memory_mib in range(100, 112):
@@ -284,6 +285,7 @@ threading.Event().wait()
     assert not api.containers(all=True, filters=mine)
 
 
+@pytest.mark.slow
 def test_closing_while_jobs_come_in(engine_url, api):
     sandbox = DockerSandbox(base_url=engine_url, max_jobs=3)
     stopped = threading.Event()

@@ -22,6 +22,15 @@ PROGRAMS = {
 COMPILED = sorted(name for name, language in LANGUAGES.items() if language.compile)
 
 
+def usual(names):
+    """The languages of `names`, all but a few in the slow tail: of these, one is compiled and two are not.
+
+    That every language runs, reads and writes is shown for each in `make test`.
+    """
+    few = ("c", "javascript", "python")
+    return [pytest.param(name, marks=() if name in few else pytest.mark.slow) for name in names]
+
+
 @pytest.fixture(scope="module")
 def sandbox():
     """The local backend as it is made by default."""
@@ -68,39 +77,39 @@ def test_a_program_reads_standard_input_and_arguments(sandbox, name):
     assert result.stderr == b""
 
 
-@pytest.mark.parametrize("name", LANGUAGES)
+@pytest.mark.parametrize("name", usual(LANGUAGES))
 def test_a_program_chooses_its_exit_code(sandbox, name):
     result = run(sandbox, name, "exit")
     assert (result.status, result.exit_code) == (JobStatus.NONZERO_EXIT, 3), result
 
 
-@pytest.mark.parametrize("name", LANGUAGES)
+@pytest.mark.parametrize("name", usual(LANGUAGES))
 def test_a_failing_program_is_seen_to_fail(sandbox, name):
     result = run(sandbox, name, "fails")
     assert result.status in (JobStatus.NONZERO_EXIT, JobStatus.SIGNAL), result
     assert (result.exit_code is None) == (result.status is JobStatus.SIGNAL)
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", usual(COMPILED))
 def test_a_compile_error_says_what_the_compiler_said(sandbox, name):
     result = run(sandbox, name, "broken")
     assert result.status is JobStatus.COMPILE_ERROR, result
     assert PROGRAMS[name]["message"] in result.detail
 
 
-@pytest.mark.parametrize("name", LANGUAGES)
+@pytest.mark.parametrize("name", usual(LANGUAGES))
 def test_an_endless_program_is_stopped(sandbox, name):
     result = run(sandbox, name, "endless", wall_s=0.5)
     assert result.status is JobStatus.TIME_LIMIT, result
 
 
-@pytest.mark.parametrize("name", LANGUAGES)
+@pytest.mark.parametrize("name", usual(LANGUAGES))
 def test_memory_without_end_is_memory_limit(sandbox, name):
     result = run(sandbox, name, "hog", memory_mib=128)
     assert result.status is JobStatus.MEMORY_LIMIT, result
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", usual(COMPILED))
 def test_a_result_holds_the_times_of_the_run_alone(sandbox, name):
     # The second time from the cache: what is reported must not say which it was.
     first, second = (run(sandbox, name, "exit") for _ in range(2))
@@ -142,14 +151,14 @@ HELPERS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", HELPERS)
+@pytest.mark.parametrize("name", usual(HELPERS))
 def test_a_job_may_bring_further_sources(sandbox, name):
     helper, text, program = HELPERS[name]
     result = run(sandbox, name, program, files={helper: text.encode()})
     assert result.exit_code == 4, result
 
 
-@pytest.mark.parametrize("name", sorted({"java", "go", "javascript", "haskell", "r"}))
+@pytest.mark.parametrize("name", usual(sorted({"java", "go", "javascript", "haskell", "r"})))
 def test_a_runtime_starts_under_small_limits(sandbox, name):
     # What it takes for itself comes on top of what the job allows.
     result = run(
@@ -240,7 +249,7 @@ main = do
 }
 
 
-@pytest.mark.parametrize("name", THREADS)
+@pytest.mark.parametrize("name", usual(THREADS))
 def test_a_program_may_use_threads(sandbox, name):
     result = run(sandbox, name, THREADS[name])
     assert result.exit_code == 4, result

@@ -204,6 +204,7 @@ def test_a_text_that_is_not_unicode_ends_the_socket(server, payload):
         assert other.protocol.close_rcvd.code == 1007
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_read_is_not_read_from(server):
     # The answers to a flood are not piled up: the flood comes to a halt. Others are served.
     body = json.dumps({"op": "x", "id": "y" * 1000, "action": "z" * 60_000}).encode()

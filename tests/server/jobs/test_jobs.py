@@ -394,6 +394,7 @@ def test_the_default_is_made_with_the_first_job(unruly, tmp_path, monkeypatch):
     assert str(tmp_path) not in answer.text
 
 
+@pytest.mark.slow
 def test_other_keys_jobs_are_unknown(plugin_folder, tmp_path):
     from verigym.server import keys
 

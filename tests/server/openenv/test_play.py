@@ -72,6 +72,7 @@ def test_a_step_over_http_is_of_the_seed_that_it_names(service):
     assert judged["metadata"]["verdict"]["status"] in ("ok", "policy_fault")
 
 
+@pytest.mark.slow
 def test_when_all_sessions_are_taken(serve):
     with ExitStack() as stack:
         full = stack.enter_context(serve(max_sessions_per_key=2))
@@ -216,6 +217,7 @@ def test_hostile_messages_are_answered_and_the_socket_lives_on(service, text):
         assert socket.reset(seed=7)["reward"] is None
 
 
+@pytest.mark.slow
 def test_messages_count_against_the_rate_of_their_key(serve):
     with serve(rate_per_s=0.001) as service:
         service.app.state.gate._burst = 3.0  # the socket itself is the first
