@@ -253,13 +253,16 @@ class AnswerVerifier(Verifier[AnswerParams]):
         """The rung of what the last sentence of the reply concludes, where that is more than a value."""
         line = found.line or found.answer
         concluded = conclusions(line, ctx.question) if " " in line else []
+        tried = {found.answer}
         for said in concluded:
-            if rung := self._rung(golds, said, ctx):
+            if said not in tried and (rung := self._rung(golds, said, ctx)):
                 return rung
+            tried.add(said)
         for text in dict.fromkeys((found.answer.strip(" ."), last_sentence(line), *concluded)):
             for said in values_as_asked(text, ctx.question):
-                if rung := self._rung(golds, said, ctx):
+                if said not in tried and (rung := self._rung(golds, said, ctx)):
                     return rung
+                tried.add(said)
         return ""
 
     def _is_classified(self, gold: str, found: Found, ctx: Context) -> bool:

@@ -48,7 +48,8 @@ def with_english_labels(text: str) -> tuple[str, bool]:
         said = "" if yes is None else "yes" if yes else "no"
         return f"{match['lead']}Answer{match['sign'].replace('：', ':')}{said and f' {said}'}"
 
-    text = LABELLED.sub(english, text)
+    if ":" in text or "=" in text or "：" in text:
+        text = LABELLED.sub(english, text)
     if not text.isascii():
         for pattern, of_commas in _IS:
             text, n = pattern.subn("the answer is ", text)

@@ -172,10 +172,8 @@ def _singular(word: str) -> str:
 
 def is_rate(answer: str, question: str) -> bool:
     """Return True for "42 per box" where a question asks how many there are, and not in one."""
-    asked = _COUNTS.findall(question)
-    return (
-        bool(asked) and _RATE.search(answer.strip()) is not None and not _OF_ONE.search(asked[-1])
-    )
+    asked = _COUNTS.findall(question) if _RATE.search(answer.strip()) else []
+    return bool(asked) and not _OF_ONE.search(asked[-1])
 
 
 def is_other_deed(answer: str, question: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.words import complement
@@ -67,6 +68,7 @@ def letter_beside_text(answer: str) -> tuple[str, str] | None:
     return None if match is None else (match[1], match[2] or match[3] or match[4])
 
 
+@lru_cache(maxsize=1024)
 def letters_of(answer: str, several: bool) -> tuple[str, str] | None:
     """The letters that a cleaned answer chooses, sorted, and the text it adds; None if it is no choice.
 

@@ -130,39 +130,54 @@ def _script(match: re.Match[str]) -> str:
 def clean(text: str) -> str:
     """One line of plain LaTeX: no dollar signs, no sizing, no fonts, ASCII relations."""
     # 5!=120 is a factorial; x != 5 and 5 != 3 are written with a space.
-    text = re.sub(r"(?<=[\d)])!=(?!=)", "! =", text)
+    if "!=" in text:
+        text = re.sub(r"(?<=[\d)])!=(?!=)", "! =", text)
     if not text.isascii() and not _VERDICTS.search(text):
         text = _PICTURES.sub(" ", text)
     text = plain_signs(text).strip()
-    text = re.sub(r"(\d)\u0305", r"\\overline{\1}", text)
+    if "\u0305" in text:
+        text = re.sub(r"(\d)\u0305", r"\\overline{\1}", text)
     text = text.replace("\\$", "\\dollar ").replace("{:}", ":")
     if text.count("$") % 2 == 1 and re.search(r"\$\s*-?[\d.]", text):
         text = re.sub(r"\$(?=\s*-?[\d.])", "\\\\dollar ", text, count=1)
     text = text.replace("$", " ")
-    text = re.sub(r"(?<!\\)\\[()]|(?<!\\)\\\[(?!\d+(?:pt|em|ex|mm|cm))|(?<!\\)\\\]", " ", text)
-    text = _COMBINATIONS.sub(r"\\binom{\1}{\2}", _PHANTOM.sub("", text))
+    if "\\" in text:
+        text = re.sub(r"(?<!\\)\\[()]|(?<!\\)\\\[(?!\d+(?:pt|em|ex|mm|cm))|(?<!\\)\\\]", " ", text)
+        text = _PHANTOM.sub("", text)
+    if "C" in text:
+        text = _COMBINATIONS.sub(r"\\binom{\1}{\2}", text)
     if "P" in text:
         text = _PERMUTATIONS.sub(_permutations, text)
-    text = _COLOUR.sub("", _NO_BRACKET.sub(" ", text))
-    text = _DIGIT_COMMA.sub("", text)
+    if "\\" in text:
+        text = _COLOUR.sub("", _NO_BRACKET.sub(" ", text))
+    if "\\" in text or "{" in text or "'" in text:
+        text = _DIGIT_COMMA.sub("", text)
     if "," in text:
         text = _DECIMAL_COMMA.sub(_pointed, text)
-    text = _UNDERSCORED.sub(lambda match: match[0].replace("_", ""), text)
-    text = re.sub(r"(?<!\\)\\[,;:!> ]|~", " ", text)
-    text = re.sub(r"(?i)\bper ?cent(?:age points?)?\b", "%", text)
-    text = re.sub(r"(?<=[\d}])\s*[xX]\s*(?=10\s*\^)", "*", text)
-    text = re.sub(r"(?<=\d) [xX] (?=\d)", " * ", text)
-    text = _BLACKBOARD.sub(lambda m: f"\\{(m[1] or m[2]) * 2} ", text)
+    if "_" in text:
+        text = _UNDERSCORED.sub(lambda match: match[0].replace("_", ""), text)
+    if "\\" in text or "~" in text:
+        text = re.sub(r"(?<!\\)\\[,;:!> ]|~", " ", text)
+    if "cent" in text.lower():
+        text = re.sub(r"(?i)\bper ?cent(?:age points?)?\b", "%", text)
+    if "x" in text or "X" in text:
+        text = re.sub(r"(?<=[\d}])\s*[xX]\s*(?=10\s*\^)", "*", text)
+        text = re.sub(r"(?<=\d) [xX] (?=\d)", " * ", text)
+    if "\\" in text:
+        text = _BLACKBOARD.sub(lambda m: f"\\{(m[1] or m[2]) * 2} ", text)
     if "matrix" in text:
         text = _MATRIX.sub(r"\\\1{\2matrix}", text)
-    text = _unwrap(text)
-    text = _COMMAND.sub(_command, text)
-    text = text.replace("\\%", "%").replace("\\#", "#").replace("\\&", "&").replace("\\|", "|")
-    text = text.replace("\\_", "_").replace("**", "^")
-    text = _PMOD.sub(r" \\pmod{\1} ", text)
-    text = re.sub(r"\\bmod\b|\\mod\b|(?<![a-zA-Z\\])mod(?:ulo)?(?![a-zA-Z])", r" \\pmod ", text)
+    if "\\" in text:
+        text = _COMMAND.sub(_command, _unwrap(text))
+        text = text.replace("\\%", "%").replace("\\#", "#").replace("\\&", "&").replace("\\|", "|")
+        text = text.replace("\\_", "_")
+    text = text.replace("**", "^")
+    if "mod" in text:
+        text = _PMOD.sub(r" \\pmod{\1} ", text)
+        text = re.sub(r"\\bmod\b|\\mod\b|(?<![a-zA-Z\\])mod(?:ulo)?(?![a-zA-Z])", r" \\pmod ", text)
     text = text.replace("=<", "<=").replace("=>", ">=").replace("==", "=").replace("%pi", "\\pi ")
-    text = re.sub(r"%([ei])(?![a-zA-Z])", r"\1", text)
+    if "%" in text:
+        text = re.sub(r"%([ei])(?![a-zA-Z])", r"\1", text)
     text = re.sub(r"[ \t\r\n]+", " ", text).strip()
     return _trimmed(text)
 

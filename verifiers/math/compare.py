@@ -389,14 +389,20 @@ def _formal(reading: Reading) -> bool:
     return all(item.node is not None for item in reading.items)
 
 
+@lru_cache(maxsize=1024)
 def compact(text: str) -> str:
     """Text without spaces and braces of one sign, for the first rung. Words in lower case."""
-    text = re.sub(r"\\(?:dollar)\s*", "$", text)
-    text = re.sub(r"\{\s*(\w)\s*\}", r"\1", re.sub(r"\s+", " ", text))
+    if text.isdecimal():
+        return text
+    if "\\" in text:
+        text = re.sub(r"\\(?:dollar)\s*", "$", text)
+    text = re.sub(r"\s+", " ", text)
+    if "{" in text:
+        text = re.sub(r"\{\s*(\w)\s*\}", r"\1", text)
     if not re.search(r"[\\^_=]", text) and re.search(r"[A-Za-z]{3}", text):
         return text.lower().strip(" .")
     # "3 1/4" is not "31/4", and "3. 5" is no 3.5.
-    return re.sub(r"(?<!\d)(?<!\d\.) | (?!\d)", "", text)
+    return re.sub(r"(?<!\d)(?<!\d\.) | (?!\d)", "", text) if " " in text else text
 
 
 def _choice(gold: str, answer: str, ctx: Context) -> bool | None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from verigym.reply import spoken, takes_back
 from verigym.verifiers.math.bullets import last_items
@@ -164,11 +165,17 @@ def extract(reply: str, how: str = "auto", question: str = "", *, commas: bool =
         return Found("", (), f"no {how} in the reply")
     if stretches and stretches[-1].strip(" :.-*\n"):
         return _last_line(stretches[-1].strip(" :*\n"), question)
-    verdict = _verdict(text) if question and _ASKS_VERDICT.search(question[-2000:]) else ""
+    verdict = _verdict(text) if question and _asks_verdict(question) else ""
     if verdict:
         return Found(verdict)
     found = _last_line(text, question)
     return replace(found, line=text.rpartition("\n")[2]) if " " in text else found
+
+
+@lru_cache(maxsize=512)
+def _asks_verdict(question: str) -> bool:
+    """Return True if a question is answered by yes or no."""
+    return _ASKS_VERDICT.search(question[-2000:]) is not None
 
 
 def _verdict(text: str) -> str:
@@ -351,8 +358,10 @@ def _last_line(text: str, question: str) -> Found:
         return Found(listed)
     lines[-1] = _without_letter(lines, question)
     worked = lines[-1].strip("*` ")
-    if worked.count("=") > 1 and (result := result_of(clean(worked))) != clean(worked):
-        return Found(result)
+    if worked.count("=") > 1:
+        cleaned = clean(worked)
+        if (result := result_of(cleaned)) != cleaned:
+            return Found(result)
     if question:
         last = _BREAK.split(worked)[-1]
         told = of_asked(last, question)

@@ -42,6 +42,8 @@ def families_of(nodes: list[Node], *, loose: bool = False) -> list[Family] | Non
         if node.kind == "rel" and node.value == ("in",) and node.args[0].kind == "var"
         and node.args[1].kind == "named" and node.args[1].value == "Z"
     }  # fmt: skip
+    if not (names or loose or any(node.kind == "mod" for node in nodes)):
+        return None
     found: list[Family] = []
     congruence = False
     for node in nodes:

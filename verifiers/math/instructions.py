@@ -6,6 +6,8 @@ A dataset's reference follows them already, so an answer of another form is not 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
 from verigym.verifiers.math.spelled import number_of
 
@@ -54,14 +56,33 @@ def criterion_of(text: str) -> str:
     )
 
 
+@lru_cache(maxsize=512)
 def asks_factors(question: str) -> bool:
     """Return True if a question asks for all factors, so that the answer's form counts."""
     return bool(_FACTORS.search(question))
 
 
+@lru_cache(maxsize=512)
 def asks_lowest(question: str) -> bool:
     """Return True if a question asks for a fraction in lowest terms."""
     return bool(_LOWEST.search(question))
+
+
+class _Instructed(NamedTuple):
+    """Instructions of a question: scientific notation, decimal places, a completed square."""
+
+    scientific: bool
+    places: int | None
+    square: bool
+
+
+@lru_cache(maxsize=512)
+def _instructed(question: str) -> _Instructed:
+    places = _PLACES.search(question)
+    n = None
+    if places is not None:
+        n = int(places["n"] if places["n"].isdigit() else number_of(places["n"]) or 0)
+    return _Instructed(bool(_SCIENTIFIC.search(question)), n, bool(_SQUARE.search(question)))
 
 
 def disobeys(gold: str, answer: str, question: str) -> bool:
@@ -72,19 +93,19 @@ def disobeys(gold: str, answer: str, question: str) -> bool:
     the interval that solves an inequality; another criterion of congruence with the same letters.
     """
     plain, said = gold.strip(" $"), answer.strip(" $*")
-    if _SCIENTIFIC.search(question) and (power := _POWER_OF_TEN.search(said)) is not None:
+    asked = _instructed(question)
+    if asked.scientific and (power := _POWER_OF_TEN.search(said)) is not None:
         return _POWER_OF_TEN.search(plain) is not None and not 1 <= float(power[1]) < 10
-    places = _PLACES.search(question)
-    if places:
+    n = asked.places
+    if n is not None:
         wanted = _DECIMAL.fullmatch(plain)
-        n = int(places["n"] if places["n"].isdigit() else number_of(places["n"]) or 0)
         given = _NUMBER.fullmatch(said)
         if wanted and given and len(wanted["places"] or "") == n:
             digits = len(given["value"].partition(".")[2])
             if digits > n and not _ROUND_IT.search(question):
                 return False  # more precise than it was asked for
             return "%" not in said and float(given["value"]) != float(plain)
-    if _SQUARE.search(question) and _SQUARED.search(plain):
+    if asked.square and _SQUARED.search(plain):
         return _SQUARED.search(said) is None
     if _INTERVAL.fullmatch(plain) and _INEQUALITY.search(question):
         return bool(_TWO_NUMBERS.fullmatch(said)) and not set(said) & set("()[]")

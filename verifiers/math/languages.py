@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 
 from verigym.verifiers.math.answer_labels import with_english_labels
 from verigym.verifiers.math.trees import names
@@ -204,20 +204,25 @@ def to_english(text: str, question: str = "") -> str:
     return text[:start] + shown if found else text
 
 
+_ALONE = {
+    **dict.fromkeys(("oui", "non", "aucun", "aucune"), _FRENCH),
+    **dict.fromkeys(("ja", "nein", "kein", "keine", "keiner", "keines", "keins"), _GERMAN),
+    **dict.fromkeys(("sí", "ninguno", "ninguna", "ningún"), _SPANISH),
+}
+_FOREIGN_WORDS = _FRENCH_WORDS | _GERMAN_WORDS | _SPANISH_WORDS
+
+
 def _rules_for(text: str) -> tuple[Rule, ...] | None:
     """The rules of the language that the end of `text` is in; None for English."""
     words = [word for word in _WORD.findall(text[-_SHOWN:].lower()) if word not in _COMMAND_WORDS]
     if len(words) <= 2 and len(text) < 60:
-        alone = {
-            **dict.fromkeys(("oui", "non", "aucun", "aucune"), _FRENCH),
-            **dict.fromkeys(("ja", "nein", "kein", "keine", "keiner", "keines", "keins"), _GERMAN),
-            **dict.fromkeys(("sí", "ninguno", "ninguna", "ningún"), _SPANISH),
-        }
-        rules = next((alone[word] for word in words if word in alone), None)
+        rules = next((_ALONE[word] for word in words if word in _ALONE), None)
         if rules is not None:
             return rules
     best, rules = 0, None
     distinct = set(words)
+    if distinct.isdisjoint(_FOREIGN_WORDS):
+        return None
     for known, of_language in (
         (_FRENCH_WORDS, _FRENCH),
         (_GERMAN_WORDS, _GERMAN),
@@ -229,6 +234,7 @@ def _rules_for(text: str) -> tuple[Rule, ...] | None:
     return rules
 
 
+@lru_cache(maxsize=512)
 def has_decimal_commas(text: str) -> bool:
     """Return True if `text`, a question, is in a language that writes 2,5 for 2.5."""
     return _rules_for(text) is not None or bool(_COMMA_QUESTION.search(text))

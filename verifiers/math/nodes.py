@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import permutations
 
 from verigym.verifiers.math.bags import distinct, same_bag
@@ -95,15 +95,19 @@ _SOLVES = re.compile(
 )
 
 
+@lru_cache(maxsize=512)
+def _solves(question: str) -> bool:
+    """Return True if a question is about a differential equation or a recurrence."""
+    return _SOLVES.search(question) is not None
+
+
 def _as_solutions(gold: Node, answer: Node, ctx: Context) -> bool | None:
     """Return True if two formulas with arbitrary constants are the same general solution; None if they are none."""
     letters = gold.variables()
     sure = letters & _INTEGRATION
-    constants = sure or (
-        frozenset(name for name in letters if _NAMES.fullmatch(name))
-        if _SOLVES.search(ctx.question)
-        else sure
-    )
+    constants = sure or frozenset(name for name in letters if _NAMES.fullmatch(name))
+    if constants and not sure and not _solves(ctx.question):
+        return None
     own = letters - constants
     others = answer.variables() - own
     if (

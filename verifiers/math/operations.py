@@ -37,7 +37,7 @@ class Floats:
 
     @staticmethod
     def number(value: Fraction) -> Any:
-        return float(value)
+        return value.numerator / value.denominator
 
     @staticmethod
     def gamma(value: float) -> Any:

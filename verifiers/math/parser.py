@@ -13,19 +13,37 @@ Nothing is evaluated here. What cannot be read raises Unreadable.
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
+
 from verigym.verifiers.math.brackets import braces, bracket
 from verigym.verifiers.math.commands import command, word
 from verigym.verifiers.math.cursor import Cursor
 from verigym.verifiers.math.grammar import FUNCTIONS, GREEK, RELATIONS, STARTS
-from verigym.verifiers.math.lexer import tokens
+from verigym.verifiers.math.lexer import Token, tokens
 from verigym.verifiers.math.numerals import based, in_base, numeral, proper
 from verigym.verifiers.math.quantities import quantity
 from verigym.verifiers.math.ranges import total
 from verigym.verifiers.math.trees import MAX_HEIGHT, Node, TooBig, Unreadable, num
 
 
+_PLAIN = re.compile(r"(-?)(\d{1,15}(?:\.\d{1,12})?)", re.ASCII)
+
+
+def plain_number(text: str) -> Node | None:
+    """The tree of a plain number such as 12, -3 or 2.50, which most answers are; None for other text."""
+    match = _PLAIN.fullmatch(text)
+    if match is None:
+        return None
+    node = numeral(Token("num", match[2], False, Fraction(match[2])))
+    return Node("neg", (node,)) if match[1] else node
+
+
 def parse(text: str, *, thousands: bool = True) -> Node:
     """Return the tree of one cleaned item. Raises Unreadable or TooBig."""
+    plain = plain_number(text)
+    if plain is not None:
+        return plain
     whole = in_base(text)
     if whole is not None:
         return whole

@@ -8,7 +8,9 @@ from __future__ import annotations
 import cmath
 import math
 import random
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from verigym.verifiers.math.exact import exact
@@ -70,9 +72,10 @@ def _equal_at(a: Node, b: Node, env: Env) -> bool | None:
     return bool(max(abs(x), abs(y)) < 1e-40)
 
 
+@lru_cache(maxsize=256)
 def points(
     names: frozenset[str], whole: bool, positive: bool, count: int = 10
-) -> list[dict[str, Fraction]]:
+) -> tuple[dict[str, Fraction], ...]:
     """Seeded points: small and large, positive first, then of either sign."""
     found: list[dict[str, Fraction]] = []
     for k in range(count):
@@ -86,7 +89,7 @@ def points(
                 sign = -1 if not positive and k > 3 and draw.random() < 0.6 else 1
                 point[name] = size * sign + Fraction(1, 7919)
         found.append(point)
-    return found
+    return tuple(found)
 
 
 def _needs_whole(node: Node) -> bool:
@@ -127,7 +130,7 @@ def probed_equal(a: Node, b: Node, *, positive: bool = False) -> bool | None:
         found = _probed(a, b, points(names, True, positive))
         if found is not True or not names & _REAL_LETTERS:
             return found
-    at = points(names, whole, positive)
+    at = list(points(names, whole, positive))
     if a.has("cases") or b.has("cases"):
         at = _at_edges(a, b, names) + at
     if any(node.calls(*_BENT) for node in (a, b)):
@@ -174,7 +177,7 @@ def _wide(a: Node, b: Node, at: list[dict[str, Fraction]], below: int) -> list[d
     ]
 
 
-def _probed(a: Node, b: Node, at: list[dict[str, Fraction]]) -> bool | None:
+def _probed(a: Node, b: Node, at: Sequence[dict[str, Fraction]]) -> bool | None:
     agreed = complex_agreed = 0
     complex_differed = mixed = False
     used: list[dict[str, Fraction]] = []

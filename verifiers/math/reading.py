@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 
-from verigym.verifiers.math.parser import parse
+from msgspec import Struct
+from msgspec.structs import replace
+
+from verigym.verifiers.math.parser import parse, plain_number
 from verigym.verifiers.math.phrasings import with_repeats
 from verigym.verifiers.math.scales import multiplied
 from verigym.verifiers.math.sentences import formal
@@ -14,8 +16,7 @@ from verigym.verifiers.math.trees import MAX_ITEMS, Node, TooBig, Unreadable
 from verigym.verifiers.math.units import Unit, split_unit
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """One answer of a list: a tree (None if it is words), its unit if it shows one, its text."""
 
     node: Node | None
@@ -25,8 +26,7 @@ class Item:
     """The text read without a unit, where its unit may be letters: 2m."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """One way to read an answer: groups of items ("x=1, y=2 or x=3, y=4" has two groups)."""
 
     groups: tuple[tuple[Item, ...], ...]
@@ -89,6 +89,9 @@ def readings(text: str, *, strict: bool = False) -> list[Reading]:
 
     `strict`: "x < 1 and x > 4" holds for no x. In a reference it may be meant for the union.
     """
+    number = plain_number(text)
+    if number is not None:
+        return [Reading(((Item(number, None, text),),))]
     found: list[Reading] = []
     for pattern, plain in _REVERSED:
         if "]" in text or "[" in text:

@@ -249,14 +249,15 @@ _ONLY_COUNT = re.compile(r"\d[\d,]* ([a-z]{3,20})")
 
 def _is_other_term(answer: str, question: str) -> bool:
     """Return True for a_9 = 39 where the tenth term is asked for."""
-    term, asked = _TERM.match(answer), _NTH.search(question)
+    term = _TERM.match(answer)
+    asked = _NTH.search(question) if term is not None else None
     return term is not None and asked is not None and term[1] != asked[1]
 
 
 def _counts_other(answer: str, question: str) -> bool:
     """Return True if an answer counts another thing of the question than the one that is asked for, or of its family."""
     count = _ONLY_COUNT.fullmatch(answer.strip(" ."))
-    asked = list(_HOW_MANY.finditer(question))
+    asked = list(_HOW_MANY.finditer(question)) if count is not None else []
     if count is None or not asked:
         return False
     if f"{asked[-1][1]}{asked[-1][2]}".split(maxsplit=1)[0].lower() in _DO:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from verigym.reply import spoken
 
@@ -51,6 +52,7 @@ class Parts:
     values: tuple[str, ...]
 
 
+@lru_cache(maxsize=512)
 def parts_of(gold: str, question: str) -> Parts | None:
     """Return the parts of a reference; None if it is one answer."""
     if len(gold) > 400:
@@ -213,6 +215,7 @@ _SIDE_NAMES = re.compile(
 )
 
 
+@lru_cache(maxsize=512)
 def sides_of(gold: str, question: str) -> str | None:
     """Return "8 cm × 12 cm" as the list "8 cm, 12 cm" if the question asks for dimensions; else None."""
     if not _ASKS_SIDES.search(question):

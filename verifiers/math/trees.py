@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+from msgspec import Struct
 
 MAX_REPLY_CHARS = 1 << 20
 MAX_ANSWER_CHARS = 4096
@@ -35,8 +36,7 @@ class TooBig(ArithmeticError):
     """A value or a computation past the bounds of this module."""
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """One node. `kind` says which:
 
     num (value: Fraction), dec (value: Fraction, digits: number of decimals), var, const (pi, e, i,

@@ -6,16 +6,17 @@ Not covered: logarithmic units, and offsets other than those of Celsius and Fahr
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+
+from msgspec import Struct
 
 from verigym.verifiers.math.trees import names
 
 Dims = tuple[tuple[str, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(Struct, frozen=True):
     """A unit: `factor` to the base unit, `dims` as powers of base quantities, `offset` for degrees
     of temperature. `noun` is what is counted, where that is no measure ("7 apples")."""
 
@@ -180,6 +181,7 @@ _NO_NOUNS = frozenset(
 )
 
 
+@lru_cache(maxsize=2048)
 def unit_of(phrase: str) -> Unit | None:
     """Return the unit that the whole phrase names; None if it does not name one."""
     for pattern, spelled in _SPELLED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from verigym.verifiers.math.grammar import FUNCTIONS
 from verigym.verifiers.math.spelled import number_of, ordinal_of
@@ -64,6 +65,7 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"[.,;:!?\"()*_]+", " ", text)).strip()
 
 
+@lru_cache(maxsize=1024)
 def kind_of(text: str) -> str | None:
     """The class of a conventional answer in words: yes, no, none, undefined, reals, infinite, convergent
     or divergent; also at the end of a sentence that says no more."""
