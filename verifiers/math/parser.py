@@ -26,7 +26,6 @@ from verigym.verifiers.math.quantities import quantity
 from verigym.verifiers.math.ranges import total
 from verigym.verifiers.math.trees import MAX_HEIGHT, Node, TooBig, Unreadable, num
 
-
 _PLAIN = re.compile(r"(-?)(\d{1,15}(?:\.\d{1,12})?)", re.ASCII)
 
 
