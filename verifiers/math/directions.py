@@ -28,6 +28,8 @@ _WORDS = {
 _ANY = re.compile("|".join(words for both in _AXES.values() for words in both), re.IGNORECASE)
 
 
+_LETTERS = re.compile("[a-z]{2}", re.IGNORECASE)
+
 _CHANGE = "|".join(_AXES["change"])
 CHANGED = re.compile(rf"(?<![\w-])(?:{_CHANGE})(?![\w-])", re.IGNORECASE)
 """Words that say that a value went up or down."""
@@ -78,11 +80,15 @@ def _measured(text: str) -> str:
     return "by" if _BY.search(text) else ""
 
 
+def _names_way(text: str) -> bool:
+    return _LETTERS.search(text) is not None and _ANY.search(text) is not None
+
+
 def opposed(gold: str, answer: str, question: str) -> bool:
     """Return True if an answer goes the other way than the reference, or leaves open the way that is asked for."""
     if answer.startswith("to ") and _ASKS_BY.search(question):
         return True
-    if not (_ANY.search(gold) or _ANY.search(answer)):
+    if not (_names_way(gold) or _names_way(answer)):
         return False
     asks = "by" if _ASKS_BY.search(question) else "to" if _ASKS_TO.search(question) else ""
     wanted_as, found_as = _measured(gold) or asks, _measured(answer)

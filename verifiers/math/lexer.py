@@ -27,6 +27,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?![\d,]*\d)(?:\.\d+)?")
 _SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?![\d])(?:\.\d+)?")
 _PREFIXED = re.compile(r"0(?:[xX][0-9A-Fa-f]+|[bB][01]+|[oO][0-7]+)(?![0-9A-Za-z.])")
 _NUMBER = re.compile(r"(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+(?![\d.]))?")
+_WHOLE = re.compile(r"[1-9]\d{0,15}(?![\d.,eE ])", re.ASCII)
 _TOKEN = re.compile(
     r"(?P<cmd>\\[A-Za-z]+|\\\\|\\[{}])"
     r"|(?P<word>[A-Za-z]+)"
@@ -72,6 +73,9 @@ def _next(text: str, at: int, spaced: bool, thousands: bool) -> tuple[Token, int
 
 
 def _number(text: str, at: int, spaced: bool, thousands: bool) -> tuple[Token, int]:
+    match = _WHOLE.match(text, at)
+    if match:
+        return Token("num", match[0], spaced, Fraction(int(match[0]))), match.end()
     if text[at] == "0":
         match = _PREFIXED.match(text, at)
         if match:

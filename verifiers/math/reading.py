@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -74,6 +75,7 @@ _REVERSED = (
 _EXCEPT = re.compile(
     r"^(?:all |the )*(?:(?:real )?numbers?|reals?|real values?|\\RR|x)?(?: of)?(?: [a-z])?,? ?(?:except|but|other than)(?: for| at| when)? (?:[a-z]\s*=)?(.+)$"
 )
+_EXCEPTS = re.compile("except|but|other than")
 _IMPLIES = re.compile(r"\\(?:implies|Rightarrow|Longrightarrow|therefore)(?![A-Za-z])")
 _ASSIGNED = re.compile(r"([A-Za-z](?:_\{?\w\}?)?)\s*=")
 _TO = re.compile(r"^(\d+)[ -]to[ -](\d+)(?:[ -]to[ -](\d+))?$")
@@ -148,7 +150,7 @@ def _both(reading: Reading) -> Reading | None:
 def _bodies(text: str) -> list[tuple[str, str]]:
     """The text, and the text without what only explains it, with the tail that was dropped."""
     text = _TO.sub(lambda m: ":".join(filter(None, m.groups())), text)
-    found = [(_EXCEPT.sub(r"x != \1", text), "")]
+    found = [(_EXCEPT.sub(r"x != \1", text) if _EXCEPTS.search(text) else text, "")]
     repeats = with_repeats(text)
     if repeats is not None:
         return [(body, "") for body in repeats]
@@ -299,6 +301,7 @@ def item_of(text: str, thousands: bool = True, labels: int = 2) -> Item | None:
     return Item(None, None, text) if text.strip() else None
 
 
+@lru_cache(maxsize=1024)
 def _tree(text: str, thousands: bool) -> Node | None:
     try:
         return parse(text, thousands=thousands)

@@ -7,6 +7,7 @@ A text is read only where all of it is such a phrase.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from verigym.verifiers.math.spelled import STARTS, number_of
 from verigym.verifiers.math.units import unit_of
@@ -244,6 +245,7 @@ def in_symbols(text: str, question: str = "") -> str:
     return _as_bounds(text) or _as_formula(text) or text
 
 
+@lru_cache(maxsize=512)
 def asks_chance(question: str) -> bool:
     """Return True if a question asks for a probability, and not for odds or a ratio."""
     return bool(_ASKS_CHANCE.search(question)) and not _ASKS_ODDS.search(question)

@@ -65,10 +65,15 @@ def plain(text: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"[.,;:!?\"()*_]+", " ", text)).strip()
 
 
+_NUMBERS = re.compile(r"[-+*/^=\d.,() ]*\d[-+*/^=\d.,() ]*", re.ASCII)
+
+
 @lru_cache(maxsize=1024)
 def kind_of(text: str) -> str | None:
     """The class of a conventional answer in words: yes, no, none, undefined, reals, infinite, convergent
     or divergent; also at the end of a sentence that says no more."""
+    if _NUMBERS.fullmatch(text):
+        return None
     shown = _LINK.sub("", plain(text)) if len(text) <= 200 else ""
     found = _kind(shown)
     if found is None and (said := complement(text)) is not None:
