@@ -40,6 +40,7 @@ class Conversation:
     """An episode as an encoding sees it: T turns played and one observation that waits.
 
     `observations` [T + 1] are without the task's prompt; `actions`, `prompts` and `completions` [T].
+    `hint` is help with this task, empty for none.
     """
 
     task_prompt: str
@@ -49,6 +50,7 @@ class Conversation:
     completions: list[Completion] = field(default_factory=list)
     legal_actions: list[str] | None = None
     max_turns: int | None = None
+    hint: str = ""
 
 
 class Encoding(Protocol):
@@ -140,7 +142,7 @@ class StepRows(Prompts):
         if lines:
             lines.append("Now:")
         lines.append(talk.observations[turn])
-        return [line for line in lines if line]
+        return [line for line in (talk.hint, *lines) if line]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,8 +172,9 @@ class Transcript(Prompts):
 
     def messages(self, talk: Conversation, max_tokens: int | None = None) -> list[Message]:
         """Return all messages so far. Earlier ones come from the last prompt, so they never change."""
+        hint = "" if talk.completions else talk.hint
         below = self.lines(talk, self.show_legal, max_tokens)
-        latest = "\n".join(part for part in (talk.observations[-1], *below) if part)
+        latest = "\n".join(part for part in (hint, talk.observations[-1], *below) if part)
         if talk.completions:
             said = talk.completions[-1].text
             return [

@@ -13,6 +13,7 @@ import msgspec
 from verigym import __version__
 from verigym.agents.chat import Conversation, Encoding, Prompt
 from verigym.agents.envpool import EnvPool
+from verigym.agents.fork import Fork, copied
 from verigym.agents.plan import Plan
 from verigym.agents.policy import Completion, Policy, Request
 from verigym.canonical import to_json
@@ -143,9 +144,20 @@ def _recorded(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def start(plan: Plan, pool: EnvPool) -> Started:
-    """Reset an environment for `plan`. On an exception the instance is closed."""
+    """Reset an environment for `plan`, or restore its fork. On an exception the instance is closed."""
     env = pool.acquire(plan)
     try:
+        if plan.fork is not None:
+            env.restore(plan.fork.snapshot)
+            info = {"state_key": plan.fork.state_key}
+            return Started(
+                env=env,
+                shown=plan.fork.shown,
+                view="",
+                info=info,
+                verifier=env.verifier.name,
+                max_turns=None,
+            )
         options = {
             name: value
             for name, value in (("difficulty", plan.difficulty), ("split", plan.split))
@@ -171,12 +183,16 @@ def begin(live: Live, started: Started) -> None:
     live.env = env
     live.shown = started.shown
     live.state_key = started.info["state_key"]
-    live.talk = Conversation(
-        task_prompt=env.task.prompt,
-        observations=[started.view],
-        legal_actions=started.info["legal_actions"],
-        max_turns=started.max_turns,
-    )
+    if live.plan.fork is not None:
+        live.talk = live.plan.fork.conversation()
+    else:
+        live.talk = Conversation(
+            task_prompt=env.task.prompt,
+            observations=[started.view],
+            legal_actions=started.info["legal_actions"],
+            max_turns=started.max_turns,
+            hint=live.plan.hint,
+        )
     episode = live.episode
     episode.env_id = env.id
     episode.task_id = env.task.id
@@ -186,6 +202,17 @@ def begin(live: Live, started: Started) -> None:
     episode.versions.update(env=env.id, verifier=started.verifier)
     if (file := described_files.get(env.id)) is not None:
         episode.versions["env_file"] = file
+
+
+def fork(live: Live) -> Fork:
+    """Return the point before the episode's next turn. Its environment must be idle."""
+    return Fork(
+        turn=len(live.talk.actions),
+        snapshot=live.resting_env.snapshot(),
+        talk=copied(live.talk),
+        shown=live.shown,
+        state_key=live.state_key,
+    )
 
 
 def joins_batches(env: Env[Any]) -> bool:

@@ -38,6 +38,7 @@ from typing import Any
 from verigym.agents import live as under_way
 from verigym.agents.chat import Encoding, StepRows
 from verigym.agents.envpool import EnvPool
+from verigym.agents.fork import Fork
 from verigym.agents.live import Cohort, GenerationBatch, Live, Proposed, Started, Stepped, Trouble
 from verigym.agents.parsing import parser
 from verigym.agents.plan import FaultLimit, Ledger, Plan, Settings, plan_groups
@@ -70,6 +71,7 @@ def play(
     on_turn: Callable[[Episode, Turn], None] | None = None,
     on_episode: Callable[[Episode], None] | None = None,
     on_wait: Callable[[str], None] | None = None,
+    on_fork: Callable[[Episode, Fork], None] | None = None,
     ledger: Ledger | None = None,
 ) -> list[Episode]:
     """Play one episode per plan; return the episodes in the order of the plans.
@@ -77,7 +79,8 @@ def play(
     An environment reads the action in a completion itself (`Env.action_in`), unless `parse` does, or the
     parser that the encoding names.
     The callbacks run in the calling thread: `on_turn` after each turn, `on_episode` after each episode,
-    `on_wait` with a sentence, about once a second, during a wait for a verifier or a model server.
+    `on_wait` with a sentence, about once a second, during a wait for a verifier or a model server,
+    `on_fork` before each turn, with the point that `Plan.fork` continues from.
     `envs` keeps environments for later calls; without it, they are closed before the return.
     Raises FaultLimit after all episodes have finished, RequestError for mistakes in the plans.
     """
@@ -95,6 +98,7 @@ def play(
         on_turn=on_turn or (lambda episode, turn: None),
         on_episode=on_episode or (lambda episode: None),
         on_wait=on_wait or (lambda detail: None),
+        on_fork=on_fork,
         ledger=ledger if ledger is not None else Ledger(),
     )
     try:
@@ -137,6 +141,7 @@ class _Game:
     on_turn: Callable[[Episode, Turn], None]
     on_episode: Callable[[Episode], None]
     on_wait: Callable[[str], None]
+    on_fork: Callable[[Episode, Fork], None] | None
     ledger: Ledger
 
     def __post_init__(self) -> None:
@@ -425,6 +430,9 @@ class _Game:
     def _submit_batch(self, batch: GenerationBatch) -> None:
         self.generating += 1
         envs = [live.resting_env for live in batch.members]
+        if self.on_fork is not None:
+            for live in batch.members:
+                self.on_fork(live.episode, under_way.fork(live))
 
         def drop(job: ThreadCall) -> None:
             if job.overdue:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from verigym.agents.fork import Fork
 from verigym.env import Env
 from verigym.episode import Episode
 from verigym.errors import RequestError, VerigymError
@@ -21,7 +22,8 @@ class Plan:
 
     `env` is an id or a factory, called with `env_kwargs`. Plans of one `group_id` (the plan's own id
     if empty) must have the same `world`. `key` and the turn determine a policy's samples; give each
-    member of a group its own key.
+    member of a group its own key. `hint` is shown beside the task in every prompt. `fork` is a point of
+    another episode of the same world to begin at; None to reset the environment.
     """
 
     id: str
@@ -32,6 +34,8 @@ class Plan:
     split: str | None = None
     group_id: str = ""
     key: tuple[int, ...] = ()
+    hint: str = ""
+    fork: Fork | None = None
 
     @property
     def world(self) -> tuple[Any, ...]:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from verigym.trainers.config import CurriculumSection
 from verigym.trainers.credit.segments import Floats
 from verigym.trainers.curriculum import adcl_chunks, dump_probabilities, sec_update, softmax
+from verigym.trainers.sections import CurriculumSection
 
 
 class Curriculum:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -94,12 +94,14 @@ def assign_credit(
     statistics: TokenStatistics | None = None,
     decode: Callable[[Sequence[int]], str] | None = None,
     rewards: Sequence[Sequence[float]] | None = None,
+    continued: Mapping[tuple[int, int], float] | None = None,
 ) -> list[list[TurnCredit]]:
     """Return the credit of each turn of each episode. Faulted episodes get 0 and are not counted.
 
     `rows` and their `statistics` are for estimators that read tokens, the rows' `values` for those with a
     critic, and `decode`, ids to text, for those that tell subgoals from actions. `rewards` of each turn of
-    each episode take the place of the recorded ones.
+    each episode take the place of the recorded ones. `continued` maps the number of an episode and of a turn to
+    the mean return of continuations from the state before it.
     """
     out: list[list[TurnCredit]] = [[] for _ in episodes]
     played = [number for number, episode in enumerate(episodes) if episode.turns]
@@ -109,6 +111,11 @@ def assign_credit(
     if rewards is not None:
         changed = [reward for number in played for reward in rewards[number]]
         samples = replace(samples, reward=np.array(changed, dtype=np.float64))
+    if continued is not None:
+        found = [
+            continued.get((n, t), np.nan) for n in played for t in range(len(episodes[n].turns))
+        ]
+        samples = replace(samples, continued=np.array(found, dtype=np.float64))
     credit: Credit = algorithm.estimator.estimate(samples, algorithm.estimator_options)
     for i, trajectory in enumerate(samples.trajectory.tolist()):
         tokens = None if credit.tokens is None else credit.tokens[i].tolist()

@@ -41,6 +41,7 @@ class TrainState:
     config_digest: str
     versions: dict[str, str] = field(default_factory=dict)
     curriculum: dict[str, Any] = field(default_factory=dict)
+    branching: dict[str, Any] = field(default_factory=dict)
     best: float | None = None
     """Highest success rate on validation so far."""
     weights: str = ""

@@ -14,7 +14,6 @@ from typing import Any, Literal, Self, cast, get_args
 
 from pydantic import (
     BaseModel,
-    ConfigDict,
     Field,
     StrictInt,
     ValidationError,
@@ -31,20 +30,24 @@ from verigym.trainers.credit.table import ESTIMATORS
 from verigym.trainers.loss.aggregate import Mode
 from verigym.trainers.loss.correction import REJECTIONS
 from verigym.trainers.loss.table import LOSSES, Loss
+from verigym.trainers.sections import (
+    BranchSection,
+    CurriculumSection,
+    GroupSection,
+    RewardSection,
+    SamplingSection,
+    Section,
+)
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class VerifierSection(_Section):
+class VerifierSection(Section):
     """A verifier that takes the place of the environment's own."""
 
     id: str
     params: dict[str, Any] = Field(default_factory=dict)
 
 
-class EnvSection(_Section):
+class EnvSection(Section):
     """One environment to train on; `[[env]]` may stand many times."""
 
     id: str
@@ -73,91 +76,7 @@ class EnvSection(_Section):
         return self
 
 
-class CurriculumSection(_Section):
-    """Choice among the environments and levels of `[[env]]`, at each training step."""
-
-    name: Literal["weights", "sec", "dump", "adcl", "success-band"] = "weights"
-    """`weights` keeps the shares; `sec` and `dump` follow the size of the advantages (arXiv 2505.14970,
-    2504.09710), `adcl` goes from easy to hard (2505.08364), `success-band` takes what is solved at
-    times."""
-    alpha: float = Field(default=0.5, gt=0, le=1)
-    """Weight of the newest step in moving averages."""
-    tau: float | None = Field(default=None, gt=0)
-    """Temperature of `sec` and `dump`; None for 1 and 0.1."""
-    window: int = Field(default=300, ge=1)
-    """Number of groups of one arm that `dump` remembers."""
-    chunks: int = Field(default=4, ge=1)
-    """Number of stages of `adcl`."""
-    band: tuple[float, float] = (0.1, 0.9)
-    """Least and largest success rate of `success-band`."""
-    floor: float = Field(default=0.05, ge=0, le=1)
-    """Share of the tasks that is drawn by weights in any case, so that no arm is forgotten."""
-
-    @model_validator(mode="after")
-    def _band_is_ordered(self) -> Self:
-        low, high = self.band
-        if not 0 <= low < high <= 1:
-            raise ValueError(f"band must be two rates with 0 <= low < high <= 1, got {self.band}")
-        return self
-
-
-class SamplingSection(_Section):
-    """More episodes where a step's first ones teach too little."""
-
-    dynamic_batches: int = Field(default=1, ge=1)
-    """Maximum number of batches of groups that a step plays until `train.groups` have unequal returns
-    (DAPO's dynamic sampling, arXiv 2503.14476, plays 10); 1 for no refill, and then no group is dropped."""
-    dars: Literal["none", "et", "hw"] = "none"
-    """Extra episodes for tasks that were solved less than half of the time: as many as equal treatment
-    needs, or more for harder ones (arXiv 2508.13755)."""
-    dars_max: int | None = Field(default=None, ge=1)
-    """Maximum number of episodes of a task; None for 32 with `et`, 64 with `hw`."""
-
-
-class OverlongSection(_Section):
-    """Penalty of episodes with many sampled tokens, from DAPO (arXiv 2503.14476)."""
-
-    max_length: int = Field(default=20480, ge=1)
-    cache: int = Field(default=4096, ge=1)
-    """Number of tokens over which the penalty rises to `factor`."""
-    factor: float = Field(default=1.0, gt=0)
-
-    @model_validator(mode="after")
-    def _cache_fits(self) -> Self:
-        if self.cache > self.max_length:
-            raise ValueError(
-                f"cache must be at most max_length, {self.max_length}, got {self.cache}"
-            )
-        return self
-
-
-class RewardSection(_Section):
-    """Changes of the reward before advantages are estimated; recorded rewards stay as they are."""
-
-    overlong: OverlongSection | None = None
-    relative_length: float = Field(default=0.0, ge=0)
-    """Weight of the reward for short replies, relative to the group (Kimi k1.5, arXiv 2501.12599)."""
-    disco: Literal["log", "log2", "inv"] | None = None
-    """Weigh rewards by how rare the environment and how hard the task is (arXiv 2505.15074)."""
-
-    @property
-    def is_used(self) -> bool:
-        """True if rewards change."""
-        return bool(self.overlong or self.relative_length or self.disco)
-
-
-class GroupSection(_Section):
-    """Rewards from a group verifier, which judges all members of a group together."""
-
-    verifier: str | None = None
-    """Id of the group verifier, such as `group/majority`; None to reward each episode by itself."""
-    of: str | dict[str, Any] | None = None
-    """The verifier that it asks: an id, or a table of `verifier` and `params`; None for the environment's."""
-    params: dict[str, Any] = Field(default_factory=dict)
-    """Parameters of the group verifier."""
-
-
-class LoraSection(_Section):
+class LoraSection(Section):
     """Low-rank adapters in place of all weights (arXiv 2106.09685); needs the extra `lora`."""
 
     rank: int = Field(default=16, ge=1)
@@ -169,7 +88,7 @@ class LoraSection(_Section):
     """Add the adapter to the weights in the folders `best` and `last`."""
 
 
-class PolicySection(_Section):
+class PolicySection(Section):
     """The model and its prompts."""
 
     model: str = "tiny"
@@ -225,7 +144,7 @@ class PolicySection(_Section):
         return self
 
 
-class WarmUpSection(_Section):
+class WarmUpSection(Section):
     """Supervised learning on the oracle's play before reinforcement; 0 episodes for none."""
 
     episodes: int = Field(default=0, ge=0)
@@ -240,7 +159,7 @@ class WarmUpSection(_Section):
     explore in reinforcement learning."""
 
 
-class CorrectionSection(_Section):
+class CorrectionSection(Section):
     """Weights for the difference between the sampler's log-probabilities and the trainer's."""
 
     level: Literal["token", "sequence", "geometric"] | None = None
@@ -274,13 +193,15 @@ class CorrectionSection(_Section):
         return bool(self.level or self.reject or self.veto_low or self.veto_high)
 
 
-class AlgorithmSection(_Section):
+class AlgorithmSection(Section):
     """Estimation of advantages, and the loss. Defaults: GiGPO, arXiv 2505.10978."""
 
     name: str = "gigpo"
     """Estimator of the advantages; `verigym train --list` prints all."""
     options: dict[str, Any] = Field(default_factory=dict)
     """Options of that estimator."""
+    branch: BranchSection | None = None
+    """Budget of `branch`; None for its defaults."""
     loss: str | None = None
     """Policy loss; None for the one that the estimator's paper uses."""
     loss_options: dict[str, Any] = Field(default_factory=dict)
@@ -327,6 +248,11 @@ class AlgorithmSection(_Section):
                 f"unknown algorithm.loss {self.loss!r}; {suggestion(self.loss, LOSSES)}"
             )
         _ = self.estimator_options, self.policy_loss_options
+        if self.branch is not None and not self.estimator.branches:
+            raise ValueError(
+                f"algorithm.name {self.name} plays no continuations; leave out [algorithm.branch], or "
+                "choose branch"
+            )
         chosen = self.policy_loss
         if chosen.one_advantage and self.level == "token":
             raise ValueError(
@@ -407,7 +333,7 @@ class AlgorithmSection(_Section):
         return cast(Mode, chosen)
 
 
-class CriticSection(_Section):
+class CriticSection(Section):
     """The critic of estimators that need one: `ppo`, `hae`, `spa-rl`, `stepsearch`."""
 
     lr: float = Field(default=1e-5, gt=0)
@@ -426,7 +352,7 @@ def _options(kind: type[Options], given: Mapping[str, Any], where: str) -> Optio
         ) from None
 
 
-class TrainSection(_Section):
+class TrainSection(Section):
     """Sizes and the optimiser (AdamW)."""
 
     steps: int = Field(default=100, ge=1)
@@ -455,7 +381,7 @@ class TrainSection(_Section):
     """Number of CPU threads of torch; None for torch's default."""
 
 
-class EvalSection(_Section):
+class EvalSection(Section):
     """Evaluation on held-out splits: validation during training, test before and after."""
 
     every: int = Field(default=10, ge=1)
@@ -465,7 +391,7 @@ class EvalSection(_Section):
     """Success rate on validation at which the run stops; None to never stop early."""
 
 
-class LimitsSection(_Section):
+class LimitsSection(Section):
     """Timeouts and limits on faults."""
 
     patience_s: float = Field(default=120.0, ge=0)
@@ -483,7 +409,7 @@ class LimitsSection(_Section):
     """Maximum share of faulted episodes; a step with a larger share stops the run."""
 
 
-class PlaySection(_Section):
+class PlaySection(Section):
     """Scheduling of the episodes of a step."""
 
     batching: Literal["cohorts", "ready"] = "cohorts"
@@ -497,7 +423,7 @@ class PlaySection(_Section):
     """Number of threads for environment steps."""
 
 
-class CheckpointSection(_Section):
+class CheckpointSection(Section):
     """Checkpoints to keep on disk."""
 
     every: int = Field(default=10, ge=1)
@@ -506,7 +432,7 @@ class CheckpointSection(_Section):
     """Number of groups per step whose first episodes are written to disk with their credit."""
 
 
-class Config(_Section):
+class Config(Section):
     """Configuration of a training run."""
 
     name: str = "run"
@@ -547,6 +473,15 @@ class Config(_Section):
             raise ValueError(
                 f"algorithm.name {self.algorithm.name} has no critic; leave out [critic], or choose "
                 f"{', '.join(name for name, one in ESTIMATORS.items() if one.heads)}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _continuations_are_paid_alike(self) -> Self:
+        if self.algorithm.estimator.branches and (self.group.verifier or self.reward.is_used):
+            raise ValueError(
+                f"algorithm.name {self.algorithm.name} compares episodes with continuations, which have "
+                "the environment's reward alone; leave out [group] and [reward]"
             )
         return self
 

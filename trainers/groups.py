@@ -8,7 +8,8 @@ from verigym.client import RemoteVerifier
 from verigym.group import GroupVerifier
 from verigym.making import make
 from verigym.registry import make_group_verifier, make_verifier
-from verigym.trainers.config import EnvSection, GroupSection, VerifierSection
+from verigym.trainers.config import EnvSection, VerifierSection
+from verigym.trainers.sections import GroupSection
 
 
 def make_group(group: GroupSection, env: EnvSection) -> GroupVerifier | None:

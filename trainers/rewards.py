@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from verigym.episode import Episode
-from verigym.trainers.config import RewardSection
 from verigym.trainers.credit import segments
 from verigym.trainers.credit.dapo import overlong
 from verigym.trainers.credit.disco import difficulty_weight, domain_weight
 from verigym.trainers.credit.segments import Floats
+from verigym.trainers.sections import RewardSection
 
 
 def relative_length(

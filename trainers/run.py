@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 from verigym.agents.envpool import EnvPool
+from verigym.agents.fork import Fork
 from verigym.agents.groups import reward_groups
 from verigym.agents.loop import play
 from verigym.agents.plan import FaultLimit, Plan
@@ -29,6 +30,7 @@ from verigym.errors import RequestError, VerigymError
 from verigym.trainers import checkpoint, tiny
 from verigym.trainers.alarms import alarms
 from verigym.trainers.batch import Row, TurnCredit, assign_credit, give_credit, make_rows
+from verigym.trainers.branching import State, make_branching
 from verigym.trainers.certificate import certify
 from verigym.trainers.config import Config, CriticSection, read_config
 from verigym.trainers.credit.table import Sdpo
@@ -158,6 +160,7 @@ class _Run:
         self.envs = EnvPool()
         self.group = make_group(config.group, config.env[0])
         self.critic: Critic | None = None
+        self.branching = make_branching(config)
         self.folder: RunFolder | None = None
         self.step = 0
         self.env_steps = 0
@@ -229,6 +232,7 @@ class _Run:
             config_digest=self.digest,
             versions=versions(),
             curriculum=self.tasks.curriculum.state(),
+            branching={} if self.branching is None else self.branching.state(),
             best=self.best,
         )
         folder = self.folder.checkpoints
@@ -268,6 +272,8 @@ class _Run:
         self.optimizer_steps, self.wall_s = state.optimizer_steps, state.wall_s
         self.policy.version = state.policy_version
         self.tasks.curriculum.load(state.curriculum)
+        if self.branching is not None:
+            self.branching.load(state.branching)
         self.best = state.best
         self.whole = True
 
@@ -355,8 +361,18 @@ class _Run:
             partial(self._draw, number), self._play_rewarded, config.sampling
         )
         shown = self._demonstrations(plans)
+        continued: dict[State, float] = {}
+        extra_steps = 0
+        if self.branching is not None:
+            continued, extra_steps = self.branching.run(
+                number,
+                plans,
+                episodes,
+                partial(self._play, policy=self.policy),
+                self.engine.statistics,
+            )
         clock.append(time.perf_counter())
-        rows, credit = self._credit(episodes, shown)
+        rows, credit = self._credit(episodes, shown, continued)
         gaps = self._transcripts(number, episodes, credit)
         self.whole = False
         stats, critic_stats = self._update(number, rows)
@@ -364,7 +380,7 @@ class _Run:
         self.step = number
         earned = {e.id: turns for e, turns in zip(episodes, credit, strict=True)}
         self.tasks.observe(all_plans, played, earned)
-        self.env_steps += sum(len(episode.turns) for episode in played)
+        self.env_steps += sum(len(episode.turns) for episode in played) + extra_steps
         self.optimizer_steps += len(stats)
         version, self.policy.version = self.policy.version, self.policy.version + 1
         self.whole = True
@@ -378,6 +394,11 @@ class _Run:
             **values(critic_stats),
             **gaps,
             **({"arms": chances} if len(chances) > 1 else {}),
+            **(
+                {"branch": {"states": len(continued), "env_steps": extra_steps}}
+                if self.branching
+                else {}
+            ),
             "time": {
                 "generation_s": total(played, "generate_s"),
                 "environment_s": total(played, "step_s") - total(played, "verify_s"),
@@ -410,7 +431,12 @@ class _Run:
         self.alarms_on = set(found)
         line["alarms"] = sorted(found)
 
-    def _play(self, plans: Sequence[Plan], policy: Policy) -> list[Episode]:
+    def _play(
+        self,
+        plans: Sequence[Plan],
+        policy: Policy,
+        on_fork: Callable[[Episode, Fork], None] | None = None,
+    ) -> list[Episode]:
         return play(
             plans,
             policy,
@@ -419,6 +445,7 @@ class _Run:
             envs=self.envs,
             on_turn=lambda episode, turn: self.stop.check(),
             on_wait=self._wait,
+            on_fork=on_fork,
         )
 
     def _draw(self, number: int, batch: int) -> list[Plan]:
@@ -427,7 +454,8 @@ class _Run:
 
     def _play_rewarded(self, plans: Sequence[Plan]) -> list[Episode]:
         """Play `plans`; the group verifier, if there is one, sets their rewards."""
-        episodes = self._play(plans, self.policy)
+        on_fork = None if self.branching is None else self.branching.keep
+        episodes = self._play(plans, self.policy, on_fork)
         if self.group is not None:
             reward_groups(episodes, self.group, fault_limit=self.config.limits.fault_share)
         return episodes
@@ -446,7 +474,10 @@ class _Run:
         return self._play(chosen, Demonstrator(self.policy, 0.0))
 
     def _credit(
-        self, episodes: Sequence[Episode], shown: Sequence[Episode]
+        self,
+        episodes: Sequence[Episode],
+        shown: Sequence[Episode],
+        continued: Mapping[State, float],
     ) -> tuple[list[Row], list[list[TurnCredit]]]:
         """Return the rows to train on, and the credit of all turns; demonstrations come last."""
         algorithm, engine = self.config.algorithm, self.engine
@@ -461,7 +492,9 @@ class _Run:
         if self.critic is not None:
             rows = self.critic.evaluate(rows)
         statistics = engine.statistics(rows) if algorithm.estimator.reads_tokens else None
-        credit = assign_credit(everything, algorithm, rows, statistics, self.policy.decode, paid)
+        credit = assign_credit(
+            everything, algorithm, rows, statistics, self.policy.decode, paid, continued
+        )
         rows = engine.prepare(give_credit(rows, credit))
         if isinstance(algorithm.estimator_options, Sdpo):
             reader = Reader(message=self.policy.message_ids, context=self.policy.max_context)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from verigym.agents.plan import Plan
 from verigym.episode import Episode
-from verigym.trainers.config import SamplingSection
 from verigym.trainers.credit.dapo import has_signal
 from verigym.trainers.curriculum import dars_extra
+from verigym.trainers.sections import SamplingSection
 
 Played = tuple[list[Plan], list[Episode]]
 """Plans and their episodes, in one order."""

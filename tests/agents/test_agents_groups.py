@@ -7,8 +7,9 @@ from verigym import RequestError, Verifier, fault, make_group_verifier
 from verigym.agents.groups import reward_groups
 from verigym.agents.plan import FaultLimit
 from verigym.episode import Episode, Turn
-from verigym.trainers.config import EnvSection, GroupSection
+from verigym.trainers.config import EnvSection
 from verigym.trainers.groups import make_group
+from verigym.trainers.sections import GroupSection
 
 ENV = "verigym/math/arithmetic-v0"
 

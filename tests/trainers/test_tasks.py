@@ -11,10 +11,11 @@ from tests.trainers.test_algorithms import episode
 from verigym import ConfigError, RequestError
 from verigym.agents.plan import Plan
 from verigym.trainers.arms import Curriculum
-from verigym.trainers.config import CurriculumSection, RewardSection, SamplingSection, parse_config
+from verigym.trainers.config import parse_config
 from verigym.trainers.identity import identity
 from verigym.trainers.rewards import relative_length, shape_rewards
 from verigym.trainers.sampling import play_enough
+from verigym.trainers.sections import CurriculumSection, RewardSection, SamplingSection
 from verigym.trainers.tasks import EVAL, TRAIN, Tasks, check_step_rewards
 
 TWO = [

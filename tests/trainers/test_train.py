@@ -398,3 +398,17 @@ def test_a_group_verifier_gives_the_rewards(tmp_path: Path) -> None:
     )
     (line,) = lines(train(config, tmp_path / "run") / "metrics.jsonl")
     assert (line["return_mean"], line["episodes"], line["faults"]) == (0.5, 2, {})
+
+
+@pytest.mark.slow
+def test_a_run_with_continuations_resumes_exactly(tmp_path: Path) -> None:
+    """What branching measured so far decides the next step's budget, so it is kept."""
+    branch = {"share": 1.0, "continuations": 2, "states": "entropy"}
+    algorithm = {"name": "branch", "branch": branch}
+    straight = train(tiny_config(algorithm=algorithm), tmp_path / "straight")
+    train(tiny_config(algorithm=algorithm, train={"steps": 2}), tmp_path / "cut")
+    train(tiny_config(algorithm=algorithm), tmp_path / "cut", resume=True)
+    assert same(weights(straight), weights(tmp_path / "cut"))
+    metrics = lines(straight / "metrics.jsonl")
+    assert all(line["branch"]["env_steps"] > 0 for line in metrics)
+    assert verify_run(straight) == []

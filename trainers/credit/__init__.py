@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from verigym.trainers.credit.anchors import anchor_repair
+from verigym.trainers.credit.branch import branch
 from verigym.trainers.credit.dapo import has_signal, overlong
 from verigym.trainers.credit.disco import disco
 from verigym.trainers.credit.g2po import g2po
@@ -31,6 +32,7 @@ __all__ = [
     "GigpoCredit",
     "GrpoCredit",
     "anchor_repair",
+    "branch",
     "disco",
     "g2po",
     "gae",

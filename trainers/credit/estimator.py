@@ -31,6 +31,7 @@ class Estimator:
     `loss`, `loss_options` and `aggregation` are the defaults of the method's paper. `reads_tokens` asks
     for the log-probability and the sum of squared probabilities at each token, which costs one more
     forward pass; `heads` for a critic with one output each; `reads_subgoals` for the kinds of tokens.
+    `branches` asks for continuations from states of the episodes (`trainers/branching.py`).
     `env_options` names those of its options that are arguments of the environment: step rewards.
     """
 
@@ -44,5 +45,6 @@ class Estimator:
     aggregation: str = "token-mean"
     reads_tokens: bool = False
     reads_subgoals: bool = False
+    branches: bool = False
     heads: tuple[str, ...] = ()
     env_options: tuple[str, ...] = ()

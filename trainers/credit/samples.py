@@ -25,7 +25,9 @@ class Samples:
     declare `reads_tokens`. `cut` [M] marks episodes that a limit ended. `opens` [N] says if the reply
     of the turn sets a subgoal. `values`, one array [tokens, K] per turn, are a critic's before each
     sampled token, for estimators with `heads`; `kinds` [tokens] tell subgoals from actions
-    (`trainers/subgoals.py`), for those that declare `reads_subgoals`.
+    (`trainers/subgoals.py`), for those that declare `reads_subgoals`. `continued` [N] is the mean return of
+    continuations from the state before each turn, NaN where there were none, for those that declare
+    `branches`.
     """
 
     group: Sequence[str]
@@ -44,6 +46,7 @@ class Samples:
     sum_pi_sq: Sequence[Floats] = ()
     values: Sequence[Floats] = ()
     kinds: Sequence[Ints] = ()
+    continued: Floats | None = None
 
     @cached_property
     def paid(self) -> Floats:

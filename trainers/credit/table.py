@@ -14,6 +14,7 @@ from pydantic import Field
 
 from verigym.trainers.credit import samples as made
 from verigym.trainers.credit import segments
+from verigym.trainers.credit.branch import branch
 from verigym.trainers.credit.critics import CRITICS
 from verigym.trainers.credit.estimator import Estimator, NoOptions, Options
 from verigym.trainers.credit.g2po import g2po
@@ -89,6 +90,13 @@ class GraphGpo(Grpo):
     episode_weight: float = Field(default=1.0, ge=0)
     progress: bool = False
     """Value the change of distance instead of the distance."""
+
+
+class Branch(Options):
+    """Options of `branch`; its budget stands in `[algorithm.branch]`."""
+
+    gamma: float = Field(default=1.0, gt=0, le=1)
+    """Discount of the returns, those of continuations included."""
 
 
 class TurnCreditOptions(Options):
@@ -277,6 +285,14 @@ def _graphgpo(s: Samples, o: GraphGpo) -> Credit:
     )
 
 
+def _branch(s: Samples, o: Branch) -> Credit:
+    value = np.full(len(s.reward), np.nan) if s.continued is None else s.continued
+    advantage = branch(
+        s.paid, s.trajectory.tolist(), s.groups, value, gamma=o.gamma, valid=s.counted
+    )
+    return made.of_turns(s, advantage, visits=(~np.isnan(value)).astype(np.intp))
+
+
 def _visits(s: Samples) -> segments.Ints:
     keys = zip(s.group, s.anchor, strict=True)
     ids, count = segments.number(keys, len(s.anchor))
@@ -445,6 +461,14 @@ ESTIMATORS: dict[str, Estimator] = {
         level="turn",
         options=GraphGpo,
         estimate=_graphgpo,
+    ),
+    "branch": Estimator(
+        summary="gain in value of each stretch, values measured by playing on from states",
+        source="ours; arXiv 2410.01679 and 2505.23564",
+        level="turn",
+        options=Branch,
+        estimate=_branch,
+        branches=True,
     ),
     "turn-credit": Estimator(
         summary="progress of the verdicts, shared with the turns before",

@@ -1,0 +1,112 @@
+"""Sections of the configuration that say what is played and how it is rewarded.
+
+The others, and the tree, are in `config.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Section(BaseModel):
+    """Base of the sections: an unknown key is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CurriculumSection(Section):
+    """Choice among the environments and levels of `[[env]]`, at each training step."""
+
+    name: Literal["weights", "sec", "dump", "adcl", "success-band"] = "weights"
+    """`weights` keeps the shares; `sec` and `dump` follow the size of the advantages (arXiv 2505.14970,
+    2504.09710), `adcl` goes from easy to hard (2505.08364), `success-band` takes what is solved at
+    times."""
+    alpha: float = Field(default=0.5, gt=0, le=1)
+    """Weight of the newest step in moving averages."""
+    tau: float | None = Field(default=None, gt=0)
+    """Temperature of `sec` and `dump`; None for 1 and 0.1."""
+    window: int = Field(default=300, ge=1)
+    """Number of groups of one arm that `dump` remembers."""
+    chunks: int = Field(default=4, ge=1)
+    """Number of stages of `adcl`."""
+    band: tuple[float, float] = (0.1, 0.9)
+    """Least and largest success rate of `success-band`."""
+    floor: float = Field(default=0.05, ge=0, le=1)
+    """Share of the tasks that is drawn by weights in any case, so that no arm is forgotten."""
+
+    @model_validator(mode="after")
+    def _band_is_ordered(self) -> Self:
+        low, high = self.band
+        if not 0 <= low < high <= 1:
+            raise ValueError(f"band must be two rates with 0 <= low < high <= 1, got {self.band}")
+        return self
+
+
+class SamplingSection(Section):
+    """More episodes where a step's first ones teach too little."""
+
+    dynamic_batches: int = Field(default=1, ge=1)
+    """Maximum number of batches of groups that a step plays until `train.groups` have unequal returns
+    (DAPO's dynamic sampling, arXiv 2503.14476, plays 10); 1 for no refill, and then no group is dropped."""
+    dars: Literal["none", "et", "hw"] = "none"
+    """Extra episodes for tasks that were solved less than half of the time: as many as equal treatment
+    needs, or more for harder ones (arXiv 2508.13755)."""
+    dars_max: int | None = Field(default=None, ge=1)
+    """Maximum number of episodes of a task; None for 32 with `et`, 64 with `hw`."""
+
+
+class OverlongSection(Section):
+    """Penalty of episodes with many sampled tokens, from DAPO (arXiv 2503.14476)."""
+
+    max_length: int = Field(default=20480, ge=1)
+    cache: int = Field(default=4096, ge=1)
+    """Number of tokens over which the penalty rises to `factor`."""
+    factor: float = Field(default=1.0, gt=0)
+
+    @model_validator(mode="after")
+    def _cache_fits(self) -> Self:
+        if self.cache > self.max_length:
+            raise ValueError(
+                f"cache must be at most max_length, {self.max_length}, got {self.cache}"
+            )
+        return self
+
+
+class RewardSection(Section):
+    """Changes of the reward before advantages are estimated; recorded rewards stay as they are."""
+
+    overlong: OverlongSection | None = None
+    relative_length: float = Field(default=0.0, ge=0)
+    """Weight of the reward for short replies, relative to the group (Kimi k1.5, arXiv 2501.12599)."""
+    disco: Literal["log", "log2", "inv"] | None = None
+    """Weigh rewards by how rare the environment and how hard the task is (arXiv 2505.15074)."""
+
+    @property
+    def is_used(self) -> bool:
+        """True if rewards change."""
+        return bool(self.overlong or self.relative_length or self.disco)
+
+
+class GroupSection(Section):
+    """Rewards from a group verifier, which judges all members of a group together."""
+
+    verifier: str | None = None
+    """Id of the group verifier, such as `group/majority`; None to reward each episode by itself."""
+    of: str | dict[str, Any] | None = None
+    """The verifier that it asks: an id, or a table of `verifier` and `params`; None for the environment's."""
+    params: dict[str, Any] = Field(default_factory=dict)
+    """Parameters of the group verifier."""
+
+
+class BranchSection(Section):
+    """Continuations from states of the episodes, for estimator `branch`."""
+
+    share: float = Field(default=0.5, gt=0)
+    """Expected environment steps of all continuations, relative to those of the episodes themselves."""
+    continuations: int = Field(default=4, ge=1)
+    """Number of continuations from each chosen state."""
+    states: Literal["uniform", "entropy"] = "uniform"
+    """Chance of a state to be chosen: the same for all, or relative to the policy's entropy at the first
+    token of its reply, for one more forward pass."""
