@@ -16,6 +16,7 @@ from verigym.trainers.config import AlgorithmSection
 from verigym.trainers.credit.anchors import anchor_repair
 from verigym.trainers.credit.samples import Credit, Samples
 from verigym.trainers.credit.segments import Floats
+from verigym.trainers.reading import split
 from verigym.trainers.subgoals import opens_subgoal, token_kinds
 
 
@@ -230,13 +231,12 @@ def _credited(row: Row, earned: Sequence[TurnCredit]) -> Row:
 class Batch:
     """Rows as tensors, padded on the right; B rows, T tokens.
 
-    All but `attention_BT` refer to the token at the same place in `ids_BT`. The first token of a row is
-    never trained, since nothing precedes it. `weight_BT` is None if no row has one; `dropped_BT` is
-    True on tokens without a policy term.
+    All refer to the token at the same place in `ids_BT`. The first token of a row is never trained, since
+    nothing precedes it. `weight_BT` is None if no row has one; `dropped_BT` is True on tokens without a
+    policy term.
     """
 
     ids_BT: Tensor
-    attention_BT: Tensor
     mask_BT: Tensor
     rollout_BT: Tensor
     old_BT: Tensor
@@ -259,7 +259,6 @@ class Batch:
 
         return Batch(
             ids_BT=pad([row.ids for row in rows], pad_id, torch.long),
-            attention_BT=pad([[1] * len(row.ids) for row in rows], 0, torch.long),
             mask_BT=pad([[0, *row.mask[1:]] for row in rows], 0, torch.bool),
             rollout_BT=pad([row.logprobs for row in rows], 0.0, torch.float32),
             old_BT=pad([row.old for row in rows], 0.0, torch.float32),
@@ -277,14 +276,8 @@ class Batch:
         )
 
 
-def microbatches(rows: Sequence[Row], max_tokens: int) -> list[list[Row]]:
-    """Split `rows`, in order of length, into parts of at most `max_tokens` padded tokens.
-
-    A longer row is a part of its own. The order changes no gradient: denominators are global.
-    """
-    parts: list[list[Row]] = []
-    for row in sorted(rows, key=lambda row: len(row.ids)):
-        if not parts or (len(parts[-1]) + 1) * len(row.ids) > max_tokens:
-            parts.append([])
-        parts[-1].append(row)
-    return parts
+def microbatches(rows: Sequence[Row], max_tokens: int, *, tree: bool) -> list[list[Row]]:
+    """Return the rows of each micro-batch; see `reading.split`."""
+    return [
+        [rows[i] for i in part] for part in split([row.ids for row in rows], max_tokens, tree=tree)
+    ]

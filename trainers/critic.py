@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from verigym.agents.tree_attention import tree_attention
 from verigym.errors import RequestError
 from verigym.trainers.batch import Batch, Row, microbatches
 from verigym.trainers.config import CriticSection, TrainSection
+from verigym.trainers.reading import Reading
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +35,8 @@ class CriticStats:
 class Critic(nn.Module):
     """Values [T, K] of the prefixes before each token, one for each of K `heads`.
 
-    The outputs start at 0. `model` is copied, its language-model head left out.
+    The outputs start at 0. `model` is copied, its language-model head left out. With `tree`, rows that begin
+    alike are read as a prefix tree.
     """
 
     def __init__(
@@ -43,6 +47,7 @@ class Critic(nn.Module):
         pad_id: int,
         critic: CriticSection,
         train: TrainSection,
+        tree: bool = False,
     ) -> None:
         super().__init__()
         if model.base_model is model:
@@ -58,6 +63,7 @@ class Critic(nn.Module):
         nn.init.zeros_(self.heads.weight)
         nn.init.zeros_(self.heads.bias)
         self.pad_id = pad_id
+        self.tree = tree
         self.section = critic
         self.train_section = train
         self.optimizer = torch.optim.AdamW(
@@ -71,11 +77,12 @@ class Critic(nn.Module):
     def evaluate(self, rows: Sequence[Row]) -> list[Row]:
         """Return the rows with their `values` from the critic."""
         found: dict[int, list[list[float]]] = {}
-        for part in microbatches(rows, self.train_section.microbatch_tokens):
-            batch = self._batch(part)
-            values = (self._values(batch) * batch.mask_BT[..., None]).tolist()
-            for row, line in zip(part, values, strict=True):
-                found[id(row)] = line[: len(row.ids)]
+        with self._reading_trees():
+            for part in self._parts(rows):
+                mask = Batch.of(part, self.pad_id, self.heads.weight.device).mask_BT
+                values = (self._values(part) * mask[..., None]).tolist()
+                for row, line in zip(part, values, strict=True):
+                    found[id(row)] = line[: len(row.ids)]
         return [replace(row, values=found[id(row)]) for row in rows]
 
     def fit(self, rows: Sequence[Row]) -> list[CriticStats]:
@@ -91,29 +98,33 @@ class Critic(nn.Module):
         explained = _explained(target[on], old[on])
         total = 0.0
         self.optimizer.zero_grad(set_to_none=True)
-        for part in microbatches(live, self.train_section.microbatch_tokens):
-            batch = self._batch(part)
-            value_BTK = self._values(batch)
-            target_BTK, old_BTK = (
-                x.to(value_BTK.device) for x in _padded(part, value_BTK.shape[1])
-            )
-            loss = value_loss(value_BTK, old_BTK, target_BTK, clip=self.section.clip).sum() / n
-            loss.backward()  # type: ignore[no-untyped-call]
-            total += loss.item()
+        with self._reading_trees():
+            for part in self._parts(live):
+                value_BTK = self._values(part)
+                target_BTK, old_BTK = (
+                    x.to(value_BTK.device) for x in _padded(part, value_BTK.shape[1])
+                )
+                loss = value_loss(value_BTK, old_BTK, target_BTK, clip=self.section.clip).sum() / n
+                loss.backward()  # type: ignore[no-untyped-call]
+                total += loss.item()
         norm = nn.utils.clip_grad_norm_(self.parameters(), self.train_section.max_grad_norm)
         self.optimizer.step()
         return [CriticStats(loss=total, explained=explained, grad_norm=float(norm))]
 
-    def _values(self, batch: Batch) -> Tensor:
+    def _values(self, rows: Sequence[Row]) -> Tensor:
         """Return the values before each token, [B, T, K]; 0 before the first."""
-        hidden = self.body(
-            input_ids=batch.ids_BT, attention_mask=batch.attention_BT
-        ).last_hidden_state
-        value = self.heads(hidden.to(self.heads.weight.dtype)).float()
+        ids = [row.ids for row in rows]
+        reading = Reading.of(ids, self.pad_id, self.heads.weight.device, tree=self.tree)
+        hidden = self.body(**reading.inputs).last_hidden_state.flatten(0, 1)
+        value_NK = self.heads(hidden.to(self.heads.weight.dtype)).float()
+        value = nn.functional.embedding(reading.place_BT, value_NK)
         return torch.cat([torch.zeros_like(value[:, :1]), value[:, :-1]], dim=1)
 
-    def _batch(self, rows: Sequence[Row]) -> Batch:
-        return Batch.of(rows, self.pad_id, self.heads.weight.device)
+    def _parts(self, rows: Sequence[Row]) -> list[list[Row]]:
+        return microbatches(rows, self.train_section.microbatch_tokens, tree=self.tree)
+
+    def _reading_trees(self) -> AbstractContextManager[None]:
+        return tree_attention(self.body) if self.tree else nullcontext()
 
 
 def value_loss(value: Tensor, old: Tensor, target: Tensor, *, clip: float | None) -> Tensor:

@@ -9,21 +9,25 @@ from __future__ import annotations
 import copy
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from verigym.agents.prefix_tree import count_distinct
+from verigym.agents.tree_attention import tree_attention, unfit
 from verigym.errors import VerigymError
 from verigym.trainers.batch import Batch, Row, TokenStatistics, microbatches
 from verigym.trainers.config import AlgorithmSection, TrainSection
-from verigym.trainers.head import Head
+from verigym.trainers.head import Head, TokenValues, entropy, squares
 from verigym.trainers.loss.aggregate import Denominators, aggregate, trajectory_tokens
 from verigym.trainers.loss.table import Distributions
 from verigym.trainers.master import MasterAdamW
 from verigym.trainers.objective import Objective
+from verigym.trainers.reading import Edges, Reading
 
 
 class DivergedError(VerigymError):
@@ -63,7 +67,8 @@ class StepStats:
 
     `loss` is the objective; `kl` k3 to the reference, 0 without one; `clip_share` of tokens at which
     clipping was in force; `entropy` in nats; `grad_norm` before clipping; `gap` to the sampler over the
-    tokens that were read, None if there were none.
+    tokens that were read, None if there were none. `computed` is the number of tokens that the model computed
+    with a gradient, padding included, and `distinct` the number of tokens after different beginnings.
     """
 
     loss: float
@@ -73,6 +78,18 @@ class StepStats:
     grad_norm: float
     n_tokens: int
     gap: Gap | None = None
+    computed: int = 0
+    distinct: int = 0
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A micro-batch: its rows as tensors, how the model reads them, and its distinct trained tokens."""
+
+    rows: Sequence[Row]
+    batch: Batch
+    reading: Reading
+    edges: Edges
 
 
 class Engine:
@@ -101,6 +118,8 @@ class Engine:
         self.head = Head(model, temperature)
         if train.gradient_checkpointing:
             _recompute_activations(model)
+        self.unshared = unfit(model)
+        """Why rows that begin alike are read apart; None if the model reads them as a prefix tree."""
         self._keeps_some = "logits_to_keep" in inspect.signature(model.forward).parameters
 
     def start_reinforcement(self) -> None:
@@ -117,13 +136,13 @@ class Engine:
     @torch.no_grad()
     def logprobs(self, rows: Sequence[Row]) -> list[list[float]]:
         """Return the log-probability of each token of each row under the current weights; 0 off the mask."""
-        return self._per_row(rows, lambda batch: self._forward(self.model, batch)[0])
+        return self._per_row(rows, lambda part: self._forward(self.model, part)[0])
 
     @torch.no_grad()
     def statistics(self, rows: Sequence[Row]) -> TokenStatistics:
         """Return what estimators that read tokens need, under the current weights."""
         both = self._per_row(
-            rows, lambda batch: torch.stack(self._squares(self.model, batch), dim=-1)
+            rows, lambda part: torch.stack(self._placed(self.model, part, squares), dim=-1)
         )
         return TokenStatistics(
             logprobs=[[pair[0] for pair in line] for line in both],
@@ -150,39 +169,49 @@ class Engine:
         sums = dict.fromkeys(("loss", "kl", "clipped", "entropy"), 0.0)
         seen, gaps = 0, []
         self.optimizer.zero_grad(set_to_none=True)
-        for part in microbatches(live, self.train.microbatch_tokens):
-            batch = self._batch(part)
-            distilled_BT = None
-            if self.objective.loss.distil is None:
-                logp_BT, entropy_BT = self._forward(self.model, batch)
-            else:
-                found_BPV, at_P = self._distribution(self.model, batch)
-                logp_BT, entropy_BT = self._summed(found_BPV, at_P, batch)
-                distilled_BT = self._distilled(part, batch, found_BPV, at_P)
-            ref_BT = None
-            if self.reference is not None:
-                with torch.no_grad():
-                    ref_BT = self._forward(self.reference, batch)[0]
-            found = self.objective.token_loss(
-                batch, logp_BT, entropy_BT, ref_BT, self._marks(part, marked, batch), distilled_BT
-            )
-            loss = aggregate(
-                found.loss_BT,
-                batch.mask_BT,
-                self.algorithm.aggregation_mode,
-                denominators=denominators,
-                trajectory_tokens_B=torch.tensor(
-                    [share_of[id(row)] for row in part], device=whole.mask_BT.device
-                ),
-            )
-            loss.backward()  # type: ignore[no-untyped-call]
-            sums["loss"] += loss.item()
-            sums["kl"] += float(found.k3_BT.sum())
-            sums["clipped"] += float(found.clipped_BT.sum())
-            sums["entropy"] += float((entropy_BT.detach() * batch.mask_BT).sum())
-            own_BT = batch.mask_BT & ~batch.demonstration_B[:, None]
-            gaps.append((logp_BT.detach() - batch.rollout_BT).abs()[own_BT])
-            seen += int(batch.mask_BT.sum())
+        computed = 0
+        with self._reading_trees():
+            for part in self._parts(live):
+                batch = part.batch
+                distilled_BT = None
+                if self.objective.loss.distil is None:
+                    logp_BT, entropy_BT = self._forward(self.model, part)
+                else:
+                    found_EV = self._distribution(self.model, part)
+                    logp_BT, entropy_BT = (
+                        _place(x_E, part) for x_E in self._chosen(found_EV, part.edges.ids_E)
+                    )
+                    distilled_BT = self._distilled(part, found_EV)
+                ref_BT = None
+                if self.reference is not None:
+                    with torch.no_grad():
+                        ref_BT = self._forward(self.reference, part)[0]
+                found = self.objective.token_loss(
+                    batch,
+                    logp_BT,
+                    entropy_BT,
+                    ref_BT,
+                    self._marks(part.rows, marked, batch),
+                    distilled_BT,
+                )
+                loss = aggregate(
+                    found.loss_BT,
+                    batch.mask_BT,
+                    self.algorithm.aggregation_mode,
+                    denominators=denominators,
+                    trajectory_tokens_B=torch.tensor(
+                        [share_of[id(row)] for row in part.rows], device=whole.mask_BT.device
+                    ),
+                )
+                loss.backward()  # type: ignore[no-untyped-call]
+                sums["loss"] += loss.item()
+                sums["kl"] += float(found.k3_BT.sum())
+                sums["clipped"] += float(found.clipped_BT.sum())
+                sums["entropy"] += float((entropy_BT.detach() * batch.mask_BT).sum())
+                own_BT = batch.mask_BT & ~batch.demonstration_B[:, None]
+                gaps.append((logp_BT.detach() - batch.rollout_BT).abs()[own_BT])
+                seen += int(batch.mask_BT.sum())
+                computed += part.reading.computed
         grad_norm = self._step() if live else 0.0
         return StepStats(
             loss=sums["loss"],
@@ -192,6 +221,8 @@ class Engine:
             grad_norm=grad_norm,
             n_tokens=denominators.tokens,
             gap=Gap.of(gaps),
+            computed=computed,
+            distinct=count_distinct([row.ids for row in live]),
         )
 
     def _selected(
@@ -202,7 +233,7 @@ class Engine:
             return rows, {}
         with torch.no_grad():
             both = self._per_row(
-                rows, lambda batch: torch.stack(self._forward(self.model, batch), dim=-1)
+                rows, lambda part: torch.stack(self._forward(self.model, part), dim=-1)
             )
         selected, marks = self.objective.select(
             rows,
@@ -225,13 +256,13 @@ class Engine:
         full = [[*line, *[False] * (width - len(line))] for line in lines]
         return torch.tensor(full, device=batch.mask_BT.device)
 
-    def _per_row(self, rows: Sequence[Row], compute: Callable[[Batch], Tensor]) -> list[list[Any]]:
+    def _per_row(self, rows: Sequence[Row], compute: Callable[[_Part], Tensor]) -> list[list[Any]]:
         """Return `compute` [B, T, ...] for each row, in the rows' order, without its padding."""
         out: dict[int, list[Any]] = {}
-        for part in microbatches(rows, self.train.microbatch_tokens):
-            found = compute(self._batch(part)).tolist()
-            for row, line in zip(part, found, strict=True):
-                out[id(row)] = line[: len(row.ids)]
+        with self._reading_trees():
+            for part in self._parts(rows):
+                for row, line in zip(part.rows, compute(part).tolist(), strict=True):
+                    out[id(row)] = line[: len(row.ids)]
         return [out[id(row)] for row in rows]
 
     def imitate(self, rows: Sequence[Row], smoothing: float, used_ids: Sequence[int]) -> float:
@@ -242,89 +273,113 @@ class Engine:
         """
         denominators = Denominators.of(self._batch(rows).mask_BT)
         used = torch.tensor(used_ids, device=self.model.device)
+
+        def target_and_spread(logp_NV: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:
+            return logp_NV.gather(-1, ids_N[:, None])[:, 0], logp_NV[:, used].mean(-1)
+
         total = 0.0
         self.optimizer.zero_grad(set_to_none=True)
-        for part in microbatches(rows, self.train.microbatch_tokens):
-            batch = self._batch(part)
-            logp_BPV, at_P = self._distribution(self.model, batch)
-            target_BP = logp_BPV.gather(-1, batch.ids_BT[:, at_P][..., None])[..., 0]
-            spread_BP = logp_BPV[..., used].mean(-1)
-            loss = aggregate(
-                -(1 - smoothing) * target_BP - smoothing * spread_BP,
-                batch.mask_BT[:, at_P],
-                "token-mean",
-                denominators=denominators,
-            )
-            loss.backward()  # type: ignore[no-untyped-call]
-            total += loss.item()
+        with self._reading_trees():
+            for part in self._parts(rows):
+                target_BT, spread_BT = self._placed(self.model, part, target_and_spread)
+                loss = aggregate(
+                    -(1 - smoothing) * target_BT - smoothing * spread_BT,
+                    part.batch.mask_BT,
+                    "token-mean",
+                    denominators=denominators,
+                )
+                loss.backward()  # type: ignore[no-untyped-call]
+                total += loss.item()
         self._step()
         return total
 
     def _batch(self, rows: Sequence[Row]) -> Batch:
         return Batch.of(rows, self.pad_id, self.model.device)
 
-    def _distribution(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Log-probabilities [B, P, V] of the tokens at the P places `at_P` where a row is trained."""
-        # Logits only where some row has a token to train: for step rows that is the tail.
-        at_P = batch.mask_BT.any(0).nonzero()[:, 0]
-        inputs = {"input_ids": batch.ids_BT, "attention_mask": batch.attention_BT}
-        if self._keeps_some:
-            logits_BPV = model(**inputs, logits_to_keep=at_P - 1).logits
-        else:
-            logits_BPV = model(**inputs).logits[:, at_P - 1]
-        return (logits_BPV.float() / self.temperature).log_softmax(-1), at_P
+    def _parts(self, rows: Sequence[Row]) -> Iterator[_Part]:
+        """Yield the micro-batches of `rows`."""
+        tree = self.unshared is None
+        for part in microbatches(rows, self.train.microbatch_tokens, tree=tree):
+            yield self._part(part)
 
-    def _forward(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return the log-probability of each token given what is before it, and the entropy there, both
-        [B, T] and 0 off the mask. The entropy has a gradient if the bonus is on."""
+    def _part(self, rows: Sequence[Row]) -> _Part:
+        batch = self._batch(rows)
+        ids = [row.ids for row in rows]
+        reading = Reading.of(ids, self.pad_id, self.model.device, tree=self.unshared is None)
+        return _Part(rows, batch, reading, reading.edges(batch.ids_BT, batch.mask_BT))
+
+    def _reading_trees(self) -> AbstractContextManager[None]:
+        if self.unshared is not None:
+            return nullcontext()
+        models = [self.model] if self.reference is None else [self.model, self.reference]
+        return tree_attention(*models)
+
+    def _hidden(self, model: Any, part: _Part) -> Tensor:
+        """Return the hidden states [E, D] that predict the trained tokens."""
+        hidden: Tensor = model.base_model(**part.reading.inputs).last_hidden_state.flatten(0, 1)
+        return torch.nn.functional.embedding(part.edges.before_E, hidden)
+
+    def _distribution(self, model: Any, part: _Part) -> Tensor:
+        """Return the log-probabilities [E, V] at the distinct trained tokens."""
         if self.head.fits:
-            return self.head.statistics(
-                model, batch, entropy_gradient=self.algorithm.entropy_coef > 0
+            return self.head.distribution(model, self._hidden(model, part))
+        inputs, before_E = part.reading.inputs, part.edges.before_E
+        width = inputs["input_ids"].shape[1]
+        # Logits only where some row has a token to train: for step rows that is the tail.
+        column_P, at_E = torch.unique(before_E % width, return_inverse=True)
+        if self._keeps_some:
+            logits_BPV = model(**inputs, logits_to_keep=column_P).logits
+        else:
+            logits_BPV = model(**inputs).logits[:, column_P]
+        logits_EV = logits_BPV[before_E // width, at_E]
+        logp_EV: Tensor = (logits_EV.float() / self.temperature).log_softmax(-1)
+        return logp_EV
+
+    def _placed(self, model: Any, part: _Part, values: TokenValues) -> tuple[Tensor, ...]:
+        """Return `values` of the trained tokens, each [B, T] and 0 off the mask."""
+        if self.head.fits:
+            found = self.head.over_chunks(
+                model, self._hidden(model, part), part.edges.ids_E, values
             )
-        return self._summed(*self._distribution(model, batch), batch)
+        else:
+            found = values(self._distribution(model, part), part.edges.ids_E)
+        return tuple(_place(x_E, part) for x_E in found)
 
-    def _summed(self, logp_BPV: Tensor, at_P: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-        chosen_BP = logp_BPV.gather(-1, batch.ids_BT[:, at_P][..., None])[..., 0]
-        spread_BPV = logp_BPV if self.algorithm.entropy_coef > 0 else logp_BPV.detach()
-        entropy_BP = -(spread_BPV.exp() * spread_BPV).sum(-1)
-        return _place(chosen_BP, at_P, batch), _place(entropy_BP, at_P, batch)
+    def _chosen(self, logp_NV: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:
+        """Return log-probability and entropy. The entropy has a gradient if the bonus is on."""
+        return entropy(logp_NV, ids_N, gradient=self.algorithm.entropy_coef > 0)
 
-    def _distilled(
-        self, part: Sequence[Row], batch: Batch, logp_BPV: Tensor, at_P: Tensor
-    ) -> Tensor:
+    def _forward(self, model: Any, part: _Part) -> tuple[Tensor, Tensor]:
+        """Return the log-probability of each token given what is before it, and the entropy there, both
+        [B, T] and 0 off the mask."""
+        logp_BT, entropy_BT = self._placed(model, part, self._chosen)
+        return logp_BT, entropy_BT
+
+    def _distilled(self, part: _Part, logp_EV: Tensor) -> Tensor:
         """Return the distillation loss of each token, [B, T]; 0 on rows without a teacher."""
-        loss_BT = torch.zeros(batch.mask_BT.shape, device=logp_BPV.device)
-        taught = [i for i, row in enumerate(part) if row.teacher is not None]
-        if not taught:
+        batch = part.batch
+        loss_BT = torch.zeros(batch.mask_BT.shape, dtype=logp_EV.dtype, device=logp_EV.device)
+        taught_B = torch.tensor(
+            [row.teacher is not None for row in part.rows], device=logp_EV.device
+        )
+        on_BT = batch.mask_BT & taught_B[:, None]
+        if not bool(on_BT.any()):
             return loss_BT
-        shown = self._batch([_after_teacher(part[i]) for i in taught])
+        shown = self._part([_after_teacher(row) for row in part.rows if row.teacher is not None])
         with torch.no_grad():
-            teacher_BPV, teacher_at_P = self._distribution(self.model, shown)
-        at_B = torch.tensor(taught, device=logp_BPV.device)
-        on_BP = batch.mask_BT[at_B][:, at_P]
+            teacher_EV = self._distribution(self.model, shown)
         distil = self.objective.loss.distil
         assert distil is not None
         loss_N = distil(
             Distributions(
-                student_NV=logp_BPV[at_B][on_BP],
-                teacher_NV=teacher_BPV[shown.mask_BT[:, teacher_at_P]],
-                ids_N=batch.ids_BT[at_B][:, at_P][on_BP],
-                old_N=batch.old_BT[at_B][:, at_P][on_BP],
+                student_NV=logp_EV[part.edges.edge_M[taught_B[batch.mask_BT.nonzero()[:, 0]]]],
+                teacher_NV=teacher_EV[shown.edges.edge_M],
+                ids_N=batch.ids_BT[on_BT],
+                old_N=batch.old_BT[on_BT],
             ),
             self.objective.options,
         )
-        on_BT = batch.mask_BT.clone()
-        on_BT[[i for i in range(len(part)) if i not in set(taught)]] = False
         return loss_BT.masked_scatter(on_BT, loss_N)
-
-    def _squares(self, model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return the log-probability of each token and the sum of squared probabilities there, [B, T]."""
-        if self.head.fits:
-            return self.head.statistics(model, batch, entropy_gradient=False, squares=True)
-        logp_BPV, at_P = self._distribution(model, batch)
-        chosen_BP = logp_BPV.gather(-1, batch.ids_BT[:, at_P][..., None])[..., 0]
-        squares_BP = (2 * logp_BPV).exp().sum(-1)
-        return _place(chosen_BP, at_P, batch), _place(squares_BP, at_P, batch)
 
     def _step(self) -> float:
         parameters = [p for p in self.model.parameters() if p.grad is not None]
@@ -377,7 +432,8 @@ def _after_teacher(row: Row) -> Row:
     )
 
 
-def _place(x_BP: Tensor, at_P: Tensor, batch: Batch) -> Tensor:
-    """Put values at the P trained places back into [B, T]; 0 off the mask."""
-    zero_BT = torch.zeros(batch.mask_BT.shape, device=batch.mask_BT.device)
-    return torch.where(batch.mask_BT, zero_BT.index_copy(1, at_P, x_BP), zero_BT)
+def _place(x_E: Tensor, part: _Part) -> Tensor:
+    """Return the values of distinct tokens at every row's tokens, [B, T]; 0 off the mask."""
+    mask_BT = part.batch.mask_BT
+    zero_BT = torch.zeros(mask_BT.shape, dtype=x_E.dtype, device=x_E.device)
+    return zero_BT.masked_scatter(mask_BT, x_E[part.edges.edge_M])

@@ -6,21 +6,35 @@ again in the backward pass, so a chunk of them is the most that is held.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from verigym.trainers.batch import Batch
-
 _CHUNK_LOGITS = 1 << 24
 """Number of logits in a chunk: 64 MiB in float32."""
 _TOLERANCE = 1e-3
 
+TokenValues: TypeAlias = Callable[[Tensor, Tensor], tuple[Tensor, ...]]
+"""Values [N] of log-probabilities [N, V] and the tokens [N]."""
+
+
+def entropy(logp_NV: Tensor, ids_N: Tensor, *, gradient: bool) -> tuple[Tensor, Tensor]:
+    """Return log-probability and entropy of each token; the latter with a gradient if wanted."""
+    chosen_N = logp_NV.gather(-1, ids_N[:, None])[:, 0]
+    spread_NV = logp_NV if gradient else logp_NV.detach()
+    return chosen_N, -(spread_NV.exp() * spread_NV).sum(-1)
+
+
+def squares(logp_NV: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:
+    """Return log-probability and sum of squared probabilities of each token."""
+    return logp_NV.gather(-1, ids_N[:, None])[:, 0], (2 * logp_NV).exp().sum(-1)
+
 
 class Head:
-    """Log-probabilities, entropies and sums of squared probabilities at the sampled tokens of a batch.
+    """Log-probabilities of the tokens after given hidden states.
 
     `fits` is False if `model` does more between its body and its logits than a linear layer and a soft cap;
     the caller then takes the model's own logits.
@@ -48,38 +62,23 @@ class Head:
         logits: Tensor = model.get_output_embeddings()(hidden).float()
         return logits if self.cap is None else self.cap * torch.tanh(logits / self.cap)
 
-    def statistics(
-        self, model: Any, batch: Batch, *, entropy_gradient: bool, squares: bool = False
-    ) -> tuple[Tensor, Tensor]:
-        """Return log-probability and entropy of each sampled token, both [B, T] and 0 off the mask.
+    def distribution(self, model: Any, hidden_ND: Tensor) -> Tensor:
+        """Return the log-probabilities [N, V] after each hidden state."""
+        return (self._logits(model, hidden_ND) / self.temperature).log_softmax(-1)
 
-        With `squares`, the sum of squared probabilities takes the place of the entropy.
-        """
-        hidden = model.base_model(
-            input_ids=batch.ids_BT, attention_mask=batch.attention_BT
-        ).last_hidden_state
-        # The token at a place is predicted one place before it; the first is never sampled.
-        hidden_ND = hidden[:, :-1][batch.mask_BT[:, 1:]]
-        ids_N = batch.ids_BT[batch.mask_BT]
+    def over_chunks(
+        self, model: Any, hidden_ND: Tensor, ids_N: Tensor, values: TokenValues
+    ) -> tuple[Tensor, ...]:
+        """Return `values`, computed a chunk of tokens at a time."""
 
-        def values(part_ND: Tensor, part_N: Tensor) -> tuple[Tensor, Tensor]:
-            logp_NV = (self._logits(model, part_ND) / self.temperature).log_softmax(-1)
-            chosen_N = logp_NV.gather(-1, part_N[:, None])[:, 0]
-            spread_NV = logp_NV if entropy_gradient else logp_NV.detach()
-            if squares:
-                return chosen_N, (2 * spread_NV).exp().sum(-1)
-            return chosen_N, -(spread_NV.exp() * spread_NV).sum(-1)
+        def one(part_ND: Tensor, part_N: Tensor) -> tuple[Tensor, ...]:
+            return values(self.distribution(model, part_ND), part_N)
 
         size = max(1, _CHUNK_LOGITS // model.get_output_embeddings().weight.shape[0])
         chunks = list(zip(torch.split(hidden_ND, size), torch.split(ids_N, size), strict=True))
         again = torch.is_grad_enabled() and len(chunks) > 1
         found = [
-            checkpoint(values, *chunk, use_reentrant=False) if again else values(*chunk)
+            checkpoint(one, *chunk, use_reentrant=False) if again else one(*chunk)
             for chunk in chunks
         ]
-        zero_BT = torch.zeros(batch.mask_BT.shape, device=hidden.device)
-        first, second = (
-            zero_BT.masked_scatter(batch.mask_BT, torch.cat([pair[i] for pair in found]))
-            for i in (0, 1)
-        )
-        return first, second
+        return tuple(torch.cat(column) for column in zip(*found, strict=True))

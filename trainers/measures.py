@@ -65,6 +65,8 @@ def optimisation(stats: Sequence[StepStats]) -> dict[str, Any]:
     return {
         "optimizer_steps": len(stats),
         "n_tokens": sum(weights),
+        "tokens_computed": sum(s.computed for s in stats),
+        "tokens_distinct": sum(s.distinct for s in stats),
         "grad_norm": float(np.mean([s.grad_norm for s in stats])),
         **{
             name: float(np.average([getattr(s, name) for s in stats], weights=weights))

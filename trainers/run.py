@@ -195,6 +195,11 @@ class _Run:
         self._write_facts()
         if warning := check_step_rewards(self.tasks, self.config):
             self._say("warning", warning)
+        if self.engine.unshared is not None:
+            self._say(
+                "warning",
+                f"tokens that rows share are computed for each row: {self.engine.unshared}",
+            )
         if saved is None:
             if self.config.warmup.episodes:
                 self._warm_up()
@@ -288,6 +293,7 @@ class _Run:
                 pad_id=self.engine.pad_id,
                 critic=self.config.critic or CriticSection(),
                 train=self.config.train,
+                tree=self.engine.unshared is None,
             )
 
     def _write_facts(self) -> None:

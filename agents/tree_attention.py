@@ -1,0 +1,259 @@
+"""Attention in which each token of a prefix tree sees its ancestors alone, for transformers' models.
+
+All nodes of a tree go through the linear layers as one sequence without padding. Only attention is computed
+by row: the nodes that a row owns ask the keys of the row's path. Keys and values of shared nodes are gathered,
+not computed, again. The result equals reading each row by itself, gradients included.
+
+Models whose attention is that of Llama, Qwen2, Qwen3 or Gemma can do it; `unfit` says why another cannot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from transformers import AttentionInterface
+
+from verigym.agents.prefix_tree import PackedRows, pack
+
+NAME = "verigym_tree"
+_FAMILIES = ("llama", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text")
+# A block takes rows as long as it computes few scores for padding; a further block costs some calls.
+_PADDING_SHARE = 1.25
+_BLOCK_SCORES = 1 << 15
+# Scores of a block where they are held in full, because the model caps them.
+_HELD_SCORES = 1 << 22
+_TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-4}
+
+
+@dataclass(frozen=True)
+class Block:
+    """G rows that attend together. `query` [G, Q] and `key` [G, K] are nodes, 0 as padding; the key at place j
+    has depth j. `depth` [G, Q] is that of the queries."""
+
+    query: Tensor
+    key: Tensor
+    depth: Tensor
+    is_causal: bool
+
+    def mask(self, window: int | None) -> Tensor:
+        """Return the pairs [G, Q, K] of which the query sees the key."""
+        at_K = torch.arange(self.key.shape[1], device=self.key.device)
+        seen = at_K <= self.depth[..., None]
+        return seen if window is None else seen & (at_K > self.depth[..., None] - window)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Blocks of a tree, and for each own node its place in the blocks' outputs."""
+
+    blocks: list[Block]
+    place_N: Tensor
+    longest: int
+
+    def attend(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        scale: float | None,
+        window: int | None,
+        cap: float | None,
+    ) -> Tensor:
+        """Return the attention outputs [1, N, heads, width]. `query` is [1, heads, N, width], `key` and `value`
+        [1, heads of keys, nodes, width]."""
+        query_N, key_N, value_N = (x[0].transpose(0, 1) for x in (query, key, value))
+        if window is not None and window >= self.longest:
+            window = None
+        found = [
+            _attend(
+                _gather(query_N, block.query),
+                _gather(key_N, block.key),
+                _gather(value_N, block.key),
+                block,
+                scale,
+                window,
+                cap,
+            )
+            for block in self.blocks
+        ]
+        return _gather(torch.cat(found), self.place_N[None])
+
+
+def _gather(x_NHD: Tensor, at_GQ: Tensor) -> Tensor:
+    """Return rows of `x`, [G, Q, H, D]. As an embedding, since its backward pass is the fastest."""
+    flat = F.embedding(at_GQ, x_NHD.reshape(x_NHD.shape[0], -1))
+    return flat.view(*at_GQ.shape, *x_NHD.shape[1:])
+
+
+def _attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    block: Block,
+    scale: float | None,
+    window: int | None,
+    cap: float | None,
+) -> Tensor:
+    """Return the outputs of one block, [G * Q, heads, width]."""
+    n_rows, n_query, heads, width = query.shape
+    # Heads that share keys become further queries, so that keys are not repeated.
+    shared = heads // key.shape[2]
+    query = query.view(n_rows, n_query, key.shape[2], shared, width).permute(0, 2, 3, 1, 4)
+    key, value = key.transpose(1, 2), value.transpose(1, 2)
+    if block.is_causal and shared == 1 and window is None and cap is None:
+        out = F.scaled_dot_product_attention(
+            query[:, :, 0], key, value, is_causal=True, scale=scale
+        )
+        joined: Tensor = out.transpose(1, 2).reshape(n_rows * n_query, heads, -1)
+        return joined
+    mask = block.mask(window)[:, None, None].expand(-1, 1, shared, -1, -1).flatten(2, 3)
+    query = query.flatten(2, 3)
+    if cap is None:
+        out = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scale)
+    else:
+        scores = query @ key.transpose(2, 3) * (width**-0.5 if scale is None else scale)
+        scores = (cap * torch.tanh(scores / cap)).masked_fill(~mask, float("-inf"))
+        out = (
+            scores.softmax(-1, dtype=torch.promote_types(scores.dtype, torch.float32)).to(
+                value.dtype
+            )
+            @ value
+        )
+    out = out.view(n_rows, -1, shared, n_query, out.shape[-1]).permute(0, 3, 1, 2, 4)
+    return out.reshape(n_rows * n_query, heads, -1)
+
+
+def make_plan(packed: PackedRows, device: torch.device) -> Plan:
+    """Put rows of like lengths into blocks."""
+    owners = [r for r, path in enumerate(packed.paths) if packed.starts[r] < len(path)]
+    own = {r: len(packed.paths[r]) - packed.starts[r] for r in owners}
+    owners.sort(key=lambda r: (packed.starts[r] > 0, own[r], len(packed.paths[r])))
+    blocks, place = [], np.zeros(len(packed.ids), dtype=np.int64)
+    done = 0
+    for part in _blocks(packed, owners, own):
+        n_query = max(own[r] for r in part)
+        n_key = max(len(packed.paths[r]) for r in part)
+        query = np.zeros((len(part), n_query), dtype=np.int64)
+        depth, key = query.copy(), np.zeros((len(part), n_key), dtype=np.int64)
+        for g, r in enumerate(part):
+            path, start = packed.paths[r], packed.starts[r]
+            nodes = path[start:] - packed.first
+            query[g, : own[r]] = nodes
+            depth[g, : own[r]] = np.arange(start, len(path))
+            key[g, : len(path)] = path
+            place[nodes] = done + g * n_query + np.arange(own[r])
+        done += len(part) * n_query
+        is_causal = all(packed.starts[r] == 0 for r in part)
+        query_GQ, key_GK, depth_GQ = (torch.from_numpy(x).to(device) for x in (query, key, depth))
+        blocks.append(Block(query_GQ, key_GK, depth_GQ, is_causal))
+    longest = max(map(len, packed.paths), default=0)
+    return Plan(blocks, torch.from_numpy(place).to(device), longest)
+
+
+def _blocks(packed: PackedRows, owners: Sequence[int], own: dict[int, int]) -> Iterator[list[int]]:
+    part: list[int] = []
+    n_query = n_key = area = 0
+    for r in owners:
+        length = len(packed.paths[r])
+        n_query, n_key = max(n_query, own[r]), max(n_key, length)
+        area += own[r] * length
+        padded = (len(part) + 1) * n_query * n_key
+        apart = part and (packed.starts[part[0]] > 0) != (packed.starts[r] > 0)
+        wasteful = padded > _PADDING_SHARE * area + _BLOCK_SCORES
+        if part and (apart or wasteful or padded > _HELD_SCORES):
+            yield part
+            part, n_query, n_key, area = [], own[r], length, own[r] * length
+        part.append(r)
+    if part:
+        yield part
+
+
+def _tree_attention(
+    module: torch.nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    scaling: float | None = None,
+    sliding_window: int | None = None,
+    softcap: float | None = None,
+    tree: Any = None,
+    **_: Any,
+) -> tuple[Tensor, None]:
+    return tree.attend(query, key, value, scaling, sliding_window, softcap), None
+
+
+AttentionInterface.register(NAME, _tree_attention)
+
+
+@contextmanager
+def tree_attention(*models: Any) -> Iterator[None]:
+    """Let `models` take the keyword `tree`, a `Plan`; also in a backward pass that computes activations again."""
+    configs = [model.config.get_text_config() for model in models]
+    before = [config._attn_implementation for config in configs]
+    try:
+        for config in configs:
+            config._attn_implementation = NAME
+        yield
+    finally:
+        for config, name in zip(configs, before, strict=True):
+            config._attn_implementation = name
+
+
+def tree_inputs(packed: PackedRows, device: torch.device) -> dict[str, Any]:
+    """Return the model's arguments to read the own nodes of `packed` inside `tree_attention`."""
+    return {
+        "input_ids": torch.from_numpy(packed.ids)[None].to(device),
+        "position_ids": torch.from_numpy(packed.depth)[None].to(device),
+        "tree": make_plan(packed, device),
+        "use_cache": False,
+    }
+
+
+@torch.no_grad()
+def unfit(model: Any) -> str | None:
+    """Return why `model` cannot read prefix trees, None if it can.
+
+    Compares hidden states of a small forked tree with those of its rows.
+    """
+    kind = getattr(model.config.get_text_config(), "model_type", type(model).__name__)
+    if kind not in _FAMILIES:
+        return f"models of type {kind} are not supported, only {', '.join(_FAMILIES)}"
+    if model.base_model is model:
+        return f"{type(model).__name__} has no body apart from its head"
+    n = model.config.get_text_config().vocab_size
+    trunk = [i % n for i in range(1, 8)]
+    rows = [[*trunk, *(j % n for j in more)] for more in ((8, 9, 10), (8, 11), (12,), (8, 9, 10))]
+    training = model.training
+    model.eval()
+    try:
+        want = [
+            model.base_model(
+                input_ids=torch.tensor([row], device=model.device), use_cache=False
+            ).last_hidden_state[0]
+            for row in rows
+        ]
+        packed = pack(rows)
+        with tree_attention(model):
+            inputs = tree_inputs(packed, model.device)
+            hidden = model.base_model(**inputs).last_hidden_state[0]
+    except (TypeError, ValueError, KeyError, RuntimeError) as error:
+        return f"{type(model).__name__} does not read a prefix tree here: {error}"
+    finally:
+        model.train(training)
+    apart = max(_distance(hidden[path], one) for path, one in zip(packed.paths, want, strict=True))
+    limit = _TOLERANCE.get(hidden.dtype, 5e-2)
+    if not apart <= limit:
+        return f"{type(model).__name__} reads a prefix tree with a relative error of {apart:.1e}"
+    return None
+
+
+def _distance(found: Tensor, want: Tensor) -> float:
+    return float((found - want).float().norm() / want.float().norm().clamp(min=1e-30))
