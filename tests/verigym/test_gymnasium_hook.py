@@ -18,9 +18,12 @@ assert isinstance(environment.unwrapped, verigym.Env)
     [
         "import gymnasium, verigym",
         "import verigym, gymnasium",
-        "import verigym, gymnasium.spaces",
+        pytest.param("import verigym, gymnasium.spaces", marks=pytest.mark.slow),
         # Whoever looks for it, and does not import it yet, changes nothing.
-        "import verigym, importlib.util as util; util.find_spec('gymnasium'); import gymnasium",
+        pytest.param(
+            "import verigym, importlib.util as util; util.find_spec('gymnasium'); import gymnasium",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_the_order_of_imports_does_not_matter(imports):

@@ -252,6 +252,7 @@ def test_any_text_can_be_read(text):
     assert isinstance(program(text), str)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

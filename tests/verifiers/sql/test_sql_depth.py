@@ -42,7 +42,9 @@ def beneath(frames, action):
     return beneath(frames - 1, action) if frames else action()
 
 
-@pytest.mark.parametrize("dialect", ["sqlite", "mysql", "postgres"])
+@pytest.mark.parametrize(
+    "dialect", ["sqlite", pytest.param("mysql", marks=pytest.mark.slow), "postgres"]
+)
 @pytest.mark.parametrize("name", DEEP)
 def test_depth_earns_nothing_and_is_no_fault(task_of, name, dialect):
     verifier = verigym.make_verifier("sql/query")

@@ -52,8 +52,10 @@ def test_list_imports_nothing_heavy() -> None:
 
 
 def test_run_json_has_what_scripts_need() -> None:
-    done = verigym("run", "keydoor", "--policy", "oracle", "-n", "5", "--json")
-    assert done.returncode == 0, done.stderr
+    done = CliRunner().invoke(
+        app, ["run", "keydoor", "--policy", "oracle", "-n", "5", "--json"], catch_exceptions=False
+    )
+    assert done.exit_code == 0, done.stderr
     assert len(done.stdout.splitlines()) == 1
     found = json.loads(done.stdout)
     assert found["success_rate"] == found["mean_return"] == 1.0
@@ -80,11 +82,9 @@ def test_a_users_mistake_is_one_line_and_two() -> None:
 
 
 def test_a_service_that_is_away_is_three_and_no_score() -> None:
-    done = verigym(
-        *("run", "keydoor", "-n", "2", "--verifier", "http://127.0.0.1:9", "--patience", "0"),
-        "--json",
-    )
-    assert done.returncode == 3, done.stderr
+    asked = ["run", "keydoor", "-n", "2", "--verifier", "http://127.0.0.1:9", "--patience", "0"]
+    done = CliRunner().invoke(app, [*asked, "--json"], catch_exceptions=False)
+    assert done.exit_code == 3, done.stderr
     found = json.loads(done.stdout)
     assert found["success_rate"] is None
     assert found["mean_return"] is None
@@ -93,13 +93,14 @@ def test_a_service_that_is_away_is_three_and_no_score() -> None:
 
 
 def test_play_through_a_pipe() -> None:
-    done = verigym("play", "keydoor", "--seed", "3", stdin="nonsense\n/hint\n/undo\n/fly\n")
+    said = "nonsense\n/hint\n/undo\n/fly\n"
+    done = verigym("play", "keydoor", "--seed", "3", stdin=said)
     assert done.returncode == 0
     assert "not a valid action" in done.stdout
     assert "hint: " in done.stdout
     assert "no command /fly" in done.stdout
     assert done.stdout.rstrip().endswith("left")
-    again = verigym("play", "keydoor", "--seed", "3", stdin="nonsense\n/hint\n/undo\n/fly\n")
+    again = CliRunner().invoke(app, ["play", "keydoor", "--seed", "3"], input=said)
     assert again.stdout == done.stdout
 
 
@@ -180,7 +181,7 @@ def test_a_file_that_cannot_be_written_is_three(tmp_path: Path) -> None:
 
 def test_version_and_help() -> None:
     assert verigym("--version").stdout.startswith("verigym 0.")
-    overview = verigym("--help").stdout
+    overview = CliRunner().invoke(app, ["--help"], prog_name="verigym").stdout
     assert "verigym run keydoor --policy oracle -n 5 --json" in overview
     assert "Exit codes" in overview
     for command in ("list", "play", "run", "serve", "train", "report"):
@@ -191,6 +192,6 @@ def test_version_and_help() -> None:
 
 
 def test_report_of_nothing_is_two(tmp_path: Path) -> None:
-    done = verigym("report", str(tmp_path))
-    assert done.returncode == 2
+    done = CliRunner().invoke(app, ["report", str(tmp_path)], catch_exceptions=False)
+    assert done.exit_code == 2
     assert "no run.json" in done.stderr
