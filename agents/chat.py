@@ -62,7 +62,7 @@ class Encoding(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Prompts:
-    """What both encodings can be told.
+    """Settings that both encodings share.
 
     `system_prompt` opens a system message. `show_turns` states the turn and the turn limit in each prompt,
     `show_tokens` the limit of tokens of a reply. `parse` names how the action is read from a reply.

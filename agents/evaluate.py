@@ -75,6 +75,7 @@ class Evaluation:
     split: str = "test"
     prompts: PromptChoices = field(default_factory=PromptChoices)
     think: str | None = None
+    env_options: dict[str, Any] = field(default_factory=dict)
     max_turns: int | None = None
     temperature: float | None = None
     max_new_tokens: int | None = None
@@ -95,7 +96,7 @@ class Evaluation:
             members=self.samples,
             run_key=(self.seed, zlib.crc32(name.encode())),
             prefix=f"{name}/",
-            env_kwargs={**env_kwargs, "max_turns": self.max_turns},
+            env_kwargs={**env_kwargs, **self.env_options, "max_turns": self.max_turns},
             difficulty=world.difficulty,
             split=self.split,
         )

@@ -59,7 +59,8 @@ def make_leaderboard(folders: Sequence[Path]) -> dict[str, Any]:
         try:
             settings = result["settings"]
             key = digest(
-                *(settings[name] for name in ("worlds", "tasks", "seed", "split", "max_turns"))
+                *(settings[name] for name in ("worlds", "tasks", "seed", "split", "max_turns")),
+                *([options] if (options := settings.get("env_options")) else []),
             )
             row = _row(folder, result)
         except (KeyError, TypeError) as error:

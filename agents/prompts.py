@@ -45,15 +45,14 @@ class PromptChoices:
         changes = {f.name: getattr(self, f.name) for f in fields(self)}
         chosen = changes.pop("encoding")
         changes = {name: value for name, value in changes.items() if value is not None}
-        if chosen is None and trained is None:
-            chosen = "steps"
-        kind = type(trained) if chosen is None else _KINDS[chosen]
+        start = StepRows() if trained is None else trained
+        kind = type(start) if chosen is None else _KINDS[chosen]
         known = {field.name for field in fields(kind)}
         for name in changes:
             if name not in known:
                 raise RequestError(f"{name} is for encoding steps; leave it out with transcript")
-        if isinstance(trained, kind):
-            return replace(trained, **changes)
+        if isinstance(start, kind):
+            return replace(start, **changes)
         return kind(**changes)
 
 

@@ -62,6 +62,14 @@ class EnvSection(Section):
     """Arguments of the environment."""
     max_turns: int | None = Field(default=None, ge=1)
     """Maximum number of turns; None for the task's own limit."""
+    tools: tuple[str, ...] = ()
+    """Tools to play an environment of one turn with: `python`, `calculator`, `search` (docs/tools.md)."""
+    attempts: int | None = Field(default=None, ge=1)
+    """Number of answers to a task of one turn; after a wrong one the policy hears that it was wrong."""
+    reflect: bool = False
+    """If True, a reply that is not judged follows each wrong answer."""
+    corpus: str | None = None
+    """Folder of .txt and .md files, or .jsonl file, that the tool `search` searches."""
     verifier: str | VerifierSection | None = None
     """URL of a verifier service (`verigym serve`), or a table of `id` and `params`; None for the
     environment's own verifier, in process."""
@@ -73,6 +81,9 @@ class EnvSection(Section):
         for name in ("difficulty", "max_turns", "verifier", "split"):
             if name in self.options:
                 raise ValueError(f"{name} cannot be set in env.options; the run sets it")
+        for name in ("tools", "corpus"):
+            if name in self.options:
+                raise ValueError(f"{name} cannot be set in env.options; it is a key of [[env]]")
         return self
 
 
@@ -116,7 +127,7 @@ class PolicySection(Section):
     """`keep` repeats earlier replies with their thoughts, `drop` without; None for `drop` with `steps` and
     `keep` with `transcript`."""
     parse: Parse = "environment"
-    """Where the action stands in a reply: as the environment reads it, in the last answer or action `tag`, in
+    """Place of the action in a reply: as the environment reads it, in the last answer or action `tag`, in
     the last `fence`, or in the `last-line`."""
     think: Literal["auto", "on", "off"] = "auto"
     """Thinking, where the chat template has a switch for it; `auto` for the template's own choice."""

@@ -135,6 +135,13 @@ def _arms(env: EnvSection, config: Config) -> list[Arm]:
     kwargs: dict[str, Any] = dict(env.options)
     if env.max_turns is not None:
         kwargs["max_turns"] = env.max_turns
+    if env.tools:
+        kwargs["tools"] = list(env.tools)
+    for name in ("attempts", "corpus"):
+        if (value := getattr(env, name)) is not None:
+            kwargs[name] = value
+    if env.reflect:
+        kwargs["reflect"] = True
     if isinstance(env.verifier, str):
         kwargs["verifier"] = env.verifier
     elif env.verifier is not None:

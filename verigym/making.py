@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from inspect import signature
 from typing import Any
 
@@ -16,15 +16,25 @@ from verigym.missing import raise_explained
 from verigym.registry import DESCRIBED, described_files, load, resolve
 
 _READER = "verigym.envs.dataset.env:load"
+_WRAPPER = "verigym.envs.with_tools.env:wrap"
+WRAPPED_BY = ("tools", "attempts", "reflect", "corpus")
+"""Arguments that any environment of one turn takes (docs/tools.md), unless it has its own of that name."""
 
 
 def make(name: str, **kwargs: Any) -> Env[Any]:
     """Make an environment by full or short id, without Gymnasium's wrappers.
 
     Takes the arguments of the environment, as `gymnasium.make` does, and returns the bare `Env`, with
-    `oracle`, `snapshot` and the other methods.
+    `oracle`, `snapshot` and the other methods. Environments of one turn also take `tools`, `attempts`, `reflect` and
+    `corpus` (docs/tools.md).
     """
-    full = resolve(name)
+    bare = _make(resolve(name), kwargs)
+    plain = all(value is None or isinstance(value, str | int) for value in kwargs.values())
+    bare.made_with = _shared(**kwargs) if plain else kwargs
+    return bare
+
+
+def _make(full: str, kwargs: dict[str, Any]) -> Env[Any]:
     if full.endswith(DESCRIBED):
         described: type[Env[Any]] = load(_READER, full)(full)
         if described_files.setdefault(described.id, full) != full:
@@ -33,16 +43,34 @@ def make(name: str, **kwargs: Any) -> Env[Any]:
             )
         if described.id not in registration.registry:
             gymnasium.register(described.id, entry_point=lambda **options: described(**options))
-        bare: Env[Any] = _called(described, full, kwargs)
+        maker: Callable[..., Any] = described
     else:
-        bare = _called(_maker(full), full, kwargs)
+        maker = _maker(full)
+    chosen, rest = _parted(maker, kwargs)
+    if not chosen:
+        bare: Env[Any] = _called(maker, full, rest)
         if not isinstance(bare, Env):
             raise TaskError(f"{full} is not a verigym.Env but a {type(bare).__name__}")
         if bare.id != full:
             raise TaskError(f"environment {full!r} calls itself {bare.id!r}")
-    plain = all(value is None or isinstance(value, str | int) for value in kwargs.values())
-    bare.made_with = _shared(**kwargs) if plain else kwargs
-    return bare
+        return bare
+    max_turns = rest.pop("max_turns", None)
+    inner = _called(maker, full, rest)
+    wrapped: Env[Any] = _called(partial(load(_WRAPPER, full), inner, max_turns, chosen), full, {})
+    return wrapped
+
+
+def _parted(
+    maker: Callable[..., Any], kwargs: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the arguments that ask for tools or attempts, and the environment's own."""
+    asked = kwargs.keys() & set(WRAPPED_BY)
+    if asked and isinstance(maker, type):
+        asked -= arguments_of(maker).keys()
+    chosen = {
+        name: kwargs[name] for name in WRAPPED_BY if name in asked and kwargs[name] is not None
+    }
+    return chosen, {name: value for name, value in kwargs.items() if name not in asked}
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -77,7 +105,10 @@ def _called(maker: Callable[..., Any], full: str, kwargs: dict[str, Any]) -> Any
     except ModuleNotFoundError as error:
         raise_explained(error, full)
     except TypeError as error:
-        known = arguments_of(maker if isinstance(maker, type) else Env)
+        known = {
+            **arguments_of(maker if isinstance(maker, type) else Env),
+            **dict.fromkeys(WRAPPED_BY),
+        }
         for name in kwargs.keys() - known.keys():
             hint = suggestion(name, known)
             raise RequestError(f"{full} takes no argument {name!r}; {hint}") from error

@@ -56,6 +56,10 @@ def eval_(
     ] = 0,
     max_turns: options.MaxTurns = None,
     verifier: options.VerifierUrl = None,
+    with_tools: options.WithTools = None,
+    attempts: options.Attempts = None,
+    reflect: options.Reflect = False,
+    corpus: options.Corpus = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -96,7 +100,8 @@ def eval_(
     from verigym.agents.make_policy import make_policy
     from verigym.agents.prompts import PromptChoices, read_text
 
-    env_kwargs = {"verifier": verifier}
+    chosen = options.chosen_tools(with_tools, attempts, reflect, corpus)
+    env_kwargs = {"verifier": verifier, **chosen}
     choices = PromptChoices(
         encoding=encoding,
         history=history,
@@ -115,6 +120,7 @@ def eval_(
         seed=seed,
         split=split,
         prompts=choices,
+        env_options=chosen,
         think=think,
         max_turns=max_turns,
         temperature=temperature,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -92,7 +92,41 @@ Think = Annotated[
         "--think", help="Thinking, where the chat template has a switch for it, for hf and openai."
     ),
 ]
+WithTools = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with-tool",
+        metavar="NAME",
+        help="Play environments of one turn with a tool: python, calculator or search; repeatable.",
+    ),
+]
+Attempts = Annotated[
+    int | None,
+    typer.Option(
+        "--attempts", min=1, help="Number of answers to each task of one turn; wrong ones cost."
+    ),
+]
+Reflect = Annotated[
+    bool,
+    typer.Option("--reflect", help="Add a reply that is not judged after each wrong answer."),
+]
+Corpus = Annotated[
+    str | None,
+    typer.Option(
+        "--corpus",
+        metavar="PATH",
+        help="Folder of .txt and .md files, or .jsonl file, for the tool search.",
+    ),
+]
 Patience = Annotated[
     float,
     typer.Option("--patience", min=0, help="Seconds to wait for a service that does not answer."),
 ]
+
+
+def chosen_tools(
+    tools: list[str] | None, attempts: int | None, reflect: bool, corpus: str | None
+) -> dict[str, Any]:
+    """Return the arguments of `verigym.make` for the tools and attempts that were asked for."""
+    given = {"tools": tools or None, "attempts": attempts, "reflect": reflect or None}
+    return {name: value for name, value in {**given, "corpus": corpus}.items() if value is not None}

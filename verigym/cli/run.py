@@ -43,6 +43,10 @@ def run(
     ] = 0,
     max_turns: options.MaxTurns = None,
     verifier: options.VerifierUrl = None,
+    with_tools: options.WithTools = None,
+    attempts: options.Attempts = None,
+    reflect: options.Reflect = False,
+    corpus: options.Corpus = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="JSON Lines file to write the episodes to."),
@@ -79,7 +83,11 @@ def run(
 
     if out is not None and out.exists() and out.stat().st_size:
         raise RequestError(f"{out} exists and is not empty; choose another name for --out")
-    kwargs: dict[str, Any] = {"max_turns": max_turns, "verifier": verifier}
+    kwargs: dict[str, Any] = {
+        "max_turns": max_turns,
+        "verifier": verifier,
+        **options.chosen_tools(with_tools, attempts, reflect, corpus),
+    }
     # Made once here, so that a wrong difficulty or split is told before a model is loaded.
     env = make(env_id, difficulty=difficulty, split=split, **kwargs)
     full_id, level, judge = env.id, env.difficulty, env.verifier_id

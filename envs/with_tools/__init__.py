@@ -1,0 +1,1 @@
+"""Tools, several attempts and reflection for environments of one turn."""
