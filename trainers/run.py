@@ -35,7 +35,7 @@ from verigym.trainers.certificate import certify
 from verigym.trainers.config import Config, CriticSection, read_config
 from verigym.trainers.credit.table import Sdpo
 from verigym.trainers.critic import Critic, CriticStats
-from verigym.trainers.engine import Engine, StepStats
+from verigym.trainers.engine import Engine, PolicyLoss, StepStats
 from verigym.trainers.groups import make_group
 from verigym.trainers.how_to_play import make_encoding, make_settings
 from verigym.trainers.identity import identity, versions
@@ -265,7 +265,7 @@ class _Run:
                 f"{saved} was written by a run with another configuration; only the number of steps, "
                 "the time limit, limits, checkpoints and the verifier's address may change on resume"
             )
-        self.policy.load_weights(saved / "policy")
+        self.engine.load(saved / "policy")
         self._start_reinforcement()
         if self.engine.reference is not None:
             self.engine.reference.load_state_dict(extra["reference"])
@@ -521,8 +521,8 @@ class _Run:
             for start in range(0, len(rows), train.minibatch_rows):
                 part = [rows[i] for i in order[start : start + train.minibatch_rows]]
                 if not held:
-                    seed = (self.config.seed, number, epoch, start)
-                    stats.append(self.engine.reinforce(part, seed))
+                    loss = PolicyLoss(seed=(self.config.seed, number, epoch, start))
+                    stats.append(self.engine.train_step(part, loss))
                 if self.critic is not None:
                     critic_stats += self.critic.fit(part)
         return stats, critic_stats

@@ -19,7 +19,7 @@ from verigym.agents.sampling import generator
 from verigym.errors import RequestError
 from verigym.trainers.batch import Row, make_rows
 from verigym.trainers.config import WarmUpSection
-from verigym.trainers.engine import Engine
+from verigym.trainers.engine import Engine, Imitation
 
 
 class Demonstrator:
@@ -90,6 +90,7 @@ def warm_up(
 ) -> None:
     """Imitate `rows` for `config.epochs`; `on_batch` hears batch, batches and loss in nats."""
     used = sorted({t for row in rows for t, on in zip(row.ids, row.mask, strict=True) if on})
+    imitation = Imitation(smoothing=config.smoothing, used_ids=used)
     rng = np.random.default_rng((seed, 1))
     total = -(-len(rows) // config.batch_rows) * config.epochs
     done = 0
@@ -99,4 +100,4 @@ def warm_up(
             done += 1
             engine.set_lr(config.lr * min(1.0, done / 10) * (1 - 0.9 * done / total))
             part = [rows[i] for i in order[start : start + config.batch_rows]]
-            on_batch(done, total, engine.imitate(part, config.smoothing, used))
+            on_batch(done, total, engine.train_step(part, imitation).loss)
