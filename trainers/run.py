@@ -25,12 +25,13 @@ from verigym.agents.plan import FaultLimit, Plan
 from verigym.agents.policies.hf import HFPolicy
 from verigym.agents.policy import Policy
 from verigym.agents.record import summarise
-from verigym.episode import Episode
+from verigym.episode import Episode, Turn
 from verigym.errors import RequestError, VerigymError
 from verigym.trainers import checkpoint, tiny
 from verigym.trainers.alarms import alarms
 from verigym.trainers.batch import Row, TurnCredit, assign_credit, give_credit, make_rows
 from verigym.trainers.branching import State, make_branching
+from verigym.trainers.canaries import play_canaries
 from verigym.trainers.certificate import certify
 from verigym.trainers.config import Config, CriticSection, read_config
 from verigym.trainers.credit.table import Sdpo
@@ -45,9 +46,10 @@ from verigym.trainers.rewards import shape_rewards
 from verigym.trainers.run_folder import RunFolder
 from verigym.trainers.sampling import play_enough
 from verigym.trainers.stop import StopRequest
-from verigym.trainers.tasks import EVAL, TRAIN, WARM_UP, Tasks, check_step_rewards
+from verigym.trainers.tasks import CANARY, EVAL, TRAIN, WARM_UP, Tasks, check_step_rewards
 from verigym.trainers.teacher import Reader, show_teachers
 from verigym.trainers.warmup import Demonstrator, demonstrate, warm_up
+from verigym.trainers.watchdog import Watchdog
 
 
 class Interrupted(VerigymError):
@@ -99,8 +101,9 @@ def train(
     with StopRequest() as stop:
         run = _Run(config, folder, listen or (lambda progress: None), stop)
         try:
-            run.start(saved[-1] if resume and saved else None)
-            run.loop()
+            with run.watchdog:
+                run.start(saved[-1] if resume and saved else None)
+                run.loop()
         except (FaultLimit, KeyboardInterrupt) as error:
             after = f"{str(error) or 'interrupted'}. {run.keep_what_there_is()}"
             if isinstance(error, KeyboardInterrupt):
@@ -118,6 +121,9 @@ class _Run:
         self.config = config
         self.listen = listen
         self.stop = stop
+        self.watchdog = Watchdog(
+            folder / "stuck.txt", config.limits.stuck_s, partial(self._say, "alarm")
+        )
         self.tasks = Tasks(config)
         self.digest = identity(config)
         self.folder_path = folder
@@ -182,7 +188,9 @@ class _Run:
         """Load the checkpoint `saved`, or warm up and keep step 0."""
         if saved is not None:
             self._load(saved)
-        self.folder = RunFolder(self.folder_path, self.step if saved is not None else None)
+        self.folder = RunFolder(
+            self.folder_path, self.step if saved is not None else None, self.config.log
+        )
         facts = self.folder.read_run() if saved is not None else {}
         self.history = self.folder.read_lines("metrics.jsonl")
         self.validated = [
@@ -319,12 +327,14 @@ class _Run:
         config = self.config.warmup
         began = time.perf_counter()
         plans = self.tasks.plans(WARM_UP, 0, config.episodes, 1, "train")
+        self._say("warm-up", f"{config.episodes} episodes of the oracle")
         rows = demonstrate(
             plans, Demonstrator(self.policy, config.noise), self.encoding, self.settings
         )
 
         def on_batch(done: int, total: int, loss: float) -> None:
             self.stop.check()
+            self.watchdog.moved("warming up")
             self.listen(Progress(stage="warm-up", done=done, total=total, text=f"loss {loss:.3f}"))
 
         warm_up(self.engine, rows, config, self.config.seed, on_batch)
@@ -377,6 +387,7 @@ class _Run:
                 partial(self._play, policy=self.policy),
                 self.engine.statistics,
             )
+        canaries = self._canaries(number)
         clock.append(time.perf_counter())
         rows, credit = self._credit(episodes, shown, continued)
         gaps = self._transcripts(number, episodes, credit)
@@ -399,6 +410,7 @@ class _Run:
             **optimisation(stats),
             **values(critic_stats),
             **gaps,
+            **canaries,
             **({"arms": chances} if len(chances) > 1 else {}),
             **(
                 {"branch": {"states": len(continued), "env_steps": extra_steps}}
@@ -437,6 +449,14 @@ class _Run:
         self.alarms_on = set(found)
         line["alarms"] = sorted(found)
 
+    def _canaries(self, number: int) -> dict[str, Any]:
+        """Play episodes of known worth where they are due, and give the shares of wrong outcomes."""
+        section = self.config.canary
+        if not section.every or (number - 1) % section.every:
+            return {}
+        plans = self.tasks.plans(CANARY, number, section.episodes, 1, "train")
+        return {"canaries": play_canaries(plans, self._play, self.tasks.has_oracle)}
+
     def _play(
         self,
         plans: Sequence[Plan],
@@ -449,10 +469,14 @@ class _Run:
             self.encoding,
             self.settings,
             envs=self.envs,
-            on_turn=lambda episode, turn: self.stop.check(),
+            on_turn=self._on_turn,
             on_wait=self._wait,
             on_fork=on_fork,
         )
+
+    def _on_turn(self, episode: Episode, turn: Turn) -> None:
+        self.stop.check()
+        self.watchdog.moved(f"playing {episode.env_id} with policy {episode.policy}")
 
     def _draw(self, number: int, batch: int) -> list[Plan]:
         train = self.config.train
@@ -520,6 +544,9 @@ class _Run:
             order = np.random.default_rng((self.config.seed, number, epoch)).permutation(len(rows))
             for start in range(0, len(rows), train.minibatch_rows):
                 part = [rows[i] for i in order[start : start + train.minibatch_rows]]
+                self.watchdog.moved(
+                    f"updating on rows {start} to {start + len(part)} of {len(rows)}"
+                )
                 if not held:
                     loss = PolicyLoss(seed=(self.config.seed, number, epoch, start))
                     stats.append(self.engine.train_step(part, loss))
@@ -599,6 +626,7 @@ class _Run:
 
     def _wait(self, text: str) -> None:
         self.stop.check()
+        self.watchdog.waiting(f"waiting for {text}")
         self._say("waiting", text)
 
     def _say(self, stage: str, text: str) -> None:

@@ -16,8 +16,8 @@ from verigym.trainers.arms import Curriculum
 from verigym.trainers.batch import TurnCredit
 from verigym.trainers.config import Config, EnvSection
 
-# Streams of seeds that never meet: warm-up, training, evaluation.
-WARM_UP, TRAIN, EVAL = 1, 2, 3
+# Streams of seeds that never meet: warm-up, training, evaluation, canaries.
+WARM_UP, TRAIN, EVAL, CANARY = 1, 2, 3, 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +29,7 @@ class Arm:
     kwargs: Mapping[str, Any]
     difficulty: int | str | None
     weight: float
+    has_oracle: bool
 
 
 class Tasks:
@@ -91,6 +92,10 @@ class Tasks:
                     )
                 )
         return plans
+
+    def has_oracle(self, plan: Plan) -> bool:
+        """Return True if the environment of `plan` has a solver."""
+        return self.arms[self.arm_of(plan)].has_oracle
 
     def arm_of(self, plan: Plan) -> int:
         """Return the number of the arm that `plan` was drawn from."""
@@ -163,6 +168,7 @@ def _arms(env: EnvSection, config: Config) -> list[Arm]:
             kwargs=kwargs,
             difficulty=level,
             weight=env.weight / len(levels),
+            has_oracle=made.oracle_absent is None,
         )
         for level in levels
     ]
