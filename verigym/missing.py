@@ -56,7 +56,6 @@ EXTRA_OF: Final = {
     "uvicorn": "server",
     "uvloop": "server",
     "vllm": "vllm",
-    "wandb": "wandb",
     "websockets": "remote",
 }
 """Extra of this package by name of the imported module."""

@@ -1,7 +1,6 @@
 """Adapter to reasoning-gym: every task with its answer, honest seeds, and replies that must not be
 paid."""
 
-import importlib.util
 import os
 import random
 import subprocess
@@ -10,9 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-# Not imported here: every worker reads this file, and few need the library.
-if importlib.util.find_spec("reasoning_gym") is None:
-    pytest.skip("pip install 'verigym[reasoning-gym]'", allow_module_level=True)
+pytest.importorskip("reasoning_gym", reason="pip install 'verigym[reasoning-gym]'")
 
 import verigym
 from verigym.doors import DOORS

@@ -10,9 +10,7 @@ from verigym.verifiers.math import math_verify
 from verigym.verifiers.math.math_verify import MathVerifyVerifier
 from verigym.verifiers.pool import VerifierPool
 
-# Not imported here: every worker reads this file, and few need the library.
-if importlib.util.find_spec("math_verify") is None:
-    pytest.skip("pip install 'verigym[math]'", allow_module_level=True)
+pytest.importorskip("math_verify")
 
 
 def task(gold):

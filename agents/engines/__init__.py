@@ -1,1 +1,0 @@
-"""Engines that sample token ids, each behind `Sampler`; one engine a file."""
