@@ -17,7 +17,7 @@ setup: $(VENV)/.installed types
 $(VENV)/.installed: pyproject.toml setup.py constraints.txt
 	test -x "$(BIN)/python" || "$(PYTHON)" -m venv $(VENV)
 	"$(BIN)/python" -m pip install --quiet --upgrade pip
-	PYTHONWARNINGS=ignore "$(BIN)/python" -m pip install --quiet --constraint constraints.txt --editable ".[server,otel,train,lora,math,sql,schema,text,dataset,hub,mcp,minigrid,reasoning-gym,textarena,dev]"
+	PYTHONWARNINGS=ignore "$(BIN)/python" -m pip install --quiet --constraint constraints.txt --editable ".[server,otel,train,lora,wandb,math,sql,schema,text,dataset,hub,mcp,minigrid,reasoning-gym,textarena,dev]"
 	touch $@
 
 # Type checkers cannot follow pyproject's package-dir: they read these links, in which the root folders lie

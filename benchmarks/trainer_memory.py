@@ -29,7 +29,7 @@ def measure(way: str, layers: int, width: int, vocabulary: int, rows: int, token
 
     from verigym.trainers.batch import Row
     from verigym.trainers.config import AlgorithmSection, TrainSection
-    from verigym.trainers.engine import Engine
+    from verigym.trainers.engine import Engine, PolicyLoss
 
     torch.manual_seed(0)
     model = LlamaForCausalLM(
@@ -71,7 +71,7 @@ def measure(way: str, layers: int, width: int, vocabulary: int, rows: int, token
     ]
     before = _resident()
     began = time.perf_counter()
-    stats = engine.reinforce(batch)
+    stats = engine.train_step(batch, PolicyLoss())
     figures = {
         "parameters": sum(p.numel() for p in model.parameters()),
         "peak_above_model_mib": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)

@@ -10,8 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from verigym.trainers.canaries import CHEATS
+
 _LATEST = 10
 """Number of training steps that an alarm looks at."""
+_CHANCE = 0.2
+"""Share of cheats that may succeed by luck."""
 
 
 def alarms(steps: Sequence[Mapping[str, Any]], held_out: Sequence[float | None]) -> dict[str, str]:
@@ -20,14 +24,40 @@ def alarms(steps: Sequence[Mapping[str, Any]], held_out: Sequence[float | None])
     `steps` are the lines of metrics.jsonl so far, `held_out` the success rates on validation so far.
     """
     latest = steps[-_LATEST:]
+    found = dict(_canaries(steps))
     if len(latest) < _LATEST:
-        return {}
-    return dict([*_signal(latest), *_policy(steps, latest), *_held_out(steps, held_out)])
+        return found
+    return found | dict([*_signal(latest), *_policy(steps, latest), *_held_out(steps, held_out)])
 
 
 def _mean(lines: Sequence[Mapping[str, Any]], name: str) -> float:
     found = [line[name] for line in lines if line.get(name) is not None]
     return float(np.mean(found)) if found else float("nan")
+
+
+def _canaries(steps: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    found: Mapping[str, float] = next(
+        (line["canaries"] for line in reversed(steps) if "canaries" in line), {}
+    )
+    if found.get("oracle", 0.0) > 0:
+        yield (
+            "right replies refused",
+            f"{found['oracle']:.0%} of the oracle's episodes earned no success; run verigym check on the "
+            "environment and verigym audit on its verifier",
+        )
+    if found.get("unfinished", 0.0) > 0:
+        yield (
+            "too few turns",
+            f"the limit of turns cut {found['unfinished']:.0%} of the oracle's episodes; raise env.max_turns",
+        )
+    paid = {name: found[name] for name in CHEATS if found.get(name, 0.0) > _CHANCE}
+    if paid:
+        shares = " and ".join(f"{share:.0%} of {name} replies" for name, share in paid.items())
+        yield (
+            "cheats paid",
+            f"{shares} succeeded, so the policy can learn to be paid for nothing; run verigym check on the "
+            "environment",
+        )
 
 
 def _signal(latest: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:

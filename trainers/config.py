@@ -418,6 +418,26 @@ class LimitsSection(Section):
     backoff_max_s: float = Field(default=5.0, gt=0)
     fault_share: float = Field(default=0.25, ge=0, le=1)
     """Maximum share of faulted episodes; a step with a larger share stops the run."""
+    stuck_s: float = Field(default=600.0, gt=0)
+    """Seconds without progress after which the run says what it is doing, and writes RUN/stuck.txt."""
+
+
+class CanarySection(Section):
+    """Episodes of known worth beside training, which measure the verifier's error."""
+
+    every: int = Field(default=50, ge=0)
+    """Number of training steps from one play to the next, the first after step 1; 0 for none."""
+    episodes: int = Field(default=4, ge=1)
+    """Number of tasks, each played by the oracle, with empty replies and with the prompt given back."""
+
+
+class LogSection(Section):
+    """Dashboards beside TensorBoard."""
+
+    wandb: Literal["off", "offline", "online"] = "off"
+    """Weights & Biases (extra `wandb`): `offline` writes RUN/wandb for a later `wandb sync`."""
+    project: str = "verigym"
+    """Project of Weights & Biases."""
 
 
 class PlaySection(Section):
@@ -463,6 +483,8 @@ class Config(Section):
     limits: LimitsSection = LimitsSection()
     play: PlaySection = PlaySection()
     checkpoint: CheckpointSection = CheckpointSection()
+    canary: CanarySection = CanarySection()
+    log: LogSection = LogSection()
 
     @field_validator("env", mode="before")
     @classmethod
@@ -488,11 +510,7 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
-    def _all_episodes_are_paid_alike(self) -> Self:
-        if self.reward.policy is not None and self.algorithm.demonstrations:
-            raise ValueError(
-                "reward.policy cannot pay the oracle; leave out algorithm.demonstrations"
-            )
+    def _continuations_are_paid_alike(self) -> Self:
         if self.algorithm.estimator.branches and (self.group.verifier or self.reward.is_used):
             raise ValueError(
                 f"algorithm.name {self.algorithm.name} compares episodes with continuations, which have "

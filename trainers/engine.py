@@ -12,11 +12,15 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
+from transformers import AutoModelForCausalLM
 
+from verigym.agents.engines.sampler import Weights
+from verigym.agents.policies.loading import without_progress_bars
 from verigym.agents.prefix_tree import count_distinct
 from verigym.agents.tree_attention import tree_attention, unfit
 from verigym.errors import VerigymError
@@ -92,6 +96,22 @@ class _Part:
     edges: Edges
 
 
+@dataclass(frozen=True, kw_only=True)
+class PolicyLoss:
+    """The configured objective of reinforcement; `seed` is for its draws."""
+
+    seed: Sequence[int] = (0,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imitation:
+    """Supervised learning on the masked tokens. `smoothing` of each target's probability is spread evenly
+    over `used_ids`."""
+
+    smoothing: float
+    used_ids: Sequence[int]
+
+
 class Engine:
     """Trains `model` in place. `temperature` is the one that rows are sampled at; `max_tokens` the most
     tokens that the policy samples at once, the constant of `dr-grpo` unless the algorithm has its own."""
@@ -139,11 +159,6 @@ class Engine:
         return self._per_row(rows, lambda part: self._forward(self.model, part)[0])
 
     @torch.no_grad()
-    def entropies(self, rows: Sequence[Row]) -> list[list[float]]:
-        """Return the entropy at each token of each row under the current weights; 0 off the mask."""
-        return self._per_row(rows, lambda part: self._forward(self.model, part)[1])
-
-    @torch.no_grad()
     def statistics(self, rows: Sequence[Row]) -> TokenStatistics:
         """Return what estimators that read tokens need, under the current weights."""
         both = self._per_row(
@@ -160,8 +175,41 @@ class Engine:
             return list(rows)
         return self.objective.correct(rows, self.logprobs(rows))
 
-    def reinforce(self, rows: Sequence[Row], seed: Sequence[int] = (0,)) -> StepStats:
-        """One optimiser step on the objective over `rows` (a mini-batch); `seed` is for its draws."""
+    def train_step(self, rows: Sequence[Row], loss: PolicyLoss | Imitation) -> StepStats:
+        """Take one optimiser step on `rows` (a mini-batch)."""
+        return (
+            self._imitate(rows, loss)
+            if isinstance(loss, Imitation)
+            else self._reinforce(rows, loss.seed)
+        )
+
+    def weights(self, version: int) -> Weights:
+        """Return the model's weights under a version number; of LoRA, the adapter. They are not copied."""
+        is_adapter = bool(getattr(self.model, "peft_config", None))
+        return Weights(
+            version=version,
+            tensors={
+                name: parameter.detach()
+                for name, parameter in self.model.named_parameters()
+                if parameter.requires_grad or not is_adapter
+            },
+            save=self.save,
+            is_adapter=is_adapter,
+        )
+
+    def save(self, folder: Path) -> None:
+        """Write the model as a transformers folder; of LoRA the adapter alone."""
+        self.model.save_pretrained(folder)
+
+    def load(self, folder: Path) -> None:
+        """Take the weights of a folder that `save` wrote, bit for bit."""
+        with without_progress_bars():
+            found = AutoModelForCausalLM.from_pretrained(
+                folder, local_files_only=True, use_safetensors=True, dtype=self.model.dtype
+            )
+        self.model.load_state_dict(found.state_dict())
+
+    def _reinforce(self, rows: Sequence[Row], seed: Sequence[int]) -> StepStats:
         whole = self._batch(rows)
         names = whole.trajectory_B.tolist()
         denominators = Denominators.of(whole.mask_BT, max_tokens=self.max_tokens, trajectory=names)
@@ -270,14 +318,14 @@ class Engine:
                     out[id(row)] = line[: len(row.ids)]
         return [out[id(row)] for row in rows]
 
-    def imitate(self, rows: Sequence[Row], smoothing: float, used_ids: Sequence[int]) -> float:
-        """One optimiser step of supervised learning on the masked tokens; mean loss in nats.
+    def _imitate(self, rows: Sequence[Row], imitation: Imitation) -> StepStats:
+        """Mean cross-entropy in nats with label smoothing.
 
-        `smoothing` of each target's probability is spread evenly over `used_ids`.
         Source: Szegedy et al. 2016, arXiv 1512.00567, section 7.
         """
+        smoothing = imitation.smoothing
         denominators = Denominators.of(self._batch(rows).mask_BT)
-        used = torch.tensor(used_ids, device=self.model.device)
+        used = torch.tensor(imitation.used_ids, device=self.model.device)
 
         def target_and_spread(logp_NV: Tensor, ids_N: Tensor) -> tuple[Tensor, Tensor]:
             return logp_NV.gather(-1, ids_N[:, None])[:, 0], logp_NV[:, used].mean(-1)
@@ -295,8 +343,14 @@ class Engine:
                 )
                 loss.backward()  # type: ignore[no-untyped-call]
                 total += loss.item()
-        self._step()
-        return total
+        return StepStats(
+            loss=total,
+            kl=0.0,
+            clip_share=0.0,
+            entropy=0.0,
+            grad_norm=self._step(),
+            n_tokens=denominators.tokens,
+        )
 
     def _batch(self, rows: Sequence[Row]) -> Batch:
         return Batch.of(rows, self.pad_id, self.model.device)

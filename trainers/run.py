@@ -25,32 +25,31 @@ from verigym.agents.plan import FaultLimit, Plan
 from verigym.agents.policies.hf import HFPolicy
 from verigym.agents.policy import Policy
 from verigym.agents.record import summarise
-from verigym.episode import Episode
+from verigym.episode import Episode, Turn
 from verigym.errors import RequestError, VerigymError
 from verigym.trainers import checkpoint, tiny
 from verigym.trainers.alarms import alarms
 from verigym.trainers.batch import Row, TurnCredit, assign_credit, give_credit, make_rows
 from verigym.trainers.branching import State, make_branching
+from verigym.trainers.canaries import play_canaries
 from verigym.trainers.certificate import certify
 from verigym.trainers.config import Config, CriticSection, read_config
 from verigym.trainers.credit.table import Sdpo
 from verigym.trainers.critic import Critic, CriticStats
-from verigym.trainers.engine import Engine, StepStats
+from verigym.trainers.engine import Engine, PolicyLoss, StepStats
 from verigym.trainers.groups import make_group
-from verigym.trainers.hints import hint_counts, unhinted
 from verigym.trainers.how_to_play import make_encoding, make_settings
 from verigym.trainers.identity import identity, versions
 from verigym.trainers.lora import add_adapter
 from verigym.trainers.measures import by_difficulty, optimisation, outcome, signal, total, values
-from verigym.trainers.policy_rewards import Reading, last_replies
-from verigym.trainers.recompute import recompute
 from verigym.trainers.rewards import shape_rewards
 from verigym.trainers.run_folder import RunFolder
 from verigym.trainers.sampling import play_enough
 from verigym.trainers.stop import StopRequest
-from verigym.trainers.tasks import EVAL, TRAIN, WARM_UP, Tasks, check_step_rewards
+from verigym.trainers.tasks import CANARY, EVAL, TRAIN, WARM_UP, Tasks, check_step_rewards
 from verigym.trainers.teacher import Reader, show_teachers
-from verigym.trainers.warmup import Demonstrator, demonstrate, oracle_plans, warm_up
+from verigym.trainers.warmup import Demonstrator, demonstrate, warm_up
+from verigym.trainers.watchdog import Watchdog
 
 
 class Interrupted(VerigymError):
@@ -102,8 +101,9 @@ def train(
     with StopRequest() as stop:
         run = _Run(config, folder, listen or (lambda progress: None), stop)
         try:
-            run.start(saved[-1] if resume and saved else None)
-            run.loop()
+            with run.watchdog:
+                run.start(saved[-1] if resume and saved else None)
+                run.loop()
         except (FaultLimit, KeyboardInterrupt) as error:
             after = f"{str(error) or 'interrupted'}. {run.keep_what_there_is()}"
             if isinstance(error, KeyboardInterrupt):
@@ -121,6 +121,9 @@ class _Run:
         self.config = config
         self.listen = listen
         self.stop = stop
+        self.watchdog = Watchdog(
+            folder / "stuck.txt", config.limits.stuck_s, partial(self._say, "alarm")
+        )
         self.tasks = Tasks(config)
         self.digest = identity(config)
         self.folder_path = folder
@@ -185,7 +188,9 @@ class _Run:
         """Load the checkpoint `saved`, or warm up and keep step 0."""
         if saved is not None:
             self._load(saved)
-        self.folder = RunFolder(self.folder_path, self.step if saved is not None else None)
+        self.folder = RunFolder(
+            self.folder_path, self.step if saved is not None else None, self.config.log
+        )
         facts = self.folder.read_run() if saved is not None else {}
         self.history = self.folder.read_lines("metrics.jsonl")
         self.validated = [
@@ -268,7 +273,7 @@ class _Run:
                 f"{saved} was written by a run with another configuration; only the number of steps, "
                 "the time limit, limits, checkpoints and the verifier's address may change on resume"
             )
-        self.policy.load_weights(saved / "policy")
+        self.engine.load(saved / "policy")
         self._start_reinforcement()
         if self.engine.reference is not None:
             self.engine.reference.load_state_dict(extra["reference"])
@@ -322,12 +327,14 @@ class _Run:
         config = self.config.warmup
         began = time.perf_counter()
         plans = self.tasks.plans(WARM_UP, 0, config.episodes, 1, "train")
+        self._say("warm-up", f"{config.episodes} episodes of the oracle")
         rows = demonstrate(
             plans, Demonstrator(self.policy, config.noise), self.encoding, self.settings
         )
 
         def on_batch(done: int, total: int, loss: float) -> None:
             self.stop.check()
+            self.watchdog.moved("warming up")
             self.listen(Progress(stage="warm-up", done=done, total=total, text=f"loss {loss:.3f}"))
 
         warm_up(self.engine, rows, config, self.config.seed, on_batch)
@@ -367,14 +374,11 @@ class _Run:
         clock = [time.perf_counter()]
         chances = self.tasks.probabilities(number)
         (plans, episodes), (all_plans, played) = play_enough(
-            partial(self._draw, number),
-            self._play_rewarded,
-            config.sampling,
-            lambda plans: self._play_oracle(oracle_plans(plans)),
+            partial(self._draw, number), self._play_rewarded, config.sampling
         )
         shown = self._demonstrations(plans)
         continued: dict[State, float] = {}
-        extra_steps, branched = 0, {}
+        extra_steps = 0
         if self.branching is not None:
             continued, extra_steps = self.branching.run(
                 number,
@@ -383,17 +387,16 @@ class _Run:
                 partial(self._play, policy=self.policy),
                 self.engine.statistics,
             )
-            branched = {"branch": {"states": len(continued), "env_steps": extra_steps}}
+        canaries = self._canaries(number)
         clock.append(time.perf_counter())
-        reading = partial(self._reading, plans)
-        rows, credit = self._credit(episodes, shown, continued, reading)
+        rows, credit = self._credit(episodes, shown, continued)
         gaps = self._transcripts(number, episodes, credit)
         self.whole = False
         stats, critic_stats = self._update(number, rows)
         clock.append(time.perf_counter())
         self.step = number
         earned = {e.id: turns for e, turns in zip(episodes, credit, strict=True)}
-        self.tasks.observe(all_plans, unhinted(all_plans, played), earned)
+        self.tasks.observe(all_plans, played, earned)
         self.env_steps += sum(len(episode.turns) for episode in played) + extra_steps
         self.optimizer_steps += len(stats)
         version, self.policy.version = self.policy.version, self.policy.version + 1
@@ -402,14 +405,18 @@ class _Run:
             "step": number,
             "env_steps": self.env_steps,
             "wall_s": self.wall_s + clock[-1] - clock[0],
-            **outcome(unhinted(all_plans, played)),
-            **hint_counts(all_plans, played),
-            **branched,
+            **outcome(played),
             **signal(episodes, credit),
             **optimisation(stats),
             **values(critic_stats),
             **gaps,
+            **canaries,
             **({"arms": chances} if len(chances) > 1 else {}),
+            **(
+                {"branch": {"states": len(continued), "env_steps": extra_steps}}
+                if self.branching
+                else {}
+            ),
             "time": {
                 "generation_s": total(played, "generate_s"),
                 "environment_s": total(played, "step_s") - total(played, "verify_s"),
@@ -442,6 +449,14 @@ class _Run:
         self.alarms_on = set(found)
         line["alarms"] = sorted(found)
 
+    def _canaries(self, number: int) -> dict[str, Any]:
+        """Play episodes of known worth where they are due, and give the shares of wrong outcomes."""
+        section = self.config.canary
+        if not section.every or (number - 1) % section.every:
+            return {}
+        plans = self.tasks.plans(CANARY, number, section.episodes, 1, "train")
+        return {"canaries": play_canaries(plans, self._play, self.tasks.has_oracle)}
+
     def _play(
         self,
         plans: Sequence[Plan],
@@ -454,10 +469,14 @@ class _Run:
             self.encoding,
             self.settings,
             envs=self.envs,
-            on_turn=lambda episode, turn: self.stop.check(),
+            on_turn=self._on_turn,
             on_wait=self._wait,
             on_fork=on_fork,
         )
+
+    def _on_turn(self, episode: Episode, turn: Turn) -> None:
+        self.stop.check()
+        self.watchdog.moved(f"playing {episode.env_id} with policy {episode.policy}")
 
     def _draw(self, number: int, batch: int) -> list[Plan]:
         train = self.config.train
@@ -474,26 +493,21 @@ class _Run:
     def _demonstrations(self, plans: Sequence[Plan]) -> list[Episode]:
         """Play the oracle's episodes of each group, if the loss learns from them."""
         n = self.config.algorithm.demonstrations
-        return self._play_oracle(oracle_plans(plans, n)) if n else []
-
-    def _play_oracle(self, plans: Sequence[Plan]) -> list[Episode]:
-        return self._play(plans, Demonstrator(self.policy, 0.0))
-
-    def _reading(self, plans: Sequence[Plan], episodes: Sequence[Episode]) -> Reading:
-        """Return what rewards from the policy read of `episodes`."""
-        return Reading(
-            episodes=episodes,
-            engine=self.engine,
-            encode=self.policy.encode,
-            references=lambda: last_replies(plans, episodes, self._play_oracle),
-        )
+        if not n:
+            return []
+        first = list({plan.group_id: plan for plan in reversed(plans)}.values())[::-1]
+        chosen = [
+            replace(plan, id=f"{plan.id}.oracle{i}", key=(*plan.key, i))
+            for plan in first
+            for i in range(n)
+        ]
+        return self._play(chosen, Demonstrator(self.policy, 0.0))
 
     def _credit(
         self,
         episodes: Sequence[Episode],
         shown: Sequence[Episode],
         continued: Mapping[State, float],
-        reading: Callable[[Sequence[Episode]], Reading],
     ) -> tuple[list[Row], list[list[TurnCredit]]]:
         """Return the rows to train on, and the credit of all turns; demonstrations come last."""
         algorithm, engine = self.config.algorithm, self.engine
@@ -503,7 +517,7 @@ class _Run:
             for row in make_rows(everything)
         ]
         # The oracle's lengths and successes say nothing of the policy's.
-        paid = shape_rewards(episodes, self.config.reward, reading)
+        paid = shape_rewards(episodes, self.config.reward)
         paid += [[turn.reward for turn in episode.turns] for episode in shown]
         if self.critic is not None:
             rows = self.critic.evaluate(rows)
@@ -530,9 +544,12 @@ class _Run:
             order = np.random.default_rng((self.config.seed, number, epoch)).permutation(len(rows))
             for start in range(0, len(rows), train.minibatch_rows):
                 part = [rows[i] for i in order[start : start + train.minibatch_rows]]
+                self.watchdog.moved(
+                    f"updating on rows {start} to {start + len(part)} of {len(rows)}"
+                )
                 if not held:
-                    seed = (self.config.seed, number, epoch, start)
-                    stats.append(self.engine.reinforce(part, seed))
+                    loss = PolicyLoss(seed=(self.config.seed, number, epoch, start))
+                    stats.append(self.engine.train_step(part, loss))
                 if self.critic is not None:
                     critic_stats += self.critic.fit(part)
         return stats, critic_stats
@@ -549,7 +566,22 @@ class _Run:
         first = sorted(heads.values())[: self.config.checkpoint.transcripts]
         chosen = [i for i in first if episodes[i].status != "fault"]
         shown, earned = [episodes[i] for i in chosen], [credit[i] for i in chosen]
-        per_episode, gaps = recompute(shown, self.engine)
+        per_episode = []
+        gaps = [0.0]
+        for episode in shown:
+            rows = make_rows([episode])
+            found = []
+            for row, logprobs in zip(rows, self.engine.logprobs(rows), strict=True):
+                found += [p for p, on in zip(logprobs, row.mask, strict=True) if on]
+                gaps += [
+                    abs(p - q)
+                    for p, q, on in zip(logprobs, row.logprobs, row.mask, strict=True)
+                    if on
+                ]
+            tokens = iter(found)
+            per_episode.append(
+                [[next(tokens) if on else 0.0 for on in turn.mask] for turn in episode.turns]
+            )
         if shown:
             self.folder.transcripts(number, shown, earned, per_episode, self.policy)
         return {"logp_gap_mean": float(np.mean(gaps)), "logp_gap_max": float(np.max(gaps))}
@@ -594,6 +626,7 @@ class _Run:
 
     def _wait(self, text: str) -> None:
         self.stop.check()
+        self.watchdog.waiting(f"waiting for {text}")
         self._say("waiting", text)
 
     def _say(self, stage: str, text: str) -> None:

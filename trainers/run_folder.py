@@ -1,4 +1,4 @@
-"""The folder of a run: facts about it, metrics, transcripts, TensorBoard.
+"""The folder of a run: facts about it, metrics, transcripts, dashboards.
 
 RUN/run.json        configuration, versions, and the outcome of each stage
 RUN/metrics.jsonl   one line per training step
@@ -8,7 +8,8 @@ RUN/episodes/       a few episodes per step, with their credit
 RUN/checkpoints/    see checkpoint.py
 RUN/best/           the policy with the highest success on validation, as a transformers folder
 RUN/last/           the policy at the end, likewise
-RUN/tensorboard/    the same metrics
+RUN/tensorboard/    the same metrics; RUN/wandb/ too if asked for
+RUN/stuck.txt       stacks of all threads, if nothing has moved for long
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from torch.utils.tensorboard import SummaryWriter
 
 from verigym.agents.policies.hf import HFPolicy
 from verigym.episode import Episode
 from verigym.errors import VerigymError
 from verigym.trainers.batch import TurnCredit
+from verigym.trainers.boards import Boards
+from verigym.trainers.config import LogSection
 from verigym.trainers.lora import write_merged
 
 
@@ -38,15 +40,13 @@ class RecordError(VerigymError):
 class RunFolder:
     """The writing side. Open it after a resume with the step that the checkpoint holds."""
 
-    def __init__(self, path: Path, resumed_step: int | None) -> None:
+    def __init__(self, path: Path, resumed_step: int | None, log: LogSection | None = None) -> None:
         self.path = path
         self.checkpoints = path / "checkpoints"
         path.mkdir(parents=True, exist_ok=True)
         if resumed_step is not None:
             self._forget_after(resumed_step)
-        self._board = SummaryWriter(
-            str(path / "tensorboard"), purge_step=None if resumed_step is None else resumed_step + 1
-        )
+        self._boards = Boards(path, resumed_step, log or LogSection())
 
     def write_run(self, facts: dict[str, Any]) -> None:
         """Replace run.json, whole or not at all."""
@@ -71,7 +71,7 @@ class RunFolder:
     def metrics(self, line: dict[str, Any]) -> None:
         """Add a training step."""
         self._append("metrics.jsonl", line)
-        self._scalars("train", line)
+        self._boards.scalars("train", line)
 
     def certificate(self, line: dict[str, Any]) -> None:
         """Add a training step's bookkeeping."""
@@ -80,7 +80,7 @@ class RunFolder:
     def evaluation(self, line: dict[str, Any]) -> None:
         """Add an evaluation."""
         self._append("eval.jsonl", line)
-        self._scalars(f"eval_{line['split']}", line)
+        self._boards.scalars(f"eval_{line['split']}", line)
 
     def transcripts(
         self,
@@ -137,7 +137,7 @@ class RunFolder:
 
     def close(self) -> None:
         """Flush and close."""
-        self._board.close()
+        self._boards.close()
 
     def _append(self, name: str, line: dict[str, Any]) -> None:
         def write() -> None:
@@ -147,15 +147,6 @@ class RunFolder:
                 os.fsync(file.fileno())
 
         self._guard(write)
-
-    def _scalars(self, prefix: str, line: dict[str, Any]) -> None:
-        for name, value in line.items():
-            if isinstance(value, int | float) and name != "step":
-                self._board.add_scalar(f"{prefix}/{name}", value, line["step"])
-            elif name == "time":
-                for part, seconds in value.items():
-                    self._board.add_scalar(f"{prefix}/time/{part}", seconds, line["step"])
-        self._board.flush()
 
     def _guard(self, write: Any) -> None:
         try:

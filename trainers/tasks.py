@@ -10,15 +10,14 @@ import numpy as np
 
 from verigym.agents.plan import Plan
 from verigym.episode import Episode
-from verigym.errors import RequestError
 from verigym.making import arguments_of, make
 from verigym.registry import make_verifier, resolve
 from verigym.trainers.arms import Curriculum
 from verigym.trainers.batch import TurnCredit
 from verigym.trainers.config import Config, EnvSection
 
-# Streams of seeds that never meet: warm-up, training, evaluation.
-WARM_UP, TRAIN, EVAL = 1, 2, 3
+# Streams of seeds that never meet: warm-up, training, evaluation, canaries.
+WARM_UP, TRAIN, EVAL, CANARY = 1, 2, 3, 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +29,7 @@ class Arm:
     kwargs: Mapping[str, Any]
     difficulty: int | str | None
     weight: float
+    has_oracle: bool
 
 
 class Tasks:
@@ -93,6 +93,10 @@ class Tasks:
                 )
         return plans
 
+    def has_oracle(self, plan: Plan) -> bool:
+        """Return True if the environment of `plan` has a solver."""
+        return self.arms[self.arm_of(plan)].has_oracle
+
     def arm_of(self, plan: Plan) -> int:
         """Return the number of the arm that `plan` was drawn from."""
         for number, arm in enumerate(self.arms):
@@ -153,10 +157,6 @@ def _arms(env: EnvSection, config: Config) -> list[Arm]:
         for name in algorithm.estimator.env_options:
             if name in known and name not in kwargs:
                 kwargs[name] = getattr(algorithm.estimator_options, name)
-        if config.sampling.hints and made.oracle_absent:
-            raise RequestError(
-                f"sampling.hints come from the oracle, and {env_id} has none: {made.oracle_absent}"
-            )
         levels = env.difficulties or (env.difficulty,)
         for level in levels:
             if level is not None:
@@ -168,6 +168,7 @@ def _arms(env: EnvSection, config: Config) -> list[Arm]:
             kwargs=kwargs,
             difficulty=level,
             weight=env.weight / len(levels),
+            has_oracle=made.oracle_absent is None,
         )
         for level in levels
     ]

@@ -7,7 +7,6 @@ prompts, and give training rows in the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from verigym.agents.sampling import generator
 from verigym.errors import RequestError
 from verigym.trainers.batch import Row, make_rows
 from verigym.trainers.config import WarmUpSection
-from verigym.trainers.engine import Engine
+from verigym.trainers.engine import Engine, Imitation
 
 
 class Demonstrator:
@@ -72,16 +71,6 @@ class Demonstrator:
         )
 
 
-def oracle_plans(plans: Sequence[Plan], n: int = 1) -> list[Plan]:
-    """Return `n` plans of each group's task, for the demonstrator to play."""
-    first = list({plan.group_id: plan for plan in reversed(plans)}.values())[::-1]
-    return [
-        replace(plan, id=f"{plan.id}.oracle{i}", key=(*plan.key, i), hint="")
-        for plan in first
-        for i in range(n)
-    ]
-
-
 def demonstrate(
     plans: Sequence[Plan],
     demonstrator: Demonstrator,
@@ -101,6 +90,7 @@ def warm_up(
 ) -> None:
     """Imitate `rows` for `config.epochs`; `on_batch` hears batch, batches and loss in nats."""
     used = sorted({t for row in rows for t, on in zip(row.ids, row.mask, strict=True) if on})
+    imitation = Imitation(smoothing=config.smoothing, used_ids=used)
     rng = np.random.default_rng((seed, 1))
     total = -(-len(rows) // config.batch_rows) * config.epochs
     done = 0
@@ -110,4 +100,4 @@ def warm_up(
             done += 1
             engine.set_lr(config.lr * min(1.0, done / 10) * (1 - 0.9 * done / total))
             part = [rows[i] for i in order[start : start + config.batch_rows]]
-            on_batch(done, total, engine.imitate(part, config.smoothing, used))
+            on_batch(done, total, engine.train_step(part, imitation).loss)

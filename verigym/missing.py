@@ -56,6 +56,7 @@ EXTRA_OF: Final = {
     "uvicorn": "server",
     "uvloop": "server",
     "vllm": "vllm",
+    "wandb": "wandb",
     "websockets": "remote",
 }
 """Extra of this package by name of the imported module."""

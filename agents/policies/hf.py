@@ -128,14 +128,6 @@ class HFPolicy(ChatTokens):
         if self.prompts is not None:
             write_prompts(folder, self.prompts, self.think)
 
-    def load_weights(self, folder: Path) -> None:
-        """Take the weights of a folder that `save` wrote, bit for bit."""
-        with without_progress_bars():
-            found = AutoModelForCausalLM.from_pretrained(
-                folder, local_files_only=True, use_safetensors=True, dtype=self.model.dtype
-            )
-        self.model.load_state_dict(found.state_dict())
-
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Sample one response per request.
 

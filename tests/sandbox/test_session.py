@@ -425,13 +425,14 @@ def test_a_cell_out_of_time_is_interrupted_and_the_state_stays(start, language, 
         ("bash", "trap '' INT; sleep 1000"),
     ],
 )
-def test_a_cell_that_will_not_stop_ends_the_session(start, language, cell):
+def test_a_cell_that_will_not_stop_ends_the_session(start, language, cell, monkeypatch):
+    monkeypatch.setattr("verigym.sandbox.session._GRACE_S", 0.5)
     session = start(language)
     result = session.run(cell, wall_s=0.3)
     assert result.status is JobStatus.TIME_LIMIT
     assert not session.alive
     assert "state is lost" in result.detail
-    with pytest.raises(RequestError, match=r"state is lost: .*did not stop within 2 s"):
+    with pytest.raises(RequestError, match=r"state is lost: .*did not stop within 0\.5 s"):
         session.run("x")
 
 

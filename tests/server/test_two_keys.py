@@ -156,19 +156,16 @@ def test_a_job_is_unknown_to_another_key(service):
 
 def test_verdicts_of_one_key_do_not_wait_for_those_of_another(service):
     ann, bob, _ = service
-    slow = {"items": [ask("sleep", seconds=1.0) for _ in range(12)]}
+    slow = {"items": [ask("sleep", seconds=0.5) for _ in range(12)]}
     with ThreadPoolExecutor(4) as threads:
         flood = [threads.submit(ann.send, "POST", "/v1/verify/batch", slow) for _ in range(2)]
         time.sleep(1.0)
-        began = time.monotonic()
         for _ in range(3):
             answer = bob.send("POST", "/v1/verify", ask())
             assert answer.json()["score"] is not None, answer.text
-        took_s = time.monotonic() - began
-        assert not any(one.done() for one in flood)
+        assert not any(one.done() for one in flood)  # it takes 6 s at least
         for one in flood:
             assert one.result().status_code == 200
-    assert took_s < 8.0  # the flood takes 12 s at least
 
 
 def test_a_full_queue_of_one_key_leaves_room_for_another(service):
@@ -187,7 +184,7 @@ def test_programs_of_one_key_do_not_wait_for_those_of_another(service):
     ann, bob, _ = service
     program = {"source": {"text": "import time; time.sleep(2)"}}
     with ThreadPoolExecutor(8) as threads:
-        flood = [threads.submit(ann.send, "POST", "/v1/sandbox/run", program) for _ in range(8)]
+        flood = [threads.submit(ann.send, "POST", "/v1/sandbox/run", program) for _ in range(5)]
         time.sleep(1.0)
         quick = {"source": {"text": "print('bob')"}}
         assert bob.send("POST", "/v1/sandbox/run", quick).json()["stdout"]["text"] == "bob\n"

@@ -412,3 +412,13 @@ def test_a_run_with_continuations_resumes_exactly(tmp_path: Path) -> None:
     metrics = lines(straight / "metrics.jsonl")
     assert all(line["branch"]["env_steps"] > 0 for line in metrics)
     assert verify_run(straight) == []
+
+
+@pytest.mark.slow  # wandb starts a process of its own
+def test_weights_and_biases_gets_the_same_numbers_offline(tmp_path: Path) -> None:
+    pytest.importorskip("wandb")
+    train(tiny_config(log={"wandb": "offline"}, train={"steps": 1}), tmp_path / "run")
+    (file,) = (tmp_path / "run" / "wandb").glob("offline-run-*/run-*.wandb")
+    kept = file.read_bytes()
+    assert b"train/success_rate" in kept
+    assert b"eval_test/success_rate" in kept

@@ -26,7 +26,7 @@ from verigym.trainers.batch import Row
 from verigym.trainers.config import AlgorithmSection, CriticSection, TrainSection
 from verigym.trainers.credit.table import Sdpo
 from verigym.trainers.critic import Critic
-from verigym.trainers.engine import Engine
+from verigym.trainers.engine import Engine, Imitation, PolicyLoss
 
 WINDOWS = {"head_dim": 16, "sliding_window": 5, "num_hidden_layers": 2}
 KINDS = {
@@ -103,7 +103,7 @@ def both(make, do, limit: float) -> None:
 
 
 def reinforce(engine: Engine) -> None:
-    engine.reinforce(ROWS)
+    engine.train_step(ROWS, PolicyLoss())
 
 
 @pytest.mark.parametrize("tokens", [1000, 20])
@@ -137,7 +137,11 @@ def test_gradients_are_equal_with_recomputed_activations():
 
 
 def test_gradients_of_imitation_are_equal():
-    both(lambda: engine_of(model("llama")), lambda engine: engine.imitate(ROWS, 0.1, [2, 6]), 1e-6)
+    both(
+        lambda: engine_of(model("llama")),
+        lambda engine: engine.train_step(ROWS, Imitation(smoothing=0.1, used_ids=[2, 6])),
+        1e-6,
+    )
 
 
 def test_gradients_of_self_distillation_are_equal():
@@ -154,7 +158,7 @@ def test_gradients_of_self_distillation_are_equal():
         )
 
     assert isinstance(make().algorithm.estimator_options, Sdpo)
-    both(make, lambda engine: engine.reinforce(rows), 1e-6)
+    both(make, lambda engine: engine.train_step(rows, PolicyLoss()), 1e-6)
 
 
 def test_log_probabilities_and_squares_are_equal():
@@ -191,12 +195,12 @@ def test_a_critic_values_and_learns_alike():
 
 
 def test_every_distinct_token_is_computed_once():
-    stats = engine_of(model("llama")).reinforce(ROWS)
+    stats = engine_of(model("llama")).train_step(ROWS, PolicyLoss())
     assert stats.computed == stats.distinct == 7 + 3 + 3 + 4 + 3 + 2
 
 
 def test_other_architectures_read_plain_rows_and_say_so():
     engine = engine_of(model_of("gpt2"))
     assert "gpt2 are not supported" in engine.unshared
-    stats = engine.reinforce(ROWS)
+    stats = engine.train_step(ROWS, PolicyLoss())
     assert stats.computed == len(ROWS) * 14

@@ -15,6 +15,7 @@ from verigym.cli import console
 from verigym.errors import RequestError
 
 if TYPE_CHECKING:
+    from verigym.trainers.config import Config
     from verigym.trainers.run import Progress
 
 
@@ -59,6 +60,13 @@ def train(
             "--set", metavar="KEY=VALUE", help="Override one key, with dots for tables; repeatable."
         ),
     ] = None,
+    plan: Annotated[
+        bool,
+        typer.Option(
+            "--plan",
+            help="Print the memory and time that the run needs here, from a short probe, and exit.",
+        ),
+    ] = False,
     listed: Annotated[
         bool,
         typer.Option(
@@ -73,11 +81,59 @@ def train(
     if not config.is_file():
         raise RequestError(f"{config} is not a file; the first argument is a TOML configuration")
     overrides = _overrides(settings or [])
+    if plan:
+        _plan(config, overrides)
+        return
     from verigym.trainers.run import train_from_config
 
     with Screen() as screen:
         folder = train_from_config(config, overrides, resume, out, listen=screen.hear)
     console.note(f"run folder: {folder}; draw it with: verigym report {shlex.quote(str(folder))}")
+
+
+def _plan(path: Path, overrides: dict[str, Any]) -> None:
+    """Print what the configuration needs; exit with 1 if the memory is not there."""
+    from verigym.trainers.config import read_config
+    from verigym.trainers.forecast import forecast
+
+    config = read_config(path, overrides)
+    with console.err().status("probing two training steps"):
+        found = forecast(config)
+    where = "GPU memory" if config.policy.device.startswith("cuda") else "memory"
+    fits = "fits" if found.fits else "does not fit"
+    console.out().print(
+        f"{where:<12}{_gib(found.memory)} at the peak, {_gib(found.available)} are free: {fits}",
+        f"{'warm-up':<12}{_duration(found.warmup_s)}",
+        f"{'training':<12}{_duration(found.steps * found.step_s)}: {found.steps} steps of "
+        f"{_duration(found.step_s)}",
+        f"{'evaluation':<12}{_duration(found.evaluations * found.evaluation_s)}: "
+        f"{found.evaluations} times {_duration(found.evaluation_s)}",
+        f"{'in all':<12}about {_duration(found.total_s)}{_sooner(config)}",
+        sep="\n",
+        highlight=False,
+    )
+    if not found.fits:
+        raise typer.Exit(1)
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _sooner(config: Config) -> str:
+    ends = {
+        "eval.stop_at": config.eval.stop_at,
+        "train.time_limit_s": config.train.time_limit_s,
+        "train.max_env_steps": config.train.max_env_steps,
+    }
+    named = [f"{key} = {value:g}" for key, value in ends.items() if value is not None]
+    return f"; it may end sooner by {' or '.join(named)}" if named else ""
 
 
 class Screen:

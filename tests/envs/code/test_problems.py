@@ -133,7 +133,9 @@ puts ((hour * m + minute + gets.to_i) % (h * m)).divmod(m).join(" ")
 """
 
 
-@pytest.mark.parametrize(("language", "program"), [("cpp", CPP), ("ruby", RUBY)])
+@pytest.mark.parametrize(
+    ("language", "program"), [pytest.param("cpp", CPP, marks=pytest.mark.slow), ("ruby", RUBY)]
+)
 def test_a_problem_may_be_asked_for_in_another_language(language, program):
     env = verigym.make("code/problems", language=language)
     if env.language not in default_sandbox().languages:

@@ -302,7 +302,11 @@ fn main() {
 
 @pytest.mark.parametrize(
     ("language", "title", "program"),
-    [("c++", "C++", CPP), ("js", "JavaScript", JAVASCRIPT), ("rust", "Rust", RUST)],
+    [
+        pytest.param("c++", "C++", CPP, marks=pytest.mark.slow),
+        ("js", "JavaScript", JAVASCRIPT),
+        pytest.param("rust", "Rust", RUST, marks=pytest.mark.slow),
+    ],
 )
 def test_a_program_may_be_asked_for_in_another_language(language, title, program):
     env = verigym.make("code/stdio", language=language, max_turns=9)

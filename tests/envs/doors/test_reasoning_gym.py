@@ -1,6 +1,7 @@
 """Adapter to reasoning-gym: every task with its answer, honest seeds, and replies that must not be
 paid."""
 
+import importlib.util
 import os
 import random
 import subprocess
@@ -9,7 +10,9 @@ import sys
 import numpy as np
 import pytest
 
-pytest.importorskip("reasoning_gym", reason="pip install 'verigym[reasoning-gym]'")
+# Not imported here: every worker reads this file, and few need the library.
+if importlib.util.find_spec("reasoning_gym") is None:
+    pytest.skip("pip install 'verigym[reasoning-gym]'", allow_module_level=True)
 
 import verigym
 from verigym.doors import DOORS

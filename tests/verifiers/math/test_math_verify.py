@@ -10,7 +10,9 @@ from verigym.verifiers.math import math_verify
 from verigym.verifiers.math.math_verify import MathVerifyVerifier
 from verigym.verifiers.pool import VerifierPool
 
-pytest.importorskip("math_verify")
+# Not imported here: every worker reads this file, and few need the library.
+if importlib.util.find_spec("math_verify") is None:
+    pytest.skip("pip install 'verigym[math]'", allow_module_level=True)
 
 
 def task(gold):

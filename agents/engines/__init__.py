@@ -1,0 +1,1 @@
+"""Engines that sample token ids, each behind `Sampler`; one engine a file."""

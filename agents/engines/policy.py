@@ -1,0 +1,88 @@
+"""A policy on an engine: chat text is turned into token ids here, and sampled there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from verigym.agents.chat import StepRows, Transcript
+from verigym.agents.engines.sampler import Sampler, SamplingParams
+from verigym.agents.policies.chat_tokens import ChatTokens
+from verigym.agents.policy import Completion, PolicyRefusal, Request
+from verigym.errors import PolicyError
+
+
+class EnginePolicy(ChatTokens):
+    """Plays by `sampler`. Each request is a call of its own, `concurrency` at once: the engine forms the
+    batches.
+
+    `ready` is called before each request, for an owner that restarts or updates the engine.
+    """
+
+    max_batch = 1
+
+    def __init__(
+        self,
+        sampler: Sampler,
+        tokenizer: Any,
+        params: SamplingParams,
+        *,
+        concurrency: int,
+        ready: Callable[[], None] = lambda: None,
+        chat_template_kwargs: Mapping[str, Any] | None = None,
+        prompts: StepRows | Transcript | None = None,
+    ) -> None:
+        super().__init__(
+            tokenizer,
+            name=sampler.name,
+            n_embeddings=len(tokenizer),
+            end_ids=params.end_ids,
+            chat_template_kwargs=chat_template_kwargs,
+        )
+        self.sampler = sampler
+        self.params = params
+        self.concurrency = concurrency
+        self.ready = ready
+        self.prompts = prompts
+        self.max_context = sampler.max_context
+
+    @property
+    def version(self) -> int:
+        """Version of the engine's weights."""
+        return self.sampler.version
+
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Sample one response per request.
+
+        Raises PolicyRefusal if a prompt leaves no room or the weights are broken, EngineDead if the engine
+        is gone, in which case the same call may be made again.
+        """
+        started = time.perf_counter()
+        prompts = [
+            list(self.tokenize(r.messages) if r.prompt_ids is None else r.prompt_ids)
+            for r in requests
+        ]
+        for prompt in prompts:
+            if not 0 < len(prompt) < self.max_context:
+                raise PolicyRefusal(
+                    f"a prompt must have 1 to {self.max_context - 1} tokens, got {len(prompt)}"
+                )
+        self.ready()
+        samples = self.sampler.sample(prompts, self.params, [r.key for r in requests])
+        if any(sample.finish_reason == "abort" for sample in samples):
+            raise PolicyError(f"{self.name} aborted the request")
+        share_s = (time.perf_counter() - started) / max(1, len(requests))
+        return [
+            Completion(
+                text=self.decode(sample.ids),
+                prompt_ids=prompt,
+                response_ids=sample.ids,
+                logprobs=sample.logprobs,
+                mask=[1] * len(sample.ids),
+                finish_reason="stop" if sample.finish_reason == "stop" else "length",
+                policy_version=min((span.version for span in sample.versions), default=0),
+                generate_s=share_s,
+            )
+            for prompt, sample in zip(prompts, samples, strict=True)
+        ]

@@ -1,0 +1,85 @@
+"""Engines under test: a learner of torch, and samplers that take its weights."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM
+
+from verigym.agents.engines.sampler import SamplingParams
+from verigym.agents.engines.torch import TorchSampler
+from verigym.agents.policies.hf import HFPolicy
+from verigym.trainers import tiny
+from verigym.trainers.config import parse_config
+from verigym.trainers.delivery import Delivery, probe_rows
+from verigym.trainers.engine import Engine, Imitation
+
+HAS_VLLM = importlib.util.find_spec("vllm") is not None
+
+
+def build_folder(folder: Path, *, tied: bool, width: int = 64) -> Path:
+    """A tiny model; untied, its head is made anew."""
+    tiny.build(folder, seed=1, width=width)
+    if not tied:
+        model = AutoModelForCausalLM.from_pretrained(folder)
+        model.config.tie_word_embeddings = False
+        state = model.state_dict()
+        torch.manual_seed(2)
+        state["lm_head.weight"] = torch.randn_like(state["lm_head.weight"]) * 0.05
+        untied = type(model)(model.config)
+        untied.load_state_dict(state)
+        untied.save_pretrained(folder)
+    return folder
+
+
+def load_policy(folder: Path, dtype: str = "float32") -> HFPolicy:
+    return HFPolicy.load(folder, max_new_tokens=8, dtype=dtype)
+
+
+def learner_of(policy: HFPolicy, lr: float = 1e-2, **policy_keys: object) -> Engine:
+    config = parse_config(
+        {
+            "env": {"id": "games/keydoor"},
+            "policy": {"max_new_tokens": 8, **policy_keys},
+            "train": {"lr": lr},
+        }
+    )
+    return Engine(
+        policy.model,
+        pad_id=0,
+        temperature=config.policy.temperature,
+        train=config.train,
+        algorithm=config.algorithm,
+        max_tokens=8,
+    )
+
+
+def params_of(policy: HFPolicy, **changed: object) -> SamplingParams:
+    keys = {"max_tokens": 8, "end_ids": policy.end_ids, **changed}
+    return SamplingParams(**keys)
+
+
+def teach(learner: Engine, seed: int = 0) -> None:
+    """One optimiser step on rows that nobody played."""
+    rows = probe_rows(100, 1000 + seed)
+    learner.train_step(rows, Imitation(smoothing=0.0, used_ids=[5]))
+
+
+def delivery_of(learner, sampler, policy, counter, proofs):
+    """A delivery whose version is `counter[0]`; proofs are appended."""
+    return Delivery(
+        learner,
+        sampler,
+        version=lambda: counter[0],
+        params=params_of(policy),
+        n_tokens=len(policy.tokenizer),
+        seed=7,
+        on_proof=proofs.append,
+    )
+
+
+def torch_copy(folder: Path) -> TorchSampler:
+    """A sampler with weights of its own."""
+    return TorchSampler(load_policy(folder))
