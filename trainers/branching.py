@@ -127,7 +127,7 @@ class Branching:
         for i, t in chosen:
             plan = of[episodes[i].id]
             for k in range(self.section.continuations):
-                name, key = f"{plan.id}.t{t}.{k}", (*plan.key, t, k)
+                name, key = f"{plan.id}.t{t}.{k}", (*plan.key, -1, t, k)
                 fork = self._forks[plan.id, t]
                 more = replace(plan, id=name, group_id=name, key=key, fork=fork)
                 asked.append(((i, t), more))

@@ -510,7 +510,11 @@ class Config(Section):
         return self
 
     @model_validator(mode="after")
-    def _continuations_are_paid_alike(self) -> Self:
+    def _all_episodes_are_paid_alike(self) -> Self:
+        if self.reward.policy is not None and self.algorithm.demonstrations:
+            raise ValueError(
+                "reward.policy cannot pay the oracle; leave out algorithm.demonstrations"
+            )
         if self.algorithm.estimator.branches and (self.group.verifier or self.reward.is_used):
             raise ValueError(
                 f"algorithm.name {self.algorithm.name} compares episodes with continuations, which have "

@@ -159,6 +159,11 @@ class Engine:
         return self._per_row(rows, lambda part: self._forward(self.model, part)[0])
 
     @torch.no_grad()
+    def entropies(self, rows: Sequence[Row]) -> list[list[float]]:
+        """Return the entropy at each token of each row under the current weights; 0 off the mask."""
+        return self._per_row(rows, lambda part: self._forward(self.model, part)[1])
+
+    @torch.no_grad()
     def statistics(self, rows: Sequence[Row]) -> TokenStatistics:
         """Return what estimators that read tokens need, under the current weights."""
         both = self._per_row(

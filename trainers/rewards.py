@@ -1,9 +1,9 @@
-"""Rewards that depend on length or on how rare a task is, added before advantages are estimated."""
+"""Rewards that depend on length, on how rare a task is or on the policy, added before advantages are estimated."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from verigym.trainers.credit import segments
 from verigym.trainers.credit.dapo import overlong
 from verigym.trainers.credit.disco import difficulty_weight, domain_weight
 from verigym.trainers.credit.segments import Floats
+from verigym.trainers.policy_rewards import POLICY_REWARDS, Reading
 from verigym.trainers.sections import RewardSection
 
 
@@ -38,11 +39,16 @@ def relative_length(
     return score
 
 
-def shape_rewards(episodes: Sequence[Episode], section: RewardSection) -> list[list[float]]:
+def shape_rewards(
+    episodes: Sequence[Episode],
+    section: RewardSection,
+    reading: Callable[[Sequence[Episode]], Reading] | None = None,
+) -> list[list[float]]:
     """Return the reward of each turn of each episode as it is trained on.
 
     What is added stands on the last turn. Recorded rewards and verdicts stay as they are, so that
     success, reports and regrading do not change. Faulted episodes get no addition and are not counted.
+    `reading` is what rewards from the policy read.
     """
     paid = [[turn.reward for turn in episode.turns] for episode in episodes]
     played = [i for i, e in enumerate(episodes) if e.status != "fault" and e.turns]
@@ -56,6 +62,11 @@ def shape_rewards(episodes: Sequence[Episode], section: RewardSection) -> list[l
         weight = _rarity(chosen, section)
         for i, w in zip(played, weight.tolist(), strict=True):
             paid[i] = [w * reward for reward in paid[i]]
+    if section.policy is not None and reading is not None:
+        if section.policy.replace:
+            for i in played:
+                paid[i] = [0.0] * len(paid[i])
+        added += section.policy.weight * POLICY_REWARDS[section.policy.name](reading(chosen))
     if section.relative_length:
         right = [episode.success for episode in chosen]
         added += section.relative_length * relative_length(length, right, groups)

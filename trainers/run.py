@@ -38,17 +38,20 @@ from verigym.trainers.credit.table import Sdpo
 from verigym.trainers.critic import Critic, CriticStats
 from verigym.trainers.engine import Engine, PolicyLoss, StepStats
 from verigym.trainers.groups import make_group
+from verigym.trainers.hints import hint_counts, unhinted
 from verigym.trainers.how_to_play import make_encoding, make_settings
 from verigym.trainers.identity import identity, versions
 from verigym.trainers.lora import add_adapter
 from verigym.trainers.measures import by_difficulty, optimisation, outcome, signal, total, values
+from verigym.trainers.policy_rewards import Reading, last_replies
+from verigym.trainers.recompute import recompute
 from verigym.trainers.rewards import shape_rewards
 from verigym.trainers.run_folder import RunFolder
 from verigym.trainers.sampling import play_enough
 from verigym.trainers.stop import StopRequest
 from verigym.trainers.tasks import CANARY, EVAL, TRAIN, WARM_UP, Tasks, check_step_rewards
 from verigym.trainers.teacher import Reader, show_teachers
-from verigym.trainers.warmup import Demonstrator, demonstrate, warm_up
+from verigym.trainers.warmup import Demonstrator, demonstrate, oracle_plans, warm_up
 from verigym.trainers.watchdog import Watchdog
 
 
@@ -374,11 +377,14 @@ class _Run:
         clock = [time.perf_counter()]
         chances = self.tasks.probabilities(number)
         (plans, episodes), (all_plans, played) = play_enough(
-            partial(self._draw, number), self._play_rewarded, config.sampling
+            partial(self._draw, number),
+            self._play_rewarded,
+            config.sampling,
+            lambda plans: self._play_oracle(oracle_plans(plans)),
         )
         shown = self._demonstrations(plans)
         continued: dict[State, float] = {}
-        extra_steps = 0
+        extra_steps, branched = 0, {}
         if self.branching is not None:
             continued, extra_steps = self.branching.run(
                 number,
@@ -387,16 +393,18 @@ class _Run:
                 partial(self._play, policy=self.policy),
                 self.engine.statistics,
             )
+            branched = {"branch": {"states": len(continued), "env_steps": extra_steps}}
         canaries = self._canaries(number)
         clock.append(time.perf_counter())
-        rows, credit = self._credit(episodes, shown, continued)
+        reading = partial(self._reading, plans)
+        rows, credit = self._credit(episodes, shown, continued, reading)
         gaps = self._transcripts(number, episodes, credit)
         self.whole = False
         stats, critic_stats = self._update(number, rows)
         clock.append(time.perf_counter())
         self.step = number
         earned = {e.id: turns for e, turns in zip(episodes, credit, strict=True)}
-        self.tasks.observe(all_plans, played, earned)
+        self.tasks.observe(all_plans, unhinted(all_plans, played), earned)
         self.env_steps += sum(len(episode.turns) for episode in played) + extra_steps
         self.optimizer_steps += len(stats)
         version, self.policy.version = self.policy.version, self.policy.version + 1
@@ -405,18 +413,15 @@ class _Run:
             "step": number,
             "env_steps": self.env_steps,
             "wall_s": self.wall_s + clock[-1] - clock[0],
-            **outcome(played),
+            **outcome(unhinted(all_plans, played)),
+            **hint_counts(all_plans, played),
+            **branched,
             **signal(episodes, credit),
             **optimisation(stats),
             **values(critic_stats),
             **gaps,
             **canaries,
             **({"arms": chances} if len(chances) > 1 else {}),
-            **(
-                {"branch": {"states": len(continued), "env_steps": extra_steps}}
-                if self.branching
-                else {}
-            ),
             "time": {
                 "generation_s": total(played, "generate_s"),
                 "environment_s": total(played, "step_s") - total(played, "verify_s"),
@@ -493,21 +498,26 @@ class _Run:
     def _demonstrations(self, plans: Sequence[Plan]) -> list[Episode]:
         """Play the oracle's episodes of each group, if the loss learns from them."""
         n = self.config.algorithm.demonstrations
-        if not n:
-            return []
-        first = list({plan.group_id: plan for plan in reversed(plans)}.values())[::-1]
-        chosen = [
-            replace(plan, id=f"{plan.id}.oracle{i}", key=(*plan.key, i))
-            for plan in first
-            for i in range(n)
-        ]
-        return self._play(chosen, Demonstrator(self.policy, 0.0))
+        return self._play_oracle(oracle_plans(plans, n)) if n else []
+
+    def _play_oracle(self, plans: Sequence[Plan]) -> list[Episode]:
+        return self._play(plans, Demonstrator(self.policy, 0.0))
+
+    def _reading(self, plans: Sequence[Plan], episodes: Sequence[Episode]) -> Reading:
+        """Return what rewards from the policy read of `episodes`."""
+        return Reading(
+            episodes=episodes,
+            engine=self.engine,
+            encode=self.policy.encode,
+            references=lambda: last_replies(plans, episodes, self._play_oracle),
+        )
 
     def _credit(
         self,
         episodes: Sequence[Episode],
         shown: Sequence[Episode],
         continued: Mapping[State, float],
+        reading: Callable[[Sequence[Episode]], Reading],
     ) -> tuple[list[Row], list[list[TurnCredit]]]:
         """Return the rows to train on, and the credit of all turns; demonstrations come last."""
         algorithm, engine = self.config.algorithm, self.engine
@@ -517,7 +527,7 @@ class _Run:
             for row in make_rows(everything)
         ]
         # The oracle's lengths and successes say nothing of the policy's.
-        paid = shape_rewards(episodes, self.config.reward)
+        paid = shape_rewards(episodes, self.config.reward, reading)
         paid += [[turn.reward for turn in episode.turns] for episode in shown]
         if self.critic is not None:
             rows = self.critic.evaluate(rows)
@@ -566,22 +576,7 @@ class _Run:
         first = sorted(heads.values())[: self.config.checkpoint.transcripts]
         chosen = [i for i in first if episodes[i].status != "fault"]
         shown, earned = [episodes[i] for i in chosen], [credit[i] for i in chosen]
-        per_episode = []
-        gaps = [0.0]
-        for episode in shown:
-            rows = make_rows([episode])
-            found = []
-            for row, logprobs in zip(rows, self.engine.logprobs(rows), strict=True):
-                found += [p for p, on in zip(logprobs, row.mask, strict=True) if on]
-                gaps += [
-                    abs(p - q)
-                    for p, q, on in zip(logprobs, row.logprobs, row.mask, strict=True)
-                    if on
-                ]
-            tokens = iter(found)
-            per_episode.append(
-                [[next(tokens) if on else 0.0 for on in turn.mask] for turn in episode.turns]
-            )
+        per_episode, gaps = recompute(shown, self.engine)
         if shown:
             self.folder.transcripts(number, shown, earned, per_episode, self.policy)
         return {"logp_gap_mean": float(np.mean(gaps)), "logp_gap_max": float(np.max(gaps))}

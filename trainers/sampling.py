@@ -9,6 +9,7 @@ from verigym.agents.plan import Plan
 from verigym.episode import Episode
 from verigym.trainers.credit.dapo import has_signal
 from verigym.trainers.curriculum import dars_extra
+from verigym.trainers.hints import play_hinted, trained
 from verigym.trainers.sections import SamplingSection
 
 Played = tuple[list[Plan], list[Episode]]
@@ -19,12 +20,14 @@ def play_enough(
     draw: Callable[[int], list[Plan]],
     play: Callable[[Sequence[Plan]], list[Episode]],
     section: SamplingSection,
+    play_oracle: Callable[[Sequence[Plan]], list[Episode]] | None = None,
 ) -> tuple[Played, Played]:
     """Play the groups of one training step; return those to train on, and all that were played.
 
     `draw` returns the plans of batch 0, 1, and so on; `play` plays them. With dynamic sampling, groups
     whose returns are all equal are dropped and up to `dynamic_batches` batches played to replace them;
-    whatever was found by then is trained on.
+    whatever was found by then is trained on. With hints, tasks that a whole group failed are played again,
+    and the group with the last hint takes the place of the first; `play_oracle` plays a task by the oracle.
     """
     plans = draw(0)
     everything: Played = ([], [])
@@ -36,13 +39,28 @@ def play_enough(
         episodes = play(plans)
         more = _extra_plans(plans, episodes, section)
         plans, episodes = [*plans, *more], [*episodes, *(play(more) if more else [])]
-        everything = [*everything[0], *plans], [*everything[1], *episodes]
+        helped: Played = ([], [])
+        if section.hints and play_oracle is not None:
+            helped = play_hinted(plans, episodes, section.hints, play, play_oracle)
+        everything = (
+            [*everything[0], *plans, *helped[0]],
+            [*everything[1], *episodes, *helped[1]],
+        )
+        plans, episodes = _last_hints((plans, episodes), helped)
         if section.dynamic_batches == 1:
             return (plans, episodes), everything
         kept = _merged(kept, (plans, episodes), wanted)
         if len({plan.group_id for plan in kept[0]}) >= wanted:
             break
     return kept, everything
+
+
+def _last_hints(played: Played, helped: Played) -> Played:
+    """Replace failed groups by those that were played with the last hint."""
+    names = trained(played[0], helped[0])
+    both = zip([*played[0], *helped[0]], [*played[1], *helped[1]], strict=True)
+    kept = [(plan, episode) for plan, episode in both if plan.group_id in names]
+    return [plan for plan, _ in kept], [episode for _, episode in kept]
 
 
 def _merged(kept: Played, found: Played, wanted: int) -> Played:

@@ -55,6 +55,9 @@ class SamplingSection(Section):
     needs, or more for harder ones (arXiv 2508.13755)."""
     dars_max: int | None = Field(default=None, ge=1)
     """Maximum number of episodes of a task; None for 32 with `et`, 64 with `hw`."""
+    hints: int = Field(default=0, ge=0, le=3)
+    """Number of times that a task which its whole group failed is played again with a longer beginning of the
+    oracle's play in the prompt, 25, 50 and 75 % (GHPO, arXiv 2507.10628)."""
 
 
 class OverlongSection(Section):
@@ -74,19 +77,32 @@ class OverlongSection(Section):
         return self
 
 
+class PolicyRewardSection(Section):
+    """Reward that comes from the policy itself; docs/rewards.md says what each can be fooled by."""
+
+    name: Literal["entropy", "confidence", "likelihood", "reference-likelihood", "calibration"]
+    """Low entropy of all tokens or on average, likelihood of the reply, gain in likelihood of the reference
+    by the reasoning, or closeness of the stated confidence to success."""
+    weight: float = Field(default=1.0, gt=0)
+    replace: bool = False
+    """If True, it takes the place of the environment's reward; if False, it is added."""
+
+
 class RewardSection(Section):
     """Changes of the reward before advantages are estimated; recorded rewards stay as they are."""
 
     overlong: OverlongSection | None = None
     relative_length: float = Field(default=0.0, ge=0)
     """Weight of the reward for short replies, relative to the group (Kimi k1.5, arXiv 2501.12599)."""
+    policy: PolicyRewardSection | None = None
+    """Reward from the policy's own probabilities."""
     disco: Literal["log", "log2", "inv"] | None = None
     """Weigh rewards by how rare the environment and how hard the task is (arXiv 2505.15074)."""
 
     @property
     def is_used(self) -> bool:
         """True if rewards change."""
-        return bool(self.overlong or self.relative_length or self.disco)
+        return bool(self.overlong or self.relative_length or self.disco or self.policy)
 
 
 class GroupSection(Section):

@@ -10,6 +10,7 @@ import numpy as np
 
 from verigym.agents.plan import Plan
 from verigym.episode import Episode
+from verigym.errors import RequestError
 from verigym.making import arguments_of, make
 from verigym.registry import make_verifier, resolve
 from verigym.trainers.arms import Curriculum
@@ -157,6 +158,10 @@ def _arms(env: EnvSection, config: Config) -> list[Arm]:
         for name in algorithm.estimator.env_options:
             if name in known and name not in kwargs:
                 kwargs[name] = getattr(algorithm.estimator_options, name)
+        if config.sampling.hints and made.oracle_absent:
+            raise RequestError(
+                f"sampling.hints come from the oracle, and {env_id} has none: {made.oracle_absent}"
+            )
         levels = env.difficulties or (env.difficulty,)
         for level in levels:
             if level is not None:

@@ -7,6 +7,7 @@ prompts, and give training rows in the same way.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -69,6 +70,16 @@ class Demonstrator:
             logprobs=[0.0] * len(ids),
             mask=[1] * len(ids),
         )
+
+
+def oracle_plans(plans: Sequence[Plan], n: int = 1) -> list[Plan]:
+    """Return `n` plans of each group's task, for the demonstrator to play."""
+    first = list({plan.group_id: plan for plan in reversed(plans)}.values())[::-1]
+    return [
+        replace(plan, id=f"{plan.id}.oracle{i}", key=(*plan.key, i), hint="")
+        for plan in first
+        for i in range(n)
+    ]
 
 
 def demonstrate(

@@ -25,6 +25,7 @@ from verigym.trainers.config import AlgorithmSection, parse_config
 from verigym.trainers.credit.table import ESTIMATORS
 from verigym.trainers.loss.table import LOSSES
 from verigym.trainers.objective import Objective
+from verigym.trainers.policy_rewards import POLICY_REWARDS
 from verigym.verdict import Status, Verdict
 
 EVERY = sorted(ESTIMATORS)
@@ -317,3 +318,20 @@ def test_one_step_with_every_loss(name, tmp_path):
     shown = f"algorithm.demonstrations={int(LOSSES[name].imitates)}"
     line = _one_step(tmp_path, "algorithm.name=grpo", f"algorithm.loss={name}", shown)
     assert np.isfinite(line["grad_norm"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(POLICY_REWARDS))
+def test_one_step_with_every_reward_from_the_policy(name, tmp_path):
+    line = _one_step(tmp_path, "algorithm.name=grpo", f"reward.policy.name={name}")
+    assert np.isfinite(line["grad_norm"])
+    # Nobody reasons or states a confidence here, and a model without training earns no reward.
+    assert (line["groups_without_signal"] < 2) == (name in ("entropy", "confidence", "likelihood"))
+
+
+@pytest.mark.slow
+def test_one_step_with_hints(tmp_path):
+    line = _one_step(tmp_path, "algorithm.name=grpo", "sampling.hints=2", "env.max_turns=16")
+    assert line["hints"]["1"]["groups"] == 2
+    assert line["episodes"] == 6  # those without a hint
+    assert line["env_steps"] > 6 * 16

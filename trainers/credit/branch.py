@@ -10,7 +10,7 @@ and V is 0 after the end. V does not depend on the episode's own actions from th
 an unbiased estimate of Q(s, a) - V(s), and elsewhere its baseline depends on the past alone. Without
 continuations this is RLOO, with one at every state VinePPO.
 
-Sources: VinePPO, arXiv 2410.01679, eq. 6 (all states); SPO, arXiv 2505.23564 (stretches); the choice of states
+Sources: VinePPO, arXiv 2410.01679 (all states); SPO, arXiv 2505.23564 (stretches); the choice of states
 and the first value are ours.
 """
 
