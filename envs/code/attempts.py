@@ -3,7 +3,6 @@ allowed."""
 
 from __future__ import annotations
 
-import ast
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from typing_extensions import override
 
 from verigym.canonical import JSON
 from verigym.env import CHARSET, Env, Transition
+from verigym.envs.code.follow import Program
 from verigym.envs.code.traced import Desk
 from verigym.errors import RequestError, TaskError
 from verigym.sandbox.languages.load import load_languages
@@ -115,13 +115,13 @@ class Attempts(Env[Attempt]):
     def work(self, state: Attempt) -> int:
         """Write the program that solves it, and run it by hand on the examples."""
         desk = Desk()
-        tree = desk.write(state.solution)
+        program = desk.read(desk.write(state.solution))
         for test in as_object(self.task.reference).get("tests", []):
             if test["visible"]:
-                self.follow(desk, tree, test)
+                self.follow(desk, program, test)
         return desk.operations
 
-    def follow(self, desk: Desk, program: ast.Module, test: Mapping[str, Any]) -> None:
+    def follow(self, desk: Desk, program: Program, test: Mapping[str, Any]) -> None:
         """Run a program by hand on a test."""
         desk.run(program, test["stdin"])
 

@@ -103,7 +103,7 @@ class Faster(Question):
         desk = Desk()
         reference: Any = state.task.reference
         desk.write(reference["slow"])
-        fast = desk.write(reference["fast"])
+        fast = desk.read(desk.write(reference["fast"]))
         for args in reference["calls"]:
             desk.call(fast, reference["function"], args)
         return desk.operations

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
@@ -14,6 +13,7 @@ from verigym.canonical import JSON
 from verigym.env import Draft
 from verigym.envs.code import functions_easy, functions_hard, functions_medium
 from verigym.envs.code.attempts import LIMITS, Attempts, as_object
+from verigym.envs.code.follow import Program
 from verigym.envs.code.function_family import Wanted
 from verigym.envs.code.traced import Desk
 
@@ -115,7 +115,7 @@ class Functions(Attempts):
         return str(reference.get("solution", ""))
 
     @override
-    def follow(self, desk: Desk, program: ast.Module, test: Mapping[str, Any]) -> None:
+    def follow(self, desk: Desk, program: Program, test: Mapping[str, Any]) -> None:
         desk.call(program, as_object(self.task.reference)["function"], test["args"])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.envs.code.attempts import fenced
-from verigym.envs.code.interpret import Interpreter
+from verigym.envs.code.follow import Program
 from verigym.envs.code.small_programs import draw_program
 from verigym.envs.code.traced import Desk
 from verigym.question import Ask, Asked, Question
@@ -43,7 +43,7 @@ What does {call} return? Write the value as a Python literal, with strings in qu
 class Predict(Question):
     """A generated program and a call; the reply is the value that it returns, which must be exact.
 
-    The answer comes from an interpreter that counts steps (interpret.py), never from running the
+    The answer comes from an interpreter that counts steps (follow.py), never from running the
     program.
     """
 
@@ -59,9 +59,9 @@ class Predict(Question):
             essence = [program.source, program.call]
             if not self.wants(essence):
                 continue
-            run = Interpreter(ast.parse(program.source), most_steps=_MOST_STEPS)
-            run.run()
-            value = run.call("run", list(program.nums), program.word)
+            followed = Program(ast.parse(program.source))
+            followed.run(most_steps=_MOST_STEPS)
+            value = followed.call_named("run", list(program.nums), program.word)
             literal = repr(value)
             prompt = _PROMPT.format(program=fenced(program.source), call=program.call)
             fits = _SHORTEST <= len(literal) <= _LONGEST and _largest(value) <= _LARGEST
@@ -69,7 +69,7 @@ class Predict(Question):
                 return Ask(
                     prompt=prompt,
                     answer=literal,
-                    steps=1 + run.steps // 10,
+                    steps=1 + followed.steps // 10,
                     reference={"literal": literal},
                     tags=("code",),
                     essence=essence,
@@ -92,7 +92,7 @@ def work_out(desk: Desk, prompt: str) -> Any:
     program = blocks(prompt)[0]
     call: Any = ast.parse(_CALL.findall(prompt[program.end :])[0], mode="eval").body
     args = [ast.literal_eval(one) for one in call.args]
-    return desk.call(ast.parse(program.body), call.func.id, args, exact=True)
+    return desk.call(desk.read(ast.parse(program.body)), call.func.id, args, exact=True)
 
 
 def _largest(value: Any) -> int:

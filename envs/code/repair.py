@@ -14,7 +14,7 @@ from verigym.env import Draft
 from verigym.envs.code import stdio
 from verigym.envs.code.attempts import LIMITS, Attempt, Attempts, as_object, asked, fenced
 from verigym.envs.code.family import Family, Params, header, named
-from verigym.envs.code.interpret import Interpreter, TooLong, Unknown
+from verigym.envs.code.follow import Program
 from verigym.envs.code.known_python import FAILURES
 from verigym.envs.code.places import Path, apart, changed, places_of, tree_of
 from verigym.envs.code.stdio import (
@@ -31,6 +31,7 @@ from verigym.envs.code.stdio import (
 from verigym.envs.code.together import join_programs
 from verigym.envs.code.traced import Desk
 from verigym.reply import fenced as blocks
+from verigym.verifiers.code.counted.state import OutOfSteps, RefusedProgram
 from verigym.verifiers.code.strength.mutate import written
 
 MISTAKES: dict[int, tuple[int, ...]] = {
@@ -110,9 +111,10 @@ class Repair(Attempts):
         """Read the program, put its wrong places right one by one, and run it by hand on the examples before
         and after each change."""
         desk = Desk()
-        program = desk.write(blocks(self.task.prompt)[-1].body)
+        tree = desk.write(blocks(self.task.prompt)[-1].body)
         examples = [test for test in as_object(self.task.reference)["tests"] if test["visible"]]
-        for _ in itertools.chain([None], mend(desk, program, ast.parse(state.solution))):
+        for _ in itertools.chain([None], mend(desk, tree, ast.parse(state.solution))):
+            program = desk.read(tree)
             for test in examples:
                 desk.run(program, test["stdin"])
         return desk.operations
@@ -164,13 +166,13 @@ def broken(
     told: list[tuple[str, int]] = []
     wanted: list[Any] = []
     spent = 0
+    program = Program(tree, constants)
     for test in (tests[n] for n in _LOOKED_AT):
         right = test["stdout"].split()
-        outcome, steps = _outcome(tree, test["stdin"], constants, _STEPS)
-        if outcome == right:
-            told.append((test["stdin"], 2 * steps + _MORE_STEPS))
+        if _outcome(program, test["stdin"], _STEPS) == right:
+            told.append((test["stdin"], 2 * program.steps + _MORE_STEPS))
             wanted.append(right)
-        spent += steps
+        spent += program.steps
         if spent > _ENOUGH_STEPS:
             break
     if not told:
@@ -183,9 +185,10 @@ def broken(
         if not all(apart(path, other) for other in chosen):
             continue
         trial = changed(tree, path, which)
+        program = Program(trial, constants)
         now: list[Any] = []
         for stdin, most_steps in told:
-            now.append(_outcome(trial, stdin, constants, most_steps)[0])
+            now.append(_outcome(program, stdin, most_steps))
             if now[-1] is ...:
                 break
         if ... in now or now in (before, wanted):
@@ -201,16 +204,13 @@ def broken(
     return None
 
 
-def _outcome(
-    tree: ast.Module, stdin: str, constants: Mapping[str, int | str], most_steps: int
-) -> tuple[Any, int]:
+def _outcome(program: Program, stdin: str, most_steps: int) -> Any:
     """Return the words that the program prints, None if it fails, `...` if they cannot be
-    predicted; and its steps."""
-    run = Interpreter(tree, stdin, most_steps, constants)
+    predicted."""
     try:
-        run.run()
-    except (Unknown, TooLong):
-        return ..., run.steps
+        program.run(stdin, most_steps)
+    except (RefusedProgram, OutOfSteps):
+        return ...
     except FAILURES:
-        return None, run.steps
-    return run.printed.split(), run.steps
+        return None
+    return program.printed.split()

@@ -164,8 +164,9 @@ class Repo(Env[Looking]):
         calls = [test["args"] for test in reference["tests"][:_FOLLOWED]]
         for path, text in [("README.md", ""), *reference.get("fixed", {}).items()]:
             files[path] = text
+            program = desk.read(ast.parse(joined(files)))
             for args in calls:
-                desk.call(ast.parse(joined(files)), "run", args)
+                desk.call(program, "run", args)
         return desk.operations
 
     @override

@@ -1,7 +1,7 @@
 """Slow functions and fast ones that give the same: what `code/faster` asks to be improved.
 
 Upper-case words of a source stand for numbers that are drawn for each task. All is written in the part
-of Python that the step counter knows (`verifiers/code/counted/machine.py`).
+of Python that the step counter knows (`verifiers/code/counted/program.py`).
 """
 
 from __future__ import annotations

@@ -116,8 +116,8 @@ class Tests(Question):
         """Read the function, and run it and its wrong versions by hand on the inputs, until all are told."""
         desk = Desk()
         reference: Any = state.task.reference
-        right = desk.write(reference["program"])
-        left = [ast.parse(mutant) for mutant in reference["mutants"]]
+        right = desk.read(desk.write(reference["program"]))
+        left = [desk.read(ast.parse(mutant)) for mutant in reference["mutants"]]
         for args in reference["killing"]:
             value = desk.call(right, reference["function"], args)
             left = [one for one in left if desk.call(one, reference["function"], args) == value]

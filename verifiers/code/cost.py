@@ -1,6 +1,6 @@
 """`code/cost`: a program that does the same as a slow one, paid by how few steps it takes.
 
-Python never runs the policy's program: `counted/machine.py` interprets it over an allow-list of
+Python never runs the policy's program: `counted/program.py` interprets it over an allow-list of
 syntax, in the sandbox, with the arguments of the calls and nothing else. The program cannot reach
 the interpreter's objects, so it cannot touch the counter. Steps are counted instead of seconds, so
 the same program earns the same on each machine. The task's own two programs run in a separate job,
@@ -63,7 +63,7 @@ class CostVerifier(Verifier[CostParams]):
     by the logarithm between; 0 for a program with a wrong value.
 
     `Task.reference` is `{"function": name, "slow": text, "fast": text, "calls": [[argument, ...], ...]}`.
-    All programs are written in the part of Python that `counted/machine.py` describes; steps are summed
+    All programs are written in the part of Python that `counted/program.py` describes; steps are summed
     over the calls. Other keys are left alone. The submission is the program's text, fenced or bare.
     Reasons: `cheapest`, `cheaper`, `no_cheaper`, `wrong_value`, `failed`; `not_text`, `too_long`, `no_program`,
     `refused_syntax` (it uses what is not there), and names of `JobStatus`. `parts["steps_ratio"]` is its

@@ -52,7 +52,7 @@ class MutantsVerifier(Verifier[MutantsParams]):
 
     `Task.reference` is `{"function": name, "program": text, "mutants": [text, ...], "args": [bound, ...],
     "inputs": n}`; bounds are those of `inputs.py`, `inputs` is how many may be given. Programs are written
-    in the part of Python that `counted/machine.py` describes. Other keys are left alone.
+    in the part of Python that `counted/program.py` describes. Other keys are left alone.
     The submission is a reply with a JSON list of argument lists in its last fenced block, or bare.
     A mutant is killed if it returns another value, fails, or takes more than `steps` steps.
     Reasons: `all_killed`, `some_killed`, `none_killed`; `not_text`, `too_long`, `no_inputs` (no such

@@ -7,7 +7,9 @@ import pytest
 
 import verigym
 from verigym.envs.code.slow import LEVELS
-from verigym.verifiers.code.counted import library, machine
+from verigym.verifiers.code.counted.library import COUNTED
+from verigym.verifiers.code.counted.machine import Machine
+from verigym.verifiers.code.counted.program import call_named, load
 
 ALL = [pytest.param(one, id=one.name) for level in LEVELS.values() for one in level]
 
@@ -15,9 +17,9 @@ ALL = [pytest.param(one, id=one.name) for level in LEVELS.values() for one in le
 def counted(program, name, calls):
     values, steps = [], 0
     for call in calls:
-        playing = machine.Machine(library, 5_000_000)
-        frame = playing.load(program)
-        values.append(playing.call_named(frame, name, json.loads(json.dumps(call))))
+        playing = Machine(COUNTED, 5_000_000)
+        frame = load(playing, program)
+        values.append(call_named(playing, frame, name, json.loads(json.dumps(call))))
         steps += playing.meter.used
     return values, steps
 

@@ -9,7 +9,9 @@ import pytest
 
 import verigym
 from verigym.envs.code.tests import LEVELS
-from verigym.verifiers.code.counted import library, machine
+from verigym.verifiers.code.counted.library import COUNTED
+from verigym.verifiers.code.counted.machine import Machine
+from verigym.verifiers.code.counted.program import call_named, load
 from verigym.verifiers.code.inputs import breach
 
 ALL = [pytest.param(one, id=one.name) for level in LEVELS.values() for one in level]
@@ -44,8 +46,8 @@ def drawn(rng, bound):
 
 def check(one, numbers):
     right = native(one.program(numbers), one.name)
-    playing = machine.Machine(library, 20_000)
-    frame = playing.load(one.program(numbers))
+    playing = Machine(COUNTED, 20_000)
+    frame = load(playing, one.program(numbers))
     for change in range(len(one.changes)):
         call = one.telling(numbers, change)
         for value, bound in zip(call, one.args.values(), strict=True):
@@ -53,9 +55,9 @@ def check(one, numbers):
         wrong = native(one.program(numbers, change), one.name)
         assert repr(wrong(*fresh(call))) != repr(right(*fresh(call))), (numbers, change)
         # The step counter, which judges, agrees with Python itself about both.
-        other = playing.load(one.program(numbers, change))
-        assert playing.call_named(frame, one.name, fresh(call)) == right(*fresh(call))
-        assert playing.call_named(other, one.name, fresh(call)) == wrong(*fresh(call))
+        other = load(playing, one.program(numbers, change))
+        assert call_named(playing, frame, one.name, fresh(call)) == right(*fresh(call))
+        assert call_named(playing, other, one.name, fresh(call)) == wrong(*fresh(call))
 
 
 @pytest.mark.parametrize("one", ALL)

@@ -11,6 +11,11 @@ from verigym.envs.code.traced import Desk
 from verigym.reply import fenced
 
 
+def call(source, function, args):
+    desk = Desk()
+    return desk.call(desk.read(ast.parse(source)), function, args)
+
+
 @pytest.mark.parametrize("level", [1, 5, 10])
 @pytest.mark.parametrize("name", ["stdio", "repair", "problems"])
 def test_programs_followed_by_hand_print_what_is_wanted(name, level):
@@ -18,7 +23,7 @@ def test_programs_followed_by_hand_print_what_is_wanted(name, level):
     for seed in range(3):
         reference = env.sample_task(seed, level).reference
         desk = Desk()
-        program = desk.write(env.solution(reference))
+        program = desk.read(desk.write(env.solution(reference)))
         for test in reference["tests"][:2]:
             assert desk.run(program, test["stdin"]).split() == test["stdout"].split()
 
@@ -41,7 +46,7 @@ def test_functions_called_by_hand_return_what_is_wanted(level):
     for seed in range(3):
         reference = env.sample_task(seed, level).reference
         desk = Desk()
-        program = desk.write(reference["solution"])
+        program = desk.read(desk.write(reference["solution"]))
         for test in reference["tests"][:2]:
             assert desk.call(program, reference["function"], test["args"]) == test["result"]
 
@@ -53,7 +58,7 @@ def test_each_wrong_version_is_told_by_hand_by_some_input(level):
         reference = env.sample_task(seed, level).reference
         name, inputs = reference["function"], reference["killing"]
         right, *wrong = (
-            [Desk().call(ast.parse(program), name, args) for args in inputs]
+            [call(program, name, args) for args in inputs]
             for program in (reference["program"], *reference["mutants"])
         )
         assert ... not in right
@@ -66,13 +71,12 @@ def test_fast_functions_can_be_followed_by_hand(level):
     env = verigym.make("code/faster")
     for seed in range(3):
         reference = env.sample_task(seed, level).reference
-        fast = ast.parse(reference["fast"])
         space = {}
         exec(reference["fast"], space)
         for args in reference["calls"]:
-            assert Desk().call(fast, reference["function"], args) == space[reference["function"]](
-                *args
-            )
+            assert call(reference["fast"], reference["function"], args) == space[
+                reference["function"]
+            ](*args)
 
 
 @pytest.mark.parametrize("level", [1, 5, 10])
@@ -88,9 +92,9 @@ def test_a_repository_run_by_hand_returns_what_is_wanted(level):
     env = verigym.make("code/repo")
     for seed in range(3):
         reference = env.sample_task(seed, level).reference
-        program = ast.parse(repo.joined({**reference["files"], **reference["fixed"]}))
+        program = repo.joined({**reference["files"], **reference["fixed"]})
         for test in reference["tests"]:
-            assert Desk().call(program, "run", test["args"]) == test["result"]
+            assert call(program, "run", test["args"]) == test["result"]
 
 
 def test_a_place_counts_twice_at_most_but_for_a_value_that_is_asked_for():
@@ -101,7 +105,7 @@ def test_a_place_counts_twice_at_most_but_for_a_value_that_is_asked_for():
     for n in (1, 2, 50):
         for exact in (False, True):
             desk = Desk()
-            desk.call(program, "f", [n], exact=exact)
+            desk.call(desk.read(program), "f", [n], exact=exact)
             counts[n, exact] = desk.operations
     assert counts[1, False] < counts[2, False] == counts[50, False]
     assert counts[2, False] == counts[2, True] < counts[50, True]
@@ -112,4 +116,4 @@ def test_a_place_counts_twice_at_most_but_for_a_value_that_is_asked_for():
 )
 def test_a_program_that_cannot_be_followed_prints_nothing(source):
     desk = Desk()
-    assert desk.run(ast.parse(source), "") is None
+    assert desk.run(desk.read(ast.parse(source)), "") is None

@@ -1,24 +1,26 @@
 """The step-counting interpreter: what Python gives, it gives; nothing else is there; costs are fair."""
 
 import copy
+import marshal
+import types
+from importlib.util import MAGIC_NUMBER, source_from_cache, source_hash
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from verigym.verifiers.code.counted import library, machine
-from verigym.verifiers.code.counted.machine import (
-    FailedProgram,
-    Machine,
-    OutOfSteps,
-    RefusedProgram,
-)
+from verigym.sandbox.job import Limits
+from verigym.verifiers.code.counted.library import COUNTED
+from verigym.verifiers.code.counted.machine import Machine
+from verigym.verifiers.code.counted.program import call_named, load
+from verigym.verifiers.code.counted.run import counted_job
+from verigym.verifiers.code.counted.state import FailedProgram, OutOfSteps, RefusedProgram
 
 
 def play(program, *args, steps=200_000, name="f"):
-    playing = Machine(library, steps)
-    frame = playing.load(program)
-    return playing.call_named(frame, name, list(copy.deepcopy(args))), playing.meter.used
+    playing = Machine(COUNTED, steps)
+    frame = load(playing, program)
+    return call_named(playing, frame, name, list(copy.deepcopy(args))), playing.meter.used
 
 
 def native(program, *args):
@@ -98,7 +100,7 @@ REFUSED = [
 @pytest.mark.parametrize("program", REFUSED)
 def test_what_is_not_there_is_refused(program):
     with pytest.raises(RefusedProgram):
-        Machine(library, 1000).load(program)
+        load(Machine(COUNTED, 1000), program)
 
 
 FAILING = {
@@ -190,8 +192,18 @@ def test_the_counter_is_the_same_every_time_and_calls_do_not_share_state():
     assert play(program, 1) == play(program, 1)
 
 
+def test_the_job_brings_each_module_with_its_compiled_form():
+    sent = counted_job(["def f():\n    return 1"], "f", [[]], 10, Limits()).files
+    compiled = {name: data for name, data in sent.items() if name.endswith(".pyc")}
+    assert len(compiled) > 8
+    for name, data in compiled.items():
+        assert data[:8] == MAGIC_NUMBER + b"\1\0\0\0"
+        assert data[8:16] == source_hash(sent[source_from_cache(name)])
+        assert isinstance(marshal.loads(data[16:]), types.CodeType)
+
+
 def test_no_value_of_the_interpreter_has_attributes_that_can_be_named():
-    for kind, methods in library.METHODS.items():
+    for kind, methods in COUNTED.methods.items():
         assert not any(name.startswith("_") for name in methods), kind
-    assert not any(name.startswith("_") for name in library.BUILTINS)
-    assert machine.MAX_DEPTH < 1000
+    assert not any(name.startswith("_") for name in COUNTED.functions)
+    assert Machine.max_depth < 1000

@@ -4,8 +4,8 @@ steps.
 Reads `{"programs": [text], "function", "calls": [[args]], "steps", "total"}`. `steps` bounds one
 call, including the program's top level, which runs again for each call; `total` bounds all calls
 of one program. Prints one line of JSON: for each program a text if it was refused, else for each
-call `[steps, [value]]` or `[steps, error]`. `machine.py`, `library.py` and `call_python.py` lie
-beside it.
+call `[steps, [value]]` or `[steps, error]`. The files that
+it imports come with the job.
 """
 
 import json
@@ -13,17 +13,20 @@ import os
 import sys
 from typing import Any
 
-import call_python  # type: ignore[import-not-found]
-import library  # type: ignore[import-not-found]
-import machine  # type: ignore[import-not-found]
+from verigym.verifiers.code.counted.library import COUNTED
+from verigym.verifiers.code.counted.machine import Machine
+from verigym.verifiers.code.counted.operators import weigh
+from verigym.verifiers.code.counted.program import call_named, load
+from verigym.verifiers.code.counted.state import FailedProgram, Frame, RefusedProgram
+from verigym.verifiers.code.drivers.call_python import decoded, encoder
 
 
 def main() -> None:
     """Read the request from standard input, run every program, and print the answers."""
     # A call of a program takes some dozen of the interpreter's own.
-    sys.setrecursionlimit(40 * machine.MAX_DEPTH)
+    sys.setrecursionlimit(40 * Machine.max_depth)
     asked = json.loads(sys.stdin.buffer.read())
-    encode = call_python.encoder(json.encoder.encode_basestring_ascii)
+    encode = encoder(json.encoder.encode_basestring_ascii)
     answers = [_answers(asked, program, encode) for program in asked["programs"]]
     text = ("[" + ",".join(answers) + "]\n").encode()
     while text:
@@ -34,28 +37,28 @@ def _answers(asked: dict[str, Any], program: str, encode: Any) -> str:
     made = []
     left = asked["total"]
     for args in asked["calls"]:
-        running = machine.Machine(library, max(0, min(asked["steps"], left)))
+        running = Machine(COUNTED, max(0, min(asked["steps"], left)))
         try:
-            frame = running.load(program)
-            given = [call_python.decoded(arg) for arg in args]
+            frame = load(running, program)
+            given = [decoded(arg) for arg in args]
             value = "[" + _encoded(running, frame, asked["function"], given, encode) + "]"
-        except machine.RefusedProgram as error:
+        except RefusedProgram as error:
             return json.dumps(str(error))
-        except machine.FailedProgram as error:
+        except FailedProgram as error:
             value = json.dumps(str(error))
         made.append(f"[{running.meter.used},{value}]")
         left -= running.meter.used
     return "[" + ",".join(made) + "]"
 
 
-def _encoded(running: Any, frame: Any, function: str, args: list[Any], encode: Any) -> str:
-    value = running.call_named(frame, function, args)
+def _encoded(running: Machine, frame: Frame, function: str, args: list[Any], encode: Any) -> str:
+    value = call_named(running, frame, function, args)
     try:
         # A few lists that hold each other many times would take for ever to write out.
-        library.weigh(running.meter, value)
+        weigh(running.meter, value)
         text: str = encode(value, 0)
     except (TypeError, ValueError) as error:
-        raise machine.FailedProgram(f"the value returned is not plain data: {error}") from error
+        raise FailedProgram(f"the value returned is not plain data: {error}") from error
     return text
 
 

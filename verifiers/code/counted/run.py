@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import marshal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
 
 from verigym.canonical import JSON
 from verigym.errors import SandboxError, TaskError
@@ -15,6 +17,8 @@ from verigym.sandbox.job import Job, JobStatus, Limits, Result
 from verigym.verifiers.code.drivers import driver
 from verigym.verifiers.code.runs import run_one
 from verigym.verifiers.code.values import BadValue, Normal, load, normal
+
+_PACKAGE = "verigym/verifiers/code/"
 
 
 class OutOfTime(SandboxError):
@@ -32,12 +36,29 @@ class Counted:
 
 
 @cache
-def _texts() -> dict[str, str]:
-    folder = files("verigym.verifiers.code.counted")
-    return {
-        name: (folder / name).read_text(encoding="utf-8")
-        for name in ("machine.py", "library.py", "main.py")
+def _sources() -> tuple[str, dict[str, bytes]]:
+    """Return the program that runs in the sandbox, and the package that it imports."""
+    code = files("verigym.verifiers.code")
+    modules = {
+        f"counted/{file.name}": file.read_bytes()
+        for file in (code / "counted").iterdir()
+        if file.name.endswith(".py") and file.name not in ("__init__.py", "main.py", "run.py")
     }
+    modules["drivers/call_python.py"] = driver("python").encode()
+    sent = {f"{folder}__init__.py": b"" for folder in ("verigym/", "verigym/verifiers/", _PACKAGE)}
+    for name, source in modules.items():
+        sent[_PACKAGE + name] = source
+        sent[cache_from_source(_PACKAGE + name, optimization="")] = _compile(name, source)
+    return (code / "counted" / "main.py").read_text(encoding="utf-8"), sent
+
+
+def _compile(name: str, source: bytes) -> bytes:
+    """Return the content of a .pyc file that is never compared with its source (PEP 552).
+
+    Compiling takes longer than most programs; a sandbox with another version of Python does it again.
+    """
+    made = compile(source, name, "exec", dont_inherit=True, optimize=0)
+    return MAGIC_NUMBER + (1).to_bytes(4, "little") + source_hash(source) + marshal.dumps(made)
 
 
 def counted_job(
@@ -53,7 +74,7 @@ def counted_job(
 
     A call may take `steps` steps, and all calls of one program `total`, if it is given.
     """
-    texts = _texts()
+    source, sent = _sources()
     asked = {
         "programs": list(programs),
         "function": function,
@@ -62,14 +83,10 @@ def counted_job(
         "total": steps * len(calls) if total is None else total,
     }
     return Job(
-        source=texts["main.py"],
+        source=source,
         language="python",
         stdin=json.dumps(asked).encode(),
-        files={
-            "machine.py": texts["machine.py"].encode(),
-            "library.py": texts["library.py"].encode(),
-            "call_python.py": driver("python").encode(),
-        },
+        files=sent,
         limits=limits,
     )
 
