@@ -53,6 +53,17 @@ def make_remote(request, **options):
 MAKERS = {"local": make_local, "docker": make_docker, "remote": make_remote}
 
 
+# What a program may do there is decided by the local backend of the service.
+OF_THE_PROGRAM = ("test_isolation", "test_statuses", "test_streams_and_files")
+
+
+def pytest_itemcollected(item):
+    """Put what the service's own backend shows already into the slow tail."""
+    asked = getattr(item, "callspec", None)
+    if item.path.stem in OF_THE_PROGRAM and asked and asked.params.get("make") == "remote":
+        item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session", params=BACKENDS)
 def make(request):
     """Makes a sandbox of one backend; closed at the end, if it was not before."""
