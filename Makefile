@@ -29,11 +29,13 @@ types:
 demo: setup  ## Teach a small model to play keydoor, then open the report it names
 	"$(BIN)/python" examples/demo.py
 
+test: export HYPOTHESIS_EXAMPLES = 40
+
 test: setup  ## All tests but the slow tail
 	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "not slow and not gpu and not net"
 
-test-slow: setup openenv  ## The slow tail
-	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "slow and not gpu and not net"
+test-slow: setup openenv  ## The slow tail, and laws written with hypothesis on more examples
+	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "(slow or hypothesis) and not gpu and not net"
 
 check-envs: setup  ## Prove every environment sound, on 200 seeds each
 	"$(BIN)/verigym" check --all --jobs 2

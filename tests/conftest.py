@@ -26,9 +26,11 @@ restore_signals()
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # A busy machine must not fail a law: hypothesis's own deadline is a timed assertion.
+# `make test` tries fewer examples of each law; `make test-slow` tries all of them.
 hypothesis.settings.register_profile(
     "verigym",
     deadline=None,
+    max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "100")),
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 # For .ci/run, which has to say the same of the same tree twice; everyone else draws other cases each time.

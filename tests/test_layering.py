@@ -1,4 +1,4 @@
-"""Who may import whom (docs/architecture.md), circles, the import budget, the root folders' bare names."""
+"""Who may import whom (docs/architecture.md) and its picture, circles, the import budget, bare names."""
 
 import graphlib
 import importlib.util
@@ -88,6 +88,13 @@ def test_imports_at_module_level_make_no_circle():
         for name, targets in architecture.read_arrows().items()
     }
     graphlib.TopologicalSorter(graph).prepare()
+
+
+def test_the_picture_shows_today_s_imports():
+    page = architecture.PAGE.read_text(encoding="utf-8")
+    assert architecture.insert(page, architecture.draw()) == page, (
+        "the picture in docs/architecture.md is stale; run: python -P docs/architecture.py"
+    )
 
 
 def fresh(program, cwd):

@@ -1,7 +1,6 @@
-"""Pages: every relative link leads to a file and a heading that exist; the picture and tests that they name."""
+"""Pages: every relative link leads to a file and a heading that exist, and the tests that they name do."""
 
 import ast
-import importlib.util
 import re
 from pathlib import Path
 from urllib.parse import unquote
@@ -10,10 +9,6 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-SPEC = importlib.util.spec_from_file_location("architecture", ROOT / "docs" / "architecture.py")
-architecture = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(architecture)
-
 PAGES = sorted(
     page
     for pattern in ("*.md", ".github/**/*.md", "docs/**/*.md", "deploy/**/*.md")
@@ -52,13 +47,6 @@ def test_links_lead_somewhere(page):
         ):
             dead.append(link)
     assert not dead, f"{page.relative_to(ROOT)}: these links lead nowhere: {dead}"
-
-
-def test_the_picture_shows_today_s_imports():
-    page = architecture.PAGE.read_text(encoding="utf-8")
-    assert architecture.insert(page, architecture.draw()) == page, (
-        "the picture in docs/architecture.md is stale; run: python -P docs/architecture.py"
-    )
 
 
 def test_the_laws_name_tests_that_exist():

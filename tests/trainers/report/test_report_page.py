@@ -94,6 +94,7 @@ def test_sections_and_marks(
     assert colour not in ("none", "")
 
 
+@pytest.mark.slow
 def test_hover_tells_the_figures(
     tmp_path: Path, make_run: Callable[..., Path], watched: Watched
 ) -> None:
@@ -106,6 +107,7 @@ def test_hover_tells_the_figures(
     assert "generation" in tip.inner_text()
 
 
+@pytest.mark.slow
 def test_transcript_shows_credit_and_token_gaps(
     tmp_path: Path, make_run: Callable[..., Path], watched: Watched
 ) -> None:
@@ -185,6 +187,7 @@ def test_hostile_text_stays_text(
     assert page.locator("#config h2").is_visible()
 
 
+@pytest.mark.slow
 def test_phone_and_dark(tmp_path: Path, make_run: Callable[..., Path], watched: Watched) -> None:
     file = build(make_run(tmp_path / "run"))
     watched.page.set_viewport_size({"width": 360, "height": 740})
@@ -197,6 +200,7 @@ def test_phone_and_dark(tmp_path: Path, make_run: Callable[..., Path], watched: 
     assert dark == "rgb(17, 17, 16)"
 
 
+@pytest.mark.slow
 def test_several_runs(tmp_path: Path, make_run: Callable[..., Path], watched: Watched) -> None:
     for algorithm in ("gigpo", "grpo"):
         for seed in range(2):
