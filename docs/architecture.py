@@ -65,7 +65,9 @@ def _statements(node: ast.AST, at_import: bool = True) -> Iterator[tuple[ast.AST
     yield node, at_import
     # What stands under `if TYPE_CHECKING:` is never run.
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or (
-        isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        isinstance(node, ast.If)
+        and isinstance(node.test, ast.Name)
+        and node.test.id == "TYPE_CHECKING"
     ):
         at_import = False
     for block in ("body", "handlers", "orelse", "finalbody", "cases"):

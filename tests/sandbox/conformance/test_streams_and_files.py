@@ -246,7 +246,13 @@ open("end", "w").write("x")
     assert run("import os; print(sorted(os.listdir('.')))").stdout == b"['main.py']\n"
 
 
-@pytest.mark.parametrize("where", ["kept", "/tmp/kept", "/dev/shm/kept", "~/kept", "/var/tmp/kept"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        *("kept", "/tmp/kept", "/dev/shm/kept"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("~/kept", "/var/tmp/kept")),
+    ],
+)
 def test_no_state_between_jobs(sandbox, run, where):
     write = f"import os; open(os.path.expanduser({where!r}), 'w').write('secret')"
     look = f"import os; print(os.path.exists(os.path.expanduser({where!r})))"

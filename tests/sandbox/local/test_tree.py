@@ -47,7 +47,7 @@ def sandbox():
     ],
     ids=["waited for", "waited for by nobody", "orphans"],
 )
-@pytest.mark.parametrize("child_s", [0.003, 0.05])
+@pytest.mark.parametrize("child_s", [0.003, pytest.param(0.05, marks=pytest.mark.slow)])
 def test_the_time_of_children_that_have_ended_counts(sandbox, before, after, child_s):
     source = CHILDREN.format(before=before, after=after, child_s=child_s)
     limits = Limits(wall_s=50.0, cpu_s=0.7, processes=12)

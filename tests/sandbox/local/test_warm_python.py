@@ -184,7 +184,13 @@ DRAWS = {
 }
 
 
-@pytest.mark.parametrize("name", DRAWS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if name in ("pandas", "sympy") else [])
+        for name in DRAWS
+    ],
+)
 def test_jobs_draw_different_numbers(sandbox, name):
     if name in ("numpy", "pandas", "sympy"):
         pytest.importorskip(name)

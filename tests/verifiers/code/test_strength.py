@@ -52,6 +52,7 @@ def test_a_weak_suite_becomes_strong_and_loses_invalid_tests():
     json.dumps(found.to_builtins())
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_tests():
     one, two = (grow(read_problem(kth()), seed=5, budget=SMALL).tests for _ in range(2))
     assert one == two
@@ -147,6 +148,7 @@ def test_wilson():
     assert (round(low, 4), round(high, 4)) == (0.8882, 0.9785)
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     path, out = tmp_path / "task.json", tmp_path / "out.json"
     path.write_bytes(kth().to_json())
