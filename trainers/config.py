@@ -34,9 +34,11 @@ from verigym.trainers.sections import (
     BranchSection,
     CurriculumSection,
     GroupSection,
+    PlaySection,
     RewardSection,
     SamplingSection,
     Section,
+    WarmUpSection,
 )
 
 
@@ -153,21 +155,6 @@ class PolicySection(Section):
                         f"{name} is for encoding steps; leave it out with encoding transcript"
                     )
         return self
-
-
-class WarmUpSection(Section):
-    """Supervised learning on the oracle's play before reinforcement; 0 episodes for none."""
-
-    episodes: int = Field(default=0, ge=0)
-    noise: float = Field(default=0.0, ge=0, le=1)
-    """Share of the demonstrator's moves that are random legal ones."""
-    epochs: int = Field(default=4, ge=1)
-    lr: float = Field(default=1e-3, gt=0)
-    """Peak learning rate, reached after ten batches; it then falls linearly to a tenth."""
-    batch_rows: int = Field(default=64, ge=1)
-    smoothing: float = Field(default=0.0, ge=0, lt=1)
-    """Label smoothing over the tokens that demonstrations use: the policy keeps enough entropy to
-    explore in reinforcement learning."""
 
 
 class CorrectionSection(Section):
@@ -366,7 +353,8 @@ def _options(kind: type[Options], given: Mapping[str, Any], where: str) -> Optio
 class TrainSection(Section):
     """Sizes and the optimiser (AdamW)."""
 
-    steps: int = Field(default=100, ge=1)
+    steps: int = Field(default=100, ge=0)
+    """Number of training steps; 0 ends the run after its warm-up."""
     groups: int = Field(default=8, ge=1)
     """Number of tasks per step."""
     group_size: int = Field(default=8, ge=1)
@@ -438,20 +426,6 @@ class LogSection(Section):
     """Weights & Biases (extra `wandb`): `offline` writes RUN/wandb for a later `wandb sync`."""
     project: str = "verigym"
     """Project of Weights & Biases."""
-
-
-class PlaySection(Section):
-    """Scheduling of the episodes of a step."""
-
-    batching: Literal["cohorts", "ready"] = "cohorts"
-    """`cohorts`: fixed sets of episodes in lockstep, so that a run repeats bit for bit. `ready`: whichever
-    episodes wait share a batch; faster with slow environments, and not repeatable to the last bit."""
-    cohorts: int = Field(default=2, ge=1)
-    """Number of sets; one generates while the environments of the others step."""
-    max_live: int = Field(default=256, ge=1)
-    """Maximum number of episodes played at once."""
-    env_workers: int = Field(default=16, ge=1)
-    """Number of threads for environment steps."""
 
 
 class CheckpointSection(Section):

@@ -28,6 +28,7 @@ from verigym.trainers.batch import Batch, Row, TokenStatistics, microbatches
 from verigym.trainers.config import AlgorithmSection, TrainSection
 from verigym.trainers.head import Head, TokenValues, entropy, squares
 from verigym.trainers.loss.aggregate import Denominators, aggregate, trajectory_tokens
+from verigym.trainers.loss.dpo import dpo_loss
 from verigym.trainers.loss.table import Distributions
 from verigym.trainers.master import MasterAdamW
 from verigym.trainers.objective import Objective
@@ -112,6 +113,17 @@ class Imitation:
     used_ids: Sequence[int]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Preference:
+    """Direct preference optimisation (`loss/dpo.py`) on rows that are pairs, the better one first.
+
+    `reference` are the rows' log-probabilities under the frozen reference.
+    """
+
+    reference: Sequence[float]
+    beta: float
+
+
 class Engine:
     """Trains `model` in place. `temperature` is the one that rows are sampled at; `max_tokens` the most
     tokens that the policy samples at once, the constant of `dr-grpo` unless the algorithm has its own."""
@@ -180,13 +192,15 @@ class Engine:
             return list(rows)
         return self.objective.correct(rows, self.logprobs(rows))
 
-    def train_step(self, rows: Sequence[Row], loss: PolicyLoss | Imitation) -> StepStats:
+    def train_step(
+        self, rows: Sequence[Row], loss: PolicyLoss | Imitation | Preference
+    ) -> StepStats:
         """Take one optimiser step on `rows` (a mini-batch)."""
-        return (
-            self._imitate(rows, loss)
-            if isinstance(loss, Imitation)
-            else self._reinforce(rows, loss.seed)
-        )
+        if isinstance(loss, Imitation):
+            return self._imitate(rows, loss)
+        if isinstance(loss, Preference):
+            return self._prefer(rows, loss)
+        return self._reinforce(rows, loss.seed)
 
     def weights(self, version: int) -> Weights:
         """Return the model's weights under a version number; of LoRA, the adapter. They are not copied."""
@@ -204,7 +218,8 @@ class Engine:
 
     def save(self, folder: Path) -> None:
         """Write the model as a transformers folder; of LoRA the adapter alone."""
-        self.model.save_pretrained(folder)
+        with without_progress_bars():
+            self.model.save_pretrained(folder)
 
     def load(self, folder: Path) -> None:
         """Take the weights of a folder that `save` wrote, bit for bit."""
@@ -355,6 +370,35 @@ class Engine:
             entropy=0.0,
             grad_norm=self._step(),
             n_tokens=denominators.tokens,
+        )
+
+    def _prefer(self, rows: Sequence[Row], preference: Preference) -> StepStats:
+        """Mean of `dpo_loss` over pairs of rows.
+
+        The gradient goes through the loss to the rows' sums first and from there to the tokens, so micro-batches may
+        part a pair.
+        """
+        options = {"dtype": torch.float64, "device": self.model.device}
+        sums = [sum(line) for line in self.logprobs(rows)]
+        sums_P2 = torch.tensor(sums, **options).reshape(-1, 2).requires_grad_()
+        reference_P2 = torch.tensor(preference.reference, **options).reshape(-1, 2)
+        (better_P, worse_P), (was_better_P, was_worse_P) = sums_P2.T, reference_P2.T
+        loss = dpo_loss(better_P, worse_P, was_better_P, was_worse_P, preference.beta).mean()
+        (slope_P2,) = torch.autograd.grad(loss, sums_P2)
+        slope_of = dict(zip(map(id, rows), slope_P2.flatten().tolist(), strict=True))
+        self.optimizer.zero_grad(set_to_none=True)
+        with self._reading_trees():
+            for part in self._parts(rows):
+                slope_B = torch.tensor([slope_of[id(row)] for row in part.rows], **options)
+                logp_BT = self._forward(self.model, part)[0]
+                (logp_BT * slope_B[:, None]).sum().backward()  # type: ignore[no-untyped-call]
+        return StepStats(
+            loss=loss.item(),
+            kl=0.0,
+            clip_share=0.0,
+            entropy=0.0,
+            grad_norm=self._step(),
+            n_tokens=sum(map(sum, (row.mask for row in rows))),
         )
 
     def _batch(self, rows: Sequence[Row]) -> Batch:

@@ -85,7 +85,7 @@ def _warmup_s(config: Config, small: Config, events: Sequence[_Event]) -> float:
     found = [event for event in events if event.stage == "warm-up"]
     if not found:
         return 0.0
-    more = config.warmup.episodes / small.warmup.episodes
+    more = max(1, config.warmup.episodes) / max(1, small.warmup.episodes)
     begun, batches = found[0], found[1:]
     batch_s = (batches[-1].at - batches[0].at) / max(1, len(batches) - 1)
     if len(batches) == 1:

@@ -8,13 +8,15 @@ from typing import Protocol
 
 from verigym.agents.engines.sampler import Weights
 from verigym.trainers.batch import Row
-from verigym.trainers.engine import Imitation, PolicyLoss, StepStats
+from verigym.trainers.engine import Imitation, PolicyLoss, Preference, StepStats
 
 
 class Learner(Protocol):
     """Interface of an engine that trains. A sampler takes what `weights` returns."""
 
-    def train_step(self, rows: Sequence[Row], loss: PolicyLoss | Imitation) -> StepStats:
+    def train_step(
+        self, rows: Sequence[Row], loss: PolicyLoss | Imitation | Preference
+    ) -> StepStats:
         """Take one optimiser step on `rows`. Raises DivergedError, and then the weights are as before."""
 
     def logprobs(self, rows: Sequence[Row]) -> list[list[float]]:

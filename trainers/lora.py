@@ -55,4 +55,5 @@ def write_merged(adapter: Path, out: Path) -> None:
         # peft asks transformers for an attribute under its old name.
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
         merged = PeftModel.from_pretrained(model, adapter).merge_and_unload()
-    merged.save_pretrained(out)
+    with without_progress_bars():
+        merged.save_pretrained(out)

@@ -51,7 +51,8 @@ from verigym.trainers.sampling import play_enough
 from verigym.trainers.stop import StopRequest
 from verigym.trainers.tasks import CANARY, EVAL, TRAIN, WARM_UP, Tasks, check_step_rewards
 from verigym.trainers.teacher import Reader, show_teachers
-from verigym.trainers.warmup import Demonstrator, demonstrate, oracle_plans, warm_up
+from verigym.trainers.warm_start import WarmStart
+from verigym.trainers.warmup import Demonstrator, oracle_plans
 from verigym.trainers.watchdog import Watchdog
 
 
@@ -212,11 +213,11 @@ class _Run:
                 f"tokens that rows share are computed for each row: {self.engine.unshared}",
             )
         if saved is None:
-            if self.config.warmup.episodes:
+            if self.config.warmup.is_used:
                 self._warm_up()
             self._start_reinforcement()
             self.whole = True
-            self._finish_stage("warm-up" if self.config.warmup.episodes else "start")
+            self._finish_stage("warm-up" if self.config.warmup.is_used else "start")
             self.keep()
 
     def close(self) -> None:
@@ -329,18 +330,32 @@ class _Run:
     def _warm_up(self) -> None:
         config = self.config.warmup
         began = time.perf_counter()
-        plans = self.tasks.plans(WARM_UP, 0, config.episodes, 1, "train")
-        self._say("warm-up", f"{config.episodes} episodes of the oracle")
-        rows = demonstrate(
-            plans, Demonstrator(self.policy, config.noise), self.encoding, self.settings
-        )
 
         def on_batch(done: int, total: int, loss: float) -> None:
             self.stop.check()
             self.watchdog.moved("warming up")
             self.listen(Progress(stage="warm-up", done=done, total=total, text=f"loss {loss:.3f}"))
 
-        warm_up(self.engine, rows, config, self.config.seed, on_batch)
+        plans = []
+        whose = {
+            "oracle": f"{config.episodes} episodes of the oracle",
+            "episodes": "recorded episodes",
+        }
+        self._say("warm-up", whose.get(config.source, f"episodes of {config.teacher}"))
+        if config.source != "episodes":
+            plans = self.tasks.plans(WARM_UP, 0, config.episodes, config.samples, "train")
+        WarmStart(
+            section=config,
+            policy=self.policy,
+            engine=self.engine,
+            encoding=self.encoding,
+            settings=self.settings,
+            seed=self.config.seed,
+            folder=self.folder_path,
+            say=partial(self._say, "warm start"),
+            on_batch=on_batch,
+            on_wait=self._wait,
+        ).run(plans)
         self.wall_s += time.perf_counter() - began
 
     def loop(self) -> None:

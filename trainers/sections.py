@@ -126,3 +126,73 @@ class BranchSection(Section):
     states: Literal["uniform", "entropy"] = "uniform"
     """Chance of a state to be chosen: the same for all, or relative to the policy's entropy at the first
     token of its reply, for one more forward pass."""
+
+
+class WarmUpSection(Section):
+    """Supervised learning before reinforcement (docs/warm-start.md)."""
+
+    source: Literal["oracle", "episodes", "teacher"] = "oracle"
+    """`oracle`: the environments' own solvers. `episodes`: recorded episodes, filtered by reward. `teacher`: another
+    policy, whose episodes are recorded first."""
+    episodes: int = Field(default=0, ge=0)
+    """Number of tasks that the oracle or the teacher plays, 0 for no warm-up; with `episodes` the maximum number of
+    recorded episodes, 0 for all."""
+    paths: tuple[str, ...] = ()
+    """Files of recorded episodes, or folders of `verigym eval`, for `episodes`."""
+    min_reward: float = 1.0
+    """Least return of a recorded episode that is imitated."""
+    teacher: str | None = None
+    """Policy that teaches, such as `openai:MODEL@URL` or `hf:FOLDER`."""
+    teacher_options: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of that policy, such as {temperature = 0.7, max_new_tokens = 2048}."""
+    samples: int = Field(default=1, ge=1)
+    """Number of the teacher's answers to each task."""
+    loss: Literal["imitation", "dpo"] = "imitation"
+    """`imitation` of the replies, or preferences between recorded replies in the same state (DPO, arXiv
+    2305.18290)."""
+    beta: float = Field(default=0.1, gt=0)
+    """Strength of the pull towards the initial model, for `dpo`."""
+    noise: float = Field(default=0.0, ge=0, le=1)
+    """Share of the oracle's moves that are replaced by random legal ones."""
+    epochs: int = Field(default=4, ge=1)
+    lr: float = Field(default=1e-3, gt=0)
+    """Peak learning rate, reached after ten batches; it then falls linearly to a tenth."""
+    batch_rows: int = Field(default=64, ge=1)
+    """Number of rows per optimiser step; a pair of `dpo` is two."""
+    smoothing: float = Field(default=0.0, ge=0, lt=1)
+    """Label smoothing over the tokens that demonstrations use: the policy keeps enough entropy to
+    explore in reinforcement learning."""
+
+    @property
+    def is_used(self) -> bool:
+        """True if there is a warm-up."""
+        return self.episodes > 0 or self.source == "episodes"
+
+    @model_validator(mode="after")
+    def _source_is_complete(self) -> Self:
+        for name, source in (("paths", "episodes"), ("teacher", "teacher")):
+            if bool(getattr(self, name)) != (self.source == source):
+                raise ValueError(f"warmup.{name} and warmup.source {source!r} go together")
+        if self.source == "teacher" and not self.episodes:
+            raise ValueError("warmup.episodes must be above 0: the number of tasks for the teacher")
+        if self.samples > 1 and self.source != "teacher":
+            raise ValueError("warmup.samples is for source 'teacher'")
+        if self.loss == "dpo" and self.source == "oracle":
+            raise ValueError(
+                "warmup.loss 'dpo' compares recorded replies; use source 'episodes' or 'teacher'"
+            )
+        return self
+
+
+class PlaySection(Section):
+    """Scheduling of the episodes of a step."""
+
+    batching: Literal["cohorts", "ready"] = "cohorts"
+    """`cohorts`: fixed sets of episodes in lockstep, so that a run repeats bit for bit. `ready`: whichever
+    episodes wait share a batch; faster with slow environments, and not repeatable to the last bit."""
+    cohorts: int = Field(default=2, ge=1)
+    """Number of sets; one generates while the environments of the others step."""
+    max_live: int = Field(default=256, ge=1)
+    """Maximum number of episodes played at once."""
+    env_workers: int = Field(default=16, ge=1)
+    """Number of threads for environment steps."""

@@ -14,6 +14,8 @@ import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
+from verigym.agents.policies.loading import without_progress_bars
+
 PAD, UNKNOWN, END = "<|pad|>", "<|unknown|>", "<|end|>"
 ROLES = ("system", "user", "assistant")
 CHAT_TEMPLATE = (
@@ -90,6 +92,7 @@ def build(
         pad_id=tokenizer.pad_token_id,
     )
     folder.mkdir(parents=True, exist_ok=True)
-    model.save_pretrained(folder)
+    with without_progress_bars():
+        model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

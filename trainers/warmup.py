@@ -1,4 +1,4 @@
-"""Warm-up: supervised learning on the oracle's play, so that reinforcement has something to find.
+"""Warm-up: supervised learning on demonstrations, so that reinforcement has something to find.
 
 The demonstrator is a policy like any other: its episodes are played by the same loop, in the same
 prompts, and give training rows in the same way.
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+from typing_extensions import override
 
 from verigym.agents.chat import Encoding
 from verigym.agents.loop import play
@@ -19,19 +20,18 @@ from verigym.agents.policy import Completion, Message, Request
 from verigym.agents.sampling import generator
 from verigym.errors import RequestError
 from verigym.trainers.batch import Row, make_rows
-from verigym.trainers.config import WarmUpSection
 from verigym.trainers.engine import Engine, Imitation
+from verigym.trainers.sections import WarmUpSection
 
 
-class Demonstrator:
-    """Plays the oracle's move, or with probability `noise` a random legal one, in `reader`'s tokens."""
+class Writer:
+    """A policy that says given texts in `reader`'s tokens; a subclass gives `name` and `say`."""
 
-    name = "demonstrator"
+    name: str
     max_batch = 1024
 
-    def __init__(self, reader: HFPolicy, noise: float) -> None:
+    def __init__(self, reader: HFPolicy) -> None:
         self.reader = reader
-        self.noise = noise
         self.end_id = reader.tokenizer.eos_token_id
         if self.end_id is None:
             raise RequestError("the tokenizer has no end token (eos_token), so answers cannot end")
@@ -48,19 +48,16 @@ class Demonstrator:
         """As the model's tokenizer does."""
         return self.reader.encode(text)
 
-    def complete(self, requests: Sequence[Request]) -> list[Completion]:
-        """One move a request, as if the model had said it with certainty."""
-        return [self._move(request) for request in requests]
+    def say(self, request: Request) -> str:
+        """Return the reply to one request."""
+        raise NotImplementedError
 
-    def _move(self, request: Request) -> Completion:
-        env = request.env
-        if env is None:
-            raise RequestError("a demonstration needs the live environment")
-        rng = generator(request.key)
-        legal = env.legal_actions(env.state)
-        text = env.oracle()
-        if legal and rng.random() < self.noise:
-            text = legal[int(rng.integers(len(legal)))]
+    def complete(self, requests: Sequence[Request]) -> list[Completion]:
+        """Return one reply per request, as if the model had said it with certainty."""
+        return [self._written(request) for request in requests]
+
+    def _written(self, request: Request) -> Completion:
+        text = self.say(request)
         ids = [*self.encode(text), self.end_id]
         prompt = request.prompt_ids
         return Completion(
@@ -70,6 +67,28 @@ class Demonstrator:
             logprobs=[0.0] * len(ids),
             mask=[1] * len(ids),
         )
+
+
+class Demonstrator(Writer):
+    """Plays the oracle's move, or with probability `noise` a random legal one, in `reader`'s tokens."""
+
+    name = "demonstrator"
+
+    def __init__(self, reader: HFPolicy, noise: float) -> None:
+        super().__init__(reader)
+        self.noise = noise
+
+    @override
+    def say(self, request: Request) -> str:
+        env = request.env
+        if env is None:
+            raise RequestError("a demonstration needs the live environment")
+        rng = generator(request.key)
+        legal = env.legal_actions(env.state)
+        text = env.oracle()
+        if legal and rng.random() < self.noise:
+            text = legal[int(rng.integers(len(legal)))]
+        return text
 
 
 def oracle_plans(plans: Sequence[Plan], n: int = 1) -> list[Plan]:
@@ -109,6 +128,11 @@ def warm_up(
         order = rng.permutation(len(rows))
         for start in range(0, len(rows), config.batch_rows):
             done += 1
-            engine.set_lr(config.lr * min(1.0, done / 10) * (1 - 0.9 * done / total))
+            engine.set_lr(learning_rate(config.lr, done, total))
             part = [rows[i] for i in order[start : start + config.batch_rows]]
             on_batch(done, total, engine.train_step(part, imitation).loss)
+
+
+def learning_rate(peak: float, done: int, total: int) -> float:
+    """Return the rate of batch `done` of `total`: up to `peak` in ten batches, then linearly to a tenth."""
+    return peak * min(1.0, done / 10) * (1 - 0.9 * done / total)

@@ -123,7 +123,8 @@ class HFPolicy(ChatTokens):
     def save(self, folder: Path) -> None:
         """Write model, tokenizer, chat template and `prompts` as a transformers folder; of LoRA the adapter
         alone."""
-        self.model.save_pretrained(folder)
+        with without_progress_bars():
+            self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
         if self.prompts is not None:
             write_prompts(folder, self.prompts, self.think)

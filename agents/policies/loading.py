@@ -1,4 +1,4 @@
-"""Quiet loading of transformers models."""
+"""Quiet loading and saving of transformers models."""
 
 from __future__ import annotations
 

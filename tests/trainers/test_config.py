@@ -19,7 +19,7 @@ GOOD = {"env": {"id": "games/keydoor"}}
     [
         ({**GOOD, "trian": {}}, "unknown key trian; did you mean 'train'"),
         ({**GOOD, "train": {"step": 3}}, "unknown key train.step; did you mean 'steps'"),
-        ({**GOOD, "train": {"steps": 0}}, "train.steps"),
+        ({**GOOD, "train": {"steps": -1}}, "train.steps"),
         ({**GOOD, "train": {"steps": "many"}}, "got 'many'"),
         ({**GOOD, "algorithm": {"name": "ggpo"}}, "unknown algorithm.name 'ggpo'; did you mean"),
         (
@@ -31,6 +31,12 @@ GOOD = {"env": {"id": "games/keydoor"}}
         ({**GOOD, "policy": {"system_promt": "x"}}, "did you mean 'system_prompt'"),
         ({**GOOD, "policy": {"system_prompt": "@/no/such"}}, "cannot be read"),
         ({**GOOD, "policy": {"encoding": "transcript", "history": 2}}, "history is for encoding"),
+        ({**GOOD, "warmup": {"source": "episode"}}, "did you mean 'episodes'"),
+        ({**GOOD, "warmup": {"source": "episodes"}}, "warmup.paths and warmup.source"),
+        ({**GOOD, "warmup": {"paths": ["x"]}}, "warmup.paths and warmup.source"),
+        ({**GOOD, "warmup": {"source": "teacher", "teacher": "random"}}, "number of tasks"),
+        ({**GOOD, "warmup": {"loss": "dpo", "episodes": 3}}, "compares recorded replies"),
+        ({**GOOD, "warmup": {"samples": 2}}, "warmup.samples is for"),
         ({"env": {}}, "env.id is missing"),
         ({}, "env is missing"),
     ],

@@ -172,7 +172,7 @@ class Screen:
         # Without a terminal there is no bar, so every step is a line.
         if (
             evaluated
-            or progress.stage in ("waiting", "warning", "alarm")
+            or progress.stage in ("waiting", "warning", "alarm", "warm start")
             or self._says_each(progress)
         ):
             said = f"{progress.stage:<14} step {progress.done}/{progress.total}  {progress.text}"
