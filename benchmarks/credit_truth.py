@@ -4,10 +4,12 @@
     python benchmarks/credit_truth.py --model runs/mine/last         # a trained model on keydoor
 
 Groups of episodes are played; each estimator credits them, as in training. For a sample of their steps the
-truth is measured apart from that: V(s) is the mean return of `--continuations` continuations of the same
-policy from the state, and Q(s, a) the reward of the recorded action and the mean of as many from the state that
-it led to. Only steps count whose measured advantage is at least three standard errors from 0. The scripted
-policy plays the oracle's action with probability 1 - noise, else any legal one.
+truth is found apart from that. With `--exact` V(s) is the expectation over all actions of the scripted policy
+to the end of the episode, which is possible where few states can be reached. Else V(s) is the mean return
+of `--continuations` continuations of the same policy from the state, and Q(s, a) the reward of the recorded
+action and the mean of as many from the state that it led to; only steps count whose measured advantage is at
+least three standard errors from 0. The scripted policy plays the oracle's action with probability 1 - noise,
+else any legal one.
 
 Not compared: estimators with a critic, which have to be trained first, and sdpo, which has no advantage.
 """
@@ -40,9 +42,8 @@ from verigym.trainers.sections import BranchSection
 
 ROOT = Path(__file__).resolve().parents[1]
 WORLDS: dict[str, dict[str, Any]] = {
-    "games/keydoor": {"difficulty": 2, "noise": 0.5, "max_turns": 24},
+    "games/keydoor": {"difficulty": 1, "noise": 0.7, "max_turns": 16},
     "games/household": {"difficulty": 1, "noise": 0.5, "max_turns": 20},
-    "games/sokoban": {"difficulty": 1, "noise": 0.4, "max_turns": 20},
 }
 BUDGETS = {"branch": 0.0, "branch, share 0.5": 0.5, "branch, share 2": 2.0}
 """Continuations of `branch`, relative to the environment steps of the episodes; 0 for none."""
@@ -66,6 +67,7 @@ class Scripted:
         self.env: Env[Any] = make(env_id, max_turns=max_turns)
         self.difficulty, self.noise = difficulty, noise
         self.solved: dict[str, str] = {}
+        self.expected: dict[tuple[str, str, int], float] = {}
         self.rng = np.random.default_rng(0)
 
     def distribution(self) -> tuple[list[str], np.ndarray[Any, Any]]:
@@ -129,6 +131,21 @@ class Scripted:
         """Return the returns of `k` continuations from each point."""
         return [[self._continue(point) for _ in range(k)] for point in points]
 
+    def expectation(self, point: Snapshot[Any]) -> float:
+        """Return the expected return from a point, exactly, by trying every action."""
+        self.env.restore(point)
+        key = self.env.task.id, self.env.state_key(), point.turn
+        if key not in self.expected:
+            actions, p = self.distribution()
+            total = 0.0
+            for action, chance in zip(actions, p.tolist(), strict=True):
+                self.env.restore(point)
+                _, reward, ended, cut, _ = self.env.step(action)
+                ahead = 0.0 if ended or cut else self.expectation(self.env.snapshot())
+                total += chance * (float(reward) + ahead)
+            self.expected[key] = total
+        return self.expected[key]
+
     def _continue(self, point: Snapshot[Any]) -> float:
         self.env.restore(point)
         total, over = 0.0, False
@@ -189,12 +206,19 @@ class Trained:
 
 
 def measure(
-    player: Scripted | Trained, record: Record, n: int, k: int
+    player: Scripted | Trained, record: Record, n: int, k: int, exact: bool
 ) -> dict[Point, tuple[float, float]]:
-    """Return the true advantage and its standard error for `n` steps drawn at random."""
+    """Return the advantage and its standard error, 0 if it is exact, for `n` steps drawn at random."""
     rng = np.random.default_rng(1)
     every = [(i, t) for i, e in enumerate(record.episodes) for t in range(len(e.turns))]
     chosen = [every[j] for j in rng.permutation(len(every))[:n].tolist()]
+    if exact and isinstance(player, Scripted):
+        out = {}
+        for i, t in chosen:
+            ahead = record.points.get((i, t + 1))
+            value = record.episodes[i].turns[t].reward - player.expectation(record.points[i, t])
+            out[i, t] = value + (player.expectation(ahead) if ahead else 0.0), 0.0
+        return out
     after = [(i, t + 1) for i, t in chosen if (i, t + 1) in record.points]
     here = player.returns([record.points[at] for at in chosen], k)
     there = dict(zip(after, player.returns([record.points[at] for at in after], k), strict=True))
@@ -246,7 +270,7 @@ def compare(
     credit: dict[str, list[list[float]]],
 ) -> dict[str, Any]:
     """Return how often each estimator has the true sign, the opposite one or none, with 95 % intervals."""
-    known = {at: gain for at, (gain, error) in truth.items() if abs(gain) > 3 * error + 1e-9}
+    known = {at: gain for at, (gain, error) in truth.items() if abs(gain) > 3 * error + 1e-6}
     if not known:
         raise SystemExit("no step has an advantage that differs from 0; raise --continuations")
     tasks = [record.episodes[i].group_id for i, _ in known]
@@ -311,6 +335,7 @@ def main() -> None:
     parser.add_argument("--members", type=int, default=8)
     parser.add_argument("--steps", type=int, default=300, help="steps whose truth is measured")
     parser.add_argument("--continuations", type=int, default=100)
+    parser.add_argument("--exact", action="store_true", help="compute the truth by enumeration")
     parser.add_argument("--out", type=Path, default=ROOT / "results/credit_truth.json")
     arguments = parser.parse_args()
     players: dict[str, Callable[[], Scripted | Trained]] = {
@@ -318,29 +343,29 @@ def main() -> None:
     }
     if arguments.model is not None:
         players = {"games/keydoor, a trained model": partial(Trained, arguments.model)}
-    worlds = {}
+    worlds: dict[str, Any] = {}
     if arguments.out.exists():
         worlds = json.loads(arguments.out.read_bytes())["worlds"]
     for name, build in players.items():
         player = build()
         record = player.play(arguments.groups, arguments.members)
-        truth = measure(player, record, arguments.steps, arguments.continuations)
+        truth = measure(player, record, arguments.steps, arguments.continuations, arguments.exact)
         worlds[name] = {
             "groups": arguments.groups,
             "members": arguments.members,
-            "continuations": arguments.continuations,
+            "continuations": None if arguments.exact else arguments.continuations,
             **({"policy": WORLDS[name]} if name in WORLDS else {}),
             **compare(record, truth, credits_of(player, record)),
         }
         print(name, worlds[name]["steps_counted"], "of", len(truth), "steps count", flush=True)
-    result = {
-        "command": "python benchmarks/credit_truth.py",
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores",
-        "worlds": worlds,
-    }
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(result, indent=1) + "\n")
-    print(table(result))
+        result = {
+            "command": "python benchmarks/credit_truth.py",
+            "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+            "worlds": worlds,
+        }
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
+        arguments.out.write_text(json.dumps(result, indent=1) + "\n")
+    print(table({"worlds": worlds}))
 
 
 if __name__ == "__main__":
