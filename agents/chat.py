@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from verigym.agents.native_tools import ToolSchemas, calls_tool
 from verigym.agents.parsing import Parse
 from verigym.agents.policy import Completion, Message, Policy, Templating, Tokenizing
 from verigym.errors import RequestError
@@ -50,6 +51,7 @@ class Conversation:
     completions: list[Completion] = field(default_factory=list)
     legal_actions: list[str] | None = None
     max_turns: int | None = None
+    tools: ToolSchemas | None = None
     hint: str = ""
 
 
@@ -66,12 +68,18 @@ class Prompts:
 
     `system_prompt` opens a system message. `show_turns` states the turn and the turn limit in each prompt,
     `show_tokens` the limit of tokens of a reply. `parse` names how the action is read from a reply.
+    `native_tools` gives the environment's tools to the chat template of a policy that has one.
     """
 
     system_prompt: str = ""
+    native_tools: bool = False
     show_turns: bool = False
     show_tokens: bool = False
     parse: Parse = "environment"
+
+    def offered(self, talk: Conversation) -> dict[str, ToolSchemas]:
+        """Return the argument `tools` for the chat template; empty if there is none."""
+        return {"tools": talk.tools} if self.native_tools and talk.tools else {}
 
     def opening(self, task: str, message: str) -> list[Message]:
         """Return the first messages; the `task` part of them goes to the system message."""
@@ -116,8 +124,9 @@ class StepRows(Prompts):
     def prompt(self, talk: Conversation, policy: Policy) -> Prompt:
         """Return the prompt of the next turn."""
         messages = self.messages(talk, getattr(policy, "max_new_tokens", None))
-        ids = policy.tokenize(messages) if isinstance(policy, Tokenizing) else None
-        return Prompt(messages=messages, ids=ids)
+        if not isinstance(policy, Tokenizing):
+            return Prompt(messages=messages)
+        return Prompt(messages=messages, ids=policy.tokenize(messages, **self.offered(talk)))
 
     def messages(self, talk: Conversation, max_tokens: int | None = None) -> list[Message]:
         """Return one user message, after a system message if there is something to put into it."""
@@ -160,18 +169,26 @@ class Transcript(Prompts):
 
     def prompt(self, talk: Conversation, policy: Policy) -> Prompt:
         """Return the prompt of the next turn, which extends the previous row if that is exact."""
-        messages = self.messages(talk, getattr(policy, "max_new_tokens", None))
+        offered = self.offered(talk)
+        has_template = isinstance(policy, Templating)
+        results = getattr(policy, "role_of_results", "user") if offered and has_template else "user"
+        messages = self.messages(talk, getattr(policy, "max_new_tokens", None), results)
         if not isinstance(policy, Templating):
             return Prompt(messages=messages)
-        text = policy.render(messages)
+        text = policy.render(messages, **offered)
         if talk.completions:
             ids = continued(talk.prompts[-1], talk.completions[-1], text, policy)
             if ids is not None:
                 return Prompt(messages=messages, ids=ids, text=text, extends=True)
         return Prompt(messages=messages, ids=policy.encode(text), text=text)
 
-    def messages(self, talk: Conversation, max_tokens: int | None = None) -> list[Message]:
-        """Return all messages so far. Earlier ones come from the last prompt, so they never change."""
+    def messages(
+        self, talk: Conversation, max_tokens: int | None = None, results: str = "user"
+    ) -> list[Message]:
+        """Return all messages so far. Earlier ones come from the last prompt, so they never change.
+
+        `results` is the role of a message that follows a tool call.
+        """
         hint = "" if talk.completions else talk.hint
         below = self.lines(talk, self.show_legal, max_tokens)
         latest = "\n".join(part for part in (hint, talk.observations[-1], *below) if part)
@@ -183,7 +200,7 @@ class Transcript(Prompts):
                     "role": "assistant",
                     "content": said if self.thoughts == "keep" else spoken(said).strip(),
                 },
-                {"role": "user", "content": latest},
+                {"role": _role_after(said, results), "content": latest},
             ]
         if self.system and latest:
             return self.opening(talk.task_prompt, latest)
@@ -211,3 +228,7 @@ def continued(
     # The text differs but the ids may still agree: a tokenizer that drops white space, say.
     ids = policy.encode(text)
     return ids if ids[: len(sampled)] == sampled else None
+
+
+def _role_after(said: str, results: str) -> str:
+    return results if results != "user" and calls_tool(said) else "user"

@@ -14,6 +14,7 @@ from verigym import __version__
 from verigym.agents.chat import Conversation, Encoding, Prompt
 from verigym.agents.envpool import EnvPool
 from verigym.agents.fork import Fork, copied
+from verigym.agents.native_tools import published_by
 from verigym.agents.plan import Plan
 from verigym.agents.policy import Completion, Policy, Request
 from verigym.canonical import to_json
@@ -191,6 +192,7 @@ def begin(live: Live, started: Started) -> None:
             observations=[started.view],
             legal_actions=started.info["legal_actions"],
             max_turns=started.max_turns,
+            tools=published_by(env),
             hint=live.plan.hint,
         )
     episode = live.episode

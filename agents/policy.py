@@ -10,7 +10,7 @@ from verigym.env import Env
 from verigym.errors import PolicyError
 
 Message: TypeAlias = Mapping[str, str]
-"""`{"role": "system" | "user" | "assistant", "content": text}`."""
+"""`{"role": "system" | "user" | "assistant" | "tool", "content": text}`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,15 +73,22 @@ class Policy(Protocol):
 class Tokenizing(Protocol):
     """A policy that can return the ids that it reads for given messages."""
 
-    def tokenize(self, messages: Sequence[Message]) -> list[int]:
-        """Return the ids of the rendered messages, generation prompt included."""
+    def tokenize(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] | None = None
+    ) -> list[int]:
+        """Return the ids of the rendered messages, generation prompt included.
+
+        `tools`, given only if there are some, are functions as the chat API describes them.
+        """
 
 
 @runtime_checkable
 class Templating(Tokenizing, Protocol):
     """A policy with both halves of `tokenize`, which the growing transcript needs."""
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def render(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]] | None = None
+    ) -> str:
         """Return the chat template's text, generation prompt included."""
 
     def encode(self, text: str) -> list[int]:

@@ -31,6 +31,7 @@ class PromptChoices:
     thoughts: Thoughts | None = None
     parse: Parse | None = None
     system_prompt: str | None = None
+    native_tools: bool | None = None
     system: bool | None = None
     show_task: bool | None = None
     show_legal: bool | None = None

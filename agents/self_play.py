@@ -105,6 +105,7 @@ class _OwnTurns:
             prompts=talk.prompts[side::2],
             completions=talk.completions[side::2],
             legal_actions=talk.legal_actions,
+            tools=talk.tools,
             max_turns=None if talk.max_turns is None else (talk.max_turns + 1 - side) // 2,
         )
         return self.inner.prompt(own, self.policies[side])

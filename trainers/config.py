@@ -122,6 +122,9 @@ class PolicySection(Section):
     """If True, each prompt states `max_new_tokens`."""
     system_prompt: str = ""
     """Text that opens the system message; `@PATH` reads it from a file."""
+    native_tools: bool = False
+    """If True, the chat template lists the environment's tools, and results are messages of role `tool`, with
+    `transcript` and a template that has the role."""
     task_in_system: bool | None = None
     """If True, the task's text stands in the system message, else in the first user message; None for True
     with `steps` and False with `transcript`."""

@@ -19,6 +19,7 @@ def make_encoding(policy: PolicySection) -> StepRows | Transcript:
         thoughts=policy.thoughts,
         parse=policy.parse,
         system_prompt=policy.system_prompt,
+        native_tools=policy.native_tools,
         system=policy.task_in_system,
         show_turns=policy.show_turns,
         show_tokens=policy.show_tokens,

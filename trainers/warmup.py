@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from verigym.agents.chat import Encoding
 from verigym.agents.loop import play
+from verigym.agents.native_tools import ToolSchemas
 from verigym.agents.plan import Plan, Settings
 from verigym.agents.policies.hf import HFPolicy
 from verigym.agents.policy import Completion, Message, Request
@@ -36,13 +37,18 @@ class Writer:
         if self.end_id is None:
             raise RequestError("the tokenizer has no end token (eos_token), so answers cannot end")
 
-    def tokenize(self, messages: Sequence[Message]) -> list[int]:
-        """As the model will read them."""
-        return self.reader.tokenize(messages)
+    @property
+    def role_of_results(self) -> str:
+        """As for the model."""
+        return self.reader.role_of_results
 
-    def render(self, messages: Sequence[Message]) -> str:
+    def tokenize(self, messages: Sequence[Message], tools: ToolSchemas | None = None) -> list[int]:
+        """As the model will read them."""
+        return self.reader.tokenize(messages, tools)
+
+    def render(self, messages: Sequence[Message], tools: ToolSchemas | None = None) -> str:
         """As the model's chat template does."""
-        return self.reader.render(messages)
+        return self.reader.render(messages, tools)
 
     def encode(self, text: str) -> list[int]:
         """As the model's tokenizer does."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
-from typing import Any, cast
+from functools import cached_property, lru_cache
+from typing import Any, Literal, cast
 
+from jinja2 import TemplateError
+
+from verigym.agents.native_tools import ToolSchemas
 from verigym.agents.policies.thinking import Think, thinking_switch
 from verigym.agents.policy import Message
 from verigym.errors import RequestError
 
+_PROBE = "probe of verigym"
 _CACHED_TEXTS = 2048
 _SHORT_TOKENS = 16
 
@@ -54,12 +58,21 @@ class ChatTokens:
         self._tokenize = lru_cache(_CACHED_TEXTS)(self._tokenize_items)
         self._decode_short = lru_cache(_CACHED_TEXTS)(self._decode)
 
-    def render(self, messages: Sequence[Message]) -> str:
-        """Return the chat template's text, generation prompt included."""
+    def render(self, messages: Sequence[Message], tools: ToolSchemas | None = None) -> str:
+        """Return the chat template's text, generation prompt included.
+
+        Raises RequestError if there are `tools` and the template does not show them.
+        """
+        if tools and "tools" not in str(self.tokenizer.chat_template):
+            raise RequestError(
+                f"the chat template of {self.name} takes no tools; leave native_tools off, and the model calls them "
+                "as the task describes"
+            )
         text = self.tokenizer.apply_chat_template(
             [dict(message) for message in messages],
             tokenize=False,
             add_generation_prompt=True,
+            **({"tools": [dict(tool) for tool in tools]} if tools else {}),
             **self.chat_template_kwargs,
         )
         return cast(str, text)
@@ -68,8 +81,25 @@ class ChatTokens:
         """Return the ids of rendered text; special tokens in it are recognised, none is added."""
         return cast(list[int], self.tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    def tokenize(self, messages: Sequence[Message]) -> list[int]:
+    @cached_property
+    def role_of_results(self) -> Literal["tool", "user"]:
+        """Role of messages with the result of a tool: `tool` if the chat template shows it."""
+        try:
+            shown = self.render(
+                [
+                    {"role": "user", "content": "question"},
+                    {"role": "assistant", "content": "call"},
+                    {"role": "tool", "content": _PROBE},
+                ]
+            )
+        except (TemplateError, TypeError, ValueError):
+            return "user"
+        return "tool" if _PROBE in shown else "user"
+
+    def tokenize(self, messages: Sequence[Message], tools: ToolSchemas | None = None) -> list[int]:
         """Return the ids of the rendered messages, equal to `apply_chat_template(tokenize=True)`."""
+        if tools:
+            return self.encode(self.render(messages, tools))
         return list(self._tokenize(tuple(tuple(message.items()) for message in messages)))
 
     def message_ids(self, text: str) -> list[int]:

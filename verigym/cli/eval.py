@@ -110,6 +110,7 @@ def eval_(
         system_prompt=None if system_prompt is None else read_text(system_prompt),
         show_turns=show_turns,
         show_tokens=show_tokens,
+        native_tools=tools or None,
     )
     evaluation = Evaluation(
         worlds=_worlds(envs, difficulties or [], policy, split, env_kwargs),
@@ -133,7 +134,7 @@ def eval_(
             policy,
             temperature=temperature,
             max_new_tokens=max_new_tokens,
-            tools=tools or None,
+            tools=options.chat_api_tools(tools, policy),
             think=think,
         )
 

@@ -37,7 +37,10 @@ MaxNewTokens = Annotated[
 ]
 Tools = Annotated[
     bool,
-    typer.Option("--tools", help="Offer the environment's tools through the chat API, for openai."),
+    typer.Option(
+        "--tools",
+        help="Offer the environment's tools natively: through the chat API (openai) or the chat template (hf).",
+    ),
 ]
 Encoding = Annotated[
     Literal["steps", "transcript"] | None,
@@ -130,3 +133,8 @@ def chosen_tools(
     """Return the arguments of `verigym.make` for the tools and attempts that were asked for."""
     given = {"tools": tools or None, "attempts": attempts, "reflect": reflect or None}
     return {name: value for name, value in {**given, "corpus": corpus}.items() if value is not None}
+
+
+def chat_api_tools(asked: bool, policy: str) -> bool | None:
+    """Return the option `tools` of a policy: True if it is one that asks a chat API, and tools were asked for."""
+    return True if asked and policy.startswith("openai:") else None

@@ -100,12 +100,13 @@ def run(
         system_prompt=None if system_prompt is None else read_text(system_prompt),
         show_turns=show_turns,
         show_tokens=show_tokens,
+        native_tools=tools or None,
     )
     player = make_policy(
         policy,
         temperature=temperature,
         max_new_tokens=max_new_tokens,
-        tools=tools or None,
+        tools=options.chat_api_tools(tools, policy),
         think=think,
     )
     plans = plan_groups(
