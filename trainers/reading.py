@@ -1,4 +1,4 @@
-"""How a model reads a micro-batch: as a prefix tree, each distinct token once, or as padded rows.
+"""Layouts of a micro-batch for a model: a prefix tree, each distinct token once, or padded rows.
 
 Both give hidden states by place; `edges` says which of them predict a trained token. Rows that share a
 beginning share its places, so an equal token after an equal beginning is one edge, however many rows have it.

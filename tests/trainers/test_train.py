@@ -402,7 +402,7 @@ def test_a_group_verifier_gives_the_rewards(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_run_with_continuations_resumes_exactly(tmp_path: Path) -> None:
-    """What branching measured so far decides the next step's budget, so it is kept."""
+    """Measurements of branching decide the next step's budget, so it is kept."""
     branch = {"share": 1.0, "continuations": 2, "states": "entropy"}
     algorithm = {"name": "branch", "branch": branch}
     straight = train(tiny_config(algorithm=algorithm), tmp_path / "straight")
