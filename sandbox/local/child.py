@@ -39,8 +39,12 @@ _SAME_LIMITS = (
     (resource.RLIMIT_SIGPENDING, 256),
 )
 _generators: list[random.Random] = []
+_environment: dict[str, str] = {}
+"""Variables that the server has; to look one up in `os.environ` touches, and so copies, more pages."""
 _hooks_are_due = False
 _full_collections = 0
+_callbacks = 0
+_shutdown = threading._shutdown  # type: ignore[attr-defined]
 _closing_filter: seccomp.Prepared = (0, None)
 _rules = -1
 
@@ -78,8 +82,10 @@ def rules(settings: dict[str, Any]) -> int:
 
 def prepare(settings: dict[str, Any], job_rules: int) -> None:
     """Do once, in the slot, what is the same for all of its jobs."""
-    global _closing_filter, _full_collections, _rules
+    global _callbacks, _closing_filter, _full_collections, _rules
     _full_collections = gc.get_stats()[2]["collections"]
+    _environment.update(os.environ)
+    _callbacks = atexit._ncallbacks()
     _rules = job_rules
     _closing_filter = seccomp.prepare(seccomp.closing_filter())
     spaces = settings["namespaces"]
@@ -192,7 +198,7 @@ def _put_files(files: list[tuple[str, bytes, int]], jobs: socket.socket) -> None
 def _write_files(files: list[tuple[str, bytes, int]]) -> None:
     os.umask(0o022)
     for name, data, mode in files:
-        parent = os.path.dirname(name)
+        parent = name.rpartition("/")[0]
         if parent:
             os.makedirs(parent, exist_ok=True)
         fd = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -232,7 +238,7 @@ def run_python(settings: dict[str, Any], folder: str, order: dict[str, Any]) -> 
         env = {**env, "HOME": folder, "TMPDIR": folder}
     texts = {file: data for file, data, _ in order["files"] if file.endswith(".py") or file == name}
     for key, value in env.items():
-        if os.environ.get(key) != value:
+        if _environment.get(key) != value:
             os.environ[key] = value
     _hooks_are_due = True
     threading.main_thread()._set_native_id()  # type: ignore[attr-defined]
@@ -248,7 +254,7 @@ def run_python(settings: dict[str, Any], folder: str, order: dict[str, Any]) -> 
     sys.modules["__main__"] = main
     sys.argv = argv
     sys.orig_argv = [sys.executable, *argv]
-    sys.path.insert(0, os.path.dirname(path))
+    sys.path.insert(0, path.rpartition("/")[0])
     status = 0
     try:
         exec(compile(texts[name], path, "exec", dont_inherit=True), main.__dict__)  # noqa: S102
@@ -322,14 +328,25 @@ def _flush() -> bool:
     return good
 
 
+def _end_threads() -> None:
+    """Do what `threading` does when an interpreter ends, if the program could notice it.
+
+    For a program without threads and callbacks it would only touch, and so copy, two dozen pages.
+    """
+    alone = len(threading._active) == 1 and not threading._threading_atexits  # type: ignore[attr-defined]
+    if not alone or atexit._ncallbacks() != _callbacks or threading._shutdown is not _shutdown:  # type: ignore[attr-defined]
+        threading._shutdown()  # type: ignore[attr-defined]
+
+
 def _finish(main: types.ModuleType, status: int) -> int:
     """Do what an interpreter does at its end and that a program can notice; the exit status.
 
     Tearing the whole interpreter down would cost more than many a program. What is missing: finalizers
-    of objects that only modules of the standard library hold.
+    of objects that only modules of the standard library hold; and to other finalizers of a program without
+    threads the main thread is still alive.
     """
     try:
-        threading._shutdown()  # type: ignore[attr-defined]
+        _end_threads()
         atexit._run_exitfuncs()
         good = _flush()
         for key in list(main.__dict__):

@@ -124,15 +124,17 @@ def _run_one(slot: _Slot) -> None:
     if slot.child == 0:
         # The child's end of the slot's socket and of its signals closes when the job begins.
         child.serve(slot.settings, slot.jobs, slot.folder)
+    others = True
     while slot.child:
         events = dict(slot.poll.poll())
         if slot.control.fileno() in events:
             _obey(slot)
         if slot.signals in events:
             os.read(slot.signals, 128)
-            _reap(slot)
+            others = _reap(slot)
     ended = time.monotonic()
-    _kill_rest(slot)
+    if others:
+        _kill_rest(slot)
     free = 1 << 40  # the host's own, which is not the job's
     if spaces:
         disk = os.statvfs(_TMP)

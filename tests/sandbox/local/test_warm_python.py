@@ -52,6 +52,16 @@ PROGRAMS = {
     "exit by hand": "import os; print('lost'); os._exit(4)",
     "exit builtin": "print('x'); exit(5)",
     "atexit": "import atexit; atexit.register(print, 'bye'); print('hi')",
+    "atexit after the main thread": (
+        "import atexit, threading\n"
+        "atexit.register(lambda: print(threading.main_thread().is_alive()))"
+    ),
+    "a pool of threads": (
+        "import time\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "ThreadPoolExecutor().submit(lambda: (time.sleep(.1), print('late')))"
+    ),
+    "another end of threads": "import threading; threading._shutdown = lambda: print('end')",
     "atexit after an error": "import atexit; atexit.register(print, 'bye'); 1/0",
     "an error in atexit": "import atexit; atexit.register(lambda: 1/0)",
     "a thread": (
