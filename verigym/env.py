@@ -53,8 +53,10 @@ NO_TURNS_LEFT = "The task is over: no turns are left."
 class Draft:
     """Result of `generate`: a task without its name. `reference` is hidden plain data.
 
-    `essence`, if given, decides the split instead of prompt and reference. It holds the part that similar
-    tasks share, or the part that is known before the costly work (`Env.wants`).
+    `essence` decides the split; without one the reference does, the prompt never. It is the plain data that
+    makes the task, such as operands, a board, or a query, without the words that ask for it: rewording a
+    prompt then moves no task to another split. Leave out what similar tasks do not share, and what is not
+    known before the costly work (`Env.wants`).
     """
 
     prompt: str
@@ -352,8 +354,8 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         )
 
     def split_of(self, draft: Draft) -> str:
-        """Return the split of the content of `draft`; content is in one split only."""
-        return split_by_content(draft)
+        """Return the split of `draft`, by its essence or reference; each is in one split only."""
+        return split_by_essence(draft)
 
     def wants(self, essence: JSON) -> bool:
         """Return True if a draft with this `essence` falls in the split that is being drawn.
@@ -558,11 +560,9 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         return split
 
 
-def split_by_content(draft: Draft) -> str:
-    """Assign a split by content: half is training, a quarter each validation and test."""
-    if draft.essence is None:
-        return _split_of(draft.prompt, draft.reference)
-    return _split(draft.essence)
+def split_by_essence(draft: Draft) -> str:
+    """Assign a split by essence: half is training, a quarter each validation and test."""
+    return _split(draft.reference if draft.essence is None else draft.essence)
 
 
 def _split(essence: JSON) -> str:

@@ -7,7 +7,7 @@ class Sum(Question):
 
     def ask(self, rng, level):
         a, b = rng.integers(1, 10**level, 2).tolist()
-        return Ask(prompt=f"What is {a} + {b}?", answer=str(a + b))
+        return Ask(prompt=f"What is {a} + {b}?", answer=str(a + b), essence=[a, b])
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
-from verigym.env import Draft, Env, Transition, split_by_content
+from verigym.env import Draft, Env, Transition
 from verigym.task import Task
 from verigym.verdict import Status, Verdict
 
@@ -42,7 +42,8 @@ class Ask:
     reference: JSON = None
     tags: tuple[str, ...] = ()
     essence: JSON = None
-    """Content that decides the split instead of prompt and reference, as in `Draft`."""
+    """Plain data that decides the split, as in `Draft`. Give the operands or facts of the question: without an
+    essence, its prompt and reference decide, and `verigym check` refuses that."""
     answer_form: str = ""
     """Form of the answer that `math/answer` requires: `evaluated`, `reduced` and others; empty for any."""
 
@@ -53,18 +54,6 @@ class Ask:
         if self.answer_form:
             return {"answer": self.answer, "form": self.answer_form}
         return {"answer": self.answer}
-
-
-def split_by_question(draft: Draft) -> str:
-    """Return the split of a question; the required form of the answer has no influence on it."""
-    reference = draft.reference
-    if (
-        draft.essence is None
-        and isinstance(reference, dict)
-        and reference.keys() == {"answer", "form"}
-    ):
-        return split_by_content(replace(draft, reference={"answer": reference["answer"]}))
-    return split_by_content(draft)
 
 
 @dataclass(frozen=True)
@@ -100,16 +89,14 @@ class Question(Env[Asked]):
     @override
     def generate(self, rng: np.random.Generator, level: int) -> Draft:
         ask = self.ask(rng, level)
+        reference = ask.hidden()
         return Draft(
             prompt=f"{ask.prompt}\n{self.form}" if self.form else ask.prompt,
-            reference=ask.hidden(),
+            reference=reference,
             tags=(*ask.tags, f"{_STEPS}{ask.steps}"),
-            essence=ask.essence,
+            # The reference alone is too little: many questions have the same answer.
+            essence=[ask.prompt, reference] if ask.essence is None else ask.essence,
         )
-
-    @override
-    def split_of(self, draft: Draft) -> str:
-        return split_by_question(draft)
 
     @override
     def initial(self, task: Task) -> Asked:

@@ -38,7 +38,7 @@ class Task(_Digested):
 
     @property
     def content(self) -> str:
-        """Digest of prompt and reference, in hex; decides the split. Computed once."""
+        """Digest of prompt and reference, in hex; equal for equal tasks. Computed once."""
         try:
             return self._content
         except AttributeError:

@@ -41,6 +41,7 @@ LAWS: tuple[Law, ...] = (
     contract.it_plays_through_gymnasium_s_wrappers,
     splits.seeds_give_different_tasks,
     splits.splits_share_no_content,
+    splits.wording_leaves_the_split,
     determinism.a_seed_decides_the_task,
     determinism.another_process_plays_the_same,
     determinism.snapshots_continue_identically,

@@ -127,17 +127,14 @@ class Part:
     signature: str
     statement: str
     source: str
+    essence: JSON
+    """Name of the function and the values in its program, which decide the split; not the calls."""
     tests: list[dict[str, Any]]
 
     @property
     def name(self) -> str:
         """Name of the function."""
         return self.signature.split("(", 1)[0]
-
-    @property
-    def essence(self) -> JSON:
-        """Signature and statement of the function, which decide the split; not the calls."""
-        return [self.signature, self.statement]
 
 
 def _draw(
@@ -147,7 +144,8 @@ def _draw(
     while True:
         family = families[int(rng.integers(len(families)))]
         wanted = family(rng)
-        part = Part(family, wanted.signature, wanted.statement, wanted.source, [])
+        essence: JSON = [wanted.name, dict(wanted.values)]
+        part = Part(family, wanted.signature, wanted.statement, wanted.source, essence, [])
         if not wants(part.essence):
             continue
         tests = [_example(wanted, rng, size) for size in _EXAMPLE_SIZES]

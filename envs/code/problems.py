@@ -100,7 +100,7 @@ class Problems(Attempts):
         return self._split_of(next(iter(_names(as_object(draft.reference))), ""))
 
     def _split_of(self, name: str) -> str:
-        return super().split_of(Draft(prompt=_SALT + name, reference=None))
+        return super().split_of(Draft(prompt="", reference=_SALT + name))
 
     @override
     def solution(self, reference: Mapping[str, Any]) -> str:
@@ -133,4 +133,4 @@ def _tests(problem: Problem) -> list[dict[str, Any]]:
 
 
 # With this each level has problems in each split, about as many as it should.
-_SALT = "problem 2516 "
+_SALT = "problem 15 "

@@ -106,7 +106,7 @@ class Verilog(Question):
             while True:
                 kind = left[int(rng.integers(len(left)))]
                 drawn = kind(rng)
-                if self.wants(_prompt(drawn)):
+                if self.wants(source(drawn)):
                     break
             units.append(drawn)
             kinds.append(kind)
@@ -127,7 +127,7 @@ class Verilog(Question):
             },
             tags=("code", "verilog", *(kind.__name__ for kind in kinds)),
             # All units lie in one split, so the first one decides.
-            essence=_prompt(units[0]),
+            essence=source(units[0]),
         )
 
     @override

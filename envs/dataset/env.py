@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verigym.canonical import JSON, digest
-from verigym.env import Draft, split_by_content
+from verigym.env import Draft, split_by_essence
 from verigym.envs.dataset.clean import Tests, duplicates
 from verigym.envs.dataset.rows import Row, filled, names_in, read_files, read_rows, shown
 from verigym.envs.dataset.spec import Spec, read_spec
@@ -197,9 +197,10 @@ def _kept(env: type[Dataset], row: Row) -> Kept:
         prompt=f"{prompt}\n{env.described.form}" if env.described.form else prompt,
         reference=reference,
         tags=tags,
+        essence=[[row.columns[name] for name in names_in(fields.prompt)], reference],
     )
     text = "\n".join(shown(row.columns[name]) for name in names_in(fields.prompt))
-    return Kept(row.place, difficulty, row.split or split_by_content(draft), draft, text)
+    return Kept(row.place, difficulty, row.split or split_by_essence(draft), draft, text)
 
 
 def _tests(described: Spec, folder: Path) -> Tests:

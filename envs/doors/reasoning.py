@@ -151,6 +151,7 @@ def __getattr__(name: str) -> type[Reasoning]:
         LUCK
         | ORDER
         | ({} if len(levels) > 2 else _FEW)
+        | _OWN_TEXT
         | OWN_WAIVED.get(name, {})
         | ({"cheap_answers_earn_no_more_than_guessing": _UNEVEN[name]} if name in _UNEVEN else {})
     )
@@ -168,4 +169,5 @@ def __getattr__(name: str) -> type[Reasoning]:
     return type(name, (Reasoning,), fields)
 
 
+_OWN_TEXT = {"wording_leaves_the_split": "the library gives a task as text alone"}
 _FEW = {"at_least_three_difficulties": "the library has fewer settings that can be made"}

@@ -83,6 +83,7 @@ class Arithmetic(Worked):
             answer=str(tree.value),
             answer_form="evaluated",
             steps=count * len(str(abs(tree.value))),
+            essence=tree.text(),
         )
 
     @override

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.canonical import JSON
 from verigym.envs.math.equations import polynomial, read_polynomial
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
@@ -52,10 +53,12 @@ class Calculus(Worked):
         a = int(rng.integers(-3, 4)) or 2
         steps = 3 * degree
         if kind == "slope":
+            operands: list[JSON] = [p, a]
             text = f"What is the slope of y = {polynomial(p)} at x = {a}?"
             answer = str(value(derivative(p), a))
         elif kind == "integral":
             b = a + int(rng.integers(1, 5))
+            operands = [p, a, b]
             text = f"What is the integral of {polynomial(p)} from x = {a} to x = {b}?"
             anti = antiderivative(p)
             answer = str(value(anti, b) - value(anti, a))
@@ -65,16 +68,24 @@ class Calculus(Worked):
             k = int(rng.integers(1, factor + 1))
             outer = ("exp", "sin", "cos")[int(rng.integers(3))]
             inner = f"({polynomial([k, 0])})"
+            operands = [p, outer, k]
             function = f"({polynomial(p)}) * {outer}{inner}"
             slope = _slope(_product_rule(p, k, outer), outer, inner)
             if kind == "derivative":
                 text, answer = f"What is the derivative of {function} with respect to x?", slope
             else:
                 start = value([Fraction(c) for c in p], 0) if outer != "sin" else Fraction(0)
-                text = f"Find F(x) with F(0) = {start} and F'(x) = {slope}."
+                text = f"Find F(x) if F(0) = {start} and F'(x) = {slope}."
                 answer, steps = function, 2 * steps
-            text += " Write exp(x) for the exponential and * for products."
-        return Ask(prompt=text, answer=answer, answer_form="reduced", steps=steps, tags=(kind,))
+            text += " Write exp(x) for the exponential function and * for multiplication."
+        return Ask(
+            prompt=text,
+            answer=answer,
+            answer_form="reduced",
+            steps=steps,
+            tags=(kind,),
+            essence=[kind, *operands],
+        )
 
     @override
     def work_out(self, paper: Paper, question: str, kind: str) -> str:

@@ -12,8 +12,11 @@ from functools import cache
 
 import numpy as np
 
+from verigym.canonical import JSON
 from verigym.question import Ask
 
+Drawn = tuple[str, list[JSON], int]
+"""Question, operands, and answer."""
 _STEPS = 60
 """Minimum work of one question by hand, in the unit of `Ask.steps`."""
 
@@ -21,20 +24,25 @@ _STEPS = 60
 def draw(rng: np.random.Generator) -> Ask:
     """A question of one of `KINDS`; the answer is a whole number."""
     kind = KINDS[int(rng.integers(len(KINDS)))]
-    text, value = kind(rng)
+    text, operands, value = kind(rng)
     return Ask(
-        prompt=text, answer=str(value), answer_form="evaluated", steps=_STEPS, tags=(kind.__name__,)
+        prompt=text,
+        answer=str(value),
+        answer_form="evaluated",
+        steps=_STEPS,
+        tags=(kind.__name__,),
+        essence=[kind.__name__, *operands],
     )
 
 
-def digit_sum(rng: np.random.Generator) -> tuple[str, int]:
+def digit_sum(rng: np.random.Generator) -> Drawn:
     """Sum of the digits of a power."""
     a, b, c = int(rng.integers(3, 60)), int(rng.integers(40, 160)), int(rng.integers(0, 1000))
     value = sum(map(int, str(a**b + c)))
-    return f"What is the sum of the decimal digits of {a}^{b} + {c}?", value
+    return f"What is the sum of the decimal digits of {a}^{b} + {c}?", [a, b, c], value
 
 
-def primes_between(rng: np.random.Generator) -> tuple[str, int]:
+def primes_between(rng: np.random.Generator) -> Drawn:
     """Number of primes in a range that leave a given remainder."""
     low = int(rng.integers(1000, 20_000))
     high = low + int(rng.integers(2000, 8000))
@@ -49,23 +57,25 @@ def primes_between(rng: np.random.Generator) -> tuple[str, int]:
     return (
         f"How many prime numbers p with {low} <= p <= {high} leave the remainder {rest} when divided by "
         f"{modulus}?",
+        [low, high, rest, modulus],
         value,
     )
 
 
-def square_pairs(rng: np.random.Generator) -> tuple[str, int]:
+def square_pairs(rng: np.random.Generator) -> Drawn:
     """Ordered pairs whose squares sum to a multiple."""
     n, m = int(rng.integers(100, 400)), int(rng.integers(5, 40))
     rests = np.bincount(np.arange(1, n + 1) ** 2 % m, minlength=m)
     value = int(sum(int(rests[r]) * int(rests[-r % m]) for r in range(m)))
     return (
-        f"How many ordered pairs (x, y) of whole numbers with 1 <= x, y <= {n} are there for which "
-        f"x^2 + y^2 is divisible by {m}?",
+        f"For how many ordered pairs (x, y) of whole numbers with 1 <= x <= {n} and 1 <= y <= {n} is "
+        f"x^2 + y^2 divisible by {m}?",
+        [n, m],
         value,
     )
 
 
-def change(rng: np.random.Generator) -> tuple[str, int]:
+def change(rng: np.random.Generator) -> Drawn:
     """Ways to pay with coins."""
     coins = sorted(int(c) for c in rng.choice(np.arange(2, 30), 4, replace=False))
     total = int(rng.integers(100, 300))
@@ -75,13 +85,14 @@ def change(rng: np.random.Generator) -> tuple[str, int]:
             ways[paid] += ways[paid - coin]
     listed = ", ".join(map(str, coins[:-1]))
     return (
-        f"In how many ways can {total} be paid with coins of {listed} and {coins[-1]}, any number of "
-        "each, if the order does not matter?",
+        f"In how many ways can an amount of {total} be paid with coins worth {listed} and {coins[-1]}? Any "
+        "number of each coin may be used, and the order of the coins does not matter.",
+        [total, *coins],
         ways[total],
     )
 
 
-def iterated(rng: np.random.Generator) -> tuple[str, int]:
+def iterated(rng: np.random.Generator) -> Drawn:
     """A term of a quadratic recurrence modulo a number."""
     a, c, m = int(rng.integers(2, 50)), int(rng.integers(1, 50)), int(rng.integers(1000, 9000))
     start, n = int(rng.integers(1, 100)), int(rng.integers(500, 2000))
@@ -89,13 +100,14 @@ def iterated(rng: np.random.Generator) -> tuple[str, int]:
     for _ in range(n):
         value = (a * value * value + c) % m
     return (
-        f"Let x_0 = {start} and x_(k+1) be the remainder of {a} * (x_k)^2 + {c} when divided by {m}. "
+        f"Let x_0 = {start}, and let x_(k+1) be the remainder when {a} * (x_k)^2 + {c} is divided by {m}. "
         f"What is x_{n}?",
+        [start, a, c, m, n],
         value,
     )
 
 
-def longest_chain(rng: np.random.Generator) -> tuple[str, int]:
+def longest_chain(rng: np.random.Generator) -> Drawn:
     """The start below a bound from which a Collatz chain is longest; drawn until there is one such."""
     while True:
         low = int(rng.integers(100, 2000))
@@ -105,8 +117,9 @@ def longest_chain(rng: np.random.Generator) -> tuple[str, int]:
         if lengths.count(best) == 1:
             break
     return (
-        "From n one goes to n / 2 where n is even and to 3 * n + 1 where it is odd, until 1 is reached. "
-        f"From which start n with {low} <= n <= {high} does that take the most moves?",
+        "Start with a whole number n. In each step, replace n by n / 2 if n is even and by 3 * n + 1 if n is "
+        f"odd, until n is 1. Which starting value from {low} to {high} takes the most steps?",
+        [low, high],
         low + lengths.index(best),
     )
 
@@ -120,7 +133,7 @@ def _collatz(n: int) -> int:
     return moves
 
 
-KINDS: tuple[Callable[[np.random.Generator], tuple[str, int]], ...] = (
+KINDS: tuple[Callable[[np.random.Generator], Drawn], ...] = (
     digit_sum,
     primes_between,
     square_pairs,

@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.canonical import JSON
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
 from verigym.question import Ask
@@ -33,7 +34,8 @@ _EXACT = "Give a reduced fraction."
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven")
 
-Count = tuple[str, int | Fraction]
+Count = tuple[str, list[JSON], int | Fraction]
+"""Question, operands, and answer."""
 
 
 class Counting(Worked):
@@ -47,11 +49,16 @@ class Counting(Worked):
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
         size, more, some = LEVELS[level]
         kind = KINDS[int(rng.integers(some))]
-        text, value = kind(rng, size, more)
+        text, operands, value = kind(rng, size, more)
         if isinstance(value, Fraction):
             text = f"{text} {_EXACT}"
         return Ask(
-            prompt=text, answer=str(value), answer_form="reduced", steps=size, tags=(kind.__name__,)
+            prompt=text,
+            answer=str(value),
+            answer_form="reduced",
+            steps=size,
+            tags=(kind.__name__,),
+            essence=[kind.__name__, *operands],
         )
 
     @override
@@ -67,7 +74,8 @@ def arrangements(rng: np.random.Generator, size: int, more: int) -> Count:
     for count in Counter(letters).values():
         value //= math.factorial(count)
     word = "".join(letters)
-    return f"In how many different ways can the letters of {word} be arranged in a row?", value
+    text = f"In how many different ways can the letters of {word} be arranged in a row?"
+    return text, [word], value
 
 
 def committees(rng: np.random.Generator, size: int, more: int) -> Count:
@@ -76,11 +84,10 @@ def committees(rng: np.random.Generator, size: int, more: int) -> Count:
     seats = int(rng.integers(2 + more, min(5 + more, women, men) + 1))
     least = int(rng.integers(0, seats + 1))
     value = sum(math.comb(women, w) * math.comb(men, seats - w) for w in range(least, seats + 1))
-    text = (
-        f"A committee of {seats} is chosen from {women} women and {men} men, with at least {least} "
-        f"{'woman' if least == 1 else 'women'}. In how many ways?"
-    )
-    return text, value
+    text = f"In how many ways can a committee of {seats} people be chosen from {women} women and {men} men"
+    if least:
+        text += f" if it must have at least {least} {'woman' if least == 1 else 'women'}"
+    return f"{text}?", [seats, women, men, least], value
 
 
 def lattice_paths(rng: np.random.Generator, size: int, more: int) -> Count:
@@ -92,10 +99,10 @@ def lattice_paths(rng: np.random.Generator, size: int, more: int) -> Count:
             break
     through = math.comb(x + y, x) * math.comb(across - x + up - y, across - x)
     text = (
-        f"How many paths lead from (0, 0) to ({across}, {up}) in steps of one to the right or one up, "
-        f"without passing through ({x}, {y})?"
+        f"How many paths lead from (0, 0) to ({across}, {up}) if each step goes one unit right or one unit up "
+        f"and the path must not pass through ({x}, {y})?"
     )
-    return text, math.comb(across + up, across) - through
+    return text, [across, up, x, y], math.comb(across + up, across) - through
 
 
 def distributions(rng: np.random.Generator, size: int, more: int) -> Count:
@@ -104,10 +111,13 @@ def distributions(rng: np.random.Generator, size: int, more: int) -> Count:
     things = people * least + int(rng.integers(2, 2 * size))
     left = things - people * least
     text = (
-        f"In how many ways can {things} equal coins be given to {people} children if each gets at "
-        f"least {least}?"
+        f"In how many ways can {things} identical coins be shared among {people} children if each child must "
+        f"get at least {least} {'coin' if least == 1 else 'coins'}?"
+        if least
+        else f"In how many ways can {things} identical coins be shared among {people} children? A child may "
+        "get none."
     )
-    return text, math.comb(left + people - 1, people - 1)
+    return text, [things, people, least], math.comb(left + people - 1, people - 1)
 
 
 def dice_sum(rng: np.random.Generator, size: int, more: int) -> Count:
@@ -124,8 +134,11 @@ def dice_sum(rng: np.random.Generator, size: int, more: int) -> Count:
     total = int(rng.integers(dice + 1, 6 * dice))
     atleast = bool(rng.integers(2))
     value = sum(n for t, n in ways.items() if (t >= total if atleast else t == total))
-    text = f"{dice} fair dice are thrown. What is the chance that they sum to {'at least ' if atleast else ''}{total}?"
-    return text, Fraction(value, 6**dice)
+    text = (
+        f"{dice} fair six-sided dice are rolled. What is the probability that their sum is "
+        f"{'at least' if atleast else 'exactly'} {total}?"
+    )
+    return text, [dice, atleast, total], Fraction(value, 6**dice)
 
 
 def urn(rng: np.random.Generator, size: int, more: int) -> Count:
@@ -135,33 +148,27 @@ def urn(rng: np.random.Generator, size: int, more: int) -> Count:
     wanted = int(rng.integers(max(0, drawn - blue), min(red, drawn) + 1))
     ways = math.comb(red, wanted) * math.comb(blue, drawn - wanted)
     text = (
-        f"An urn holds {red} red and {blue} blue balls. {drawn} are drawn at once. What is the chance "
-        f"that exactly {wanted} of them {'is' if wanted == 1 else 'are'} red?"
+        f"An urn contains {red} red and {blue} blue balls. {drawn} balls are drawn at random, without "
+        f"replacement. What is the probability that exactly {wanted} of them {'is' if wanted == 1 else 'are'} "
+        "red?"
     )
-    return text, Fraction(ways, math.comb(red + blue, drawn))
+    return text, [red, blue, drawn, wanted], Fraction(ways, math.comb(red + blue, drawn))
 
 
 def bayes(rng: np.random.Generator, size: int, more: int) -> Count:
     """Probability that a ball came from the first of some bags."""
     bags = [tuple(int(n) for n in rng.integers(1, size + 1, 2)) for _ in range(2 + more)]
     chances = [Fraction(white, white + black) for white, black in bags]
-    if more:
-        holds = [
-            f"bag {number} holds {white} white and {black} black balls"
-            for number, (white, black) in zip(_NUMBERS, bags, strict=False)
-        ]
-        text = (
-            f"There are {_NUMBERS[len(bags) - 1]} bags: {', '.join(holds)}. A bag is chosen, each with "
-            "the same chance, and a ball drawn from it; it is white. What is the chance that it came from "
-            "bag one?"
-        )
-        return text, chances[0] / sum(chances)
-    text = (
-        f"Bag one holds {bags[0][0]} white and {bags[0][1]} black balls, bag two {bags[1][0]} white and "
-        f"{bags[1][1]} black. A bag is chosen by a fair coin and a ball drawn from it; it is white. What "
-        "is the chance that it came from bag one?"
+    holds = " ".join(
+        f"Bag {number} contains {white} white and {black} black balls."
+        for number, (white, black) in zip(_NUMBERS, bags, strict=False)
     )
-    return text, chances[0] / sum(chances)
+    text = (
+        f"There are {_NUMBERS[len(bags) - 1]} bags. {holds} A bag is chosen at random, each with the same "
+        "probability, and a ball is drawn from it at random. The ball is white. What is the probability that "
+        "it came from bag one?"
+    )
+    return text, [list(bag) for bag in bags], chances[0] / sum(chances)
 
 
 KINDS: tuple[Callable[[np.random.Generator, int, int], Count], ...] = (
@@ -198,7 +205,8 @@ def _count_arrangements(paper: Paper, numbers: list[int], question: str) -> int:
 
 
 def _count_committees(paper: Paper, numbers: list[int], question: str) -> int:
-    seats, women, men, least = numbers
+    seats, women, men, *condition = numbers
+    least = condition[0] if condition else 0
     total = 0
     for some in range(least, seats + 1):
         ways = paper.multiply(_choose(paper, women, some), _choose(paper, men, seats - some))
@@ -214,7 +222,8 @@ def _count_paths(paper: Paper, numbers: list[int], question: str) -> int:
 
 
 def _count_distributions(paper: Paper, numbers: list[int], question: str) -> int:
-    coins, children, least = numbers
+    coins, children, *condition = numbers
+    least = condition[0] if condition else 0
     left = paper.subtract(coins, paper.multiply(children, least))
     return _choose(paper, left + children - 1, children - 1)
 

@@ -64,6 +64,7 @@ class Equations(Worked):
             answer_form="evaluated",
             steps=3 * degree * degree,
             tags=(f"degree={degree}",),
+            essence=[left, right],
         )
 
     @override

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.canonical import JSON
 from verigym.envs.math.expressions import evaluate
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
@@ -28,6 +29,8 @@ LEVELS = {
     9: (24, 9),
     10: (24, 13),
 }
+Drawn = tuple[str, list[JSON], Fraction, int]
+"""Question, operands, answer, and steps."""
 _EXACT = "Give an exact value: a whole number, a reduced fraction or a terminating decimal."
 
 
@@ -43,13 +46,14 @@ class Fractions(Worked):
         size, terms = LEVELS[level]
         kinds = KINDS[:level]
         kind = kinds[int(rng.integers(len(kinds)))]
-        text, value, steps = kind(rng, size, terms)
+        text, operands, value, steps = kind(rng, size, terms)
         return Ask(
             prompt=f"{text}\n{_EXACT}",
             answer=str(value),
             answer_form="reduced",
             steps=steps,
             tags=(kind.__name__,),
+            essence=[kind.__name__, *operands],
         )
 
     @override
@@ -68,7 +72,7 @@ def _fraction(rng: np.random.Generator, size: int) -> Fraction:
             return value
 
 
-def sum_or_difference(rng: np.random.Generator, size: int, terms: int) -> tuple[str, Fraction, int]:
+def sum_or_difference(rng: np.random.Generator, size: int, terms: int) -> Drawn:
     """Fractions added or subtracted."""
     value, *others = (_fraction(rng, size) for _ in range(terms))
     text = str(value)
@@ -76,27 +80,26 @@ def sum_or_difference(rng: np.random.Generator, size: int, terms: int) -> tuple[
         rises = bool(rng.integers(2))
         text += f" {'+' if rises else '-'} {other}"
         value = value + other if rises else value - other
-    return f"What is {text}?", value, 2 + len(str(value))
+    return f"What is {text}?", [text], value, 2 + len(str(value))
 
 
-def product_or_quotient(
-    rng: np.random.Generator, size: int, terms: int
-) -> tuple[str, Fraction, int]:
+def product_or_quotient(rng: np.random.Generator, size: int, terms: int) -> Drawn:
     """Fractions multiplied, or divided and multiplied in turn."""
     value, *others = (_fraction(rng, size) for _ in range(terms))
     if rng.integers(2):
         text = " of ".join(map(str, [value, *others]))
+        factors = " * ".join(map(str, [value, *others]))
         for other in others:
             value *= other
-        return f"What is {text}?", value, 2 + len(str(value))
+        return f"What is {text}?", ["product", factors], value, 2 + len(str(value))
     text = f"({value})"
     for place, other in enumerate(others):
         text += f" {'*' if place % 2 else '/'} ({other})"
         value = value * other if place % 2 else value / other
-    return f"What is {text}?", value, 3 + len(str(value))
+    return f"What is {text}?", [text], value, 3 + len(str(value))
 
 
-def percent_of(rng: np.random.Generator, size: int, terms: int) -> tuple[str, Fraction, int]:
+def percent_of(rng: np.random.Generator, size: int, terms: int) -> Drawn:
     """A percentage of a number, or of a percentage of it and so on, or the number of which it is one."""
     percents = [5 * int(rng.integers(1, 4 * size)) for _ in range(terms - 1)]
     whole = int(rng.integers(2, 40 * size))
@@ -105,27 +108,26 @@ def percent_of(rng: np.random.Generator, size: int, terms: int) -> tuple[str, Fr
         value = value * percent / 100
     parts = " of ".join(f"{percent}%" for percent in percents)
     if rng.integers(2):
-        return f"What is {parts} of {whole}?", value, 4 + size // 6
+        return f"What is {parts} of {whole}?", ["value", percents, whole], value, 4 + size // 6
     text = f"{_decimal(value)} is {parts} of which number?"
-    return text, Fraction(whole), 5 + size // 6
+    return text, ["whole", percents, whole], Fraction(whole), 5 + size // 6
 
 
-def changed_by_percent(
-    rng: np.random.Generator, size: int, terms: int
-) -> tuple[str, Fraction, int]:
+def changed_by_percent(rng: np.random.Generator, size: int, terms: int) -> Drawn:
     """A price after some changes by percent."""
     price = Fraction(int(rng.integers(2, 10 * size)) * 10)
-    value, words = price, []
+    value, words, changes = price, [], list[JSON]()
     for _ in range(terms + size // 12):
         percent = 5 * int(rng.integers(1, 11))
         rises = bool(rng.integers(2))
         value = value * (100 + percent if rises else 100 - percent) / 100
+        changes.append(percent if rises else -percent)
         words.append(f"{'rises' if rises else 'falls'} by {percent}%")
-    text = f"A price of {price} {', then '.join(words)}. What is the price in the end?"
-    return text, value, 5 * len(words)
+    text = f"A price of {price} {', then '.join(words)}. What is the final price?"
+    return text, [int(price), changes], value, 5 * len(words)
 
 
-def nested(rng: np.random.Generator, size: int, terms: int) -> tuple[str, Fraction, int]:
+def nested(rng: np.random.Generator, size: int, terms: int) -> Drawn:
     """(a + b + ...) / (c - d - ...), with no division by 0."""
     above = [_fraction(rng, size) for _ in range(terms)]
     below = [_fraction(rng, size) for _ in range(terms)]
@@ -133,19 +135,19 @@ def nested(rng: np.random.Generator, size: int, terms: int) -> tuple[str, Fracti
         below[-1] = _fraction(rng, size)
     value = sum(above, Fraction(0)) / (below[0] - sum(below[1:]))
     over, under = (" + ".join(f"({a})" for a in above), " - ".join(f"({a})" for a in below))
-    return f"What is ({over}) / ({under})?", value, 8 + len(str(value))
+    return f"What is ({over}) / ({under})?", [over, under], value, 8 + len(str(value))
 
 
-def continued(rng: np.random.Generator, size: int, terms: int) -> tuple[str, Fraction, int]:
+def continued(rng: np.random.Generator, size: int, terms: int) -> Drawn:
     """A continued fraction of positive whole numbers."""
     numbers = [int(n) for n in rng.integers(1, 10, 3 + size // 8 + 2 * (terms - 2))]
     text, value = str(numbers[-1]), Fraction(numbers[-1])
     for number in reversed(numbers[:-1]):
         text, value = f"{number} + 1/({text})", number + 1 / value
-    return f"What is {text}?", value, 4 * len(numbers)
+    return f"What is {text}?", list(numbers), value, 4 * len(numbers)
 
 
-KINDS: tuple[Callable[[np.random.Generator, int, int], tuple[str, Fraction, int]], ...] = (
+KINDS: tuple[Callable[[np.random.Generator, int, int], Drawn], ...] = (
     sum_or_difference,
     product_or_quotient,
     percent_of,

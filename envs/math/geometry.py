@@ -30,6 +30,8 @@ LEVELS = {
 }
 
 Point = tuple[int, int]
+Drawn = tuple[str, list[Point], str]
+"""Question, given points, and answer."""
 
 
 class Geometry(Worked):
@@ -44,13 +46,14 @@ class Geometry(Worked):
         size, some = LEVELS[level]
         kinds = KINDS[some]
         kind = kinds[int(rng.integers(len(kinds)))]
-        text, answer = kind(rng, size)
+        text, given, answer = kind(rng, size)
         return Ask(
             prompt=text,
             answer=answer,
             answer_form="reduced",
             steps=2 * level,
             tags=(kind.__name__,),
+            essence=[kind.__name__, *(list(point) for point in given)],
         )
 
     @override
@@ -67,40 +70,43 @@ def _points(rng: np.random.Generator, size: int, count: int) -> list[Point]:
             return points
 
 
-def midpoint(rng: np.random.Generator, size: int) -> tuple[str, str]:
+def midpoint(rng: np.random.Generator, size: int) -> Drawn:
     """Midpoint of two points."""
     a, b = _points(rng, size, 2)
-    text = f"What is the midpoint of {a} and {b}? Give a pair (x, y)."
-    return text, f"({Fraction(a[0] + b[0], 2)}, {Fraction(a[1] + b[1], 2)})"
+    text = f"What is the midpoint of {a} and {b}? Give it as a pair (x, y)."
+    return text, [a, b], f"({Fraction(a[0] + b[0], 2)}, {Fraction(a[1] + b[1], 2)})"
 
 
-def distance(rng: np.random.Generator, size: int) -> tuple[str, str]:
+def distance(rng: np.random.Generator, size: int) -> Drawn:
     """Distance between two points, as a root."""
     a, b = _points(rng, size, 2)
     square = (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2
-    text = f"What is the distance of {a} and {b}? Give an exact value; sqrt(2) is a root."
-    return text, root(square)
+    text = (
+        f"What is the distance between {a} and {b}? Give the exact value, with sqrt(n) for the square root of "
+        "n."
+    )
+    return text, [a, b], root(square)
 
 
-def triangle_area(rng: np.random.Generator, size: int) -> tuple[str, str]:
+def triangle_area(rng: np.random.Generator, size: int) -> Drawn:
     """Area of a triangle, from its corners."""
     a, b, c = _points(rng, size, 3)
-    text = f"What is the area of the triangle with corners {a}, {b} and {c}?"
-    return text, str(Fraction(abs(twice_area([a, b, c])), 2))
+    text = f"What is the area of the triangle with vertices {a}, {b} and {c}?"
+    return text, [a, b, c], str(Fraction(abs(twice_area([a, b, c])), 2))
 
 
-def slope_and_intercept(rng: np.random.Generator, size: int) -> tuple[str, str]:
+def slope_and_intercept(rng: np.random.Generator, size: int) -> Drawn:
     """Slope and intercept of the line through two points."""
     while True:
         a, b = _points(rng, size, 2)
         if a[0] != b[0]:
             break
     m = Fraction(b[1] - a[1], b[0] - a[0])
-    text = f"The line through {a} and {b} is y = m x + c. Give the pair (m, c)."
-    return text, f"({m}, {a[1] - m * a[0]})"
+    text = f"The line through {a} and {b} has the equation y = m x + c. What is the pair (m, c)?"
+    return text, [a, b], f"({m}, {a[1] - m * a[0]})"
 
 
-def crossing(rng: np.random.Generator, size: int) -> tuple[str, str]:
+def crossing(rng: np.random.Generator, size: int) -> Drawn:
     """Intersection of two lines, each through two points."""
     while True:
         a, b, c, d = _points(rng, size, 4)
@@ -108,19 +114,22 @@ def crossing(rng: np.random.Generator, size: int) -> tuple[str, str]:
         if across:
             break
     t = Fraction((c[0] - a[0]) * (d[1] - c[1]) - (c[1] - a[1]) * (d[0] - c[0]), across)
-    text = f"Where does the line through {a} and {b} meet the line through {c} and {d}? Give a pair (x, y)."
-    return text, f"({a[0] + t * (b[0] - a[0])}, {a[1] + t * (b[1] - a[1])})"
+    text = (
+        f"At which point does the line through {a} and {b} meet the line through {c} and {d}? Give it as a "
+        "pair (x, y)."
+    )
+    return text, [a, b, c, d], f"({a[0] + t * (b[0] - a[0])}, {a[1] + t * (b[1] - a[1])})"
 
 
-def reflection(rng: np.random.Generator, size: int) -> tuple[str, str]:
+def reflection(rng: np.random.Generator, size: int) -> Drawn:
     """Reflection of a point in the line through two others."""
     a, b, p = _points(rng, size, 3)
     x, y = _foot(a, b, p)
-    text = f"Reflect {p} in the line through {a} and {b}. Give a pair (x, y)."
-    return text, f"({2 * x - p[0]}, {2 * y - p[1]})"
+    text = f"What is the reflection of {p} across the line through {a} and {b}? Give it as a pair (x, y)."
+    return text, [p, a, b], f"({2 * x - p[0]}, {2 * y - p[1]})"
 
 
-def polygon_area(rng: np.random.Generator, size: int) -> tuple[str, str]:
+def polygon_area(rng: np.random.Generator, size: int) -> Drawn:
     """Area of a polygon whose corners go round a point inside it; more than six for a size above 100."""
     count = 6 if size <= 20 else 2 + 2 * len(str(size))
     while True:
@@ -133,12 +142,11 @@ def polygon_area(rng: np.random.Generator, size: int) -> tuple[str, str]:
         if all(turn > 0 for turn in turns):
             break
     corners = ", ".join(map(str, points))
-    return f"What is the area of the polygon with corners, in order, {corners}?", str(
-        Fraction(abs(twice_area(points)), 2)
-    )
+    text = f"What is the area of the polygon whose vertices are, in order, {corners}?"
+    return text, points, str(Fraction(abs(twice_area(points)), 2))
 
 
-def circle(rng: np.random.Generator, size: int) -> tuple[str, str]:
+def circle(rng: np.random.Generator, size: int) -> Drawn:
     """The centre of the circle through three points."""
     a, b, c = _points(rng, size, 3)
     d = 2 * twice_area([a, b, c])
@@ -149,11 +157,11 @@ def circle(rng: np.random.Generator, size: int) -> tuple[str, str]:
     y = Fraction(
         squares[0] * (c[0] - b[0]) + squares[1] * (a[0] - c[0]) + squares[2] * (b[0] - a[0]), d
     )
-    text = f"What is the centre of the circle through {a}, {b} and {c}? Give a pair (x, y)."
-    return text, f"({x}, {y})"
+    text = f"What is the centre of the circle through {a}, {b} and {c}? Give it as a pair (x, y)."
+    return text, [a, b, c], f"({x}, {y})"
 
 
-KINDS: tuple[Callable[[np.random.Generator, int], tuple[str, str]], ...] = (
+KINDS: tuple[Callable[[np.random.Generator, int], Drawn], ...] = (
     midpoint,
     distance,
     triangle_area,

@@ -17,7 +17,7 @@ from verigym.env import Draft, Env, Transition
 from verigym.envs.math import computed, counted, families
 from verigym.envs.math.paper import Paper
 from verigym.envs.with_tools.cells import CELL_S, SHOWN_CHARS, Cells, run
-from verigym.question import Ask, split_by_question
+from verigym.question import Ask
 from verigym.task import Task
 from verigym.verdict import Status, Verdict
 
@@ -43,8 +43,9 @@ _STEPS = "steps="
 _PROMPT = """\
 {question}
 You have a Python interpreter. To use it, reply with code in a fenced block: ```python ... ```. You then \
-see what it prints, and the value of its last expression, {chars} characters at most; variables are \
-kept from block to block. A block may run {cell_s:g} seconds; one that takes longer is undone.
+see what the code prints and the value of its last expression, cut off after {chars} characters. Variables are \
+kept from one block to the next. A block may run for {cell_s:g} seconds; one that takes longer is stopped and \
+undone.
 When you are sure, give the final answer alone in tags: <answer>...</answer>
 You have {turns} replies in all."""
 
@@ -71,11 +72,8 @@ class Python(Env[Cells]):
             prompt=prompt,
             reference=ask.hidden(),
             tags=(*ask.tags, f"{_STEPS}{ask.steps}"),
+            essence=ask.essence,
         )
-
-    @override
-    def split_of(self, draft: Draft) -> str:
-        return split_by_question(draft)
 
     @override
     def initial(self, task: Task) -> Cells:
@@ -158,6 +156,7 @@ def _ask(rng: np.random.Generator, level: int) -> Ask:
         answer_form="evaluated",
         steps=sum(ask.steps for ask in asks) + 2,
         tags=tuple(tag for ask in asks for tag in ask.tags),
+        essence=[*factors, *(ask.essence for ask in asks)],
     )
 
 

@@ -33,6 +33,9 @@ LEVELS = {
 }
 
 Rows = list[list[int]]
+Drawn = tuple[str, list[Rows], str]
+"""Question, given matrices, and answer."""
+_FORM = "Give it row by row, in the form [[..., ...], [..., ...]]."
 
 
 class Matrices(Worked):
@@ -47,9 +50,14 @@ class Matrices(Worked):
         n, largest = LEVELS[level]
         kinds = KINDS[:1] if level == 1 else KINDS
         kind = kinds[int(rng.integers(len(kinds)))]
-        text, answer = kind(rng, n, largest)
+        text, given, answer = kind(rng, n, largest)
         return Ask(
-            prompt=text, answer=answer, answer_form="evaluated", steps=n**3, tags=(kind.__name__,)
+            prompt=text,
+            answer=answer,
+            answer_form="evaluated",
+            steps=n**3,
+            tags=(kind.__name__,),
+            essence=[kind.__name__, *given],
         )
 
     @override
@@ -58,20 +66,20 @@ class Matrices(Worked):
         return SOLVERS[kind](paper, *(json.loads(rows) for rows in given))
 
 
-def the_determinant(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
+def the_determinant(rng: np.random.Generator, n: int, largest: int) -> Drawn:
     """Determinant of a random matrix."""
     rows = _random(rng, n, largest)
-    return f"What is the determinant of {shown(rows)}?", str(determinant(rows))
+    return f"What is the determinant of {shown(rows)}?", [rows], str(determinant(rows))
 
 
-def the_product(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
+def the_product(rng: np.random.Generator, n: int, largest: int) -> Drawn:
     """Product of two matrices, as a matrix."""
     a, b = _random(rng, n, largest), _random(rng, n, largest)
-    text = f"Multiply A = {shown(a)} by B = {shown(b)}. What is AB? Write it as [[..], ..]."
-    return text, shown(product(a, b))
+    text = f"Let A = {shown(a)} and B = {shown(b)}. What is the product AB? {_FORM}"
+    return text, [a, b], shown(product(a, b))
 
 
-def the_inverse(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
+def the_inverse(rng: np.random.Generator, n: int, largest: int) -> Drawn:
     """Inverse of a matrix with determinant 1 or -1: its entries are whole."""
     lower = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
     upper = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
@@ -82,11 +90,11 @@ def the_inverse(rng: np.random.Generator, n: int, largest: int) -> tuple[str, st
     if rng.integers(2):
         lower[0] = [-v for v in lower[0]]
     rows = product(lower, upper)
-    text = f"What is the inverse of {shown(rows)}? Write it as [[..], ..]."
-    return text, shown([[int(v) for v in row] for row in inverse(rows)])
+    text = f"What is the inverse of {shown(rows)}? {_FORM}"
+    return text, [rows], shown([[int(v) for v in row] for row in inverse(rows)])
 
 
-def the_rank(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
+def the_rank(rng: np.random.Generator, n: int, largest: int) -> Drawn:
     """Rank of a product that bounds it."""
     while True:
         wanted = int(rng.integers(1, n + 1))
@@ -94,10 +102,10 @@ def the_rank(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
         wide = rng.integers(-2, 3, (wanted, n + 1)).tolist()
         rows = product(tall, wide)
         if any(map(any, rows)):
-            return f"What is the rank of {shown(rows)}?", str(rank(rows))
+            return f"What is the rank of {shown(rows)}?", [rows], str(rank(rows))
 
 
-def the_eigenvalues(rng: np.random.Generator, n: int, largest: int) -> tuple[str, str]:
+def the_eigenvalues(rng: np.random.Generator, n: int, largest: int) -> Drawn:
     """Eigenvalues of a matrix built from them by a change of basis with determinant 1."""
     values = [int(v) for v in rng.integers(-largest, largest, n, endpoint=True)]
     rows = [[values[i] if i == j else 0 for j in range(n)] for i in range(n)]
@@ -110,10 +118,10 @@ def the_eigenvalues(rng: np.random.Generator, n: int, largest: int) -> tuple[str
             row[j] -= factor * row[i]
     distinct = ", ".join(map(str, sorted(set(values))))
     text = f"What are the eigenvalues of {shown(rows)}? Give each once, as a set such as {{1, 2}}."
-    return text, f"{{{distinct}}}"
+    return text, [rows], f"{{{distinct}}}"
 
 
-KINDS: tuple[Callable[[np.random.Generator, int, int], tuple[str, str]], ...] = (
+KINDS: tuple[Callable[[np.random.Generator, int, int], Drawn], ...] = (
     the_determinant,
     the_product,
     the_inverse,

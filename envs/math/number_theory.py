@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.canonical import JSON
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
 from verigym.question import Ask
@@ -29,6 +30,10 @@ SIZES = {
 }
 
 
+Drawn = tuple[str, list[JSON], int]
+"""Question, operands, and answer."""
+
+
 class NumberTheory(Worked):
     """Greatest divisors, least multiples, counts of divisors, totients, powers and inverses modulo n,
     simultaneous remainders."""
@@ -43,7 +48,7 @@ class NumberTheory(Worked):
         kinds = KINDS[1:] if level == 5 else KINDS[: level + 1]
         kind = kinds[int(rng.integers(len(kinds)))]
         size = SIZES[level][kind in UNFACTORED]
-        text, value = kind(rng, size)
+        text, operands, value = kind(rng, size)
         steps = 2 * size.bit_length() + KINDS.index(kind)
         return Ask(
             prompt=text,
@@ -51,6 +56,7 @@ class NumberTheory(Worked):
             answer_form="evaluated",
             steps=steps,
             tags=(kind.__name__,),
+            essence=[kind.__name__, *operands],
         )
 
     @override
@@ -59,25 +65,25 @@ class NumberTheory(Worked):
         return str(SOLVERS[kind](paper, numbers, question))
 
 
-def gcd_or_lcm(rng: np.random.Generator, size: int) -> tuple[str, int]:
+def gcd_or_lcm(rng: np.random.Generator, size: int) -> Drawn:
     """Greatest common divisor or least common multiple of two numbers with a common factor."""
     common = int(rng.integers(1, 13))
     a, b = (common * int(rng.integers(2, size)) for _ in range(2))
     if rng.integers(2):
-        return f"What is the greatest common divisor of {a} and {b}?", math.gcd(a, b)
-    return f"What is the least common multiple of {a} and {b}?", math.lcm(a, b)
+        return f"What is the greatest common divisor of {a} and {b}?", ["gcd", a, b], math.gcd(a, b)
+    return f"What is the least common multiple of {a} and {b}?", ["lcm", a, b], math.lcm(a, b)
 
 
-def remainder(rng: np.random.Generator, size: int) -> tuple[str, int]:
+def remainder(rng: np.random.Generator, size: int) -> Drawn:
     """Remainder of a product or sum."""
     a, b = int(rng.integers(size, 20 * size)), int(rng.integers(size, 20 * size))
     n = int(rng.integers(3, size))
-    if rng.integers(2):
-        return f"What is the remainder of {a} * {b} when divided by {n}?", a * b % n
-    return f"What is the remainder of {a} + {b} when divided by {n}?", (a + b) % n
+    sign, value = ("*", a * b) if rng.integers(2) else ("+", a + b)
+    text = f"What is the remainder when {a} {sign} {b} is divided by {n}?"
+    return text, [sign, a, b, n], value % n
 
 
-def divisor_count(rng: np.random.Generator, size: int) -> tuple[str, int]:
+def divisor_count(rng: np.random.Generator, size: int) -> Drawn:
     """Number of the positive divisors, or their sum."""
     n = int(rng.integers(size // 2, 2 * size))
     counts = [math.prod(e + 1 for e in factors(n).values())]
@@ -87,36 +93,40 @@ def divisor_count(rng: np.random.Generator, size: int) -> tuple[str, int]:
         "How many positive divisors does {} have?",
         "What is the sum of the positive divisors of {}?",
     )
-    return words[what].format(n), counts[what]
+    return words[what].format(n), [what, n], counts[what]
 
 
-def power(rng: np.random.Generator, size: int) -> tuple[str, int]:
+def power(rng: np.random.Generator, size: int) -> Drawn:
     """A power modulo a number."""
     a, e = int(rng.integers(2, size)), int(rng.integers(5, size))
     n = int(rng.integers(7, 7 + size // 4))
-    return f"What is the remainder of {a}^{e} when divided by {n}?", pow(a, e, n)
+    return f"What is the remainder when {a}^{e} is divided by {n}?", [a, e, n], pow(a, e, n)
 
 
-def totient(rng: np.random.Generator, size: int) -> tuple[str, int]:
+def totient(rng: np.random.Generator, size: int) -> Drawn:
     """Euler's totient."""
     n = int(rng.integers(size // 2, 2 * size))
     value = n
     for prime in factors(n):
         value -= value // prime
-    return f"How many of the numbers 1 to {n} have no common factor with {n} but 1?", value
+    text = f"How many of the whole numbers from 1 to {n} share no factor with {n} other than 1?"
+    return text, [n], value
 
 
-def inverse(rng: np.random.Generator, size: int) -> tuple[str, int]:
+def inverse(rng: np.random.Generator, size: int) -> Drawn:
     """Inverse of a number modulo another."""
     while True:
         n = int(rng.integers(11, size))
         a = int(rng.integers(2, n))
         if math.gcd(a, n) == 1:
-            text = f"Which x from 1 to {n - 1} satisfies {a} * x = 1 modulo {n}?"
-            return text, pow(a, -1, n)
+            text = (
+                f"For which whole number x from 1 to {n - 1} does {a} * x leave the remainder 1 when divided "
+                f"by {n}?"
+            )
+            return text, [a, n], pow(a, -1, n)
 
 
-def simultaneous(rng: np.random.Generator, size: int) -> tuple[str, int]:
+def simultaneous(rng: np.random.Generator, size: int) -> Drawn:
     """Remainders modulo coprime numbers (the Chinese remainder theorem); more than three for a
     size above 10,000."""
     more = max(0, len(str(size)) - 4) // 4
@@ -126,11 +136,12 @@ def simultaneous(rng: np.random.Generator, size: int) -> tuple[str, int]:
             break
     whole = math.prod(moduli)
     x = int(rng.integers(whole))
-    parts = ", ".join(f"{x % n} modulo {n}" for n in moduli)
-    return f"Which x from 0 to {whole - 1} is {parts}?", x
+    *parts, last = (f"the remainder {x % n} when divided by {n}" for n in moduli)
+    text = f"Which whole number from 0 to {whole - 1} leaves {', '.join(parts)} and {last}?"
+    return text, [x, *moduli], x
 
 
-KINDS: tuple[Callable[[np.random.Generator, int], tuple[str, int]], ...] = (
+KINDS: tuple[Callable[[np.random.Generator, int], Drawn], ...] = (
     gcd_or_lcm,
     remainder,
     divisor_count,

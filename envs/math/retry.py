@@ -15,7 +15,7 @@ from verigym.envs.math.families import draw, work_out
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.word_problems import WordProblems
 from verigym.envs.math.worked import Worked
-from verigym.question import FORM, split_by_question
+from verigym.question import FORM
 from verigym.task import Task
 from verigym.verdict import Status, Verdict
 
@@ -25,7 +25,7 @@ MOST = 4
 _PROMPT = """\
 {question}
 {form}
-You have {most} attempts. A wrong answer costs part of the reward, so be sure before you answer."""
+You have {most} attempts. Each wrong answer costs part of the reward, so be sure before you answer."""
 _REFLECT = (
     "That is not right. Before you try again, say in a few sentences what may have gone wrong. "
     "Do not answer yet: this reply is not judged."
@@ -72,11 +72,8 @@ class Retry(Env[Tries]):
             prompt=_PROMPT.format(question=ask.prompt, form=FORM, most=MOST),
             reference=ask.hidden(),
             tags=(*ask.tags, f"{_STEPS}{ask.steps}"),
+            essence=ask.essence,
         )
-
-    @override
-    def split_of(self, draft: Draft) -> str:
-        return split_by_question(draft)
 
     @override
     def initial(self, task: Task) -> Tries:

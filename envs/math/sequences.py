@@ -55,11 +55,12 @@ class Sequences(Worked):
         else:
             what, value = f"a_1 + ... + a_{n}", sum(terms)
         return Ask(
-            prompt=f"Let {firsts} and {rule} for all later k. What is {what}?",
+            prompt=f"A sequence has {firsts} and {rule} for all k > {order}. What is {what}?",
             answer=str(value),
             answer_form="evaluated",
             steps=n * (order + 1),
             tags=(f"order={order}",),
+            essence=[what, rule, firsts],
         )
 
     @override

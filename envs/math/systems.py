@@ -52,10 +52,13 @@ class Systems(Worked):
             lines.append(f"{linear(row, NAMES)} = {side}")
         names = ", ".join(NAMES[:n])
         return Ask(
-            prompt="Solve the system:\n" + "\n".join(lines) + f"\nGive the tuple ({names}).",
+            prompt="Solve the system of equations:\n"
+            + "\n".join(lines)
+            + f"\nGive the solution as a tuple ({names}).",
             answer=f"({', '.join(map(str, solution))})",
             answer_form="evaluated",
             steps=n**3,
+            essence=[rows, solution],
         )
 
     @override

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.canonical import JSON
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
 from verigym.question import Ask
@@ -95,11 +96,13 @@ class WordProblems(Worked):
         thing = THINGS[int(rng.integers(len(THINGS)))]
         amounts = [int(rng.integers(3, 30))]
         story = [f"{people[0]} has {amounts[0]} {thing}."]
+        facts: list[JSON] = [amounts[0]]
         for i in range(1, count):
             first = max(0, i - settings.back) if settings.back else 0
             j = i - 1 if i == count - 1 else int(rng.integers(first, i))
-            text, amount = _comparison(rng, people[i], people[j], amounts[j], thing)
+            text, compared, amount = _comparison(rng, people[i], people[j], amounts[j], thing)
             story.append(text)
+            facts.append([j, *compared])
             amounts.append(amount)
         for i in range(settings.distractors):
             story.insert(
@@ -107,7 +110,8 @@ class WordProblems(Worked):
             )
         if settings.shuffled:
             story = [story[int(i)] for i in rng.permutation(len(story))]
-        if rng.integers(3):
+        one = bool(rng.integers(3))
+        if one:
             text, value = f"How many {thing} does {people[-1]} have?", amounts[-1]
         else:
             who = f"{', '.join(people[:-1])} and {people[-1]}"
@@ -118,6 +122,7 @@ class WordProblems(Worked):
             answer_form="evaluated",
             steps=2 * count + settings.distractors,
             tags=(f"people={count}",),
+            essence=[list(people), thing, facts, one],
         )
 
     @override
@@ -175,8 +180,9 @@ def _compared(paper: Paper, line: str, amount: int) -> int:
 
 def _comparison(
     rng: np.random.Generator, who: str, other: str, amount: int, thing: str
-) -> tuple[str, int]:
-    """A sentence that gives `who` a whole positive number in terms of `other`'s `amount`."""
+) -> tuple[str, list[JSON], int]:
+    """A sentence that gives `who` a whole positive number in terms of `other`'s `amount`, its content, and that
+    number."""
     kinds = ["more", "times"]
     if amount > 3:
         kinds.append("fewer")
@@ -186,16 +192,17 @@ def _comparison(
         kind = "more"
     if kind == "more":
         n = int(rng.integers(2, 20))
-        return f"{who} has {n} more {thing} than {other}.", amount + n
+        return f"{who} has {n} more {thing} than {other}.", ["+", n], amount + n
     if kind == "fewer":
         n = int(rng.integers(2, amount))
-        return f"{who} has {n} fewer {thing} than {other}.", amount - n
+        return f"{who} has {n} fewer {thing} than {other}.", ["-", n], amount - n
     if kind == "times":
         n = int(rng.integers(2, 5))
         words = {2: "twice", 3: "three times", 4: "four times"}[n]
-        return f"{who} has {words} as many {thing} as {other}.", amount * n
+        return f"{who} has {words} as many {thing} as {other}.", ["*", n], amount * n
     words = {"/2": "half", "/3": "a third", "/4": "a quarter"}[kind]
-    return f"{who} has {words} as many {thing} as {other}.", amount // int(kind[1:])
+    n = int(kind[1:])
+    return f"{who} has {words} as many {thing} as {other}.", ["/", n], amount // n
 
 
 def _distractor(rng: np.random.Generator, people: list[str], stranger: str, thing: str) -> str:

@@ -49,7 +49,7 @@ def write_package(folder: Path, name: str, *, family: str, author: str, year: in
     if (known := f"verigym/{family}/{name}-v0") in list_envs():
         raise RequestError(f"{known} is an environment already; choose another name or family")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise RequestError(f"{folder} already exists and is not empty; choose another with --into")
+        raise RequestError(f"{folder} already exists and is not empty; choose another with --out")
     words = {
         "name": name,
         "module": module,

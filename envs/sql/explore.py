@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -81,13 +80,8 @@ class Explore(Explorer):
                 "asked": query,
             },
             tags=(domain.owner, drawn.name, f"{STEPS}{drawn.steps}"),
+            essence=query,  # so that no question recurs in another split with other rows or names
         )
-
-    @override
-    def split_of(self, draft: Draft) -> str:
-        """Return the split of the question, so that none recurs elsewhere with other rows or names."""
-        reference: Any = draft.reference
-        return super().split_of(replace(draft, prompt="", reference=reference["asked"]))
 
     @override
     def turns_allowed(self, task: Task) -> int:

@@ -50,6 +50,7 @@ class Questions(Question):
             steps=drawn.steps,
             reference=judged_by(domain, drawn.query),
             tags=(domain.owner, drawn.name),
+            essence=drawn.query,
         )
 
     @override

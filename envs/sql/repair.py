@@ -56,7 +56,7 @@ class Repair(Question):
             reference=judged_by(domain, drawn.query),
             tags=(domain.owner, drawn.name),
             # Broken in another way, a question has the same answer: it belongs to the same split.
-            essence=[drawn.question, drawn.query],
+            essence=drawn.query,
         )
 
     @override

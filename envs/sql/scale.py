@@ -84,13 +84,8 @@ class Scale(Explorer):
                 "extent": extent.plain(),
             },
             tags=(extent.names.owner, kind, f"{STEPS}{asked.steps}"),
+            essence=asked.query,  # whatever the rows
         )
-
-    @override
-    def split_of(self, draft: Draft) -> str:
-        """Return the split of the question, whatever the rows."""
-        reference: Any = draft.reference
-        return super().split_of(replace(draft, prompt="", reference=reference["query"]))
 
     @override
     def turns_allowed(self, task: Task) -> int:

@@ -67,6 +67,7 @@ class Tables(Question):
             steps=found.steps,
             reference=reference,
             tags=(sheet.domain.thing, kind.__name__),
+            essence=[kind.__name__, sheet.names, sheet.owner, sheet.kind, sheet.numbers],
         )
 
     @override

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import lru_cache
 
+from verigym.canonical import JSON
 from verigym.envs.search.index import Index
 from verigym.envs.tools.draws import Draws
 
@@ -81,6 +82,12 @@ class Almanac:
             )
             for name in names[2 * third :]
         ]
+        self.facts: JSON = [
+            [astuple(town) for town in self.towns],
+            [astuple(firm) for firm in self.firms],
+            [astuple(carrier) for carrier in self.carriers],
+        ]
+        """All figures, without the words of the pages."""
         pages: list[Page] = []
         for town in self.towns:
             pages.append(

@@ -103,6 +103,7 @@ class FunctionCall(Question):
             answer="",
             steps=sum(1 + len(call.arguments) for call in calls) + len(tools) // 4,
             reference={"tools": tools, "expected": expected, "order": "bag"},
+            essence=expected,
         )
 
     @override

@@ -120,6 +120,7 @@ class Multi(Env[Asking]):
                 "pages": [list(page) for page in almanac.pages],
                 "work": problem.work,
             },
+            essence=almanac.facts,
         )
 
     def tools(self, task: Task | None = None) -> list[dict[str, Any]]:

@@ -15,8 +15,9 @@ class VerigymSums(Question):
     def ask(self, rng, level):
         """Draw from `rng` alone: the same seed must give the same question. Levels are 1 to 10."""
         a, b = (int(n) for n in rng.integers(10**level, 10 ** (level + 1), 2))
-        # "2 + 3" is no answer to "What is 2 + 3?": the value is wanted.
-        return Ask(prompt=f"What is {a} + {b}?", answer=str(a + b), answer_form="evaluated")
+        # "2 + 3" is no answer here, so the form is given. `essence` decides the split, not the words.
+        prompt = f"What is {a} + {b}?"
+        return Ask(prompt=prompt, answer=str(a + b), answer_form="evaluated", essence=[a, b])
 
     def work(self, state):
         """Count the digits that are added, by adding them."""
@@ -25,4 +26,4 @@ class VerigymSums(Question):
         for one, other in zip(reversed(a), reversed(b), strict=True):
             carry = (int(one) + int(other) + carry) // 10
             operations += 1
-        return operations + carry
+        return operations

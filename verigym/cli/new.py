@@ -17,8 +17,9 @@ def new(
             help="Name of the environment: lower-case words joined by hyphens, as in word-ladder."
         ),
     ],
-    into: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder to create. Default: ./NAME.")
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "--into", metavar="DIR", help="Folder to create. Default: ./NAME."),
     ] = None,
     family: Annotated[
         str, typer.Option(help="First part of the id, as in games or math.")
@@ -33,7 +34,7 @@ def new(
 
     from verigym.envs.new.write import write_package
 
-    folder = into or Path(name)
+    folder = out or Path(name)
     year = datetime.datetime.now(tz=datetime.UTC).year
     for path in write_package(folder, name, family=family, author=author, year=year):
         console.out().print(f"[green]wrote[/green] {path}", soft_wrap=True)

@@ -248,7 +248,9 @@ class Sums(Question):
     def ask(self, rng, level):
         numbers = rng.integers(1, 10**level, 3).tolist()
         asked = " + ".join(map(str, numbers))
-        return Ask(prompt=f"What is {asked}?", answer=str(sum(numbers)), steps=level)
+        return Ask(
+            prompt=f"What is {asked}?", answer=str(sum(numbers)), steps=level, essence=numbers
+        )
 
     class Judge(CodeVerifier):
         def judge(self, task, submission):
@@ -257,6 +259,24 @@ class Sums(Question):
 
         def accepts(self, said, task):
             return said == task.reference["answer"]
+
+
+class SplitsByWords(Sums):
+    """Names no essence, so that the prompt decides the split."""
+
+    id = "verigym/broken/splits-by-words-v0"
+
+    def ask(self, rng, level):
+        return replace(super().ask(rng, level), essence=None)
+
+
+class SplitsByPrompt(Sums):
+    """The length of the prompt decides the split."""
+
+    id = "verigym/broken/splits-by-prompt-v0"
+
+    def split_of(self, draft):
+        return ("train", "validation", "test")[len(draft.prompt) % 3]
 
 
 class PaysRestating(Sums):
@@ -317,6 +337,7 @@ class MostlyYes(Sums):
             prompt=f"Is the last digit of the first the second? {asked}",
             answer=answer,
             steps=level,
+            essence=asked,
         )
 
 

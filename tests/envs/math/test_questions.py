@@ -120,7 +120,7 @@ def test_counting():
             if len(word) <= 7:
                 assert found == len(set(itertools.permutations(word)))
         elif kind == "committees":
-            seats, women, men, least = n
+            seats, women, men, least = (*n, 0)[:4]
             people = [1] * women + [0] * men
             found = sum(sum(c) >= least for c in itertools.combinations(people, seats))
         elif kind == "lattice_paths":
@@ -131,7 +131,7 @@ def test_counting():
                     ways[i, j] = 0 if (i, j) == (bx, by) else ways[i - 1, j] + ways[i, j - 1]
             found = ways[across, up]
         elif kind == "distributions":
-            coins, children, least = n
+            coins, children, least = (*n, 0)[:3]
             ways = [1] + [0] * coins
             for _ in range(children):
                 ways = [sum(ways[c - k] for k in range(least, c + 1)) for c in range(coins + 1)]
@@ -210,7 +210,7 @@ def test_calculus():
             assert sympy.simplify(sympy.diff(read(body), x) - read(answer)) == 0
         else:
             start, slope = re.match(
-                r"Find F\(x\) with F\(0\) = (\S+) and F'\(x\) = (.*)\. Write", text
+                r"Find F\(x\) if F\(0\) = (\S+) and F'\(x\) = (.*)\. Write", text
             ).groups()
             assert sympy.simplify(sympy.diff(read(answer), x) - read(slope)) == 0
             assert read(answer).subs(x, 0) == sympy.Rational(start)

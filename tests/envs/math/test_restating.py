@@ -30,14 +30,14 @@ def tasks(family, seeds):
 def copies(prompt):
     """Return the mathematics in the prompt, with trivial changes, and as an operation named in
     words."""
-    found = [match[0].strip(" ,.=*/^") for match in _MATHS.finditer(prompt)]
+    found = [match[0].strip(" \n,.=*/^") for match in _MATHS.finditer(prompt)]
     found = [text for text in found if text]
     numbers = re.findall(r"-?\d+(?:/\d+)?", prompt)[:2]
     if len(numbers) == 2:
         a, b = numbers
         found += [f"gcd({a}, {b})", f"lcm({a}, {b})", f"{a}/100*{b}", f"{a} - {b}", f"({a})*({b})"]
-    if "remainder of" in prompt:
-        asked = re.search(r"remainder of (.+) when divided by (\d+)", prompt)
+    if "remainder when" in prompt:
+        asked = re.search(r"remainder when (.+) is divided by (\d+)", prompt)
         found += [f"{asked[1]} \\bmod {asked[2]}", f"({asked[1]}) mod {asked[2]}"]
     if "Solve for real x" in prompt:
         equation = re.search(r"x: (.+)", prompt)[1]

@@ -109,6 +109,7 @@ def test_the_page_shows_the_example():
         (("class",), "means something else"),
         (("fine", "--family", "A/B"), "one lower-case word"),
         (("fine", "--into", "full"), "not empty"),
+        (("fine", "--out", "full"), "choose another with --out"),
         (("keydoor", "--family", "games"), "is an environment already"),
     ],
 )
