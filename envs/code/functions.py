@@ -49,14 +49,14 @@ def {signature}
 
 {examples}
 
-Answer with the whole function and everything that it needs, alone or in a fenced block. It is called as in the examples \
-and in ways that you cannot see, and must return the right value each time within {cpu_s:g} seconds. You have several \
-attempts, and are told after each what went wrong."""
+Answer with the whole function and everything that it needs, alone or in a fenced block. It is called with the arguments \
+of the examples and with others that you cannot see, and must return the right value each time within {cpu_s:g} \
+seconds. You have several attempts, and are told after each what went wrong."""
 
 
 _JOINED = """\
-Each call is a list of the name of one of the functions below and its arguments. Return the list of the values that the \
-functions return for these calls, in the same order.
+Each call is a list: the name of one of the functions below, then its arguments. Return the list of the values of these \
+calls, in the same order.
 
 """
 _ANSWERS = """\

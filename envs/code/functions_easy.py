@@ -14,8 +14,8 @@ def keep_between(rng: np.random.Generator) -> Wanted:
     high = low + whole(rng, 4, 15)
     return Wanted(
         signature="keep_between(nums: list[int]) -> list[int]",
-        statement=f"Give those of the numbers that lie from {low} to {high}, both included, in their "
-        f"order, each made larger by {more}.",
+        statement=f"Return the numbers from {low} to {high}, both included, in their original order, each "
+        f"increased by {more}.",
         values={"MORE": more, "LOW": low, "HIGH": high},
         arguments=lambda rng, size: [wholes(rng, size, -20, 25)],
         answer=lambda nums: [n + more for n in nums if n in range(low, high + 1)],
@@ -29,8 +29,8 @@ def every_nth(rng: np.random.Generator) -> Wanted:
     what = "left out" if drop else f"replaced by {sign}"
     return Wanted(
         signature="every_nth(text: str) -> str",
-        statement=f"The text has lower-case letters and spaces. Every letter whose number among the letters "
-        f"is divisible by {n} (counted from 1, spaces not counted) is {what}; all else stays.",
+        statement=f"The text has lower-case letters and spaces. Number its letters from 1, without counting "
+        f"spaces. Return the text with every letter whose number is divisible by {n} {what}.",
         values={"N": n, "SIGN": repr("" if drop else sign)},
         arguments=lambda rng, size: [" ".join(some_words(rng, size, "abcdefgh"))],
         answer=lambda text: _every_nth(text, n, "" if drop else sign),
@@ -48,13 +48,17 @@ def trimmed(rng: np.random.Generator) -> Wanted:
     low, high = whole(rng, 0, 3), whole(rng, 0, 3)
     return Wanted(
         signature="trimmed(nums: list[int]) -> int",
-        statement=f"Leave out the {low} smallest and the {high} largest of the numbers, and give the sum of "
-        f"those that are left; if there are fewer than {low + high + 1} numbers, give -1. Equal numbers "
-        "are numbers of their own.",
+        statement=f"Return the sum of {_left(low, high)}; return -1 if there are fewer than "
+        f"{low + high + 1} numbers. Equal numbers are counted one by one.",
         values={"LOW": low, "HIGH": high, "BOTH": low + high},
         arguments=lambda rng, size: [wholes(rng, size + 2, -9, 30)],
         answer=lambda nums: _trimmed(nums, low, high),
     )
+
+
+def _left(low: int, high: int) -> str:
+    ends = [f"the {n} {end}" for n, end in ((low, "smallest"), (high, "largest")) if n]
+    return f"the numbers without {' and '.join(ends)}" if ends else "the numbers"
 
 
 def _trimmed(nums: list[int], low: int, high: int) -> int:
@@ -74,10 +78,10 @@ def price_text(rng: np.random.Generator) -> Wanted:
     each, join = whole(rng, 6, 24), one_of(rng, (", ", " + ", "/"))
     return Wanted(
         signature="price_text(amount: int) -> str",
-        statement=f"A {names[0]} is {each} of the small coin {names[1]}. Write a price, given in the small coin, "
-        f"with as many of the large coin as it holds, in the form '3 {names[0]}{join}5 {names[1]}'; a part "
-        f"whose number is 0 is left out with the sign between; a price of 0 is 'free'. There is no "
-        "plural, and the price is not negative.",
+        statement=f"Write a price as text. The amount is given in the small coin, the {names[1]}; {each} of them are "
+        f"worth one large coin, the {names[0]}. Use as many large coins as possible, and the form "
+        f"'3 {names[0]}{join}5 {names[1]}', without plurals. Leave out a part whose number is 0, and the sign "
+        "between the parts with it; a price of 0 is 'free'. The amount is not negative.",
         values={"EACH": each, "CROWN": names[0], "PENNY": names[1], "JOIN": repr(join)},
         arguments=lambda rng, size: [
             one_of_numbers(rng, [0, each, each * size, each - 1, whole(rng, 0, 9 * size * each)])
@@ -104,8 +108,8 @@ def pair_sums(rng: np.random.Generator) -> Wanted:
     kept = rest != "left out"
     return Wanted(
         signature="pair_sums(first: list[int], second: list[int]) -> list[int]",
-        statement=f"At each place give {a} times the number of the first list plus {b} times that of the second. "
-        f"Numbers of the longer list that have no partner are {rest}.",
+        statement=f"Return the list that has at each position {a} times the number in first plus {b} times the "
+        f"number in second. Numbers of the longer list that have no partner in the other are {rest}.",
         values={"A": a, "B": b, "OUT": "out + first[n:] + second[n:]" if kept else "out"},
         arguments=lambda rng, size: [
             wholes(rng, whole(rng, 0, size + 1), -9, 9),

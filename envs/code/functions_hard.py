@@ -16,10 +16,11 @@ def grid_paths(rng: np.random.Generator) -> Wanted:
     turns, modulus = whole(rng, 1, 4), (97, 997, 10007)[whole(rng, 0, 2)]
     return Wanted(
         signature="grid_paths(grid: list[str]) -> int",
-        statement="The texts are the rows of a grid, all of one length; # is a wall, . is free. A path goes from the top left cell to "
-        "the bottom right one over free cells, each step one to the right or one down, and changes between "
-        f"these two directions at most {turns} times. Give the number of paths as its remainder after "
-        f"division by {modulus}; 0 if the first or the last cell is a wall, 1 if the grid is a single free cell.",
+        statement="The strings are the rows of a grid, all of the same length; # is a wall, . is free. A path goes from the "
+        "top left cell to the bottom right cell over free cells. Each step goes one cell right or one cell down, "
+        f"and the path changes between these directions at most {turns} {'time' if turns == 1 else 'times'}. "
+        f"Return the number of paths modulo {modulus}: 0 if the first or the last cell is a wall, 1 if the grid "
+        "is a single free cell.",
         values={"TURNS": turns, "MODULUS": modulus},
         arguments=lambda rng, size: [_grid(rng, min(3 + size // 4, 9))],
         answer=lambda grid: _grid_paths(grid, turns) % modulus,
@@ -54,13 +55,12 @@ def _grid_paths(grid: list[str], turns: int) -> int:
 def unpacked(rng: np.random.Generator) -> Wanted:
     """Unpack a nested form of a text."""
     back, most = bool(whole(rng, 0, 1)), whole(rng, 12, 40)
-    way = "written backwards" if back else "written as it is"
+    way = ", with every second copy (the second, the fourth, ...) reversed" if back else ""
     return Wanted(
         signature="unpacked(form: list) -> str",
-        statement="A form is a list of texts and of pairs [n, form], where n is a whole number from 0 to 9. It stands for the text that "
-        "comes of putting its parts together in order, a pair standing for n times the text of its form, "
-        f"every second one of these copies (the second, the fourth, ...) {way}. Give the first {most} letters "
-        "of the text of the form, or all if there are fewer.",
+        statement="A form is a list of strings and of pairs [n, form], where n is a whole number from 0 to 9. It stands for a "
+        f"text: its parts, joined in order, where a pair stands for n copies of the text of its form{way}. Return "
+        f"the first {most} letters of the text of the form, or all of them if there are fewer.",
         values={"PART": "once[::-1] if i % 2 else once" if back else "once", "MOST": most},
         arguments=lambda rng, size: [_form(rng, min(size, 4), 2)],
         answer=lambda form: _unpacked(form, back)[:most],
@@ -96,9 +96,9 @@ def choices(rng: np.random.Generator) -> Wanted:
     test = "==" if how == "exactly" else "<="
     return Wanted(
         signature="choices(prices: list[int], money: int) -> list[list[int]]",
-        statement=f"Give all ways to choose {size} of the prices, at different places, that cost {how} money together: each as "
-        "the list of its prices in ascending order, the ways in ascending order of these lists, and ways "
-        f"with the same list only once; of more than {first} ways, the first {first} alone.",
+        statement=f"Return all ways to choose {size} of the prices, at different positions, that cost {how} money in total. "
+        "Each way is the list of its prices in ascending order. Sort the ways in ascending order and give equal "
+        f"ones only once; if there are more than {first}, return the first {first}.",
         values={"SIZE": size, "FITS": f"sum(c) {test} money", "FIRST": first},
         arguments=_prices,
         answer=lambda prices, money: _choices(prices, money, size, how == "exactly")[:first],
@@ -123,18 +123,25 @@ def _choices(prices: list[int], money: int, size: int, exactly: bool) -> list[li
 def word_chain(rng: np.random.Generator) -> Wanted:
     """Find the longest chain of words."""
     longer, turned, k = whole(rng, 0, 3), bool(whole(rng, 0, 1)), whole(rng, 1, 3)
-    meet = "last letter of the one before" if not turned else "first letter of the one before"
+    meet = "last letter of the word before" if not turned else "first letter of the word before"
     return Wanted(
         signature="word_chain(words: list[str]) -> int",
-        statement="A chain is a selection of the words in their order in the list, perhaps with others between them, in which each "
-        f"word but the first begins with the {meet}, and is longer than that one by at most {longer} letters (it may "
-        f"also be as long, or shorter). Words of fewer than {k} letters are in no chain. Give the length of the longest chain, in words.",
+        statement="A chain is a selection of words in the order of the list; words may be skipped. Each word of a chain but the "
+        f"first begins with the {meet} and is {_no_longer(longer)}. "
+        f"{f'Words of fewer than {k} letters are in no chain. ' if k > 1 else ''}Return the number of words in the "
+        "longest chain.",
         values={"K": k, "END": 0 if turned else -1, "LONGER": longer},
         arguments=lambda rng, size: [some_words(rng, min(size, 40), "abc", 7)],
         answer=lambda words: _word_chain(
             tuple(w for w in words if w[k - 1 :]), longer, 0 if turned else -1
         ),
     )
+
+
+def _no_longer(letters: int) -> str:
+    if not letters:
+        return "no longer than that word"
+    return f"at most {letters} {'letter' if letters == 1 else 'letters'} longer than that word (or not longer)"
 
 
 def _word_chain(words: tuple[str, ...], longer: int, end: int) -> int:
@@ -153,13 +160,18 @@ def _word_chain(words: tuple[str, ...], longer: int, end: int) -> int:
 def spreading(rng: np.random.Generator) -> Wanted:
     """Let fire spread."""
     steps, dry, around = whole(rng, 2, 5), whole(rng, 3, 7), bool(whole(rng, 0, 1))
-    cells = "the up to 8 cells around it" if around else "the up to 4 cells beside it"
+    cells = (
+        "cells that share a side or a corner with it"
+        if around
+        else "cells that share a side with it"
+    )
     return Wanted(
         signature="spreading(wood: list[list[int]]) -> int",
-        statement="The lists are the rows of a wood, all of one length, each cell a dampness from 0 to 9. Fire breaks out in the "
-        f"cells with 0. Each minute it spreads from each burning cell to {cells}, but not to cells damper than {dry}; "
-        f"a cell of dampness {dry} itself burns only if at least two of these cells around it burn. "
-        f"Give the number of burning cells after {steps} minutes.",
+        statement="The lists are the rows of a forest, all of the same length; each number is the dampness of a cell, from 0 to 9. "
+        f"Cells with dampness 0 burn from the start. The neighbours of a cell are the {cells}. Each minute, a cell "
+        f"with dampness below {dry} starts to burn if at least one of its neighbours burns, a cell with dampness "
+        f"{dry} if at least two do, and a damper cell never does. Return the number of burning cells after {steps} "
+        "minutes.",
         values={
             "STEPS": steps,
             "NEAR": "a or b" if around else "(a == 0) != (b == 0)",

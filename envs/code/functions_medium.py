@@ -15,16 +15,14 @@ from verigym.envs.code.function_family import Wanted, some_words
 def grouped(rng: np.random.Generator) -> Wanted:
     """Group numbers by a remainder."""
     m, what = whole(rng, 2, 6), one_of(rng, ("sum", "largest", "count"))
-    says = {"sum": "their sum", "largest": "the largest of them", "count": "how many they are"}[
-        what
-    ]
+    says = {"sum": "the sum", "largest": "the largest", "count": "the number"}[what]
     code = {"sum": "sum", "largest": "max", "count": "len"}[what]
     functions: dict[str, Callable[[list[int]], int]] = {"sum": sum, "largest": max, "count": len}
     return Wanted(
         signature="grouped(nums: list[int]) -> dict[str, int]",
-        statement=f"Group the numbers by the remainder that division by {m} leaves (from 0 to {m - 1}, for "
-        f"negative numbers, too). Give a dictionary from each remainder that occurs, written as a text, to "
-        f"a number: of the different numbers of its group, {says}.",
+        statement=f"Group the numbers by their remainder when divided by {m}, which is from 0 to {m - 1} for "
+        f"negative numbers, too. Return a dictionary that maps each remainder that occurs, as a string, to "
+        f"{says} of the different numbers in its group.",
         values={"M": m, "FUNCTION": code},
         arguments=lambda rng, size: [wholes(rng, size, -15, 15)],
         answer=lambda nums: {
@@ -38,12 +36,13 @@ def grouped(rng: np.random.Generator) -> Wanted:
 def dealt(rng: np.random.Generator) -> Wanted:
     """Deal cards to players."""
     players, hand, back = whole(rng, 2, 4), whole(rng, 1, 3), bool(whole(rng, 0, 1))
-    way = "from the last player back to the first" if back else "from the first player on"
+    way = "from the last player back to the first" if back else "from the first player to the last"
     return Wanted(
         signature="dealt(cards: list[str]) -> list[list[str]]",
-        statement=f"Cards are dealt from the front of the list to {players} players, {hand} at a time to each in turn, "
-        f"{way}, again and again until none is left (the last one to get cards may get fewer). Give "
-        "the list of the players' cards, first player first, each player's in the order in which they came.",
+        statement=f"Cards are dealt from the front of the list to {players} players, {hand} at a time to each player "
+        f"in turn, {way}, in as many rounds as it takes until no card is left; the last player to get cards may "
+        "get fewer. Return a list of the players' lists of cards, first player first, each in the order in which "
+        "the cards were dealt.",
         values={"PLAYERS": players, "HAND": hand, "HANDS": "hands[::-1]" if back else "hands"},
         arguments=lambda rng, size: [some_words(rng, size + whole(rng, 0, 3), "abcdef", 2)],
         answer=lambda cards: [
@@ -57,12 +56,11 @@ def long_runs(rng: np.random.Generator) -> Wanted:
     """Find runs of equal letters."""
     least, want = whole(rng, 1, 3), one_of(rng, ("place", "length"))
     most = least + whole(rng, 1, 3)
-    says = "where it begins (counted from 0)" if want == "place" else "its length"
+    says = "the index at which it begins" if want == "place" else "its length"
     return Wanted(
         signature="long_runs(text: str) -> list[list]",
-        statement=f"A run is a longest piece of equal letters. For each run of at least {least} "
-        f"and at most {most} letters, from left to "
-        f"right, give a list of its letter and {says}.",
+        statement="A run is a sequence of equal letters that is not part of a longer one. Return a list that has, "
+        f"for each run of {least} to {most} letters from left to right, the list of its letter and {says}.",
         values={"LEAST": least, "MOST": most, "FOUND": "i" if want == "place" else "j - i"},
         arguments=lambda rng, size: [
             "".join(one_of(rng, "abcd") * whole(rng, 1, 6) for _ in range(size))
@@ -88,8 +86,8 @@ def best_window(rng: np.random.Generator) -> Wanted:
     which, tie = ("largest" if most else "smallest"), ("last" if last else "first")
     return Wanted(
         signature="best_window(nums: list[int]) -> int",
-        statement=f"Of all {width} neighbours in the list, give the place (counted from 0) where those with the {which} sum "
-        f"begin, of several the {tie}. Give -1 if there are fewer than {width} numbers.",
+        statement=f"Return the index at which the {width} consecutive numbers with the {which} sum begin; if there are "
+        f"several such places, the {tie} one. Return -1 if there are fewer than {width} numbers.",
         values={
             "LAST": width - 1,
             "WIDTH": width,
@@ -113,8 +111,8 @@ def weighted_sum(rng: np.random.Generator) -> Wanted:
     k, empty = whole(rng, 2, 4), whole(rng, 1, 9)
     return Wanted(
         signature="weighted_sum(tree: list) -> int",
-        statement="A tree is a list of whole numbers and trees. Give its weight: the sum of its numbers, plus "
-        f"{k} times the weight of each tree in it; an empty tree weighs {empty}.",
+        statement="A tree is a list of whole numbers and trees. Return its weight: the sum of its numbers, plus "
+        f"{k} times the weight of each tree in it. An empty tree weighs {empty}.",
         values={"EMPTY": empty, "K": k},
         arguments=lambda rng, size: [_tree(rng, min(size, 30), 3)],
         answer=lambda tree: _weight(tree, k, empty),
@@ -142,12 +140,12 @@ def _weight(tree: list[Any], k: int, empty: int) -> int:
 def ranked(rng: np.random.Generator) -> Wanted:
     """Sort words by two rules."""
     letter, down, third = one_of(rng, "aeiou"), bool(whole(rng, 0, 1)), whole(rng, 2, 6)
-    order = "most" if down else "fewest"
+    order = "most often" if down else "least often"
     return Wanted(
         signature="ranked(words: list[str]) -> list[str]",
-        statement=f"Order the words: those with the {order} letters {letter} first; of equally many, shorter ones first; "
-        f"of those, in alphabetical order. Give the first {third} different words of that order, or all if "
-        "there are fewer.",
+        statement=f"Sort the words by how often they hold the letter '{letter}', the {order} first; words that hold it "
+        "equally often by length, the shortest first; and words of the same length alphabetically. Return the first "
+        f"{third} different words in this order, or all of them if there are fewer.",
         values={"COUNT": f"{'-' if down else ''}w.count({letter!r})", "THIRD": third},
         arguments=lambda rng, size: [some_words(rng, size, f"{letter}bcd", 4)],
         answer=lambda words: _ranked(words, letter, down)[:third],
@@ -173,9 +171,9 @@ def turned_round(rng: np.random.Generator) -> Wanted:
     order = "in reverse alphabetical order" if reverse else "in alphabetical order"
     return Wanted(
         signature="turned_round(homes: dict[str, str]) -> dict[str, list[str]]",
-        statement="The keys are names, the values the towns where they live. Names of "
-        f"fewer than {k} letters are left out of everything. Give a dictionary from each town "
-        f"where at least {least} of them live to the list of the names there, {order}.",
+        statement="The keys are names of people, the values are the towns where they live. "
+        f"{f'Ignore names of fewer than {k} letters. ' if k > 1 else ''}Return a dictionary that maps each town "
+        f"with at least {least} {'person' if least == 1 else 'people'} to the list of their names, {order}.",
         values={"REVERSE": reverse, "K": k, "LEAST": least},
         arguments=lambda rng, size: [
             {

@@ -74,7 +74,7 @@ def gates(rng: np.random.Generator) -> Drawn:
         return [apply(ops[1], apply(ops[0], a, b), apply(ops[2], c, d))]
 
     return Drawn(
-        says=f"y = {formula(words, 'NOT ')}, where NOT binds first.",
+        says=f"y = {formula(words, 'NOT ')}, where NOT is applied first.",
         inputs=[(name, 1) for name in names],
         outputs=[("y", 1)],
         logic=fill_logic("gates", FORMULA=formula(signs, "~")),
@@ -88,7 +88,7 @@ def truth(rng: np.random.Generator) -> Drawn:
     ones = sorted(int(n) for n in rng.permutation(8)[: whole(rng, 2, 5)])
     table = sum(1 << n for n in ones)
     return Drawn(
-        says=f"y is 1 where the 3-bit number a is one of {', '.join(map(str, ones))}, else 0.",
+        says=f"y is 1 if the number a is one of {', '.join(map(str, ones))}, and 0 otherwise.",
         inputs=[("a", 3)],
         outputs=[("y", 1)],
         logic=fill_logic("truth", TABLE=table),
@@ -105,7 +105,7 @@ def mux(rng: np.random.Generator) -> Drawn:
     names = [f"d{n}" for n in range(count)]
     rows = "\n".join(f"      {n}: y = {name};" for n, name in enumerate(names))
     return Drawn(
-        says=f"y is {', '.join(names)} for sel = 0, 1 and so on; for a larger sel, y is {other}.",
+        says=f"y is d0 if sel is 0, d1 if sel is 1, and so on up to {names[-1]}; if sel is larger, y is {other}.",
         inputs=[("sel", bits), *((name, width) for name in names)],
         outputs=[("y", width)],
         logic=fill_logic("mux", ROWS=rows, OTHER=f"{width}'d{other}"),
@@ -127,8 +127,7 @@ def parity(rng: np.random.Generator) -> Drawn:
         return [ones % 2 ^ odd, ones]
 
     return Drawn(
-        says=f"p is the bit that makes the number of ones in a and p together {kind}; n is the number of "
-        "ones in a.",
+        says=f"p is a parity bit: the number of ones in a and p together is {kind}. n is the number of ones in a.",
         inputs=[("a", width)],
         outputs=[("p", 1), ("n", bits)],
         logic=fill_logic("parity", INVERT="~" if odd else "", TERMS=terms),
@@ -148,9 +147,9 @@ def adder(rng: np.random.Generator) -> Drawn:
         return [total & mask, int(not 0 <= total <= mask)]
 
     says = (
-        f"s = a - b - cin modulo 2**{width}, and cout is 1 where a < b + cin (a borrow)."
+        f"s = a - b - cin modulo 2**{width}, and cout is the borrow: 1 if a < b + cin, else 0."
         if minus
-        else f"s = a + b + cin modulo 2**{width}, and cout is the carry."
+        else f"s = a + b + cin modulo 2**{width}, and cout is the carry out."
     )
     sign = "-" if minus else "+"
     return Drawn(
@@ -175,8 +174,8 @@ def decoder(rng: np.random.Generator) -> Drawn:
 
     active, idle = (0, 1) if low else (1, 0)
     return Drawn(
-        says=f"While en is 1, bit number a of y is {active} and all others {idle}; while en is 0, all bits "
-        f"are {idle}.",
+        says=f"If en is 1, bit number a of y is {active} and all other bits are {idle}; if en is 0, all bits "
+        f"of y are {idle}.",
         inputs=[("a", bits), ("en", 1)],
         outputs=[("y", width)],
         logic=fill_logic("decoder", INVERT="~" if low else "", WIDTH=width),
@@ -202,9 +201,11 @@ def gray(rng: np.random.Generator) -> Drawn:
     logic = "  assign y = a ^ (a >> 1);"
     if back:
         logic = "\n".join(f"  assign y[{n}] = ^(a >> {n});" for n in range(width))
-    says = "a is in reflected Gray code; y is the binary number that it stands for."
+    says = "a is a number in reflected Gray code; y is the same number in binary."
     return Drawn(
-        says=says if back else "y is the binary number a in reflected Gray code, a ^ (a >> 1).",
+        says=says
+        if back
+        else "y is the reflected Gray code of the number a, that is, a ^ (a >> 1).",
         inputs=[("a", width)],
         outputs=[("y", width)],
         logic=logic,
@@ -226,8 +227,8 @@ def priority(rng: np.random.Generator) -> Drawn:
         return [max(at, 0), int(a != 0)]
 
     return Drawn(
-        says=f"y is the number of the {'highest' if highest else 'lowest'} bit of a that is 1, and v is 1; "
-        "where a is 0, both are 0.",
+        says=f"y is the index of the {'highest' if highest else 'lowest'} bit of a that is 1, and v is 1. If a "
+        "is 0, y and v are 0.",
         inputs=[("a", width)],
         outputs=[("y", bits), ("v", 1)],
         logic=fill_logic("priority", ROWS=rows),
@@ -251,7 +252,7 @@ def rotate(rng: np.random.Generator) -> Drawn:
     way = "left" if left else "right"
     one, other = ("<<", ">>") if left else (">>", "<<")
     return Drawn(
-        says=f"y is a rotated {way} by n places.",
+        says=f"y is a, rotated {way} by n bits.",
         inputs=[("a", width), ("n", bits)],
         outputs=[("y", width)],
         logic=fill_logic("rotate", WAY=one, BACK=other, WIDTH=f"{bits + 1}'d{width}"),
@@ -270,9 +271,9 @@ def compare(rng: np.random.Generator) -> Drawn:
         return [int(a > b), given[0] if a <= b else given[1]]
 
     a, b = ("$signed(a)", "$signed(b)") if signed else ("a", "b")
-    kind = "two's complement numbers" if signed else "numbers without a sign"
+    kind = "two's complement numbers" if signed else "unsigned numbers"
     return Drawn(
-        says=f"a and b are {kind}. gt is 1 where a is larger than b; least is the smaller of the two.",
+        says=f"a and b are {kind}. gt is 1 if a is greater than b, else 0; least is the smaller of the two.",
         inputs=[("a", width), ("b", width)],
         outputs=[("gt", 1), ("least", width)],
         logic=fill_logic("compare", A=a, B=b),
@@ -296,10 +297,11 @@ def edges(rng: np.random.Generator) -> Drawn:
         state.update(last=0 if rst else a, y=0 if rst else found & mask)
         return [state["y"]]
 
-    edge = {"rising": "from 0 to 1", "falling": "from 1 to 0", "any": "either way"}[kind]
+    edge = {"rising": "from 0 to 1", "falling": "from 1 to 0", "any": "in either direction"}[kind]
     return Drawn(
         says=f"At each rising edge of clk, each bit of y becomes 1 if the same bit of a has changed {edge} "
-        "since the edge before, else 0. While rst is 1, y becomes 0 and the value remembered is 0.",
+        "since the rising edge before, else 0. If rst is 1 at a rising edge, y becomes 0 instead, and a counts as "
+        "0 when the next edge compares with this one.",
         inputs=[("rst", 1), ("a", width)],
         outputs=[("y", width)],
         logic=fill_logic("edges", HIGH=width - 1, CHANGED=logic),

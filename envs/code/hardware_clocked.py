@@ -26,13 +26,11 @@ def counter(rng: np.random.Generator) -> Drawn:
             q[0] = (q[0] - 1 if q[0] else top) if down else (q[0] + 1 if q[0] < top else 0)
         return [q[0], int(q[0] == (0 if down else top))]
 
-    way = f"down from {top} to 0 and then again from {top}"
-    if not down:
-        way = f"up from 0 to {top} and then again from 0"
+    way = f"down by one, and from 0 to {top}" if down else f"up by one, and from {top} to 0"
     step = f"q == 0 ? {top} : q - 1" if down else f"q == {top} ? 0 : q + 1"
     return Drawn(
-        says=f"At each rising edge of clk, q becomes {start} if rst is 1, else counts one {way} if en is 1, "
-        f"else stays. last is 1 while q is {0 if down else top}.",
+        says=f"At each rising edge of clk: if rst is 1, q becomes {start}; else if en is 1, q counts {way}; else q "
+        f"keeps its value. last is 1 while q is {0 if down else top}, else 0.",
         inputs=[("rst", 1), ("en", 1)],
         outputs=[("q", bits), ("last", 1)],
         logic=fill_logic("counter", LAST=0 if down else top, START=start, STEP=step),
@@ -61,15 +59,15 @@ def shifter(rng: np.random.Generator) -> Drawn:
         return [q[0]]
 
     moved = f"{{q[{width - 2}:0], bit_in}}" if left else f"{{bit_in, q[{width - 1}:1]}}"
-    way = "left (towards the highest bit), bit_in becomes its lowest bit"
+    way = "left (towards the highest bit) and bit_in becomes its lowest bit"
     if not left:
-        way = "right (towards the lowest bit), bit_in becomes its highest bit"
+        way = "right (towards the lowest bit) and bit_in becomes its highest bit"
+    cases = ["if load is 1, q becomes d", f"if shift is 1, q shifts by one bit to the {way}"]
+    says = "; else ".join(cases if loads_first else cases[::-1])
     rows = [("load", "d"), ("shift", moved)]
     first, second = rows if loads_first else rows[::-1]
     return Drawn(
-        says=f"At each rising edge of clk: if rst is 1, q becomes 0; else if load is 1, q becomes d; else if "
-        f"shift is 1, q moves one place {way}; else q stays. "
-        f"Where load and shift are both 1, {'load' if loads_first else 'shift'} wins.",
+        says=f"At each rising edge of clk: if rst is 1, q becomes 0; else {says}; else q keeps its value.",
         inputs=[("rst", 1), ("load", 1), ("shift", 1), ("bit_in", 1), ("d", width)],
         outputs=[("q", width)],
         logic=fill_logic(
@@ -85,14 +83,14 @@ def shifter(rng: np.random.Generator) -> Drawn:
 _OPERATIONS = (
     ("a + b", "a + b"),
     ("a - b", "a - b"),
-    ("the bits of a AND b", "a & b"),
-    ("the bits of a OR b", "a | b"),
-    ("the bits of a XOR b", "a ^ b"),
+    ("the bitwise AND of a and b", "a & b"),
+    ("the bitwise OR of a and b", "a | b"),
+    ("the bitwise XOR of a and b", "a ^ b"),
     ("a with all bits inverted", "~a"),
-    ("a moved left by one place", "a << 1"),
-    ("a moved right by one place, its highest bit kept (arithmetically)", "$signed(a) >>> 1"),
-    ("1 where a < b without a sign, else 0", "(a < b)"),
-    ("the larger of a and b without a sign", "a > b ? a : b"),
+    ("a shifted left by one bit", "a << 1"),
+    ("a shifted right by one bit arithmetically (the highest bit is kept)", "$signed(a) >>> 1"),
+    ("1 if a < b as unsigned numbers, else 0", "(a < b)"),
+    ("the larger of a and b as unsigned numbers", "a > b ? a : b"),
 )
 
 
@@ -114,8 +112,8 @@ def alu(rng: np.random.Generator) -> Drawn:
     says = "; ".join(f"{n}: {_OPERATIONS[which][0]}" for n, which in enumerate(chosen))
     rows = "\n".join(f"      {n}: y = {_OPERATIONS[w][1]};" for n, w in enumerate(chosen))
     return Drawn(
-        says=f"y by op, modulo 2**{width}: {says}; 6 and 7: 0. zero is 1 where y is 0; negative is the "
-        "highest bit of y.",
+        says=f"op selects the value of y, modulo 2**{width}: {says}; 6 or 7: 0. zero is 1 if y is 0, else 0; "
+        "negative is the highest bit of y.",
         inputs=[("op", 3), ("a", width), ("b", width)],
         outputs=[("y", width), ("zero", 1), ("negative", 1)],
         logic=fill_logic("alu", HIGH=width - 1, ROWS=rows),
@@ -156,14 +154,12 @@ def detector(rng: np.random.Generator) -> Drawn:
         return [state["y"]]
 
     again = "" if overlap else "\n      if (hit) count <= 0;"
-    shared = (
-        "may be a part of the next match, too" if overlap else "cannot be a part of the next match"
-    )
+    shared = "may be part of the next match, too" if overlap else "cannot be part of the next match"
     return Drawn(
-        says=f"A bit arrives at each rising edge of clk at which en is 1. y becomes 1 if the last {size} bits "
-        f"that arrived since the reset are {pattern:0{size}b}, the first bit leftmost, else 0; at an edge with en at 0 "
-        f"nothing arrives and y becomes 0. Bits of a match {shared}. While rst is 1, y "
-        "becomes 0 and all bits are forgotten.",
+        says=f"At each rising edge of clk at which en is 1, the bit bit_in arrives, and y becomes 1 if the last "
+        f"{size} bits that arrived since the reset are {pattern:0{size}b} (the oldest bit first), else 0. At an edge "
+        f"at which en is 0, no bit arrives and y becomes 0. The bits of a match {shared}. If rst is 1 at an edge, "
+        "y becomes 0 and all earlier bits are forgotten.",
         inputs=[("rst", 1), ("en", 1), ("bit_in", 1)],
         outputs=[("y", 1)],
         logic=fill_logic(
@@ -200,8 +196,8 @@ def lfsr(rng: np.random.Generator) -> Drawn:
 
     bits = " ^ ".join(f"q[{tap}]" for tap in taps)
     return Drawn(
-        says=f"At each rising edge of clk, q becomes {first} if rst is 1; else, if en is 1, q moves left by one "
-        f"place and its lowest bit becomes {bits}, taken before the move; else q stays.",
+        says=f"At each rising edge of clk: if rst is 1, q becomes {first}; else if en is 1, q shifts left by one bit "
+        f"and its lowest bit becomes {bits}, with the bits before the shift; else q keeps its value.",
         inputs=[("rst", 1), ("en", 1)],
         outputs=[("q", width)],
         logic=fill_logic("lfsr", START=first, REST=width - 2, BITS=bits),
@@ -235,9 +231,9 @@ def accumulator(rng: np.random.Generator) -> Drawn:
         return [q[0] & (1 << width) - 1, int(q[0] in (top, bottom))]
 
     return Drawn(
-        says=f"q and d are two's complement numbers. At each rising edge of clk, q becomes 0 if rst is 1; "
-        f"else, if en is 1, q + d, but {top} where that is more and {bottom} where that is less; else q stays. "
-        f"full is 1 while q is {top} or {bottom}.",
+        says=f"q and d are two's complement numbers. At each rising edge of clk: if rst is 1, q becomes 0; else if "
+        f"en is 1, q becomes q + d, but {top} if that is greater than {top} and {bottom} if it is less than {bottom}; "
+        f"else q keeps its value. full is 1 while q is {top} or {bottom}, else 0.",
         inputs=[("rst", 1), ("en", 1), ("d", small)],
         outputs=[("q", width), ("full", 1)],
         logic=fill_logic("accumulator", WIDTH=width, TOP=top, BOTTOM=bottom),
@@ -266,15 +262,15 @@ def machine(rng: np.random.Generator) -> Drawn:
         state[0] = first if rst else table[state[0]][x]
         return [outs[state[0]]]
 
-    says = "; ".join(
-        f"S{n}: to S{row[0]} where x is 0, to S{row[1]} where x is 1, y = {outs[n]}"
+    says = ". ".join(
+        f"S{n}: y = {outs[n]}; to S{row[0]} if x is 0, to S{row[1]} if x is 1"
         for n, row in enumerate(table)
     )
     moves = "\n".join(f"        {n}: s <= x ? {row[1]} : {row[0]};" for n, row in enumerate(table))
     shows = "\n".join(f"      {n}: y = {out};" for n, out in enumerate(outs))
     return Drawn(
-        says=f"A Moore machine that moves at each rising edge of clk and shows y by its state. {says}. While "
-        f"rst is 1 it goes to S{first}.",
+        says=f"A Moore machine: its state decides y, and changes at each rising edge of clk. {says}. If rst is 1 at "
+        f"an edge, it goes to S{first}.",
         inputs=[("rst", 1), ("x", 1)],
         outputs=[("y", 3)],
         logic=fill_logic("machine", START=first, MOVES=moves, SHOWS=shows),
@@ -304,15 +300,15 @@ def fifo(rng: np.random.Generator) -> Drawn:
                 queue.append(d)
         return [queue[0] if queue else empty_value, int(len(queue) == 4), int(not queue)]
 
-    rule = "both happen, each if it could alone"
+    rule = "both happen, each under its own condition"
     if both == "pop":
-        rule = "there is no push"
+        rule = "nothing is pushed"
     guard = " && !pop" if both == "pop" else ""
     return Drawn(
-        says=f"A queue of at most 4 words. At each rising edge of clk: if rst is 1 it becomes empty; else push adds d "
-        f"at its end unless it was full before the edge, and pop removes its first word unless it was empty "
-        f"before the edge; where both are 1, {rule}. head is the first word, {empty_value} while there is none; full and empty say whether there are "
-        "4 words or none.",
+        says=f"A queue of at most 4 words. At each rising edge of clk: if rst is 1, the queue becomes empty; else if "
+        f"push is 1, d is added at its end unless it was full before the edge, and if pop is 1, its first word is "
+        f"removed unless it was empty before the edge. If push and pop are both 1, {rule}. head is the first word, or "
+        f"{empty_value} while the queue is empty; full is 1 while there are 4 words, empty is 1 while there are none.",
         inputs=[("rst", 1), ("push", 1), ("pop", 1), ("d", width)],
         outputs=[("head", width), ("full", 1), ("empty", 1)],
         logic=fill_logic("fifo", HIGH=width - 1, GUARD=guard, NOTHING=empty_value),

@@ -64,25 +64,25 @@ _DECLARING = frozenset(["]", "reg", "signed", "wire"])
 _VECTORS = {False: 64, True: 150}
 
 _PROMPT = """\
-Write a Verilog module {module} with the ports
+Write a Verilog module {module} with these ports:
 
 {ports}
 
 {says}{clocked}
 
-All numbers are decimal and without a sign unless it says otherwise, and bit 0 is the lowest. It is simulated with \
-Icarus Verilog (SystemVerilog 2012) on inputs that you cannot see; all outputs must be right and known.
+All numbers are decimal and unsigned unless stated otherwise, and bit 0 is the lowest. The module is simulated with \
+Icarus Verilog (SystemVerilog 2012) on inputs that you cannot see; every output must be right, with no bit x or z.
 System tasks (names that begin with $, except $signed, $unsigned, $clog2, $bits, $countones, $onehot), compiler \
-directives (`timescale and the like) and texts in quotes are refused.
+directives (such as `timescale) and string literals are not allowed.
 Answer with the module, alone or in a fenced block."""
 _UNITS = """\
-It has {count} units that work side by side. The ports of unit u1 begin with u1_, and so on; below, a unit is \
-described with its ports under their names without this beginning.{shared}
+The module has {count} units that work side by side. The ports of unit u1 begin with u1_, those of u2 with u2_, and so \
+on; the descriptions below leave out this prefix.{shared}
 {says}
 total is {sum}, modulo 2**{bits}."""
-_SHARED = " clk and rst belong to all units that have a memory."
+_SHARED = " All units that store a state share clk and rst."
 _CLOCKED = """
-rst is applied first. Inputs change while clk is 0; outputs are read after each rising edge of clk."""
+The simulation begins with rst at 1. Inputs change while clk is 0; outputs are read after each rising edge of clk."""
 
 
 class Verilog(Question):

@@ -27,8 +27,9 @@ SIZES = {
 }
 
 _PROMPT = """\
-Find {what} letter by letter. A letter that you find is shown in all its places. Wrong letter number {lives} \
-loses the game; trying a letter again only uses up a turn. Answer with one letter."""
+Find {what} letter by letter. A letter that you find is shown in all its places. Each wrong letter costs one of \
+your {lives} lives, and the game is lost when none is left. Trying a letter again only uses up a turn. Answer with one \
+letter."""
 
 _WORD, _WORDS = (
     "a hidden English word",

@@ -28,11 +28,11 @@ SIZES: dict[int, tuple[int, int, tuple[str, ...]]] = {
 }
 
 _PROMPT = """\
-You are at home. The rooms: {rooms}. Your errand: {errand}. Any thing of the kind will do.
+You are at home. The rooms are: {rooms}. Your errand is to {errand}. Any thing of the kind will do.
 You can go from any room to any other, and within a room from place to place. You see what is in or on the \
 place where you are; open what is closed first. You can hold one thing at a time.
-To heat a thing, hold it at a microwave; to cool it, at a fridge; to clean it, at a sink. Use a lamp to switch \
-it on or off.
+You can heat a thing that you hold if you are at a microwave, cool it at a fridge, and clean it at a sink. Use a lamp \
+to switch it on or off.
 Answer with one command: go to PLACE OR ROOM, open PLACE, close PLACE, take THING from PLACE, put THING \
 in PLACE, heat THING with PLACE, cool THING with PLACE, clean THING with PLACE, or use PLACE. Give things and \
 places with their numbers, as in "take cup 2 from table 1". You have {turns} commands."""
@@ -43,7 +43,7 @@ _ERRANDS = {
     "heat": "heat {a} {thing} and put it {into} {b} {place}",
     "cool": "cool {a} {thing} and put it {into} {b} {place}",
     "clean": "clean {a} {thing} and put it {into} {b} {place}",
-    "light": "look at {a} {thing} in the light: hold it at a lamp that is switched on",
+    "light": "look at {a} {thing} in the light: hold it while you are at a lamp that is switched on",
 }
 _IN = ("basket", "bin", "cabinet", "drawer", "fridge", "microwave", "safe", "sink", "wardrobe")
 

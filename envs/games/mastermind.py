@@ -24,8 +24,8 @@ SIZES = {
 
 _PROMPT = """\
 Find a hidden code of {length} digits, each 1 to {symbols}; digits may repeat. You have {turns} guesses.
-Each guess is marked with how many digits are right and in place, and how many more are right but \
-elsewhere. Answer with one guess, such as {example}."""
+After each guess you learn how many of its digits are right and in the right place, and how many more are in the \
+code, but in another place. Answer with one guess, such as {example}."""
 
 
 class Mastermind(ReplayedGame):

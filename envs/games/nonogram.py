@@ -28,10 +28,11 @@ SIZES = {
 }
 
 _PROMPT = """\
-A nonogram of {size} rows and {size} columns. Beside each line stand the lengths of its runs of filled \
-cells, in order; 0 stands for none. Between runs there is at least one empty cell.
-Fill cells until every line has its runs, within {turns} moves. Answer with row and column, counted from \
-1, such as 2 3; a filled cell is emptied again."""
+A nonogram of {size} rows and {size} columns, where . is an empty cell and # a filled one. The numbers to the right of \
+each row are the lengths of its runs of filled cells, from left to right; those of the columns are listed below the \
+grid, from top to bottom. 0 means no filled cell. At least one empty cell separates two runs.
+Fill cells until every row and column has exactly its runs, within {turns} moves. Answer with the row and column of a \
+cell, counted from 1, such as 2 3: an empty cell is filled, a filled one is emptied."""
 
 
 class Nonogram(ReplayedGame):

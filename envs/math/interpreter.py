@@ -28,7 +28,7 @@ LEVELS = {
     2: (0, 6),
     3: (0, 7),
     4: (1, 0),
-    5: (1, 6),
+    5: (1, 4),
     6: (1, 6),
     7: (2, 7),
     8: (3, 6),
@@ -136,7 +136,7 @@ def _ask(rng: np.random.Generator, level: int) -> Ask:
     asks = [computed.draw(rng) for _ in range(programs)]
     if not family:
         return asks[0]
-    while not re.fullmatch(r"-?\d{1,12}", (last := _beside(rng, level)).answer):
+    while not re.fullmatch(r"-?\d{1,12}", (last := families.draw(rng, family)).answer):
         pass
     factors = [int(n) for n in rng.integers(2, 10, programs)]
     value = int(last.answer)
@@ -158,12 +158,6 @@ def _ask(rng: np.random.Generator, level: int) -> Ask:
         tags=tuple(tag for ask in asks for tag in ask.tags),
         essence=[*factors, *(ask.essence for ask in asks)],
     )
-
-
-def _beside(rng: np.random.Generator, level: int) -> Ask:
-    """Draw the question of another family; at level 5 half of them are one level lower."""
-    family = LEVELS[level][1]
-    return families.draw(rng, family - 1 + int(rng.integers(2)) if level == 5 else family)
 
 
 def work_out(paper: Paper, task: Task) -> str:

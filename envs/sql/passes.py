@@ -18,7 +18,7 @@ def above_average(rng: np.random.Generator, s: Sheet) -> Found | None:
         groups.setdefault(region_of[owner], []).append(value)
     n = sum(value * len(group) > sum(group) for group in groups.values() for value in group)
     question = (
-        f"How many of the {d.thing_words} have a {column} above the average {column} of all "
+        f"How many of the {d.thing_words} have a `{column}` above the average `{column}` of all "
         f"{d.thing_words} whose {d.owner} has the same {d.region}?"
     )
     return Found(question, n, 4 * len(s.names)) if n > 1 else None
@@ -35,7 +35,7 @@ def spread(rng: np.random.Generator, s: Sheet) -> Found | None:
             totals[region_of[owner]] = totals.get(region_of[owner], 0) + value
     by = max(totals.values()) - min(totals.values()) if len(totals) == len(set(s.regions)) else 0
     question = (
-        f"Leave out the {d.thing_words} with the {d.kind} {kind}. For each {d.region}, add up the {column} "
+        f"Leave out the {d.thing_words} with the {d.kind} {kind}. For each {d.region}, add up the `{column}` "
         f"of the other {d.thing_words} whose {d.owner} has that {d.region}. By how much is the highest of "
         "these totals above the lowest?"
     )
@@ -51,8 +51,8 @@ def leaders(rng: np.random.Generator, s: Sheet) -> Found:
         if owner not in best or s.numbers[column][i] > s.numbers[column][best[owner]]:
             best[owner] = i
     question = (
-        f"For each {d.owner} that has {d.thing_words}, take the one with the highest {column}; if several "
-        f"share it, take the one that comes first in the table. What is the total {other} of the "
+        f"For each {d.owner} that has {d.thing_words}, take the one with the highest `{column}`; if several "
+        f"share it, take the one that comes first in the table. What is the total `{other}` of the "
         f"{d.thing_words} taken?"
     )
     return Found(question, s.sum(best.values(), other), 3 * len(s.names))

@@ -59,6 +59,7 @@ class SheetReader:
         return found
 
     def _found(self, sentence: str) -> Any:
+        sentence = sentence.replace("`", "")
         for pattern, answer in _SENTENCES:
             if match := re.fullmatch(pattern, sentence):
                 return answer(

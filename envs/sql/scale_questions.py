@@ -65,7 +65,7 @@ def different(rng: np.random.Generator, s: Extent) -> Asked:
     """Things that something happened to."""
     d, year, amount = s.names, _year(rng), _amount(rng, s)
     return Asked(
-        f"How many different {d.thing_words} had at least one of the {d.event_words} with {d.amount} of at "
+        f"How many different {d.thing_words} had at least one {d.event} with {d.amount} of at "
         f"least {amount} in {year}?",
         f"SELECT COUNT(DISTINCT {d.thing}_id) FROM {d.event} WHERE {d.amount} >= {amount} "
         f"AND {d.day} >= '{year}-01-01' AND {d.day} <= '{year}-12-31'",

@@ -108,7 +108,7 @@ def _summed(rng: np.random.Generator, s: Sheet, true: bool) -> str:
     # A bound near the truth, on the wanted side of it.
     bound = value - int(rng.integers(1, 10)) if true else value + int(rng.integers(10))
     return (
-        f"The {d.thing_words} whose {d.owner} has the {d.region} {region} have a total {column} above "
+        f"The {d.thing_words} whose {d.owner} has the {d.region} {region} have a total `{column}` above "
         f"{bound}."
     )
 
@@ -121,7 +121,7 @@ def _compared(rng: np.random.Generator, s: Sheet, true: bool) -> str | None:
         return None
     if (values[one] > values[two]) != true:
         one, two = two, one
-    return f"The {column} of {s.names[one]} is higher than that of {s.names[two]}."
+    return f"The `{column}` of {s.names[one]} is higher than that of {s.names[two]}."
 
 
 def _older(rng: np.random.Generator, s: Sheet, true: bool) -> str | None:

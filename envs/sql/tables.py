@@ -141,7 +141,7 @@ def lookup(rng: np.random.Generator, s: Sheet) -> Found | None:
     """One cell."""
     i = int(rng.integers(len(s.names)))
     column = _one(rng, [*s.numbers, s.domain.owner])
-    question = f"What is the {column} of the {s.domain.thing} {s.names[i]}?"
+    question = f"What is the `{column}` of the {s.domain.thing} {s.names[i]}?"
     value = s.owner[i] if column == s.domain.owner else s.numbers[column][i]
     return Found(question, value, 3) if value not in (0, 1) else None
 
@@ -151,7 +151,7 @@ def count(rng: np.random.Generator, s: Sheet) -> Found | None:
     column = _one(rng, list(s.numbers))
     bound = int(rng.choice(s.numbers[column]))
     n = sum(value >= bound for value in s.numbers[column])
-    question = f"How many of the {s.domain.thing_words} have {column} of at least {bound}?"
+    question = f"How many of the {s.domain.thing_words} have `{column}` of at least {bound}?"
     return Found(question, n, len(s.names)) if n > 1 else None
 
 
@@ -160,7 +160,7 @@ def extreme(rng: np.random.Generator, s: Sheet) -> Found | None:
     column = _one(rng, list(s.numbers))
     word, best = (("highest", max), ("lowest", min))[int(rng.integers(2))]
     name = s.winner(range(len(s.names)), column, best)
-    question = f"Which of the {s.domain.thing_words} has the {word} {column}? Give its name."
+    question = f"Which of the {s.domain.thing_words} has the {word} `{column}`? Give its name."
     return Found(question, name, len(s.names)) if name else None
 
 
@@ -170,7 +170,7 @@ def count_two(rng: np.random.Generator, s: Sheet) -> Found | None:
     bound = int(rng.choice(s.numbers[column]))
     n = sum(s.kind[i] == kind and v >= bound for i, v in enumerate(s.numbers[column]))
     question = (
-        f"How many of the {s.domain.thing_words} have the {s.domain.kind} {kind} and {column} of at "
+        f"How many of the {s.domain.thing_words} have the {s.domain.kind} {kind} and `{column}` of at "
         f"least {bound}?"
     )
     return Found(question, n, 2 * len(s.names)) if n > 1 else None
@@ -180,9 +180,7 @@ def total(rng: np.random.Generator, s: Sheet) -> Found | None:
     """A sum over one kind."""
     kind, column = _one(rng, s.domain.kinds), _one(rng, list(s.numbers))
     rows = s.rows(kind=kind)
-    question = (
-        f"What is the total {column} of all {s.domain.thing_words} with the {s.domain.kind} {kind}?"
-    )
+    question = f"What is the total `{column}` of all {s.domain.thing_words} with the {s.domain.kind} {kind}?"
     return Found(question, s.sum(rows, column), 2 * len(s.names)) if len(rows) > 1 else None
 
 
@@ -192,7 +190,7 @@ def mean(rng: np.random.Generator, s: Sheet) -> Found | None:
     rows = s.rows(kind=kind)
     if len(rows) < 2 or 100 * s.sum(rows, column) % len(rows):
         return None
-    question = f"What is the average {column} of the {s.domain.thing_words} with the {s.domain.kind} {kind}?"
+    question = f"What is the average `{column}` of the {s.domain.thing_words} with the {s.domain.kind} {kind}?"
     return Found(question, Fraction(s.sum(rows, column), len(rows)), 2 * len(s.names) + 4)
 
 
@@ -202,7 +200,7 @@ def difference(rng: np.random.Generator, s: Sheet) -> Found | None:
     one, two = (s.domain.kinds[i] for i in rng.permutation(len(s.domain.kinds))[:2].tolist())
     by = s.sum(s.rows(kind=one), column) - s.sum(s.rows(kind=two), column)
     question = (
-        f"By how much is the total {column} of the {s.domain.thing_words} with the {s.domain.kind} {one} "
+        f"By how much is the total `{column}` of the {s.domain.thing_words} with the {s.domain.kind} {one} "
         f"higher than that of those with the {s.domain.kind} {two}?"
     )
     return Found(question, by, 3 * len(s.names)) if by > 1 else None
@@ -214,7 +212,7 @@ def listed(rng: np.random.Generator, s: Sheet) -> Found | None:
     bound = int(rng.choice(s.numbers[column]))
     names = [s.names[i] for i in s.rows(kind=kind) if s.numbers[column][i] < bound]
     question = (
-        f"Which of the {s.domain.thing_words} have the {s.domain.kind} {kind} and {column} below {bound}? "
+        f"Which of the {s.domain.thing_words} have the {s.domain.kind} {kind} and `{column}` below {bound}? "
         "Give their names, separated by commas."
     )
     return Found(question, names, 2 * len(s.names)) if 2 <= len(names) <= 6 else None
@@ -225,7 +223,7 @@ def total_in_region(rng: np.random.Generator, s: Sheet) -> Found | None:
     d, column = s.domain, _one(rng, list(s.numbers))
     region = _one(rng, d.regions)
     rows = s.rows(region=region)
-    question = f"What is the total {column} of all {d.thing_words} whose {d.owner} has the {d.region} {region}?"
+    question = f"What is the total `{column}` of all {d.thing_words} whose {d.owner} has the {d.region} {region}?"
     return Found(question, s.sum(rows, column), 3 * len(s.names)) if len(rows) > 1 else None
 
 
@@ -237,7 +235,7 @@ def best_owner(rng: np.random.Generator, s: Sheet) -> Found | None:
     sums = {o: s.sum([i for i, x in enumerate(s.owner) if x == o], column) for o in owners}
     best = [o for o in owners if sums[o] == max(sums.values())]
     question = (
-        f"Which of the {d.owner_words} with the {d.region} {region} has the highest total {column} over "
+        f"Which of the {d.owner_words} with the {d.region} {region} has the highest total `{column}` over "
         f"its {d.thing_words}? Give its name."
     )
     return Found(question, best[0], 3 * len(s.names)) if len(owners) > 2 > len(best) else None
@@ -253,7 +251,7 @@ def second_since(rng: np.random.Generator, s: Sheet) -> Found | None:
     second = s.winner(rest, column, max)
     question = (
         f"Among the {d.thing_words} whose {d.owner} was founded in {year} or later, which has the second "
-        f"highest {column}? Give its name."
+        f"highest `{column}`? Give its name."
     )
     return Found(question, second, 3 * len(s.names)) if first and second and len(rest) > 4 else None
 

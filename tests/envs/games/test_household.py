@@ -202,7 +202,7 @@ def test_the_turns_are_enough_to_look_everywhere_first():
     env = verigym.make(NAME)
     for seed in range(60):
         env.reset(seed=seed, options={"difficulty": env.difficulties[seed % 3]})
-        rooms = re.search("The rooms: (.*)[.] Your", env.task.prompt)[1].split(", ")
+        rooms = re.search("The rooms are: (.*)[.] Your", env.task.prompt)[1].split(", ")
         here = re.search("You are in the (.*)[.] Places", env.view())[1]
         rooms.remove(here)
         for room in (here, *rooms):

@@ -122,6 +122,7 @@ SAID = (
 
 
 def found(db, domain, sentence):
+    sentence = sentence.replace("`", "")  # around the names of columns
     for pattern, sql in SAID:
         if match := re.fullmatch(pattern, sentence):
             rows = db.execute(sql.format(*match.groups(), j=joined(domain))).fetchall()
@@ -169,7 +170,7 @@ def test_winners_are_alone():
             domain = next(d for d in DOMAINS if d.thing == task.tags[0])
             db, question = read(task.prompt)
             for pattern, sql in SAID:
-                match = re.fullmatch(pattern, question)
+                match = re.fullmatch(pattern, question.replace("`", ""))
                 if match and " LIMIT 1" in sql:
                     order = sql[sql.index("ORDER BY ") + 9 : sql.index(" LIMIT")]
                     sql = sql.partition(" LIMIT")[0].replace(
