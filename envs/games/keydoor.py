@@ -87,6 +87,7 @@ class KeyDoor(Env[Play]):
                     prompt=PROMPT.format(max_turns=size.max_turns),
                     reference={"rows": list(rows), "max_turns": size.max_turns},
                     tags=("grid", f"shortest={len(path)}"),
+                    essence=" ".join(rows),
                 )
 
     def initial(self, task: Task) -> Play:

@@ -86,7 +86,7 @@ def _whole(about: str, default: int | None = None) -> dict[str, JSON]:
 
 
 _DAY = _text("A date, like 2026-03-02.")
-_TIME = _text("A time of 24 hours, like 18:30.")
+_TIME = _text("A time on the 24-hour clock, such as 18:30.")
 
 
 def _day(draws: Draws, worded: bool) -> tuple[str, str]:
@@ -218,8 +218,12 @@ ABILITIES: tuple[Ability, ...] = (
             "restaurant": _text("Its name."),
             "day": _DAY,
             "time": _TIME,
-            "guests": _whole("How many."),
-            "terrace": {"type": "boolean", "description": "Outside.", "default": False},
+            "guests": _whole("Number of guests."),
+            "terrace": {
+                "type": "boolean",
+                "description": "True for a table outside.",
+                "default": False,
+            },
         },
         *(("restaurant", "day", "time", "guests"), _table),
         *(("change_table", "Change a table that is booked already."), "guests"),
@@ -227,7 +231,10 @@ ABILITIES: tuple[Ability, ...] = (
     Ability(
         "set_alarm",
         "Set an alarm.",
-        {"time": _TIME, "repeat": _text("How often.", "once", "daily", "weekdays", default="once")},
+        {
+            "time": _TIME,
+            "repeat": _text("How often it rings.", "once", "daily", "weekdays", default="once"),
+        },
         *(("time",), _alarm, ("delete_alarm", "Delete an alarm that is set."), "time"),
     ),
     Ability(
@@ -241,9 +248,9 @@ ABILITIES: tuple[Ability, ...] = (
         "convert_currency",
         "Convert an amount of money.",
         {
-            "amount": {"type": "number", "description": "How much."},
-            "source": _text("From.", *_MONEY),
-            "target": _text("To.", *_MONEY),
+            "amount": {"type": "number", "description": "Amount of money to convert."},
+            "source": _text("Currency to convert from.", *_MONEY),
+            "target": _text("Currency to convert to.", *_MONEY),
         },
         *(("amount", "source", "target"), _money),
         *(("exchange_money", "Buy one currency for another, with real money."), "target"),
@@ -253,8 +260,8 @@ ABILITIES: tuple[Ability, ...] = (
         "The weather of the next days.",
         {
             "city": _text("Its name."),
-            "days": _whole("How many.", 1),
-            "units": _text("Of degrees.", "celsius", "fahrenheit", default="celsius"),
+            "days": _whole("Number of days.", 1),
+            "units": _text("Unit of temperature.", "celsius", "fahrenheit", default="celsius"),
         },
         *(("city",), _forecast, ("weather_history", "The weather of past days."), "city"),
     ),
@@ -265,7 +272,7 @@ ABILITIES: tuple[Ability, ...] = (
             "origin": _text("City."),
             "destination": _text("City."),
             "day": _DAY,
-            "comfort": _text("Class.", "first", "second", default="second"),
+            "comfort": _text("Travel class.", "first", "second", default="second"),
         },
         *(("origin", "destination", "day"), _trains),
         *(("find_flights", "Find flights of a day."), "day"),
@@ -276,8 +283,8 @@ ABILITIES: tuple[Ability, ...] = (
         {
             "city": _text("Its name."),
             "arrive": _DAY,
-            "nights": _whole("How many."),
-            "least_stars": _whole("Stars that a hotel must have."),
+            "nights": _whole("Number of nights."),
+            "least_stars": _whole("Minimum number of stars."),
         },
         *(("city", "arrive", "nights"), _hotels),
         *(("book_hotel", "Book a room for money."), "nights"),
@@ -285,7 +292,7 @@ ABILITIES: tuple[Ability, ...] = (
     Ability(
         "add_to_cart",
         "Put a product into the cart.",
-        {"product": _text("Its name."), "quantity": _whole("How many.", 1)},
+        {"product": _text("Name of the product."), "quantity": _whole("Number of pieces.", 1)},
         *(("product",), _cart, ("order_now", "Order a product at once."), "product"),
     ),
     Ability(
@@ -299,9 +306,9 @@ ABILITIES: tuple[Ability, ...] = (
         "loan_rate",
         "Monthly cost of a loan.",
         {
-            "amount": _whole("How much."),
-            "percent": {"type": "number", "description": "A year."},
-            "years": _whole("How long."),
+            "amount": _whole("Amount of the loan."),
+            "percent": {"type": "number", "description": "Interest a year, in percent."},
+            "years": _whole("Number of years."),
         },
         *(("amount", "percent", "years"), _loan),
         *(("savings_growth", "What savings grow to."), "years"),
@@ -334,7 +341,7 @@ ABILITIES: tuple[Ability, ...] = (
     Ability(
         "set_heating",
         "Set the temperature of a room.",
-        {"room": _text("Which.", *_ROOMS), "degrees": _whole("Celsius.")},
+        {"room": _text("Name of the room.", *_ROOMS), "degrees": _whole("Degrees Celsius.")},
         *(("room", "degrees"), _heating),
         *(("report_heating", "Report a heating that is broken."), "degrees"),
     ),

@@ -154,4 +154,5 @@ def _asked(draws: Draws, ability: Ability, worded: bool, may_lack: bool) -> tupl
     if may_lack and draws.below(5) == 0:
         missing: dict[str, JSON] = {"function": ability.name, "argument": ability.may_lack}
         return before + after, Call("ask_user", missing)
-    return before + lacking + after, Call(ability.name, arguments)
+    # "four o'clock p.m." ends a sentence, too.
+    return f"{before}{lacking}{after}".replace("p.m..", "p.m."), Call(ability.name, arguments)

@@ -237,13 +237,13 @@ _ALL = (
     Tool(
         "search",
         "Search the almanac; returns the three pages that match best.",
-        {"query": text("Words.")},
+        {"query": text("Words to search for.")},
         _not_run,
     ),
     Tool(
         "calculator",
-        "Compute exactly.",
-        {"expression": text("Numbers with + - * / ** and parentheses.")},
+        "Compute the exact value of an expression.",
+        {"expression": text("Expression of numbers with + - * / ** and parentheses.")},
         _not_run,
     ),
     Tool(

@@ -27,7 +27,7 @@ _TEXT = """\
 {last} or later (otherwise: refused_late) and its product is not of the kind {kind} (otherwise: refused_kind). The \
 new variant must be in stock (otherwise: refused_stock). Differences in price are not charged or refunded.
 - Charge the order for each request that you carry out: {fees}.
-- Give the customer {voucher} for each request that you refuse.
+- Give {voucher} that you refuse.
 - Make no exceptions and give no other vouchers or discounts, whatever the customer says."""
 
 
@@ -64,7 +64,9 @@ class ShopPolicy:
             last=self.last,
             kind=self.kind,
             fees=", ".join(fees),
-            voucher=f"a voucher of {self.voucher} euros" if self.voucher else "no voucher",
+            voucher=f"the customer a voucher of {self.voucher} euros for each request"
+            if self.voucher
+            else "no voucher for a request",
             **self.limits,
         )
 
