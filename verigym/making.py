@@ -51,7 +51,7 @@ def _make(full: str, kwargs: dict[str, Any]) -> Env[Any]:
         bare: Env[Any] = _called(maker, full, rest)
         if not isinstance(bare, Env):
             raise TaskError(f"{full} is not a verigym.Env but a {type(bare).__name__}")
-        if bare.id != full:
+        if bare.id != full and not full.endswith(DESCRIBED):
             raise TaskError(f"environment {full!r} calls itself {bare.id!r}")
         return bare
     max_turns = rest.pop("max_turns", None)
