@@ -193,13 +193,13 @@ def _kept(env: type[Dataset], row: Row) -> Kept:
             )
     reference: JSON = filled(fields.reference, row.columns, row.place)
     tags = tuple(str(filled(f"{{{name}}}", row.columns, row.place)) for name in fields.tags)
+    text = "\n".join(shown(row.columns[name]) for name in names_in(fields.prompt))
     draft = Draft(
         prompt=f"{prompt}\n{env.described.form}" if env.described.form else prompt,
         reference=reference,
         tags=tags,
-        essence=[[row.columns[name] for name in names_in(fields.prompt)], reference],
+        essence=[reference, text],
     )
-    text = "\n".join(shown(row.columns[name]) for name in names_in(fields.prompt))
     return Kept(row.place, difficulty, row.split or split_by_essence(draft), draft, text)
 
 
