@@ -212,7 +212,7 @@ def test_a_run_learns_from_recorded_episodes_by_reward(tmp_path: Path):
     record(path, "oracle", 12)
     record(path, "random", 4)
     heard = run(tmp_path / "run", source="episodes", paths=[str(path)], epochs=6)
-    text = next(one.text for one in heard if "recorded episodes" in one.text)
+    text = next(one.text for one in heard if one.text.startswith("learning"))
     assert text.startswith("learning from 12 of 16 recorded episodes; left out: 4 below the reward")
     found = losses(heard)
     assert found[-1] < 0.7 * found[0]
