@@ -10,7 +10,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
 test test-slow: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-slow check-envs cards lint format bench pin-images clean openenv setup types
+.PHONY: demo test test-slow check-envs cards lint format bench pin-images clean openenv peers-trl setup types
 
 setup: $(VENV)/.installed types
 
@@ -49,6 +49,18 @@ openenv: .venv-openenv/.installed  ## The OpenEnv package, far too large for our
 	test -x .venv-openenv/bin/python || "$(PYTHON)" -m venv .venv-openenv
 	.venv-openenv/bin/python -m pip install --quiet --upgrade pip
 	.venv-openenv/bin/python -m pip install --quiet openenv==0.10.0
+	touch $@
+
+# Packages of others, to compare with: in a cache folder, as they outlive a clone and take long to install.
+PEERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/verigym-peers
+TRL := torch==2.13.0 transformers==5.23 trl==1.16 peft datasets==5.2.0 accelerate
+
+peers-trl: $(PEERS)/trl/.installed  ## TRL, for benchmarks/trainer_vs_trl.py
+
+$(PEERS)/trl/.installed: Makefile
+	test -x $(PEERS)/trl/bin/python || "$(PYTHON)" -m venv $(PEERS)/trl
+	$(PEERS)/trl/bin/python -m pip install --quiet --upgrade pip
+	$(PEERS)/trl/bin/python -m pip install --quiet --no-compile $(TRL)
 	touch $@
 
 lint: setup  ## Style, format and types

@@ -27,13 +27,15 @@ Thoughts = Literal["keep", "drop"]
 class Prompt:
     """Prompt of one turn. `ids` and `text` are None for a policy without tokens.
 
-    `extends` is True if `ids` continue the previous turn's prompt and response ids.
+    `extends` is True if `ids` continue the previous turn's prompt and response ids, `grows` if the next turn's
+    may continue these.
     """
 
     messages: list[Message]
     ids: list[int] | None = None
     text: str | None = None
     extends: bool = False
+    grows: bool = False
 
 
 @dataclass(kw_only=True)
@@ -179,8 +181,8 @@ class Transcript(Prompts):
         if talk.completions:
             ids = continued(talk.prompts[-1], talk.completions[-1], text, policy)
             if ids is not None:
-                return Prompt(messages=messages, ids=ids, text=text, extends=True)
-        return Prompt(messages=messages, ids=policy.encode(text), text=text)
+                return Prompt(messages=messages, ids=ids, text=text, extends=True, grows=True)
+        return Prompt(messages=messages, ids=policy.encode(text), text=text, grows=True)
 
     def messages(
         self, talk: Conversation, max_tokens: int | None = None, results: str = "user"

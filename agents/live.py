@@ -328,6 +328,7 @@ def generate(
             prompt_ids=prompt.ids,
             env=live.env,
             key=(*live.plan.key, len(live.talk.actions)),
+            grows=prompt.grows,
         )
         for live, prompt, fit in zip(members, prompts, fits, strict=True)
         if fit

@@ -510,6 +510,8 @@ class _Game:
         live.episode.status = status
         live.cohort.live.remove(live)
         self.unfinished -= 1
+        if (forget := getattr(self.policy, "forget", None)) is not None:
+            forget(live.plan.key)
         if live.env is not None:
             self.pool.release(live.plan, live.env)
             live.env = None

@@ -18,13 +18,15 @@ class Request:
     """One prompt. `key` (run seed, episode, turn) alone determines its samples.
 
     The policy reads `prompt_ids` if given, else it renders `messages`. `env` is the live environment,
-    idle, for policies that look inside it (oracle, random).
+    idle, for policies that look inside it (oracle, random). `grows` is True if the next prompt of the episode,
+    `key` without its last number, may begin with this prompt and its answer.
     """
 
     messages: list[Message]
     prompt_ids: list[int] | None = None
     env: Env[Any] | None = None
     key: tuple[int, ...] = ()
+    grows: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,8 +55,9 @@ class Policy(Protocol):
     """Interface of a policy for the episode loop.
 
     A policy may also have `version: int` (raised by the trainer at each update), `concurrency: int`
-    (how many `complete` calls may run at once, from different threads; 1 if absent), and
-    `max_context: int` (tokens of prompt and response together).
+    (how many `complete` calls may run at once, from different threads; 1 if absent),
+    `max_context: int` (tokens of prompt and response together), and `forget(episode)`, called with the key
+    of an episode, without a turn, once it has ended.
     """
 
     @property

@@ -371,7 +371,8 @@ class TrainSection(Section):
     minibatch_rows: int = Field(default=256, ge=1)
     """Number of rows per optimiser step."""
     microbatch_tokens: int = Field(default=16384, ge=1)
-    """Maximum number of padded tokens per forward pass; changes memory, not the gradient."""
+    """Maximum number of distinct tokens per forward pass (of padded ones for models that read plain rows); changes
+    memory, not the gradient."""
     gradient_checkpointing: bool = False
     """Compute activations again in the backward pass: less memory, about a third more time."""
     epochs: int = Field(default=1, ge=1)

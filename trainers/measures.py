@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from verigym.agents.prefix_tree import count_distinct
 from verigym.agents.record import summarise
+from verigym.agents.rows import token_rows
 from verigym.episode import Episode
 from verigym.trainers.batch import TurnCredit
 from verigym.trainers.critic import CriticStats
@@ -54,6 +56,16 @@ def signal(episodes: Sequence[Episode], credit: Sequence[Sequence[TurnCredit]]) 
         "groups_without_signal": sum(not taught for taught in teaches.values()),
         # `size` rows share a group, so rows over size is the number of groups.
         "step_group_sizes": {str(size): n // size for size, n in sorted(rows_in.items())},
+    }
+
+
+def generation_tokens(episodes: Sequence[Episode], computed: int) -> dict[str, int]:
+    """Number of tokens that the policy computed to play `episodes`, and of those that follow different
+    beginnings. The last token of a row is sampled, but not read."""
+    rows = [row.ids[:-1] for episode in episodes for row in token_rows(episode.turns)]
+    return {
+        "generation_tokens_computed": computed,
+        "generation_tokens_distinct": count_distinct(rows),
     }
 
 

@@ -42,7 +42,15 @@ from verigym.trainers.hints import hint_counts, unhinted
 from verigym.trainers.how_to_play import make_encoding, make_settings
 from verigym.trainers.identity import identity, versions
 from verigym.trainers.lora import add_adapter
-from verigym.trainers.measures import by_difficulty, optimisation, outcome, signal, total, values
+from verigym.trainers.measures import (
+    by_difficulty,
+    generation_tokens,
+    optimisation,
+    outcome,
+    signal,
+    total,
+    values,
+)
 from verigym.trainers.policy_rewards import Reading, last_replies
 from verigym.trainers.recompute import recompute
 from verigym.trainers.rewards import shape_rewards
@@ -390,6 +398,7 @@ class _Run:
         assert self.folder is not None
         config, number = self.config, self.step + 1
         clock = [time.perf_counter()]
+        read = self.policy.computed_tokens
         chances = self.tasks.probabilities(number)
         (plans, episodes), (all_plans, played) = play_enough(
             partial(self._draw, number),
@@ -397,6 +406,7 @@ class _Run:
             config.sampling,
             lambda plans: self._play_oracle(oracle_plans(plans)),
         )
+        read = self.policy.computed_tokens - read
         shown = self._demonstrations(plans)
         continued: dict[State, float] = {}
         extra_steps, branched = 0, {}
@@ -432,6 +442,7 @@ class _Run:
             **hint_counts(all_plans, played),
             **branched,
             **signal(episodes, credit),
+            **generation_tokens(played, read),
             **optimisation(stats),
             **values(critic_stats),
             **gaps,

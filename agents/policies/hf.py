@@ -13,8 +13,10 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import json
+import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +29,11 @@ from verigym.agents.chat import StepRows, Transcript
 from verigym.agents.policies.chat_tokens import ChatTokens
 from verigym.agents.policies.loading import without_progress_bars
 from verigym.agents.policies.thinking import Think
+from verigym.agents.policies.tree_sampling import Asked, Memory, sample
 from verigym.agents.policy import Completion, PolicyRefusal, Request
 from verigym.agents.prompts import read_prompts, write_prompts
 from verigym.agents.sampling import uniforms
+from verigym.agents.tree_attention import unfit
 from verigym.errors import MissingError, RequestError
 
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
@@ -37,6 +41,8 @@ _TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.tx
 # bucket costs a whole pass, which for small models is the dearer of the two.
 _BUCKET_RATIO = 1.5
 _BUCKET_SLACK = 32
+_SHARED_RATIO = 4
+_SHARED_SLACK = 256
 # A common beginning is read apart if that spares at least so many tokens; it costs one more pass.
 _SHARING_PAYS_TOKENS = 256
 
@@ -89,10 +95,13 @@ class HFPolicy(ChatTokens):
         self.top_p = top_p
         self.max_batch = max_batch
         self.version = 0
+        self.computed_tokens = 0
+        """Number of tokens that the model has computed, padding included."""
         self.prompts: StepRows | Transcript | None = None
         """Prompts that the model was trained on; None if its folder does not say."""
         self.max_context = int(getattr(model.config, "max_position_embeddings", None) or 2**31)
         self._pad_id = tokenizer.pad_token_id or 0
+        self._memory = Memory()
         # Prefill needs one row of logits, not one a prompt token; older models lack the argument.
         accepted = inspect.signature(model.forward).parameters
         self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
@@ -151,8 +160,16 @@ class HFPolicy(ChatTokens):
         if training:  # visiting every module costs a small model a tenth of its time
             self.model.eval()
         try:
-            for rows in _buckets([len(p) for p in prompts], self.max_batch):
-                answers = self._sample([prompts[row] for row in rows], draws[rows])
+            shares = self._unshared is None
+            if shares:
+                self._memory.check(self.model)
+            for rows in _buckets([len(p) for p in prompts], self.max_batch, shares=shares):
+                if shares:
+                    answers = self._sample_shared(
+                        [requests[i] for i in rows], [prompts[i] for i in rows], draws[rows]
+                    )
+                else:
+                    answers = self._sample([prompts[row] for row in rows], draws[rows])
                 for row, answer in zip(rows, answers, strict=True):
                     sampled[row] = answer
         except torch.OutOfMemoryError as error:
@@ -176,6 +193,45 @@ class HFPolicy(ChatTokens):
             )
             for prompt, (ids, logprobs) in zip(prompts, sampled, strict=True)
         ]
+
+    @cached_property
+    def _unshared(self) -> str | None:
+        """Why tokens that prompts share are computed for each; None if they are computed once."""
+        return unfit(self.model)
+
+    def forget(self, episode: tuple[int, ...]) -> None:
+        """Drop what is kept for the next turn of an episode that has ended."""
+        self._memory.kept.pop(episode, None)
+
+    def _sample_shared(
+        self,
+        requests: Sequence[Request],
+        prompts: Sequence[list[int]],
+        draws_BN: np.ndarray[Any, np.dtype[np.float64]],
+    ) -> list[tuple[list[int], list[float]]]:
+        """Sample one bucket with each distinct token computed once; return ids and log-probabilities."""
+        asked = [
+            Asked(
+                prompt=prompt,
+                draws=draws if self.temperature else None,
+                room=min(self.max_new_tokens, self.max_context - len(prompt)),
+                episode=request.key[:-1] if request.grows else None,
+            )
+            for request, prompt, draws in zip(requests, prompts, draws_BN, strict=True)
+        ]
+        answers, n_computed = sample(
+            self.model, asked, self._memory, self._pick, self.end_ids, self._pad_id
+        )
+        self.computed_tokens += n_computed
+        self._check_finite(logp for _, logprobs in answers for logp in logprobs)
+        return answers
+
+    def _check_finite(self, logprobs: Iterable[float]) -> None:
+        if not all(map(math.isfinite, logprobs)):
+            raise PolicyRefusal(
+                f"{self.name} gave logits that are not finite; its weights are broken (version "
+                f"{self.version})"
+            )
 
     @torch.inference_mode()
     def _sample(
@@ -252,11 +308,7 @@ class HFPolicy(ChatTokens):
                     "position_ids": at_BT[:, end - 1 : end],
                 }
             logits_BV = self._forward(token_B[:, None], cache, **place).logits[:, -1]
-        if not bool(torch.isfinite(logp_BN).all()):
-            raise PolicyRefusal(
-                f"{self.name} gave logits that are not finite; its weights are broken (version "
-                f"{self.version})"
-            )
+        self._check_finite(logp_BN.flatten().tolist())
         return [
             (ids[:size], logp[:size])
             for ids, logp, size in zip(
@@ -265,6 +317,7 @@ class HFPolicy(ChatTokens):
         ]
 
     def _forward(self, ids_BT: Tensor, cache: Any = None, **place: Tensor) -> Any:
+        self.computed_tokens += ids_BT.numel()
         return self.model(
             input_ids=ids_BT, past_key_values=cache, use_cache=True, **place, **self._last_only
         )
@@ -306,14 +359,19 @@ def _common_prefix(prompts: Sequence[Sequence[int]]) -> int:
     return int(differs.argmax()) if differs.any() else shortest
 
 
-def _buckets(lengths: Sequence[int], max_batch: int) -> Iterator[list[int]]:
-    """Group rows by length to run together; depends on the lengths only, so runs repeat exactly."""
+def _buckets(
+    lengths: Sequence[int], max_batch: int, *, shares: bool = False
+) -> Iterator[list[int]]:
+    """Group rows by length to run together; depends on the lengths only, so runs repeat exactly.
+
+    With `shares`, padding costs attention alone, and lengths may differ more.
+    """
+    ratio, slack = (_SHARED_RATIO, _SHARED_SLACK) if shares else (_BUCKET_RATIO, _BUCKET_SLACK)
     order = sorted(range(len(lengths)), key=lambda row: lengths[row])
     bucket: list[int] = []
     for row in order:
         if bucket and (
-            len(bucket) == max_batch
-            or lengths[row] > lengths[bucket[0]] * _BUCKET_RATIO + _BUCKET_SLACK
+            len(bucket) == max_batch or lengths[row] > lengths[bucket[0]] * ratio + slack
         ):
             yield bucket
             bucket = []
