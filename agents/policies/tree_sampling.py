@@ -48,7 +48,11 @@ class Memory:
     def check(self, model: Any) -> None:
         """Forget everything if the model's weights are not those of before."""
         # Every change in place raises the version of a tensor.
-        found = tuple(x for p in model.parameters() for x in (p.data_ptr(), p._version))
+        found = tuple(
+            x
+            for p in model.parameters()
+            for x in (p.data_ptr(), 0 if p.is_inference() else p._version)
+        )
         if found != self.weights:
             self.kept.clear()
             self.weights = found
