@@ -155,7 +155,7 @@ def _what_is_missing(subject: Subject) -> str:
 
 
 def apply(law: Law, subject: Subject) -> Outcome:
-    """One law on one environment. Whatever its author's code raises breaks the law."""
+    """Apply one law to one environment. Whatever its author's code raises breaks the law."""
     # What an environment prints must not end up in the report.
     with contextlib.redirect_stdout(io.StringIO()):
         return _applied(law, subject)

@@ -88,7 +88,7 @@ class Hangman(ReplayedGame):
 
     @override
     def best(self, board: Guesses) -> str | None:
-        """It knows the word."""
+        """Return the first hidden letter that has not been tried."""
         if self.lost(board):
             return None
         return next((letter for letter in board.secret if letter not in (*board.made, " ")), None)

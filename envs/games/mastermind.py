@@ -62,7 +62,7 @@ class Mastermind(ReplayedGame):
 
     @override
     def best(self, board: Guesses) -> str | None:
-        """It knows the code."""
+        """Return the hidden code."""
         return board.secret
 
     def work(self, state: Play) -> int:

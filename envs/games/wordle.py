@@ -93,7 +93,7 @@ class Wordle(ReplayedGame):
 
     @override
     def best(self, board: Guesses) -> str | None:
-        """It knows the words."""
+        """Return the next hidden word."""
         return next(word for word in board.secret.split() if word not in board.made)
 
     @override

@@ -102,7 +102,7 @@ class Countdown(Env[Board]):
 
     @override
     def transition(self, state: Board, action: str) -> Transition[Board]:
-        """Any action is the answer."""
+        """Take any action as the answer."""
         return Transition(
             state=replace(state, answered=True),
             terminated=True,

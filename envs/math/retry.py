@@ -81,7 +81,7 @@ class Retry(Env[Tries]):
 
     @override
     def observe(self, state: Tries) -> str:
-        """Right or not, and no more."""
+        """Say if the last answer was right, and nothing else."""
         if state.solved:
             return "That is right."
         if not state.attempts:

@@ -138,7 +138,7 @@ def _one(rng: np.random.Generator, values: list[str] | tuple[str, ...]) -> str:
 
 
 def lookup(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """One cell."""
+    """Ask for one cell."""
     i = int(rng.integers(len(s.names)))
     column = _one(rng, [*s.numbers, s.domain.owner])
     question = f"What is the `{column}` of the {s.domain.thing} {s.names[i]}?"
@@ -147,7 +147,7 @@ def lookup(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def count(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """Rows on one side of a bound."""
+    """Count the rows with at least some value."""
     column = _one(rng, list(s.numbers))
     bound = int(rng.choice(s.numbers[column]))
     n = sum(value >= bound for value in s.numbers[column])
@@ -156,7 +156,7 @@ def count(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def extreme(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """The highest or lowest of a column."""
+    """Find the row with the highest or lowest value of a column."""
     column = _one(rng, list(s.numbers))
     word, best = (("highest", max), ("lowest", min))[int(rng.integers(2))]
     name = s.winner(range(len(s.names)), column, best)
@@ -165,7 +165,7 @@ def extreme(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def count_two(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """Rows under two conditions."""
+    """Count the rows that meet two conditions."""
     kind, column = _one(rng, s.domain.kinds), _one(rng, list(s.numbers))
     bound = int(rng.choice(s.numbers[column]))
     n = sum(s.kind[i] == kind and v >= bound for i, v in enumerate(s.numbers[column]))

@@ -108,7 +108,7 @@ def no_longer(house: House) -> Wish | None:
 
 
 def scene_gains(house: House) -> Wish | None:
-    """One more device in a scene."""
+    """Ask for one more device in a scene."""
     if not house.free_scenes:
         return None
     scene = house.free_scenes[-1]
@@ -126,7 +126,7 @@ def scene_gains(house: House) -> Wish | None:
 
 
 def scene_loses(house: House) -> Wish | None:
-    """One device fewer in a scene."""
+    """Ask to take a device out of a scene."""
     if not house.free_scenes:
         return None
     scene = house.free_scenes.pop()

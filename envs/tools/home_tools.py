@@ -111,7 +111,7 @@ def add_to_scene(db: Db, scene: str, device: int, level: int) -> JSON:
 
 
 def remove_from_scene(db: Db, scene: str, device: int) -> JSON:
-    """One device."""
+    """Take a device out of a scene."""
     found = "SELECT id FROM settings WHERE scene = ? AND device = ?"
     setting = one(
         db, f"the scene {scene[:60]!a} does not set device {device}", found, scene, device

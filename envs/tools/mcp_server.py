@@ -119,7 +119,7 @@ async def _talk(server: Server[Any]) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Serve one episode over standard input and output."""
     parser = argparse.ArgumentParser(description="Serve one episode's tools over MCP, on stdio.")
-    parser.add_argument("env", help="such as tools/office-v0")
+    parser.add_argument("env", help="Environment id, such as tools/office-v0.")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--difficulty")
     parser.add_argument("--split", default="train")

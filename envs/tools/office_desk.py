@@ -71,7 +71,7 @@ class Desk:
         self.free_files = draws.shuffled(self.files)
 
     def add_mail(self, folder: str, sender: str, subject: str, body: str) -> Row:
-        """One more mail to me."""
+        """Add a mail to the owner of the desk."""
         day = f"2026-02-{self.draws.between(10, 28)}"
         mail = (len(self.mails) + 1, folder, address(sender), ME, subject, day, body)
         self.mails.append(mail)

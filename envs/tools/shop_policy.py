@@ -50,7 +50,7 @@ class ShopPolicy:
         return STATES[number]
 
     def delivered(self, draws: Draws, late: bool) -> str:
-        """A day of delivery."""
+        """Draw a day of delivery, before the last day or from it on."""
         days = -draws.between(1, 14) if late else draws.between(0, 13)
         return (self.last + timedelta(days=days)).isoformat()
 
@@ -72,7 +72,7 @@ class ShopPolicy:
 
 
 def draw_policy(draws: Draws) -> ShopPolicy:
-    """Any policy."""
+    """Draw a policy at random."""
     return ShopPolicy(
         last=_EARLIEST + timedelta(days=draws.below(22)),
         kind=draws.pick(KINDS),

@@ -146,7 +146,7 @@ def total_of(cards: str) -> tuple[int, bool]:
 
 
 def added(total: int, soft: bool, rank: int) -> tuple[int, bool]:
-    """The same, after one more card; `rank` is from 0, the ace."""
+    """Return the hand with one more card of `rank`, where 0 is the ace."""
     total += rank + 1
     if not rank and total <= 11:
         return total + 10, True

@@ -35,7 +35,7 @@ def position_of(fen: str) -> Position:
     words = fen.split()
     rows = words[0].split("/") if words else []
     if len(words) < 4 or len(rows) != 8 or words[1] not in ("w", "b"):
-        raise TaskError(f"chess: no FEN: {fen[:100]!r}")
+        raise TaskError(f"chess: not a valid FEN: {fen[:100]!r}")
     pieces, sides = [0] * 6, [0, 0]
     for r, row in enumerate(rows):
         column = 0
@@ -44,7 +44,7 @@ def position_of(fen: str) -> Position:
                 column += int(sign)
                 continue
             if sign.upper() not in LETTERS or column > 7:
-                raise TaskError(f"chess: no FEN: {fen[:100]!r}")
+                raise TaskError(f"chess: not a valid FEN: {fen[:100]!r}")
             bit = 1 << column + 8 * (7 - r)
             pieces[LETTERS.index(sign.upper())] |= bit
             sides[sign.islower()] |= bit

@@ -39,7 +39,7 @@ class Level:
 
     def __init__(self, rows: tuple[str, ...]) -> None:
         if not rows or not rows[0] or len({len(row) for row in rows}) != 1:
-            raise TaskError(f"a keydoor level is rows of one width, got {rows!r}")
+            raise TaskError(f"the rows of a keydoor level must have the same width, got {rows!r}")
         text = "".join(rows)
         if text.count("@") != 1 or text.count("*") != 1:
             raise TaskError("a keydoor level has one start '@' and one goal '*'")

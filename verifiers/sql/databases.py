@@ -193,7 +193,7 @@ class _Maker:
         self.fitted: dict[tuple[str, Cell], Cell] = {}
 
     def make(self, plan: _Plan, rng: random.Random) -> Database:
-        """One database."""
+        """Return a database filled by `plan`."""
         active = {
             root: self._draw(*values, self._width(root, plan, rng), plan.exact, rng)
             for root, values in self.pools.items()

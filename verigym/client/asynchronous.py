@@ -31,7 +31,7 @@ from verigym.verdict import Verdict, VerifierFault
 
 
 class AsyncClient(AsyncSender):
-    """As `Client`, for one event loop at a time."""
+    """Asynchronous counterpart of `Client`, for one event loop at a time."""
 
     async def health(self) -> dict[str, Any]:
         """Return the service's health report."""

@@ -41,7 +41,7 @@ class Call(Generic[Answer]):
     headers: Mapping[str, str] = field(default_factory=dict)
     repeat: bool = True
     frame: Mapping[str, Any] = field(default_factory=dict)
-    """The same request as a WebSocket frame, if it is a call of a session."""
+    """Return this request as a WebSocket frame, if it is a call of a session."""
 
 
 class _Envs(msgspec.Struct):
