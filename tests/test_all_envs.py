@@ -104,6 +104,9 @@ LONG = {
         games/chess-puzzles games/frozen-lake games/keydoor games/sliding search/hops search/lookup
         sql/explore sql/questions sql/repair sql/scale web/forms
     """,
+    "wording_leaves_the_split": """
+        games/chess-puzzles search/hops sql/scale
+    """,
     "tricks_earn_nothing": """
         code/faster code/functions code/problems code/repair games/2048 games/blackjack
         games/chess-puzzles games/connect-four games/frozen-lake games/hanoi games/household
