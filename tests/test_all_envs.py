@@ -42,13 +42,14 @@ LONG = {
     """,
     "chance_earns_next_to_nothing": """
         code/faster games/2048 games/chess-puzzles games/connect-four games/frozen-lake
-        games/household games/keydoor games/nonogram games/sokoban math/retry tools/office
-        tools/shop
+        games/household games/keydoor games/nonogram games/sokoban math/retry search/long tools/bank
+        tools/home tools/office tools/shop web/forms
     """,
     "cheap_answers_earn_no_more_than_guessing": """
-        games/2048 games/nonogram math/arithmetic math/calculus math/equations math/geometry
-        math/python math/retry math/sequences math/systems sql/explore sql/questions sql/repair
-        tools/call
+        games/2048 games/chess-puzzles games/connect-four games/nonogram games/sokoban
+        math/arithmetic math/calculus math/counting math/equations math/geometry math/matrices
+        math/python math/retry math/sequences math/systems math/word-problems search/long
+        sql/explore sql/questions sql/repair sql/scale tools/call tools/office tools/shop web/forms
     """,
     "difficulties_are_in_order": """
         code/faster code/problems code/repair code/repo code/stdio code/tests games/2048
@@ -70,8 +71,9 @@ LONG = {
         code/faster
     """,
     "it_is_pure": """
-        code/repair games/2048 games/chess-puzzles games/frozen-lake games/keydoor
-        games/twenty-questions tools/office tools/shop
+        code/repair code/repo games/2048 games/chess-puzzles games/frozen-lake games/household
+        games/keydoor games/twenty-questions search/long tools/bank tools/office tools/shop
+        web/forms
     """,
     "keys_have_no_history": """
         code/repair math/retry sql/scale tools/shop
@@ -79,30 +81,32 @@ LONG = {
     "operations_are_counted": """
         code/faster code/problems code/repair code/repo code/stdio code/tests games/2048
         games/blackjack games/chess-puzzles games/frozen-lake games/hangman games/keydoor
-        games/liars-dice games/nonogram games/sliding games/sokoban games/twenty-questions
-        games/wordle games/zebra math/countdown math/python sql/explore sql/scale tools/bank
-        tools/office tools/shop web/forms
+        games/liars-dice games/mastermind games/nonogram games/sliding games/sokoban
+        games/twenty-questions games/wordle games/zebra math/countdown math/python sql/explore
+        sql/scale tools/bank tools/home tools/office tools/shop web/forms
     """,
     "seeds_give_different_tasks": """
         code/repair code/repo games/chess-puzzles games/connect-four games/frozen-lake games/keydoor
-        sql/scale
+        games/zebra sql/scale tools/shop
     """,
     "snapshots_continue_identically": """
         sql/scale
     """,
     "splits_share_no_content": """
-        games/chess-puzzles games/connect-four games/frozen-lake games/keydoor search/hops
-        tools/shop
+        games/chess-puzzles games/connect-four games/frozen-lake games/keydoor
+        games/twenty-questions games/zebra search/hops sql/scale tools/office tools/shop
     """,
     "the_answer_is_hidden": """
-        code/repair code/repo games/2048 games/chess-puzzles games/keydoor games/sliding
-        games/sokoban games/twenty-questions search/long search/noise sql/explore sql/scale
-        tools/bank tools/home tools/office tools/shop web/forms
+        code/repair code/repo games/2048 games/chess-puzzles games/connect-four games/household
+        games/keydoor games/nonogram games/sliding games/sokoban games/twenty-questions search/long
+        search/noise search/unanswerable sql/explore sql/questions sql/scale tools/api-docs
+        tools/bank tools/call tools/home tools/office tools/shop web/forms
     """,
     "the_oracle_earns_full_marks": """
         code/faster code/problems code/repair code/repo code/tests code/verilog games/2048
-        games/chess-puzzles games/frozen-lake games/keydoor games/sliding search/hops search/lookup
-        sql/explore sql/questions sql/repair sql/scale web/forms
+        games/chess-puzzles games/connect-four games/frozen-lake games/keydoor games/sliding
+        games/zebra search/hops search/long search/lookup search/noise sql/explore sql/questions
+        sql/repair sql/scale tools/home web/forms
     """,
     "wording_leaves_the_split": """
         games/chess-puzzles search/hops sql/scale
@@ -118,7 +122,7 @@ LONG = {
         tools/home tools/multi tools/office tools/shop web/forms
     """,
 }
-"""Environments, by law, in which it takes a third of a second or more of processor time."""
+"""Environments, by law, in which it takes a fifth of a second or more of processor time."""
 A_PROCESS_PLAYS = 8
 PLAY = """
 import sys

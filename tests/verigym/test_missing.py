@@ -132,6 +132,7 @@ def slow(*values):
     return pytest.param(*values, marks=pytest.mark.slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "words", "wanted"),
     [

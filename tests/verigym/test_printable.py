@@ -88,6 +88,7 @@ def on_a_terminal(*args: str) -> tuple[str, str]:
     return shown.decode(), piped.stdout.decode()
 
 
+@pytest.mark.slow
 def test_sandbox_run() -> None:
     shown, piped = on_a_terminal("sandbox", "run", "-c", f"print({ATTACK!r}, end='')")
     assert shown.replace("\r\n", "\n") == SHOWN

@@ -134,6 +134,7 @@ def test_unplayed_hands_are_not_paid():
         assert judge(moves).score == 0.0
 
 
+@pytest.mark.slow
 def test_no_fixed_way_of_playing_is_paid():
     """Always standing, always hitting, and playing as the dealer does."""
     env = verigym.make(NAME)

@@ -62,6 +62,7 @@ def test_a_key_stands_for_one_state_and_every_state_shows_what_it_is(house):
     assert len(keys) == len(ways)
 
 
+@pytest.mark.slow
 def test_the_moves_listed_are_those_that_change_something(house):
     env, rules, ways = house
     names = [place for place, _, _ in PLACES]

@@ -55,6 +55,7 @@ def test_names_are_unique_and_rows_keep_the_keys(style):
     database(world).close()  # raises where a key is broken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("difficulty", KINDS)
 def test_the_query_means_the_same_under_other_names(difficulty):
     env = verigym.make(ID)

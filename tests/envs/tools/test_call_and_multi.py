@@ -150,6 +150,7 @@ def by_brute_force(prompt, pages):
     return sum((i % p == 0) != (i % q == 0) for i in range(1, people_of(m[1], pages) + 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("difficulty", range(1, 11))
 def test_answers_follow_from_the_pages(difficulty):
     env = verigym.make("tools/multi-v0", difficulty=difficulty)

@@ -546,6 +546,7 @@ def api_docs(player, prompt):
 READERS = {"office": office, "bank": bank, "home": home, "shop": shop, "api-docs": api_docs}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("difficulty", DIFFICULTIES)
 @pytest.mark.parametrize("name", READERS)
 def test_a_reader_solves_what_is_asked(name, difficulty):
@@ -560,6 +561,7 @@ def test_a_reader_solves_the_lowest_and_the_highest_level(name, level):
         solved(name, READERS[name], level, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("state", ORDER_STATES)
 def test_who_does_not_read_the_policy_of_the_shop_is_hardly_paid(state):
     usual = {

@@ -221,6 +221,7 @@ def test_entering_and_taking_back_is_the_same_state():
     assert env.state_key() == key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("site", ["registration", "rooms", "invoices"])
 def test_equal_keys_have_equal_futures(site):
     env = start(site, max_turns=1000)

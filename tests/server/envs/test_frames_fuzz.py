@@ -93,6 +93,7 @@ async def play(url, frames):
         assert (await ask(socket, op="close", session=own)).get("ok") is not None
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
 @given(frames=FRAMES)
 def test_any_frames(server, frames):

@@ -187,6 +187,7 @@ def test_known_mates(fen, first):
     assert right == first or first is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("difficulty", ["easy", "medium"])
 def test_puzzles_agree_with_brute_force_and_take_every_right_move(difficulty):
     env = verigym.make("games/chess-puzzles-v0", difficulty=difficulty)

@@ -114,6 +114,7 @@ def test_cells_that_complete_a_line_are_those_that_do():
         assert {(r, c) for r in range(6) for c in range(7) if told >> 7 * c + 5 - r & 1} == cells
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("moves", [1, 2, 3])
 def test_the_solver_agrees_with_brute_force(moves):
     outcomes = set()
