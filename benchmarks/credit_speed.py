@@ -152,6 +152,7 @@ def iteration() -> dict[str, Any]:
     import tempfile
 
     from verigym.trainers import run
+    from verigym.trainers.batch import assign_credit
     from verigym.trainers.config import AlgorithmSection, parse_config
     from verigym.trainers.credit.table import ESTIMATORS
 
@@ -188,9 +189,9 @@ def iteration() -> dict[str, Any]:
             continue
         algorithm = AlgorithmSection(name=name)
         began = time.process_time()
-        run.assign_credit(episodes, algorithm, rows)
+        assign_credit(episodes, algorithm, rows)
         each[name] = time.process_time() - began
-    credit = spent["assign_credit"] - sum(each.values()) + spent["give_credit"]
+    credit = spent["assign_credit"] + spent["give_credit"]
     return {
         "turns": sum(len(episode.turns) for episode in episodes),
         "step_s": spent["step"],

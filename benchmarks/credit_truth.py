@@ -161,12 +161,12 @@ class Trained:
     """A transformers model that plays keydoor."""
 
     def __init__(self, folder: Path, *, difficulty: int = 1, max_turns: int = 16) -> None:
-        from verigym.agents.chat import encoding_for
         from verigym.agents.loop import EnvPool, play
         from verigym.agents.policies.hf import HFPolicy
+        from verigym.agents.prompts import encoding_for
 
         self.policy = HFPolicy.load(folder, max_new_tokens=2, max_batch=256)
-        self.arguments = {"env_kwargs": {"max_turns": max_turns}, "difficulty": difficulty}
+        self.max_turns, self.difficulty = max_turns, difficulty
         settings = Settings(batching="cohorts")
         encoding = encoding_for(self.policy, None)
         self.pool = EnvPool()
@@ -179,7 +179,12 @@ class Trained:
     def play(self, groups: int, members: int) -> Record:
         """Play `groups` training tasks."""
         self.plans = plan_groups(
-            "games/keydoor", range(groups), members=members, split="train", **self.arguments
+            "games/keydoor",
+            range(groups),
+            members=members,
+            env_kwargs={"max_turns": self.max_turns},
+            difficulty=self.difficulty,
+            split="train",
         )
         number = {plan.id: i for i, plan in enumerate(self.plans)}
         out = Record()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress, repeat
 from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 from torch import Tensor
@@ -20,8 +22,7 @@ from verigym.trainers.reading import split
 from verigym.trainers.subgoals import opens_subgoal, token_kinds
 
 
-@dataclass(frozen=True, kw_only=True)
-class TurnCredit:
+class TurnCredit(msgspec.Struct, frozen=True, kw_only=True):
     """Credit of one turn. `step_group_size` is 0 if states are not compared; `tokens` is the advantage of
     each sampled token if they differ, else None. `targets` are those of a critic, [tokens][heads]."""
 
@@ -118,17 +119,25 @@ def assign_credit(
         ]
         samples = replace(samples, continued=np.array(found, dtype=np.float64))
     credit: Credit = algorithm.estimator.estimate(samples, algorithm.estimator_options)
-    for i, trajectory in enumerate(samples.trajectory.tolist()):
-        tokens = None if credit.tokens is None else credit.tokens[i].tolist()
-        targets = None if credit.targets is None else credit.targets[i].tolist()
+    columns = zip(
+        samples.trajectory.tolist(),
+        credit.episode.tolist(),
+        credit.step.tolist(),
+        credit.advantage.tolist(),
+        credit.visits.tolist(),
+        credit.tokens or repeat(None),
+        credit.targets or repeat(None),
+        strict=False,  # repeat() has no end
+    )
+    for trajectory, episode, step, advantage, visits, tokens, targets in columns:
         out[played[trajectory]].append(
             TurnCredit(
-                episode_advantage=float(credit.episode[i]),
-                step_advantage=float(credit.step[i]),
-                advantage=float(credit.advantage[i]),
-                step_group_size=int(credit.visits[i]),
-                tokens=tokens,
-                targets=targets,
+                episode_advantage=episode,
+                step_advantage=step,
+                advantage=advantage,
+                step_group_size=visits,
+                tokens=None if tokens is None else tokens.tolist(),
+                targets=None if targets is None else targets.tolist(),
             )
         )
     return out
@@ -159,7 +168,7 @@ def _columns(
         score=[None if verdict is None else verdict.score for verdict in judged],
         parts=[{} if verdict is None else dict(verdict.parts) for verdict in last],
         cut=np.array([episodes[number].status == "truncated" for number in played], dtype=np.bool_),
-        opens=[opens_subgoal(turn.response) for turn in turns],
+        opens=[algorithm.estimator.reads_subgoals and opens_subgoal(t.response) for t in turns],
     )
     if heads := len(algorithm.estimator.heads):
         lines = [row.values or [] for row in rows]
@@ -215,16 +224,20 @@ def give_credit(rows: Sequence[Row], credit: Sequence[Sequence[TurnCredit]]) -> 
 def _credited(row: Row, earned: Sequence[TurnCredit]) -> Row:
     heads = len(row.values[0]) if row.values else 0
     nothing = [float("nan")] * heads
-    advantage, targets = [0.0] * len(row.ids), [nothing] * len(row.ids)
-    place = dict.fromkeys(row.turn, 0)
-    for i, turn in enumerate(row.turn):
-        if turn < 0:
-            continue
-        own, at = earned[turn], place[turn]
+    advantage = [0.0] * len(row.ids)
+    targets = [nothing] * len(row.ids) if heads else None
+    place: dict[int, int] = {}
+    for i in compress(range(len(row.ids)), row.mask):
+        turn = row.turn[i]
+        own, at = earned[turn], place.get(turn, 0)
         advantage[i] = own.advantage if own.tokens is None else own.tokens[at]
-        targets[i] = nothing if own.targets is None else own.targets[at]
-        place[turn] += 1
-    return replace(row, advantage=advantage, targets=targets if heads else None)
+        if targets is not None and own.targets is not None:
+            targets[i] = own.targets[at]
+        place[turn] = at + 1
+    # As `dataclasses.replace`, which would take most of the time that credit takes.
+    out = object.__new__(Row)
+    out.__dict__.update(row.__dict__, advantage=advantage, targets=targets)
+    return out
 
 
 @dataclass(frozen=True, kw_only=True)
