@@ -49,7 +49,7 @@ from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
-from verigym.verifiers.qa.abroad import with_english_dates, yes_or_no_abroad
+from verigym.verifiers.qa.abroad import with_english_dates
 from verigym.verifiers.qa.amounts import currencies_in, mark_amount, money_words
 from verigym.verifiers.qa.around import (
     unboxed,
@@ -59,14 +59,11 @@ from verigym.verifiers.qa.around import (
     without_time,
 )
 from verigym.verifiers.qa.asked import (
-    Asked,
     asks_when,
     asks_whether,
-    claims,
     has_words,
     read_question,
     repeats_question,
-    short_reply,
 )
 from verigym.verifiers.qa.citations import (
     judge_citations,
@@ -80,27 +77,24 @@ from verigym.verifiers.qa.commit import (
     undressed,
     unframed,
 )
-from verigym.verifiers.qa.contrast import without_concession
 from verigym.verifiers.qa.digits import with_minus, with_points
+from verigym.verifiers.qa.leading import has_role, mark_numbers, states_first
+from verigym.verifiers.qa.lists import judge_list
 from verigym.verifiers.qa.mark import (
     is_sign_alone,
     mark_given,
-    mark_items,
     mark_signs,
     mark_texts,
     states_unspaced,
 )
 from verigym.verifiers.qa.members import (
     members,
-    split_items,
-    stand_in_order,
-    wants_order,
-    without_directions,
-    without_item_marks,
     without_tale,
 )
-from verigym.verifiers.qa.names import in_usual_order, spellings
+from verigym.verifiers.qa.names import in_usual_order, is_pair_turned, spellings
 from verigym.verifiers.qa.normalise import f1, known_tokens, plain, signs, tokens
+from verigym.verifiers.qa.persons import is_same_person
+from verigym.verifiers.qa.places import asks_person
 from verigym.verifiers.qa.plainly import says_yes_or_no, states_plainly
 from verigym.verifiers.qa.reference import (
     known_date,
@@ -124,13 +118,13 @@ from verigym.verifiers.qa.values import (
     read_number,
     read_yes_no,
 )
+from verigym.verifiers.qa.verdicts import both, exact
+from verigym.verifiers.qa.yes_no import yes_or_no
 from verigym.verifiers.text.evidence import show
 
 MAX_ANSWER_CHARS = 2_000
 _CURRENCIES = frozenset("$€£¥")
 _BLANKS = re.compile(r"[^\S\n]{2,}")
-_OR = re.compile(r"\b(?:or|versus|vs)\b", re.IGNORECASE)
-_PRONOUNS = (["it"], ["they"], ["he"], ["she"])
 _PERCENT = frozenset({"percent", "percentage", "%"})
 _ABOUT = frozenset({"about", "approximately", "around", "roughly", "circa", "ca", "~", "≈"})
 
@@ -277,21 +271,21 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 "too_long", f"{len(words)} words; an answer has at most {self._max_words}"
             )
         if kind == "list":
-            return self._judge_list(task, right, answer)
+            return self._list(task, right, answer)
         aliases = [list(known_tokens(str(one))) for one in right]
         # An alias may itself have a comma or an "or"; then the answer may, too.
         whole = kind == "text" and words in aliases
         if not whole and (hedge := hedge_in(answer)):
             return unusable("hedged", f"the answer hedges: {show(hedge)}")
         if not whole and kind != "yes_no" and self._is_another_date(task, kind, right, answer):
-            return _exact(False)
+            return exact(False)
         if kind == "text":
             return self._judge_text(task, right, aliases, answer, words)
         if kind == "yes_no":
-            value = _yes_or_no(read_question(task.prompt), answer, words)
+            value = yes_or_no(read_question(task.prompt), answer, words)
             if value is None:
                 return unusable("unreadable", "the answer must be yes or no, and not both")
-            return _exact(value is right[0])
+            return exact(value is right[0])
         if kind == "date":
             wanted = [read_date(str(one), self._day_first) for one in right]
             return self._judge_date(task, [one for one in wanted if one], answer)
@@ -305,14 +299,23 @@ class AnswerVerifier(Verifier[AnswerParams]):
         if not aliases or len(answer) > MAX_ANSWER_CHARS or not answer.strip():
             return None
         if is_sign_alone(answer, aliases):
-            return _exact(True)
+            return exact(True)
         masked = mark_signs(answer, aliases) if self.settings.sentence else None
         asked = read_question(task.prompt)
         if masked is not None and hedge_in(answer) is None:
             in_question = any(signs(one) in signs(task.prompt) for one in aliases)
             if states(masked, asked, in_question):
-                return _exact(True)
-        return None if tokens(answer) else _exact(False)
+                return exact(True)
+        return None if tokens(answer) else exact(False)
+
+    def _list(self, task: Task, right: Sequence[JSON], answer: str) -> Verdict:
+        return judge_list(
+            task.prompt,
+            right,
+            answer,
+            sentence=self.settings.sentence,
+            partly=self.settings.score == "f1",
+        )
 
     def _is_another_date(self, task: Task, kind: str, right: Sequence[JSON], answer: str) -> bool:
         """Return True if a date is wanted and the reply moves it with "since", "before" or the like."""
@@ -341,7 +344,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
                     found = values.pop()
         if found is None:
             return unusable("unreadable", "the answer is not one date that can be read")
-        return _exact(any(found[: len(one)] == one for one in wanted))
+        return exact(any(found[: len(one)] == one for one in wanted))
 
     def _judge_text(
         self,
@@ -352,21 +355,21 @@ class AnswerVerifier(Verifier[AnswerParams]):
         words: list[str],
     ) -> Verdict:
         body = words
-        exact = words in aliases
-        if exact:
-            return _exact(True)
+        is_right = words in aliases
+        if is_right:
+            return exact(True)
         asked = read_question(task.prompt)
         truths = {read_yes_no(alias) for alias in aliases if is_yes_or_no(alias)}
         if truths and is_yes_or_no(words[:1]) and asks_whether(asked):
-            exact = _yes_or_no(asked, answer, words) in truths
+            is_right = yes_or_no(asked, answer, words) in truths
         elif self.settings.sentence:
             body = unframed(words, question_words(task.prompt)) or words
-            exact = self._states_text(task, right, aliases, answer, words) or self._is_named(
+            is_right = self._states_text(task, right, aliases, answer, words) or self._is_named(
                 task, right, answer, words
             )
-        best = 1.0 if exact else max(f1(body, alias) for alias in aliases)
-        parts = {"exact": float(exact), "f1": best}
-        if exact:
+        best = 1.0 if is_right else max(f1(body, alias) for alias in aliases)
+        parts = {"exact": float(is_right), "f1": best}
+        if is_right:
             return scored(1.0, "correct", "the answer is right", parts)
         listed = [tokens(piece) for piece in pieces(answer)]
         if len(listed) > 1 and any(piece in aliases for piece in listed):
@@ -402,6 +405,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
         if masked is not None and any(map(is_yes_or_no, aliases)) and not says_yes_or_no(masked):
             return False
         in_question = any(has_words(asked, alias) for alias in aliases if alias)
+        if masked is not None and not has_role(masked, asked):
+            return False
         if masked is not None and states_plainly(masked, asked, in_question, aliases):
             return True
         amount = mark_amount(answer, texts, asked)
@@ -409,6 +414,12 @@ class AnswerVerifier(Verifier[AnswerParams]):
             return True
         if states_unspaced(answer, texts, task.prompt):
             return True
+        if not in_question and not any(map(is_yes_or_no, aliases)):
+            if (counted := mark_numbers(answer, texts)) is not None:
+                if states_first(answer, counted, asked, texts, number=True):
+                    return True
+            elif masked is not None and states_first(answer, masked, asked, texts):
+                return True
         numbers = [number for number in map(known_number, texts) if number]
         if len(numbers) == len(texts) and not any(one.around or one.percent for one in numbers):
             said = self._number_said(task, answer, frozenset())
@@ -436,8 +447,13 @@ class AnswerVerifier(Verifier[AnswerParams]):
         is_new = turned != answer or not {known_tokens(text) for text in texts}.issuperset(present)
         if is_new and self._states_text(task, right, list(map(list, aliases)), turned, words):
             return True
+        if asks_person(asked) and any(is_same_person(answer, text) for text in texts):
+            return True
+        several = asks_person(asked) or "two" in asked.row
+        if several and any(is_pair_turned(answer, text) for text in texts):
+            return True
         lists = [items for text in texts if (items := members(text, asked))]
-        return any(self._judge_list(task, items, answer).score == 1.0 for items in lists)
+        return any(self._list(task, items, answer).score == 1.0 for items in lists)
 
     def _number_said(self, task: Task, answer: str, extra: frozenset[str]) -> Number | None:
         """The one number that a sentence states; numbers of the question may stand beside it."""
@@ -478,13 +494,13 @@ class AnswerVerifier(Verifier[AnswerParams]):
         number = read_number(answer)
         if number is not None and all(word in allowed for word in number.around):
             if units and reference.get("unit_required") and not units & {*number.around}:
-                return scored(0.0, "wrong_answer", "the number has no unit", _both(0.0))
+                return scored(0.0, "wrong_answer", "the number has no unit", both(0.0))
             return self._compare_number(task, right, number)
         if self.settings.sentence:
             amounts = [f"{one} {unit}" for one in right for unit in listed]
             amount = mark_amount(answer, amounts, asked)
             if amount is not None and states_plainly(amount, asked, False, [["0"]]):
-                return _exact(True)  # "330 m (1,083 ft)"
+                return exact(True)  # "330 m (1,083 ft)"
             extra = frozenset(units | _ABOUT | money)
             said = self._number_said(task, answer, extra)
             told = without_tale(answer, asked)
@@ -493,7 +509,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
             if said is not None:
                 words = re.findall(r"[^\W\d_]+|[^\s\w.,;:()]", answer.lower())
                 if units and reference.get("unit_required") and not units.intersection(words):
-                    return scored(0.0, "wrong_answer", "the number has no unit", _both(0.0))
+                    return scored(0.0, "wrong_answer", "the number has no unit", both(0.0))
                 return self._compare_number(task, right, said)
             years = [known_date(str(one), None) for one in right]
             if asks_when(asked) and all(years):
@@ -515,88 +531,14 @@ class AnswerVerifier(Verifier[AnswerParams]):
             elif percent and not number.percent:
                 values.append(number.value * 100)  # 0.05 for "5%", or 5 without the sign
             if any(abs(value - wanted) <= self._slack(wanted) for value in values):
-                return _exact(True)
-        return _exact(False)
+                return exact(True)
+        return exact(False)
 
     def _slack(self, wanted: Decimal) -> Decimal:
         return max(self._abs_tolerance, self._tolerance * abs(wanted))
-
-    def _judge_list(self, task: Task, right: Sequence[JSON], answer: str) -> Verdict:
-        asked = read_question(task.prompt)
-        answer = without_item_marks(without_directions(answer, task.prompt))
-        items = [
-            {
-                form
-                for alias in map(str, item if isinstance(item, list) else [item])
-                for form in (_form(alias), *spellings(alias, asked))
-            }
-            for item in right
-        ]
-        alternative = _OR.search(answer)
-        if alternative and not any("or" in alias for item in items for alias in item):
-            return unusable("several_answers", "give the items, not alternatives")
-        given = [_form(undressed(piece)) or _form(piece) for piece in split_items(answer)]
-        given = [piece for piece in given if piece]
-        if wants_order(task.prompt) and not stand_in_order(tokens(answer), items):
-            return scored(0.0, "wrong_answer", "the items are not all there, in order", _both(0.0))
-        left = list(items)
-        for piece in given:  # an item that is given twice is one too many
-            fitting = next((item for item in left if piece in item), None)
-            if fitting is not None:
-                left.remove(fitting)
-        hit = len(items) - len(left)
-        extra = len(given) - hit
-        precision = (len(given) - extra) / len(given) if given else 0.0
-        recall = hit / len(items)
-        both = precision + recall
-        parts = {"exact": 0.0, "f1": 2 * precision * recall / both if both else 0.0}
-        if hit == len(items) and not extra and len(given) == len(items):
-            parts["exact"] = 1.0
-            return scored(1.0, "correct", "every item is right", parts)
-        if self.settings.sentence and hedge_in(answer) is None:
-            masked = mark_items(answer, [[list(alias) for alias in item] for item in items])
-            in_question = all(any(has_words(asked, alias) for alias in item) for item in items)
-            if masked is not None and states(masked, asked, in_question):
-                parts = {"exact": 1.0, "f1": 1.0}
-                return scored(1.0, "correct", "every item is right", parts)
-        if self.settings.score == "f1" and parts["f1"] > 0:
-            return scored(parts["f1"], "partial", "the list is right in part", parts)
-        return scored(0.0, "wrong_answer", "items are missing or wrong", parts)
 
 
 @lru_cache(maxsize=4096)
 def _is_value(text: str) -> bool:
     """Return True if a right answer may be said in other words of the same value: a number, amount or date."""
     return any(map(str.isdigit, text)) or known_number(text) is not None
-
-
-def _form(text: str) -> tuple[str, ...]:
-    """The tokens of a text, or its signs if it has no words."""
-    return tuple(tokens(text)) or tuple(filter(None, [signs(text)]))
-
-
-def _yes_or_no(asked: Asked, answer: str, words: Sequence[str]) -> bool | None:
-    """Read a reply to a yes/no question; None if it says both or neither."""
-    if (said := yes_or_no_abroad(answer)) is not None or (
-        said := short_reply(words, asked)
-    ) is not None:
-        return said
-    shorter = without_concession(answer, asked)
-    if shorter != answer:
-        answer, words = shorter, tokens(shorter)
-    beside = [tokens(piece) for piece in re.split(r"[\n/|;]", answer)[1:]]
-    short = [piece for piece in beside if len(piece) < 3 and piece[:1] not in _PRONOUNS]
-    if any(not all(map(asked.knows, piece)) for piece in short):
-        return None
-    value = read_yes_no(words, frozenset(filter(asked.knows, words)))
-    return None if value is False and claims(words, asked) else value
-
-
-def _both(value: float) -> dict[str, float]:
-    return {"exact": value, "f1": value}
-
-
-def _exact(right: bool) -> Verdict:
-    if right:
-        return scored(1.0, "correct", "the answer is right", _both(1.0))
-    return scored(0.0, "wrong_answer", "the answer is not one of the right ones", _both(0.0))

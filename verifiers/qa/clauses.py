@@ -103,7 +103,7 @@ _OPENING = frozenset(
     "famous home popular located situated named capital birthplace".split()  # noqa: SIM905
 )
 # Words that say that the answer holds no more, or is not the answer's own doing.
-_UNDOING = frozenset(
+UNDOING = frozenset(
     """
     former formerly previous previously once until till dispute disputed disputes replaced abandoned superseded
     succeeded copied stole stolen plagiarised plagiarized helped assisted falsely wrongly pretended fictional
@@ -235,7 +235,7 @@ def _left_of(
             return None if timed or counts else ""
         if _is_code(clause, asked, aliases):
             return ""
-    if words & (asked.options | _UNDOING) or _SCORE.search(clause):
+    if words & (asked.options | UNDOING) or _SCORE.search(clause):
         return None
     if "whose" in words and not words.isdisjoint(SAYS):
         return None  # "Jane Austen, whose brother wrote it"

@@ -163,3 +163,19 @@ def in_usual_order(answer: str, aliases: Sequence[str]) -> str:
         if "".join(turned) == "".join(known_tokens(alias)):
             return last.strip()[: head.start(1)] + alias + tail[2]
     return answer
+
+
+_PAIR = re.compile(r"(?P<one>[A-Z][^,;&]{1,40}?) and (?:the )?(?P<other>[A-Z][^,;&]{1,40})")
+
+
+def is_pair_turned(answer: str, alias: str) -> bool:
+    """Return True if an answer is a pair of names in the other order: "Engels and Marx" for "Marx and Engels"."""
+    wanted, said = (
+        _PAIR.fullmatch(alias.strip()),
+        _PAIR.fullmatch(answer.strip(" .").replace(" & ", " and ")),
+    )
+    if wanted is None or said is None or " and " in wanted["other"] or " and " in said["other"]:
+        return False
+    return known_tokens(said["one"]) == known_tokens(wanted["other"]) and known_tokens(
+        said["other"]
+    ) == known_tokens(wanted["one"])

@@ -1,0 +1,115 @@
+"""Words that `leading.py` tells answers, rivals and remarks apart by."""
+
+from __future__ import annotations
+
+from verigym.verifiers.qa.clauses import PEOPLE
+
+OPENINGS = ["while", "whereas", "because", "since", "as", "so", "although", "though", "but", "when", "where", "which", "who", "whom", "whose", "after", "before", "until", "from", "during", "in", "on", "by", "at", "of", "for", "including", "known", "used", "named", "making", "compared", "and", "despite", "thanks"]  # fmt: skip
+# Words that take an answer back, doubt it, or give another one.
+WITHDRAWING = frozenset(
+    """
+    not no never nor neither or wait actually instead rather except incorrect wrong false either alternatively otherwise untrue
+    unlike contrary opposite mistake mistaken oops sorry apologies correction corrected scratch joke joking kidding lie fake unknown
+    unsure guess guessing mean meant intended choose pick prefer too likewise similarly equally possibly perhaps maybe probably hmm
+    nope answer answers correct hardly barely allegedly supposedly nobody nothing none cannot doubt disputed dispute credit credited
+    really truth fact candidate candidates option options reconsider however
+    """.split()  # noqa: SIM905
+)
+BESIDE = frozenset(
+    """
+    than before after unlike besides beside except like against near versus vs without until since excluding not plus and or nor & /
+    """.split()  # noqa: SIM905
+)
+KIN = frozenset(
+    """
+    brother sister son daughter wife husband father mother friend rival colleague successor predecessor student teacher pupil
+    capital neighbour neighbor north south east west part half quarter third edge border member heir uncle nephew assistant
+    """.split()  # noqa: SIM905
+)
+BOUNDING = frozenset(
+    [
+        "less",
+        "more",
+        "over",
+        "under",
+        "nearly",
+        "almost",
+        "least",
+        "most",
+        "fewer",
+        "above",
+        "below",
+        "up",
+        "between",
+    ]
+)
+NUMBERS = frozenset(
+    """
+    zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
+    twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion dozen
+    """.split()  # noqa: SIM905
+)
+STARTING = frozenset(
+    """
+    most many each every all both some during under when after before since originally today traditionally only although while
+    officially originally traditionally usually generally historically finally currently formally naturally
+    as if because once whenever together there their most-of more inside within among born people two light
+    """.split()  # noqa: SIM905
+)
+MONTHS = frozenset(
+    "january february march april may june july august september october november december".split()  # noqa: SIM905
+)
+ROLES = PEOPLE | frozenset(
+    [
+        "dr",
+        "sir",
+        "dame",
+        "lord",
+        "lady",
+        "mr",
+        "mrs",
+        "ms",
+        "saint",
+        "st",
+        "captain",
+        "professor",
+        "prime",
+        "minister",
+        "vice",
+        "chancellor",
+    ]
+)
+OPPOSITES = tuple(
+    (frozenset(one.split()), frozenset(other.split()))
+    for one, other in (
+        (
+            "begin begins began begun start started starts open opened founded born birth",
+            "end ended ends finish finished close closed die died death dissolved",
+        ),
+        (
+            "largest biggest most highest tallest longest oldest first earliest",
+            "smallest least lowest shortest youngest last latest",
+        ),
+        ("before predecessor preceded", "after successor succeeded followed"),
+        ("won winner beat", "lost loser"),
+    )
+)
+CLAUSES = frozenset("because since as while whereas when after before although though but".split())  # noqa: SIM905
+PRONOUNS = frozenset("it he she they this that".split())  # noqa: SIM905
+VIEWS = frozenset(
+    [
+        "opinion",
+        "view",
+        "views",
+        "eyes",
+        "case",
+        "rumour",
+        "rumor",
+        "claim",
+        "claims",
+        "joke",
+        "rival",
+        "lesser",
+        "then",
+    ]
+)

@@ -1,0 +1,97 @@
+"""Tells if two names of a person are the same: order, initials, further given names, spellings of given names.
+
+Read only where all of a reply is a name. Not covered: nicknames, married names, and one further given name ("John Quincy
+Adams" is not John Adams).
+"""
+
+from __future__ import annotations
+
+import re
+
+from verigym.verifiers.qa.normalise import plain
+
+_VARIANTS = tuple(
+    frozenset(row.split())
+    for row in (
+        "steven stephen",
+        "catherine katherine kathryn catharine katharine",
+        "philip phillip",
+        "geoffrey jeffrey",
+        "sara sarah",
+        "mark marc",
+        "eric erik",
+        "carl karl",
+        "frederick frederic fredrick friedrich",
+        "lawrence laurence",
+        "alan allan allen",
+        "nicolas nicholas nikolas",
+        "teresa theresa",
+        "ann anne",
+        "elisabeth elizabeth",
+        "michail mikhail",
+        "fyodor fedor feodor",
+        "leo lev",
+        "alexander aleksandr alexandr",
+        "sergei sergey",
+        "dmitri dmitry",
+        "matthew mathew",
+        "gabriel gabriele",
+        "brian bryan",
+        "jon john",
+        "muhammad mohammed mohammad muhammed",
+    )
+)
+_HONOURS = frozenset("sir dame dr lord saint st professor president king queen pope".split())  # noqa: SIM905
+_PARTICLES = frozenset("di de da del della von van der den la le bin ibn al y e".split())  # noqa: SIM905
+_NAME = re.compile(r"[^\W\d_][^\W\d_'’-]*\.?")
+
+
+def is_same_person(reply: str, name: str) -> bool:
+    """Return True if a whole reply is `name` in another order, with initials, more given names, or another spelling."""
+    said, wanted = _words(reply), _words(name)
+    if said is None or wanted is None or len(wanted) < 2 or not said:
+        return False
+    if "".join(said) == "".join(wanted):
+        return True
+    if len(said) == len(wanted):
+        if len(said) == 2 and said == wanted[::-1]:
+            return True
+        pairs = list(zip(said, wanted, strict=True))
+        if pairs[-1][0] != pairs[-1][1]:
+            return False
+        inner = all(one == other or _is_initial(one, other) for one, other in pairs[1:-1])
+        first = pairs[0][0] == pairs[0][1] or any({*pairs[0]} <= row for row in _VARIANTS)
+        return first and inner
+    # "Michelangelo di Lodovico Buonarroti Simoni", "Agatha Mary Clarissa Christie"
+    if len(said) < len(wanted) + 2 or said[0] != wanted[0] or said[1] == wanted[1]:
+        return False  # another name behind this one
+    whole = said[-1] == wanted[-1] or not _PARTICLES.isdisjoint(said)
+    return whole and len({*said}) == len(said) and _stands_within(wanted, said)
+
+
+def _is_initial(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return len(short) == 1 and long.startswith(short)
+
+
+def _stands_within(wanted: list[str], said: list[str]) -> bool:
+    rest = iter(said)
+    return all(word in rest for word in wanted)
+
+
+def _words(text: str) -> list[str] | None:
+    """The words of a name in small letters, without honours; None if `text` is no name alone."""
+    words = plain(text).strip(" .").split()
+    if not 1 < len(words) < 7 or not all(_NAME.fullmatch(word) for word in words):
+        return None
+    if not all(word[0].isupper() or word in _PARTICLES for word in words):
+        return None
+    low = [word.lower().rstrip(".") for word in words]
+    if any(
+        word.endswith(".") and len(one) > 1 and one not in _HONOURS
+        for word, one in zip(words, low, strict=True)
+    ):
+        return None  # two sentences
+    while len(low) > 2 and low[0] in _HONOURS:
+        low = low[1:]
+    return low
