@@ -278,3 +278,15 @@ def _brackets(text: str, amount: _Amount) -> tuple[int, int]:
     if before and behind:
         return before.start(), amount.end + behind.end()
     return amount.start, amount.end
+
+
+_IN_UNIT = re.compile(r"\bin ((?:square |cubic )?[a-z]+(?: per [a-z]+)?)\b", re.IGNORECASE)
+
+
+def is_asked_unit(phrase: str, prompt: str) -> bool:
+    """Return True if a phrase names the very unit that a question asks for: "km" for "in kilometres"."""
+    unit = _measure(phrase)
+    if unit is None or not unit.dims:
+        return False
+    asked = [found for match in _IN_UNIT.finditer(prompt[-2000:]) if (found := _measure(match[1]))]
+    return any(one.dims == unit.dims and one.factor == unit.factor for one in asked)

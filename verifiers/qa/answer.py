@@ -50,7 +50,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.qa.abroad import with_english_dates
-from verigym.verifiers.qa.amounts import currencies_in, mark_amount, money_words
+from verigym.verifiers.qa.amounts import currencies_in, is_asked_unit, mark_amount, money_words
 from verigym.verifiers.qa.around import (
     unboxed,
     without_courtesies,
@@ -93,7 +93,7 @@ from verigym.verifiers.qa.members import (
 )
 from verigym.verifiers.qa.names import in_usual_order, is_pair_turned, spellings
 from verigym.verifiers.qa.normalise import f1, known_tokens, plain, signs, tokens
-from verigym.verifiers.qa.persons import is_same_person
+from verigym.verifiers.qa.persons import is_same_person, is_surname
 from verigym.verifiers.qa.places import asks_person
 from verigym.verifiers.qa.plainly import says_yes_or_no, states_plainly
 from verigym.verifiers.qa.reference import (
@@ -340,7 +340,9 @@ class AnswerVerifier(Verifier[AnswerParams]):
             }
             if len(values) == 1:
                 masked = mark_given(text, [(s, e, day in values) for s, e, day in mentions])
-                if states(masked, asked, bool(values & given), frozenset(["ad", "ce"])):
+                if states(masked, asked, bool(values & given), frozenset(["ad", "ce"])) or (
+                    not values & given and states_first(answer, masked, asked, (), number=True)
+                ):
                     found = values.pop()
         if found is None:
             return unusable("unreadable", "the answer is not one date that can be read")
@@ -420,6 +422,16 @@ class AnswerVerifier(Verifier[AnswerParams]):
                     return True
             elif masked is not None and states_first(answer, masked, asked, texts):
                 return True
+        alone = read_number(answer)
+        if (
+            alone is not None
+            and alone.around
+            and is_asked_unit(" ".join(alone.around), task.prompt)
+        ):
+            return not alone.percent and any(
+                one is not None and not one.around and one.value == alone.value
+                for one in map(known_number, texts)
+            )
         numbers = [number for number in map(known_number, texts) if number]
         if len(numbers) == len(texts) and not any(one.around or one.percent for one in numbers):
             said = self._number_said(task, answer, frozenset())
@@ -447,7 +459,9 @@ class AnswerVerifier(Verifier[AnswerParams]):
         is_new = turned != answer or not {known_tokens(text) for text in texts}.issuperset(present)
         if is_new and self._states_text(task, right, list(map(list, aliases)), turned, words):
             return True
-        if asks_person(asked) and any(is_same_person(answer, text) for text in texts):
+        if asks_person(asked) and any(
+            is_same_person(answer, text) or is_surname(answer, text) for text in texts
+        ):
             return True
         several = asks_person(asked) or "two" in asked.row
         if several and any(is_pair_turned(answer, text) for text in texts):
@@ -511,6 +525,11 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 if units and reference.get("unit_required") and not units.intersection(words):
                     return scored(0.0, "wrong_answer", "the number has no unit", both(0.0))
                 return self._compare_number(task, right, said)
+            texts = [str(one) for one in right]
+            if (counted := mark_numbers(answer, texts)) and states_first(
+                answer, counted, asked, texts, number=True
+            ):
+                return exact(True)
             years = [known_date(str(one), None) for one in right]
             if asks_when(asked) and all(years):
                 verdict = self._judge_date(task, [one for one in years if one], answer)

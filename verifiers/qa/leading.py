@@ -19,24 +19,44 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from verigym.verifiers.qa.asked import Asked
-from verigym.verifiers.qa.clauses import UNDOING
+from verigym.verifiers.qa.clauses import UNDOING, without_clauses
 from verigym.verifiers.qa.leading_words import (
+    APPOSED,
     BESIDE,
+    BOUNDARY,
+    BOUNDED,
     BOUNDING,
     CLAUSES,
+    CODE,
+    CONCLUDES,
+    COPULAR,
+    GAPPED,
     KIN,
     MONTHS,
+    MORE,
     NUMBERS,
-    OPENINGS,
+    OFFICE,
     OPPOSITES,
+    PARTICIPLE,
+    PHRASE,
     PRONOUNS,
+    REFERRING,
     ROLES,
+    SAME_AGAIN,
+    SCORE,
+    SENTENCE,
+    SETTING,
+    SO_KIND,
     STARTING,
+    UNITED,
+    VERDICT,
     VIEWS,
     WITHDRAWING,
+    YEAR,
 )
 from verigym.verifiers.qa.mark import mark_given
 from verigym.verifiers.qa.normalise import plain
+from verigym.verifiers.qa.persons import PARTICLES
 from verigym.verifiers.qa.places import NATIONS, asks_person, asks_place
 from verigym.verifiers.qa.plainly import states_plainly
 from verigym.verifiers.qa.reference import known_number
@@ -61,35 +81,6 @@ from verigym.verifiers.qa.sentence_words import (
 from verigym.verifiers.qa.values import numbers_in
 
 _MOST_CHARS = 400
-_SENTENCE = re.compile(
-    rf"(?<=[a-z\d)\"'”’{ANSWER}][.!])(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bJr\.)(?<!\bSr\.)(?<!\bNo\.)[\"'”’)]*\s+(?=[\"'“(]*[A-Z{ANSWER}\d])|\n+"
-)
-_BOUNDARY = re.compile(rf"\s*(?:[;:,(]|\s[-–—]\s|—|\s(?={'|'.join(OPENINGS)}\b))\s*")
-_CONCLUDES = re.compile(
-    r",\s(?:so|which makes|that makes|making|for a total of|giving)\s", re.IGNORECASE
-)
-_MORE = re.compile(r"\bor (?:more|so|less|fewer)\b")
-_CODE = re.compile(r"[A-Z]{2,4}")
-_SETTING = re.compile(r"(?:When|After|In|At|By|Once|As|During|On|Since|Before)\s[^,]{3,60},\s")
-_OFFICE = re.compile(r"\b(?:his|her|its|their|the)\s(?:[a-z-]+\s){1,4},$")
-_GAPPED = re.compile(r"and ([A-Z]\w+) by [A-Z]\w+(?: [A-Z]\w+){0,2}")
-_SCORE = re.compile(r"\d\s?[-–:]\s?\d")
-_PARTICIPLE = re.compile(
-    r"(?!helped|assisted|followed|joined)(?:[a-z]{3,}ed|known|made|built|held|given|shown)\s(?!by\b)",
-    re.IGNORECASE,
-)
-_PHRASE = re.compile(r"(?:from|in|during|on|at|for|of|near|off)\s", re.IGNORECASE)
-_SO_KIND = re.compile(
-    rf",?\s(?:and\s)?(?:so|thus|hence|therefore),?\s(?=(?:the|its|their)\s(?P<kind>\w+)\s(?:is|was)\s(?:the\s)?{ANSWER})"
-)
-_YEAR = re.compile(r"[12]\d{3}s?")
-_APPOSED = re.compile(r"(?:the|an?|its|their)\s(?:[a-z-]+\s){1,3}(?:that|which)\s[a-z]+")
-_COPULAR = re.compile(
-    r"(?:and\s|but\s)?(?:(?:it|this|that|he|she|they|its name|which|who)(?:['’]s|\s(?:is|was|are|were))|there\s(?:is|was)|one\s(?:is|was))\s(?!(?:the|an?|in|on|at|by|of|from|for|to|as|still|located|used|[a-z]+ed|[a-z]+ing|known|made|built|born)\b)"
-)
-_SAME_AGAIN = re.compile(
-    r"(?:and\s|as\s)?(?:so|as)\s(?:is|was|are|were|did|does|do|has|had)\b|(?:as well|along|together|jointly)\b"
-)
 
 
 def states_first(
@@ -106,39 +97,11 @@ def states_first(
     if len(text) > _MOST_CHARS or asked.is_negated or asked.options or "?" in text:
         return False
     reader = _Reader(asked, aliases, number)
-    sentences = [one.strip() for one in _SENTENCE.split(text) if one.strip()]
-    at = next(k for k, one in enumerate(sentences) if ANSWER in one)
-    if not all(map(reader.is_background, sentences[:at])):
-        return False
-    later = sentences[at + 1 :]
-    sentence = sentences[at]
-    start = 0
-    turn = _CONCLUDES.search(sentence)
-    if number and turn is not None and turn.start() < sentence.find(ANSWER):
-        start = turn.end()
-        if reader.withdraws(sentence[: turn.start()]):
-            return False
-    kind = _SO_KIND.search(sentence)
-    if (
-        kind is not None
-        and kind["kind"].lower() in asked.kinds
-        and not reader.withdraws(sentence[: kind.start()])
-    ):
-        start = kind.end()
-    body = sentence[start:]
-    first = body.find(ANSWER) + 1
-    ends = [match.start() for match in _BOUNDARY.finditer(body, first)] + [len(body)]
-    for end in ends[:6]:
-        lead, tail = body[:end].rstrip(" .!"), body[end:]
-        if ANSWER in tail and not reader.repeats(tail):
-            continue
-        if (
-            reader.is_lead(lead, bool(start))
-            and reader.is_tail(tail)
-            and all(map(reader.is_later, later))
-        ):
-            return True
-    return False
+    return reader.reads(text) or (
+        not number
+        and (shorter := without_clauses(text, asked, tuple(reader.tokens))) != text
+        and reader.reads(" ".join(shorter.split()))
+    )
 
 
 def mark_numbers(answer: str, texts: Sequence[str]) -> str | None:
@@ -194,11 +157,47 @@ class _Reader:
         self.number = number
         words = [word for text in aliases for word in PIECE.findall(text) if is_word(word)]
         self.name = not number and bool(words) and all(
-            word[:1].isupper() or word.lower() in FUNCTION or word[:1].isdigit() for word in words
+            word[:1].isupper() or word in FUNCTION | PARTICLES or word[:1].isdigit() for word in words
         ) and any(word[:1].isupper() for word in words)  # fmt: skip
         self.tokens = [
             tuple(word.lower() for word in PIECE.findall(text) if is_word(word)) for text in aliases
         ]
+
+    def reads(self, text: str) -> bool:
+        """Return True if the first statement of `text` is the answer, and nothing takes it back."""
+        sentences = [one.strip() for one in SENTENCE.split(text) if one.strip()]
+        at = next(k for k, one in enumerate(sentences) if ANSWER in one)
+        if not all(map(self.is_background, sentences[:at])):
+            return False
+        later = sentences[at + 1 :]
+        sentence = sentences[at]
+        start = 0
+        turn = CONCLUDES.search(sentence)
+        if self.number and turn is not None and turn.start() < sentence.find(ANSWER):
+            start = turn.end()
+            if self.withdraws(sentence[: turn.start()]):
+                return False
+        kind = SO_KIND.search(sentence)
+        if (
+            kind is not None
+            and kind["kind"].lower() in self.asked.kinds
+            and not self.withdraws(sentence[: kind.start()])
+        ):
+            start = kind.end()
+        body = sentence[start:]
+        first = body.find(ANSWER) + 1
+        ends = [match.start() for match in BOUNDARY.finditer(body, first)] + [len(body)]
+        for end in ends[:6]:
+            lead, tail = body[:end].rstrip(" .!"), body[end:]
+            if ANSWER in tail and not self.repeats(tail):
+                continue
+            if (
+                self.is_lead(lead, bool(start))
+                and self.is_tail(tail)
+                and all(map(self.is_later, later))
+            ):
+                return True
+        return False
 
     def withdraws(self, text: str) -> bool:
         """Return True if a word takes back, doubts or denies, and the question does not have it."""
@@ -268,7 +267,7 @@ class _Reader:
                     before in ("in", "since", "from", "until", "by", "of", "and", "to", "between")
                     or before in MONTHS
                 )
-                if not (_YEAR.fullmatch(word) and dated):
+                if not (YEAR.fullmatch(word) and dated):
                     return True
         return False
 
@@ -303,13 +302,16 @@ class _Reader:
             return False
         if lead.strip(" \"'“”‘’*_") == ANSWER and not self.number:
             return True
+        lead = lead.replace("the only ", "the ")
+        if self.number and BOUNDED.search(lead):
+            return False
         if states_plainly(lead, self.asked, False, self.tokens):
             return has_role(lead, self.asked)
-        setting = _SETTING.match(lead)
+        setting = SETTING.match(lead)
         if setting is not None and ANSWER not in setting[0] and not self.strange_names(setting[0]):
             lead = lead[setting.end() :]
         pieces = PIECE.findall(lead)
-        if not (self.name or self.number) or pieces[-1] in ",;:/" or pieces[0] in "([":
+        if pieces[-1] in ",;:/" or pieces[0] in "([":
             return False
         low = [piece.lower().replace("’", "'") for piece in pieces]
         i = pieces.index(ANSWER)
@@ -317,6 +319,8 @@ class _Reader:
             return False
         if self.number:
             return self._is_number_lead(low, i, concluded)
+        if not self.name:
+            return self._is_plain_lead(pieces, low, i)
         numbers = {word for word in low if word[:1].isdigit()}
         if (
             numbers
@@ -329,6 +333,27 @@ class _Reader:
         return (
             not self.strange_names(lead) and self._is_linked(low, i) and has_role(lead, self.asked)
         )
+
+    def _is_plain_lead(self, pieces: list[str], low: list[str], i: int) -> bool:
+        """Return True if a clause about a common noun has one strange word at most, and that is its verb."""
+        if self.strange_names(" ".join(pieces)) or not self._is_linked(low, i):
+            return False
+        strange = [
+            k
+            for k, word in enumerate(low)
+            if word.isalpha()
+            and k != i
+            and word not in FUNCTION | UNITED
+            and not self.asked.knows(word)
+            and not word.endswith("ly")
+        ]
+        if len(strange) != 1:
+            return False
+        k = strange[0]
+        if low[k].endswith(("s", "ed")) and k > 0:
+            return True
+        verbs = any(map(acts, low))
+        return not verbs and k in (i - 1, i + 1)
 
     def _stands_free(self, pieces: list[str], low: list[str], i: int) -> bool:
         """Return True if the answer is no part of a list, a longer name, or a phrase on something else."""
@@ -347,7 +372,7 @@ class _Reader:
         if {",", ";", ":", "(", "–", "—"}.intersection(low[i + 1 :]):
             return False  # `clauses.py` knows what may stand there
         if i and low[i - 1] in (",", ";", ":", "/", "("):
-            return self.name and _OFFICE.search(" ".join(low[:i])) is not None
+            return self.name and OFFICE.search(" ".join(low[:i])) is not None
         if (
             before[-1:] == ["of"]
             and before[-2:-1]
@@ -358,7 +383,7 @@ class _Reader:
         previous = pieces[i - 1] if i else ""
         if (
             previous[:1].isupper()
-            and previous.lower() not in FUNCTION | NATIONS | ROLES
+            and previous.lower() not in FUNCTION | NATIONS | ROLES | MONTHS
             and not (self.asked.knows(previous.lower()) or self._resembles(previous.lower()))
         ):
             return False
@@ -372,6 +397,10 @@ class _Reader:
     def _is_linked(self, low: list[str], i: int) -> bool:
         """Return True if a clause speaks of what is asked, or says only who or what it was."""
         said = [word for word in low if word.isalpha() and len(word) > 2 and word not in FUNCTION]
+        if any(word.isdigit() and len(word) > 2 and word in self.asked.row for word in low):
+            return True
+        if said and not REFERRING.isdisjoint(low) and not asks_person(self.asked):
+            return True
         if any(
             self.asked.knows(word) or self._says(word) or self._resembles(word) for word in said
         ):
@@ -397,37 +426,46 @@ class _Reader:
 
     def is_tail(self, tail: str) -> bool:
         """Return True if what follows the answer in its sentence is no other candidate and takes nothing back."""
-        said = _MORE.sub("", tail.strip(" .!)*_\"'”"))
+        said = MORE.sub("", tail.strip(" .!)*_\"'”"))
         if not any(map(is_word, PIECE.findall(said))):
             return True
         mark, body = said[:1], said.lstrip(" ,;:(–—-")
         first = body.split()[0].lower()
-        if mark == "(" and _CODE.fullmatch(body):
+        if mark == "(" and CODE.fullmatch(body):
             return not self.number and not asks_place(self.asked)
-        if self.withdraws(said) or _SAME_AGAIN.search(body) or _SCORE.search(body):
+        if self.withdraws(said) or SAME_AGAIN.search(body) or SCORE.search(body):
             return False
         low = {piece.lower() for piece in PIECE.findall(body)}
         if self.is_opposite(low):
             return False
         if low & (UNDOING | KIN | VIEWS) - set(self.asked.row):
             return False
-        if _PHRASE.match(body) and not any(map(acts, body.split())):
+        if PHRASE.match(body) and not any(map(acts, body.split())):
             return self._is_phrase(body, mark)
         if (
             first == "and"
             and self.name
             and mark == ","
-            and (other := _GAPPED.fullmatch(body)) is not None
+            and (other := GAPPED.fullmatch(body)) is not None
         ):
             return not self.asked.knows(other[1].lower())
         if self._is_rival(body):
             return False
+        if (
+            self.number
+            and mark in ",:"
+            and (PHRASE.match(body) or first in ARTICLES)
+            and not self.other_numbers(body)
+        ):
+            return not self._lists(body)
         if mark in ";:–—-":
             return self._is_clause(body) and self.strange(body) > (first not in PRONOUNS)
         if mark == "(":
             return False
         if first in CLAUSES:
             return self.strange(body) > 0
+        if first == "and" and self._goes_on(body):
+            return True
         if first in ("and", "plus"):
             if first == "plus":
                 return self.number
@@ -438,9 +476,27 @@ class _Reader:
             return asks_person(self.asked) and self.strange(body) > 0
         if first in ("which", "where"):
             return not asks_person(self.asked) and self.strange(body) > 0
-        if _PARTICIPLE.match(body):
+        if PARTICIPLE.match(body):
             return not self.strange_names("x " + body)
-        return bool(_APPOSED.match(body)) and not asks_person(self.asked)
+        return bool(APPOSED.match(body)) and not asks_person(self.asked)
+
+    def _lists(self, body: str) -> bool:
+        """Return True for "the blue and the red one" behind a number, whose members may be of another count."""
+        return self.strange(body) < 2
+
+    def _goes_on(self, body: str) -> bool:
+        """Return True for "and was published in 1851", "and turn it into honey": a second verb of the same subject."""
+        words = [piece for piece in PIECE.findall(body) if is_word(piece)][1:]
+        if (
+            len(words) < 2
+            or not words[0].islower()
+            or words[0] in ARTICLES
+            or self.strange_names("x " + body)
+        ):
+            return False
+        if self.number:
+            return acts(words[0]) and not self.other_numbers(body)
+        return acts(words[0]) or not {"it", "them"}.isdisjoint(words)
 
     def _is_phrase(self, body: str, mark: str) -> bool:
         """Return True for "from Sabarmati to Dandi" behind the answer: a place or time that is not asked for."""
@@ -467,7 +523,7 @@ class _Reader:
 
     def _is_rival(self, clause: str) -> bool:
         """Return True if a clause may say of something else what is asked."""
-        if _COPULAR.match(clause.lower()):
+        if COPULAR.match(clause.lower()):
             return True
         if self.number:
             if not self.other_numbers(clause):
@@ -491,7 +547,7 @@ class _Reader:
 
     def is_later(self, sentence: str) -> bool:
         """Return True if a later sentence is a remark."""
-        if self.withdraws(sentence) or self._is_rival(sentence) or _SAME_AGAIN.search(sentence):
+        if self.withdraws(sentence) or self._is_rival(sentence) or SAME_AGAIN.search(sentence):
             return False
         low = {piece.lower() for piece in PIECE.findall(sentence)}
         if low & (VIEWS | {"if", "want", "let", "prefer", "like", "ask"}):
@@ -509,7 +565,6 @@ class _Reader:
         )
 
 
-_VERDICT = re.compile(r"(?P<said>yes|no)\s?[.,;:!–—]\s*(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _GRANTED = frozenset(
     [
         "but",
@@ -535,7 +590,7 @@ def first_verdict(answer: str, asked: Asked) -> bool | None:
 
     None if it explains nothing, takes it back, or says yes and denies something.
     """
-    found = _VERDICT.match(plain(answer).strip())
+    found = VERDICT.match(plain(answer).strip())
     if found is None or len(found["rest"]) > _MOST_CHARS:
         return None
     said = found["said"].lower() == "yes"

@@ -42,7 +42,8 @@ _VARIANTS = tuple(
     )
 )
 _HONOURS = frozenset("sir dame dr lord saint st professor president king queen pope".split())  # noqa: SIM905
-_PARTICLES = frozenset("di de da del della von van der den la le bin ibn al y e".split())  # noqa: SIM905
+PARTICLES = frozenset("di de da del della von van der den la le bin ibn al y e".split())  # noqa: SIM905
+_PATRONYMIC = re.compile(r"(?:ovich|evich|ovna|evna|ich)$")
 _NAME = re.compile(r"[^\W\d_][^\W\d_'’-]*\.?")
 
 
@@ -51,7 +52,11 @@ def is_same_person(reply: str, name: str) -> bool:
     said, wanted = _words(reply), _words(name)
     if said is None or wanted is None or len(wanted) < 2 or not said:
         return False
-    if "".join(said) == "".join(wanted):
+    if "".join(said) == "".join(wanted) or (
+        len(said[0]) > 1 < len(wanted[0])
+        and _bare(said) == _bare(wanted)
+        and (_bare(said) == said or _bare(wanted) == wanted)
+    ):
         return True
     if len(said) == len(wanted):
         if len(said) == 2 and said == wanted[::-1]:
@@ -59,14 +64,45 @@ def is_same_person(reply: str, name: str) -> bool:
         pairs = list(zip(said, wanted, strict=True))
         if pairs[-1][0] != pairs[-1][1]:
             return False
+        if all(one == other or _is_initial(one, other) for one, other in pairs):
+            return True  # "John Ronald Reuel Tolkien" for "J. R. R. Tolkien"
         inner = all(one == other or _is_initial(one, other) for one, other in pairs[1:-1])
         first = pairs[0][0] == pairs[0][1] or any({*pairs[0]} <= row for row in _VARIANTS)
         return first and inner
     # "Michelangelo di Lodovico Buonarroti Simoni", "Agatha Mary Clarissa Christie"
+    if len(said) == len(wanted) + 1 == 3 and said[::2] == wanted and _PATRONYMIC.search(said[1]):
+        return True
     if len(said) < len(wanted) + 2 or said[0] != wanted[0] or said[1] == wanted[1]:
         return False  # another name behind this one
-    whole = said[-1] == wanted[-1] or not _PARTICLES.isdisjoint(said)
+    whole = said[-1] == wanted[-1] or not PARTICLES.isdisjoint(said)
     return whole and len({*said}) == len(said) and _stands_within(wanted, said)
+
+
+def _bare(words: list[str]) -> list[str]:
+    """A name without its particles and its inner initials: "Harry S. Truman" is "Harry Truman"."""
+    last = len(words) - 1
+    return [
+        word
+        for k, word in enumerate(words)
+        if word not in PARTICLES and not (0 < k < last and len(word) == 1)
+    ]
+
+
+def is_surname(reply: str, name: str) -> bool:
+    """Return True if a whole reply is the surname of a person, perhaps behind initials: "Truman", "H. Truman"."""
+    wanted = _words(name)
+    said = reply.strip(" .").split()
+    if wanted is None or not said or not said[-1][:1].isupper() or not _NAME.fullmatch(said[-1]):
+        return False
+    *initials, surname = (word.lower().rstrip(".") for word in said)
+    if len(surname) < 4 or plain(surname) != wanted[-1] or _HONOURS.issuperset(wanted[:1]):
+        return False
+    given = wanted[:-1]
+    if all(len(one) == 1 for one in given):
+        return initials in ([], given)  # "J. Tolkien" may be another one
+    return len(initials) <= len(given) and all(
+        len(one) == 1 and other.startswith(one) for one, other in zip(initials, given, strict=False)
+    )
 
 
 def _is_initial(one: str, other: str) -> bool:
@@ -84,7 +120,7 @@ def _words(text: str) -> list[str] | None:
     words = plain(text).strip(" .").split()
     if not 1 < len(words) < 7 or not all(_NAME.fullmatch(word) for word in words):
         return None
-    if not all(word[0].isupper() or word in _PARTICLES for word in words):
+    if not all(word[0].isupper() or word in PARTICLES for word in words):
         return None
     low = [word.lower().rstrip(".") for word in words]
     if any(
