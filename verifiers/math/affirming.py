@@ -11,6 +11,9 @@ import re
 from verigym.verifiers.math.trees import names
 
 _POLAR = re.compile(r"(?:^|[.!?:,]\s+|\n)\W*(?:is|are|was|were|does|do|did|can|will|has|have)\b([^.?!]{1,300}(?:\.\d[^.?!]{0,200})?)\?\W*$", re.IGNORECASE)  # fmt: skip
+_TOLD = re.compile(
+    r"(?<=\?)\s*(?:please )?(?:answer|reply|respond|write|state|say|give|justify|explain)\b[^?]*$"
+)
 _CLAUSES = re.compile(
     r"[,;:!]\s+|\.(?:\s+|$)|\b(?:because|since|as|so|but|and|hence|thus|therefore)\b"
 )
@@ -72,7 +75,16 @@ def _answers(clause: str, asked: list[str]) -> bool | None:
     differing = [(a, b) for a, b in zip(said, end, strict=True) if a != b]
     if not differing:
         return not denied
-    return denied if len(differing) == 1 and _opposite(*differing[0]) else None
+    if len(differing) == 1 and _opposite(*differing[0]):
+        return denied
+    if (
+        len(said) > 2
+        and len(said[0]) == 1
+        and said[0] in asked
+        and said[1:] == asked[1 - len(said) :]
+    ):
+        return not denied  # "f is differentiable at 1", where the question says which f
+    return None
 
 
 def contradicts(verdict: str, answer: str, question: str) -> bool:
@@ -104,7 +116,7 @@ def states(answer: str, question: str) -> str | None:
 
 
 def _asked(question: str) -> list[str]:
-    match = _POLAR.search(_plain(question[-1000:]).strip())
+    match = _POLAR.search(_TOLD.sub("", _plain(question[-1000:]).strip()))
     if match is None or _NOT.search(match[1]) or re.search(r"\bor\b", match[1]):
         return []
     return [_stem(word) for word in _WORD.findall(match[1]) if word not in _EMPTY]

@@ -32,6 +32,7 @@ from verigym.verifiers.math.extract import Found, extract
 from verigym.verifiers.math.forms import FORMS, Form
 from verigym.verifiers.math.instructions import asks_factors, asks_lowest, disobeys
 from verigym.verifiers.math.languages import reads_decimal_comma, to_english, with_points
+from verigym.verifiers.math.last_words import last_words
 from verigym.verifiers.math.question_wordings import is_unfitting, values_as_asked
 from verigym.verifiers.math.several_parts import (
     Parts,
@@ -197,6 +198,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
             word_in_last_sentence(gold, submission, found.answer) for gold in written
         ):
             rung = "word"
+        if not rung and found.line:
+            rung = self._said_last(golds, written, submission, ctx)
         if rung in FAULTS:
             return scored(0.0, *_FAULTS[rung], {**parts, "correct": 0.0})
         if not rung:
@@ -263,6 +266,17 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 if said not in tried and (rung := self._rung(golds, said, ctx)):
                     return rung
                 tried.add(said)
+        return ""
+
+    def _said_last(
+        self, golds: tuple[str, ...], written: tuple[str, ...], reply: str, ctx: Context
+    ) -> str:
+        """The rung of what the last sentence of a reply says with more behind it, or in a form of its own."""
+        for said in dict.fromkeys(last_words(spoken(reply), ctx.question)):
+            if all(disobeys(gold, said, ctx.question) for gold in written):
+                continue
+            if (rung := self._rung(golds, said, ctx)) and rung not in FAULTS:
+                return rung
         return ""
 
     def _is_classified(self, gold: str, found: Found, ctx: Context) -> bool:

@@ -35,7 +35,7 @@ _STATES = re.compile(
     r"\W{0,4}(?:is|are|was|equals?|=|:|of|to be|comes to|will be|must be|would be|\$|\d|-|\\\(|\\\[|√|π|\\(?:frac|sqrt|boxed))"
 )
 _LEADS = re.compile(
-    r"\W{0,4}(?:is|are|was|equals?|of|to be|comes to|will be|must be|would be)?[\s:=*]*"
+    r"[^\w(\[]{0,4}(?:is|are|was|equals?|of|to be|comes to|will be|must be|would be)?[\s:=*]*"
 )
 _TRAILS = re.compile(r"(?:[\s,;*]|\b(?:and|the|its|with|while|whereas|has|a|whose))+$")
 _CAPTION = re.compile(r"[A-Za-z ,']{3,60}:\s+(?=\S)")
@@ -73,6 +73,11 @@ def _lettered(text: str) -> Parts | None:
     return Parts("lettered", labels, tuple(values)) if all(values) else None
 
 
+_CIRCLE = re.compile(
+    r"(?:cent(?:er|re)\s?[:=]?\s?)?(?P<center>\([^()]*\))\s?[,;]?\s?(?:and )?(?:the )?(?:radius|r)\s?[:=]?\s?(?P<radius>\S.*)",
+    re.IGNORECASE,
+)
+_ASKS_CIRCLE = re.compile(r"\bcent(?:er|re) and (?:the )?radius\b", re.IGNORECASE)
 _QUOTIENT = re.compile(
     r"(?:quotient:?\s*)?(?P<quotient>-?\d+),? ?(?:[Rr]|rem\.?|remainder|with (?:a )?remainder(?: of)?):? ?(?P<remainder>\d+)"
 )
@@ -85,6 +90,9 @@ def _named(text: str, question: str) -> Parts | None:
         return Parts(
             "named", ("quotient", "remainder"), (divided["quotient"], divided["remainder"])
         )
+    circle = _CIRCLE.fullmatch(text) if _ASKS_CIRCLE.search(question) else None
+    if circle is not None:
+        return Parts("named", ("center", "radius"), (circle["center"], circle["radius"]))
     found = [_NAMED.fullmatch(part) for part in _SEPARATED.split(text)]
     matches = [match for match in found if match]
     if len(matches) < 2 or len(matches) != len(found):
@@ -118,6 +126,11 @@ def stretches(parts: Parts, reply: str) -> list[str] | None:
     return None
 
 
+def _pattern(name: str) -> str:
+    """The pattern of a name, in both spellings of "center"."""
+    return re.escape(name).replace("center", "cent(?:er|re)")
+
+
 def _under_labels(parts: Parts, text: str) -> list[str] | None:
     if parts.kind == "placed":
         matches = list(_STATED_PLACE.finditer(text))
@@ -131,7 +144,7 @@ def _under_labels(parts: Parts, text: str) -> list[str] | None:
         lowered = text.lower()
         marks = {}
         for name in parts.labels:
-            for mark in re.finditer(rf"\b{re.escape(name)}\b", lowered):
+            for mark in re.finditer(rf"\b{_pattern(name)}\b", lowered):
                 if _STATES.match(lowered, mark.end()):
                     marks[name] = mark
     if len(marks) < len(parts.labels):

@@ -229,7 +229,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
         verdict = self._judge_signs(task, kind, right, whole)
         if kind == "list" and ("..." in whole or "…" in whole):
             verdict = unusable("several_answers", "give the items, and do not leave the list open")
-        if kind != "list":
+        if kind != "list" and tuple(tokens(answer)) not in map(known_tokens, map(str, right)):
             answer = with_points(answer)
         if verdict is None:
             verdict = self._judge_answer(task, reference, kind, right, answer)

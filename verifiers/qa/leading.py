@@ -161,7 +161,7 @@ class _Reader:
         ) and any(word[:1].isupper() for word in words)  # fmt: skip
         self.tokens = [
             tuple(word.lower() for word in PIECE.findall(text) if is_word(word)) for text in aliases
-        ]
+        ] or [("0",)]
 
     def reads(self, text: str) -> bool:
         """Return True if the first statement of `text` is the answer, and nothing takes it back."""

@@ -1,0 +1,201 @@
+"""Reads the value in a last sentence that goes on behind it, or has it in a form of its own.
+
+"The z-score is -12/8 = -1.5, i.e. below the mean", "F_1(3,0) and F_2(-3,0)", "it is a regular 15-gon", "x_1 = 5 ... x_2 = 2".
+Asked only where nothing else of the reply is the reference. A sentence that doubts, denies the value or supposes gives
+nothing, and a remark behind the sentence (in brackets, or without a number) is passed over.
+
+Not covered: values that stand in another sentence, and other languages than English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.conclusions import DOUBTS, conclusions, last_sentence
+from verigym.verifiers.math.exact import exact
+from verigym.verifiers.math.mentions import words_of
+from verigym.verifiers.math.parser import parse
+from verigym.verifiers.math.statements import stated
+from verigym.verifiers.math.trees import TooBig, Unreadable, names
+
+_MOST_CHARS = 600
+_REMARK = re.compile(r"(?:\(.*\)|(?:This|It|These|They|That|The (?:series|curve|graph|set|answer|check)) (?!(?:is|are) (?:not|no|wrong)\b)[^\d$\\=<>]*)[.!]?", re.DOTALL)  # fmt: skip
+_TAIL = re.compile(
+    r",? (?:i\.\s?e\.|that is,|(?:in other words|which (?:is|means|makes|equals|are|gives|agrees|lies)|although|though|while|whereas|so that|as (?:required|expected|desired|claimed))\b).*$",
+    re.DOTALL,
+)
+_LEAD = re.compile(
+    r"^(?:[A-Z][a-z]+ing|Since|Because|As|For|From|By|With|In|Using|After|Hence|So|Thus|Therefore)\b[^.]{0,200}?,\s(?=[a-z])"
+)
+_NUMBER = r"-?(?:\\?\$\s?)?-?\d[\d,]*(?:\.\d+)?(?:/\d+)?"
+_RANGE = re.compile(
+    rf",? (?:from|between|among)(?: the)? ({_NUMBER}) (?:to|and|through) ({_NUMBER})(?:,? inclusive)?$"
+)
+_COMES = re.compile(
+    rf"\b(?:comes? out (?:as|at|to be|to)|works? out (?:at|as|to be|to)|turns? out to be|amounts? to|totals?) (?P<value>{_NUMBER}(?: [a-z]+)?)$"
+)
+_OF = re.compile(rf"\b(?P<noun>[a-z]+) of (?P<value>{_NUMBER}(?: [a-z]+)?)$")
+_PARTS = frozenset(
+    names(
+        "root square cube power half third quarter multiple factor divisor remainder out sum product difference"
+    )
+)
+_HAS = re.compile(
+    rf"(?P<subject>{_NUMBER}) (?:has|have) (?:exactly |only |just |a total of )?(?P<value>\d[\d,]*) (?P<noun>[a-z]+(?: [a-z]+){{0,2}})"
+)
+_PER = re.compile(r" (?:per|a|an|for each|for every) ([a-z]+)$")
+_GON = re.compile(r"\b(\d+)-(?:gon|sided polygon)s?\b")
+_DAY = re.compile(
+    r"\b(?:falls|fell|lands|landed|is|was|be) (?:on )?(?:an? )?\**([A-Z][a-z]+day)\**$"
+)
+_POINT = re.compile(
+    r"(?<![A-Za-z\\])[A-Z](?:_\{?\w\}?|')?\s*(?:\\left)?\(\s*(?P<x>[^(),;|]{1,40}?)\s*(?:,|;|\\mid|\\vert|\|)\s*(?P<y>[^(),;|]{1,40}?)\s*(?:\\right)?\)"
+)
+_POINTS = re.compile(r"(?:[\s,;$.]|\band\b|\([^()]*\))+")
+_SOLUTION = re.compile(
+    r"(?<![A-Za-z\\])(?P<name>[a-z])_\{?(?P<index>[1-9])\}?\s*=\s*(?P<value>[^=,;$]+?)\s*(?=[,;$]|\.?$|\s(?:and|or)\s)"
+)
+_EXCEPT = re.compile(
+    r"(?:all|every|any) (?:real )?(?:numbers?|values?|reals?)?(?: of)? ?\$?(?P<bound>[a-z]\s*(?:\\geq?|\\leq?|≥|≤|>=?|<=?)\s*[^$\s,]+)\$?,? (?:except|but|other than)(?: for)? \$?(?P<gap>(?:[a-z]\s*=\s*)?[^$\s,]+)\$?",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(
+    r"^|\$|(?<![A-Za-z\\])[A-Za-z]\s?=\s?|\b(?:is|are|makes?|gives?|get|have|so|that)\s"
+)
+_CHAIN = re.compile(
+    r"(?P<way>[^=$]{3,80}(?:=[^=$]{1,60})*)=\s*(?P<end>[^=$]{1,60}?)\$?(?: of [a-z]+)?"
+)
+_NOUNS = re.compile(r"(?<=\d) ?(?:[a-zA-Z]{1,14})(?= ?(?:[-+*/×·÷=)]|$))")
+_SET = re.compile(r"=\s*(?P<end>\\?\{[^{}=]*\\?\})\$?$")
+_CLAUSE = re.compile(r": ((?:so |then )?(?:it|this|they|the [a-z]+) .+)$")
+_KIND = re.compile(r"\b(?:is|are) (?:an? |the )?(?P<kind>[a-z]+) [a-z]+$")
+
+
+def last_words(reply: str, question: str) -> Iterator[str]:
+    """The answers that the last sentence of a reply may give in one of these forms."""
+    reply = reply[-4 * _MOST_CHARS :]
+    last = last_sentence(reply.strip())
+    for sentence in dict.fromkeys(_sentences(reply)):
+        follows = sentence != last
+        sentence = sentence.replace("**", "").strip(" !*\n")
+        if sentence.endswith(("...", "…")):
+            continue
+        sentence = sentence.rstrip(" .")
+        if not sentence or len(sentence) > _MOST_CHARS:
+            continue
+        plain = _TAIL.sub("", sentence).strip(" .,;")
+        if DOUBTS.search(plain):
+            continue
+        yield from _forms(plain, question)
+        if plain != sentence or follows:
+            yield plain
+            yield from _said(plain, question)
+
+
+def _sentences(reply: str) -> Iterator[str]:
+    """The last sentence, and the one before it if the last is but a remark."""
+    lines = [line.strip() for line in reply.strip().split("\n") if line.strip(" *`~$-_>")]
+    while len(lines) > 1 and _REMARK.fullmatch(lines[-1]):
+        lines.pop()
+        yield last_sentence(lines[-1])
+    if lines:
+        last = last_sentence(lines[-1])
+        yield last
+        before = lines[-1].removesuffix(last).strip()
+        if before and _REMARK.fullmatch(last):
+            yield last_sentence(before)
+
+
+def _said(text: str, question: str) -> Iterator[str]:
+    if said := stated(text, question):
+        yield said
+    yield from conclusions(text, question)
+
+
+def _forms(text: str, question: str) -> Iterator[str]:
+    asked = words_of(question)
+    lowered = question.lower()
+    counts = "how many" in lowered
+    span = _RANGE.search(text)
+    if span is not None and all(_shown(number, question) for number in span.groups()):
+        text = text[: span.start()]
+        yield text
+        yield from _said(text, question)
+    per = _PER.search(text)
+    if per is not None and re.search(rf"\b(?:per|an?|each|every) {per[1]}\b", lowered):
+        text = text[: per.start()]
+        yield from _said(text, question)
+    if comes := _COMES.search(text):
+        yield comes["value"]
+    amount = _OF.search(text)
+    if amount is not None and amount["noun"] in asked and amount["noun"] not in _PARTS:
+        yield amount["value"]
+    has = _HAS.fullmatch(text)
+    if (
+        has is not None
+        and counts
+        and _shown(has["subject"], question)
+        and has["noun"].split()[-1] in asked
+    ):
+        yield has["value"]
+    gons = _GON.findall(text)
+    if len(set(gons)) == 1 and counts and "side" in lowered:
+        yield gons[0]
+    if day := _DAY.search(text):
+        yield day[1]
+    if named := _POINT.search(text):
+        points = _POINT.sub(r"(\g<x>,\g<y>)", text[named.start() :])
+        if _POINTS.fullmatch(points):
+            yield points.replace("$", "")
+    yield from _listed(text)
+    gap = _EXCEPT.search(text)
+    if gap is not None:
+        name = gap["bound"].strip()[0]
+        value = gap["gap"].rpartition("=")[2].strip(" .")
+        yield f"{gap['bound']} and {name} \\ne {value}"
+    yield from _ends(text)
+    if "\\" in text and (whole := _SET.search(text)):
+        yield whole["end"]
+    if clause := _CLAUSE.search(text):
+        yield clause[1]
+    if kind := _KIND.search(text):
+        yield kind["kind"]
+
+
+def _shown(number: str, question: str) -> bool:
+    bare = number.replace("$", "").replace("\\", "").replace(",", "").strip()
+    return re.search(rf"(?<![\d.]){re.escape(bare)}(?![\d])", question.replace(",", "")) is not None
+
+
+def _listed(text: str) -> Iterator[str]:
+    """x_1 = 5 and x_2 = 2 as a list, wherever they stand in a sentence."""
+    found = list(_SOLUTION.finditer(text))
+    indices = [int(match["index"]) for match in found]
+    if (
+        len(found) > 1
+        and indices == list(range(1, len(found) + 1))
+        and len({match["name"] for match in found}) == 1
+    ):
+        yield ", ".join(match["value"] for match in found)
+
+
+def _ends(text: str) -> Iterator[str]:
+    """The end of a chain of equal values with nouns: "that makes 10 * 75 g = 750 grams of flour"."""
+    if "=" not in text:
+        return
+    for before in _BEFORE.finditer(text):
+        chain = _CHAIN.fullmatch(text, before.end())
+        if chain is not None and _agree([*chain["way"].split("="), chain["end"]]):
+            yield chain["end"]
+            return
+
+
+def _agree(sides: list[str]) -> bool:
+    """Return True if all sides of a chain, without nouns and units, have one value."""
+    try:
+        values = [exact(parse(_NOUNS.sub("", clean(side)).strip())) for side in sides]
+    except (Unreadable, TooBig, ZeroDivisionError):
+        return False
+    return values[0] is not None and all(value == values[0] for value in values)
