@@ -17,6 +17,7 @@ from verigym.verifiers.math.conclusions import DOUBTS, conclusions, last_sentenc
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.mentions import words_of
 from verigym.verifiers.math.parser import parse
+from verigym.verifiers.math.rivals import asked_names, is_rival
 from verigym.verifiers.math.statements import stated
 from verigym.verifiers.math.trees import TooBig, Unreadable, names
 
@@ -69,6 +70,30 @@ _CHAIN = re.compile(
 )
 _NOUNS = re.compile(r"(?<=\d) ?(?:[a-zA-Z]{1,14})(?= ?(?:[-+*/×·÷=)]|$))")
 _SET = re.compile(r"=\s*(?P<end>\\?\{[^{}=]*\\?\})\$?$")
+_IDLE = re.compile(
+    r",? (?:as well|too|again|in total|altogether|in all|overall|exactly|respectively|at all|left over|this way|only)$"
+)
+_NAMELY = re.compile(r"\b(?:namely|that is|i\.e\.):? \$?([^a-z].{0,80})$")
+_WHERE = re.compile(
+    r"\b(?:for|when|if|on|where)(?: exactly| precisely)?(?: all| every| any)? (\$?(?:[a-z]\s?(?:[<>≤≥]|\\[lg]e)|[\[(]-?[\d\\∞-]|-?\d+\s?(?:[<>≤≥]|\\[lg]e))[^,;]{1,60})$"
+)
+_PRECISELY = frozenset(("exactly", "precisely", "only", "true", "and", "if"))
+_HOLDS = frozenset(("holds", "hold", "satisfied", "fulfilled", "works"))
+_ASKS_WHERE = re.compile(
+    r"\b(?:where|for (?:which|what)|on (?:which|what)|intervals?|values? of|domain|find all|solve)\b",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"(?:^|\b(?:so|thus|are|is|in|have|gives?|leaves|makes|exactly|only|that)\b,? )(?P<way>[-\d\s+*/×·÷−().!^{}]{3,60}?)\s*=\s*(?P<end>\d[\d,]*) (?:different |distinct |such |possible )?(?P<noun>[a-z]{3,})\b",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(
+    r"\$[^$]+\$|\\\(.+?\\\)|(?<![\w.^_])-?(?:\\?\$|€|£)?\d[\d,]*(?:\.\d+)?(?:/\d+)?(?:\s?(?:%|°|π|√\d+))?(?![\w^]|\.\d)"
+)
+_BOUNDS = re.compile(
+    r"\b(?:at (?:least|most)|(?:less|more|fewer|greater|larger|smaller|bigger|higher|lower|other) than|between|about|around|approximately|roughly|up to|under|over|above|below|step|case|part|equation|method|figure|chapter|example|exercise|problem|line|try|check|not|never|no|cannot|neither|nor|without|except|half|twice|times|root|square|cube|power|started?|begins?|began|initially|originally|first|add|adding|subtract\w*|multiply\w*|divid\w+|original|once|before|by)\b|n't\b",
+    re.IGNORECASE,
+)
 _CLAUSE = re.compile(r": ((?:so |then )?(?:it|this|they|the [a-z]+) .+)$")
 _KIND = re.compile(r"\b(?:is|are) (?:an? |the )?(?P<kind>[a-z]+) [a-z]+$")
 
@@ -127,6 +152,23 @@ def _forms(text: str, question: str) -> Iterator[str]:
     if per is not None and re.search(rf"\b(?:per|an?|each|every) {per[1]}\b", lowered):
         text = text[: per.start()]
         yield from _said(text, question)
+    while (idle := _IDLE.search(text)) is not None:
+        text = text[: idle.start()]
+        yield from _said(text, question)
+    if named_list := _NAMELY.search(text):
+        yield named_list[1]
+    where = _WHERE.search(text) if _ASKS_WHERE.search(question) else None
+    if where is not None and _is_asked_of(text[: where.start()], lowered):
+        yield where[1].strip(" $")
+    work = _COUNTED.search(text)
+    if (
+        work is not None
+        and work["noun"].rstrip("s") in lowered
+        and _agree([work["way"], work["end"]])
+    ):
+        yield work["end"]
+    if sole := _sole(text, question):
+        yield sole
     if comes := _COMES.search(text):
         yield comes["value"]
     amount = _OF.search(text)
@@ -199,3 +241,38 @@ def _agree(sides: list[str]) -> bool:
     except (Unreadable, TooBig, ZeroDivisionError):
         return False
     return values[0] is not None and all(value == values[0] for value in values)
+
+
+def _sole(text: str, question: str) -> str:
+    """The value at the end of a sentence behind a word of the question, "leaves the remainder 1", if it is the only one that
+    the question does not show; empty if the sentence bounds it or names another quantity."""
+    values = [match for match in _VALUE.finditer(text) if not _is_given(match[0], question)]
+    if len(values) != 1 or _BOUNDS.search(text) or "=" in text or "?" in text:
+        return ""
+    value = values[0]
+    if text[value.end() :].strip(" .$"):
+        return ""
+    asked = asked_names(question)
+    before = re.findall(r"[a-z-]{2,}", text[: value.start()].lower())
+    if not before or any(is_rival(word, asked) for word in before):
+        return ""
+    led = before[-1] in words_of(question) and len(before[-1]) > 3
+    return (
+        value[0]
+        if led or before[-2:] in (["the", "value"], ["the", "point"], ["given", "by"])
+        else ""
+    )
+
+
+def _is_given(value: str, question: str) -> bool:
+    bare = re.sub(r"[\s$\\,{}()]", "", value)
+    return (
+        re.search(rf"(?<![\d.]){re.escape(bare)}(?![\d])", re.sub(r"[\s$\\,{}()]", "", question))
+        is not None
+    )
+
+
+def _is_asked_of(clause: str, question: str) -> bool:
+    """Return True if a clause ends with what the question asks a condition for: "converges", "is concave down", "holds"."""
+    words = [word for word in re.findall(r"[a-z]+", clause.lower()) if word not in _PRECISELY]
+    return bool(words) and (words[-1] in _HOLDS or words[-1].rstrip("s")[:6] in question)

@@ -49,7 +49,6 @@ from verigym.verifiers.qa.leading_words import (
     SO_KIND,
     STARTING,
     UNITED,
-    VERDICT,
     VIEWS,
     WITHDRAWING,
     YEAR,
@@ -74,7 +73,6 @@ from verigym.verifiers.qa.sentence_words import (
     VERBS,
     acts,
     is_word,
-    negates,
     stem,
     without_marks,
 )
@@ -94,9 +92,15 @@ def states_first(
     named = [one for one in aliases if one[:1].isupper()]
     if named and not number and not any(_is_capital(one, answer) for one in named):
         return False  # names in small letters cannot be told apart
-    if len(text) > _MOST_CHARS or asked.is_negated or asked.options or "?" in text:
+    if (
+        len(text) > _MOST_CHARS
+        or asked.is_negated
+        or len(asked.row) < 3
+        or asked.options
+        or "?" in text
+    ):
         return False
-    reader = _Reader(asked, aliases, number)
+    reader = Reader(asked, aliases, number)
     return reader.reads(text) or (
         not number
         and (shorter := without_clauses(text, asked, tuple(reader.tokens))) != text
@@ -151,7 +155,7 @@ def has_role(lead: str, asked: Asked) -> bool:
     return not (passive and "by" in low[k:])
 
 
-class _Reader:
+class Reader:
     def __init__(self, asked: Asked, aliases: Sequence[str], number: bool) -> None:
         self.asked = asked
         self.number = number
@@ -583,37 +587,3 @@ _GRANTED = frozenset(
         "both",
     ]
 )
-
-
-def first_verdict(answer: str, asked: Asked) -> bool | None:
-    """The yes or no that a reply begins with, where the sentence behind it explains it: "No. The clarinet is a woodwind."
-
-    None if it explains nothing, takes it back, or says yes and denies something.
-    """
-    found = VERDICT.match(plain(answer).strip())
-    if found is None or len(found["rest"]) > _MOST_CHARS:
-        return None
-    said = found["said"].lower() == "yes"
-    reader = _Reader(asked, (), number=True)
-    words = [piece.lower().replace("’", "'") for piece in PIECE.findall(found["rest"])]
-    allowed = _GRANTED - ({"not", "never"} if said else frozenset())
-    taken = [
-        word
-        for word in words
-        if (word in WITHDRAWING | TURNING or DENYING.search(word)) and word not in asked.row
-    ]
-    if (
-        any(word not in allowed and not (not said and DENYING.search(word)) for word in taken)
-        or "yes" in words
-        or "no" in words
-    ):
-        return None
-    if (
-        not said
-        and words[:1]
-        and words[0] in PRONOUNS | {"you", "we", "i"}
-        and not any(map(negates, words))
-    ):
-        return None  # "No. They fly very well."
-    known = sum(asked.knows(word) for word in words if word not in FUNCTION)
-    return said if known and reader.strange(found["rest"]) else None

@@ -136,8 +136,7 @@ BOUNDED = re.compile(
 )
 SCORE = re.compile(r"\d\s?[-–:]\s?\d")
 PARTICIPLE = re.compile(
-    r"(?!helped|assisted|followed|joined)(?:[a-z]{3,}ed|known|made|built|held|given|shown)\s(?!by\b)",
-    re.IGNORECASE,
+    r"(?!helped|assisted|followed|joined)(?:[a-z]{3,}ed|known|made|built|held|given|shown)\s(?:in|on|at|from|for|to|as|after|since|during)\s"
 )
 PHRASE = re.compile(r"(?:from|in|during|on|at|for|of|near|off)\s", re.IGNORECASE)
 SO_KIND = re.compile(

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from verigym.verifiers.qa.abroad import yes_or_no_abroad
 from verigym.verifiers.qa.asked import Asked, asks_whether, claims, short_reply
 from verigym.verifiers.qa.contrast import without_concession
-from verigym.verifiers.qa.leading import first_verdict
-from verigym.verifiers.qa.normalise import tokens
-from verigym.verifiers.qa.sentence_words import FUNCTION, negates
+from verigym.verifiers.qa.leading import Reader
+from verigym.verifiers.qa.leading_words import PRONOUNS, VERDICT, WITHDRAWING
+from verigym.verifiers.qa.normalise import plain, tokens
+from verigym.verifiers.qa.sentence_words import DENYING, FUNCTION, PIECE, TURNING, negates
 from verigym.verifiers.qa.values import read_yes_no
 
 _DENIED = frozenset(
@@ -29,6 +30,25 @@ _DENIED = frozenset(
         "wouldnt",
         "hasnt",
         "havent",
+    ]
+)
+_MOST_CHARS = 400
+_GRANTED = frozenset(
+    [
+        "but",
+        "although",
+        "though",
+        "also",
+        "another",
+        "other",
+        "others",
+        "same",
+        "second",
+        "not",
+        "never",
+        "only",
+        "too",
+        "both",
     ]
 )
 _PRONOUNS = (["it"], ["they"], ["he"], ["she"])
@@ -74,3 +94,37 @@ def _repeated(words: Sequence[str], asked: Asked) -> bool | None:
     if not told or len(told) < len(rest) or len(denied) > 1 or "or" in words:
         return None
     return not denied
+
+
+def first_verdict(answer: str, asked: Asked) -> bool | None:
+    """The yes or no that a reply begins with, where the sentence behind it explains it: "No. The clarinet is a woodwind."
+
+    None if it explains nothing, takes it back, or says yes and denies something.
+    """
+    found = VERDICT.match(plain(answer).strip())
+    if found is None or len(found["rest"]) > _MOST_CHARS:
+        return None
+    said = found["said"].lower() == "yes"
+    reader = Reader(asked, (), number=True)
+    words = [piece.lower().replace("’", "'") for piece in PIECE.findall(found["rest"])]
+    allowed = _GRANTED - ({"not", "never"} if said else frozenset())
+    taken = [
+        word
+        for word in words
+        if (word in WITHDRAWING | TURNING or DENYING.search(word)) and word not in asked.row
+    ]
+    if (
+        any(word not in allowed and not (not said and DENYING.search(word)) for word in taken)
+        or "yes" in words
+        or "no" in words
+    ):
+        return None
+    if (
+        not said
+        and words[:1]
+        and words[0] in PRONOUNS | {"you", "we", "i"}
+        and not any(map(negates, words))
+    ):
+        return None  # "No. They fly very well."
+    known = sum(asked.knows(word) for word in words if word not in FUNCTION)
+    return said if known and reader.strange(found["rest"]) else None
