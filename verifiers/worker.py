@@ -14,7 +14,7 @@ from verigym.canonical import to_json
 from verigym.errors import MissingError, RequestError
 from verigym.missing import REASON, explain
 from verigym.registry import make_verifier
-from verigym.sandbox.workers.frames import Channel
+from verigym.sandbox.workers.frames import FrameChannel
 from verigym.verifier import Verifier
 from verigym.verifiers.deadline import deadline_in
 from verigym.verifiers.pool_messages import (
@@ -48,7 +48,7 @@ def load(names: Sequence[str], grants: Mapping[str, Any] | None) -> None:
 
 def work(sock: socket.socket) -> None:
     """Answer on `sock` until the pool closes it."""
-    channel = Channel(sock)
+    channel = FrameChannel(sock)
     kept: OrderedDict[bytes, Verifier] = OrderedDict()
 
     def reply(message: Reply) -> None:

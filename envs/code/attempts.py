@@ -13,7 +13,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.env import CHARSET, Env, Transition
 from verigym.envs.code.follow import Program
-from verigym.envs.code.traced import Desk
+from verigym.envs.code.traced import Solver
 from verigym.errors import RequestError, TaskError
 from verigym.sandbox.languages.load import load_languages
 from verigym.task import Task
@@ -114,16 +114,16 @@ class Attempts(Env[Attempt]):
 
     def work(self, state: Attempt) -> int:
         """Write the program that solves it, and run it by hand on the examples."""
-        desk = Desk()
-        program = desk.read(desk.write(state.solution))
+        solver = Solver()
+        program = solver.read(solver.write(state.solution))
         for test in as_object(self.task.reference).get("tests", []):
             if test["visible"]:
-                self.follow(desk, program, test)
-        return desk.operations
+                self.follow(solver, program, test)
+        return solver.operations
 
-    def follow(self, desk: Desk, program: Program, test: Mapping[str, Any]) -> None:
+    def follow(self, solver: Solver, program: Program, test: Mapping[str, Any]) -> None:
         """Run a program by hand on a test."""
-        desk.run(program, test["stdin"])
+        solver.run(program, test["stdin"])
 
     @override
     def solve(self, state: Attempt) -> str:

@@ -12,7 +12,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.code.program_files import filled
 from verigym.envs.code.slow import FUNCTIONS, LEVELS, Numbers, Slow
-from verigym.envs.code.traced import Desk
+from verigym.envs.code.traced import Solver
 from verigym.question import Ask, Asked, Question
 
 _EASY, _MEDIUM, _HARD = LEVELS[2], LEVELS[4], LEVELS[6]
@@ -100,13 +100,13 @@ class Faster(Question):
     @override
     def work(self, state: Asked) -> int:
         """Read the slow function, write the fast one, and run it by hand on the calls."""
-        desk = Desk()
+        solver = Solver()
         reference: Any = state.task.reference
-        desk.write(reference["slow"])
-        fast = desk.read(desk.write(reference["fast"]))
+        solver.write(reference["slow"])
+        fast = solver.read(solver.write(reference["fast"]))
         for args in reference["calls"]:
-            desk.call(fast, reference["function"], args)
-        return desk.operations
+            solver.call(fast, reference["function"], args)
+        return solver.operations
 
     @override
     def reply(self, reference: Any) -> str:

@@ -25,12 +25,12 @@ from typing import Any, ClassVar
 from typing_extensions import override
 
 from verigym.envs.code.known_python import KNOWN, MAX_ITEMS, check_items, check_size
-from verigym.verifiers.code.counted.library import Library
+from verigym.verifiers.code.counted.library import ProgramLibrary
 from verigym.verifiers.code.counted.machine import Machine
 from verigym.verifiers.code.counted.scope import Scope, refuse
 from verigym.verifiers.code.counted.state import (
+    CallFrame,
     Evaluate,
-    Frame,
     Function,
     Meter,
     RefusedProgram,
@@ -63,7 +63,7 @@ class Program(Machine):
         tree: ast.Module,
         constants: Mapping[str, int | str] | None = None,
         *,
-        library: Library = KNOWN,
+        library: ProgramLibrary = KNOWN,
         is_watched: bool = False,
     ) -> None:
         super().__init__(library, _UNBOUNDED)
@@ -74,7 +74,7 @@ class Program(Machine):
         """Number of times that each statement and expression was evaluated, but for constants and names."""
         self._constants = dict(constants or {})
         self._lines: Iterator[str] = iter(())
-        self._frame = Frame(None)
+        self._frame = CallFrame(None)
         scope = Scope(None)
         scope.names.update(self._constants)
         scope.declare(tree.body)
@@ -175,7 +175,7 @@ class _Compiler(Compiler):
         seen, looks = self.machine.seen, self.machine.looks
         if looks is None or kind is ast.Constant or kind is ast.Name:
 
-            def run(frame: Frame) -> Any:
+            def run(frame: CallFrame) -> Any:
                 seen.used += 1
                 if seen.used > seen.limit:
                     seen.spend(0)
@@ -183,7 +183,7 @@ class _Compiler(Compiler):
 
             return run
 
-        def run_watched(frame: Frame) -> Any:
+        def run_watched(frame: CallFrame) -> Any:
             looks[node] += 1
             seen.spend(1)
             return evaluate(frame)
@@ -202,7 +202,7 @@ class _Compiler(Compiler):
             self.meter,
         )
 
-        def run(frame: Frame) -> None:
+        def run(frame: CallFrame) -> None:
             put(frame, operate(meter, read(frame), value(frame)))
 
         return run
@@ -214,7 +214,7 @@ class _Compiler(Compiler):
         holder = self.expression(target.value, scope)
         place = self.expression(target.slice, scope)
 
-        def run(frame: Frame) -> None:
+        def run(frame: CallFrame) -> None:
             del holder(frame)[place(frame)]
 
         return run
@@ -226,7 +226,7 @@ class _Compiler(Compiler):
             return super().do_FunctionDef(node, scope)
         define = super().do_FunctionDef(ast.FunctionDef(node.name, node.args, node.body, []), scope)
 
-        def run(frame: Frame) -> None:
+        def run(frame: CallFrame) -> None:
             define(frame)
             frame.names[node.name] = functools.cache(frame.names[node.name])
 
@@ -250,10 +250,10 @@ class _Compiler(Compiler):
     @override
     def function(
         self, name: str, args: ast.arguments, inner: Scope, scope: Scope, node: ast.AST
-    ) -> Callable[[Frame, Evaluate], Function]:
+    ) -> Callable[[CallFrame, Evaluate], Function]:
         make = super().function(name, args, inner, scope, node)
 
-        def define(frame: Frame, body: Evaluate) -> Function:
+        def define(frame: CallFrame, body: Evaluate) -> Function:
             made = make(frame, body)
             found = _Callable(made.name, made.params, made.defaults, made.body, made.frame)
             found.machine = self.machine
@@ -262,7 +262,7 @@ class _Compiler(Compiler):
         return define
 
     @override
-    def target(self, node: ast.expr, scope: Scope) -> Callable[[Frame, Any], None]:
+    def target(self, node: ast.expr, scope: Scope) -> Callable[[CallFrame, Any], None]:
         if not isinstance(node, ast.Tuple | ast.List):
             return super().target(node, scope)
         parts = node.elts
@@ -271,7 +271,7 @@ class _Compiler(Compiler):
             self.target(one.value if isinstance(one, ast.Starred) else one, scope) for one in parts
         ]
 
-        def put_each(frame: Frame, value: Any) -> None:
+        def put_each(frame: CallFrame, value: Any) -> None:
             items = list(islice(value, MAX_ITEMS + 1))
             check_items(len(items))
             if rest and len(items) >= len(puts) - 1:
@@ -322,7 +322,7 @@ class _Compiler(Compiler):
             return lambda frame: format(value(frame))
         spec = self.expression(node.format_spec, scope)
 
-        def get(frame: Frame) -> str:
+        def get(frame: CallFrame) -> str:
             wanted = spec(frame)
             return format(value(frame), wanted)
 
@@ -340,7 +340,7 @@ class _Compiler(Compiler):
             plain = [part for part, _ in parts]
             return lambda frame: [part(frame) for part in plain]
 
-        def get(frame: Frame) -> list[Any]:
+        def get(frame: CallFrame) -> list[Any]:
             found: list[Any] = []
             for part, is_starred in parts:
                 if is_starred:
@@ -362,7 +362,7 @@ class _Compiler(Compiler):
     ) -> Evaluate:
         holder, name, machine = self.expression(node.value, scope), node.attr, self.machine
 
-        def get(frame: Frame) -> Any:
+        def get(frame: CallFrame) -> Any:
             thing = holder(frame)
             method = machine.method(thing, name)
             found = machine.call(method, args(frame), {k: v(frame) for k, v in named.items()})
@@ -372,12 +372,12 @@ class _Compiler(Compiler):
         return get
 
 
-def _nothing(frame: Frame) -> None:
+def _nothing(frame: CallFrame) -> None:
     """Return the value of a bound that a slice does not have."""
 
 
 def _raising(error: Exception) -> Evaluate:
-    def get(frame: Frame) -> Any:
+    def get(frame: CallFrame) -> Any:
         raise error
 
     return get

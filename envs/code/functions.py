@@ -15,7 +15,7 @@ from verigym.envs.code import functions_easy, functions_hard, functions_medium
 from verigym.envs.code.attempts import LIMITS, Attempts, as_object
 from verigym.envs.code.follow import Program
 from verigym.envs.code.function_family import Wanted
-from verigym.envs.code.traced import Desk
+from verigym.envs.code.traced import Solver
 
 _EASY, _MEDIUM, _HARD = (
     functions_easy.FAMILIES,
@@ -115,8 +115,8 @@ class Functions(Attempts):
         return str(reference.get("solution", ""))
 
     @override
-    def follow(self, desk: Desk, program: Program, test: Mapping[str, Any]) -> None:
-        desk.call(program, as_object(self.task.reference)["function"], test["args"])
+    def follow(self, solver: Solver, program: Program, test: Mapping[str, Any]) -> None:
+        solver.call(program, as_object(self.task.reference)["function"], test["args"])
 
 
 @dataclass(frozen=True)

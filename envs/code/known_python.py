@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from verigym.verifiers.code.counted.library import Library
+from verigym.verifiers.code.counted.library import ProgramLibrary
 from verigym.verifiers.code.counted.state import FailedProgram, OutOfSteps, RefusedProgram
 
 MAX_ITEMS = 5_000
@@ -126,7 +126,7 @@ _METHODS: Mapping[type, Mapping[str, Callable[..., Any]]] = {
     tuple: _methods("index count"),
 }
 
-KNOWN = Library(
+KNOWN = ProgramLibrary(
     operators={
         "Add": _bounded(operator.add),
         "Sub": _bounded(operator.sub),

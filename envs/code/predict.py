@@ -12,7 +12,7 @@ from typing_extensions import override
 from verigym.envs.code.attempts import fenced
 from verigym.envs.code.follow import Program
 from verigym.envs.code.small_programs import draw_program
-from verigym.envs.code.traced import Desk
+from verigym.envs.code.traced import Solver
 from verigym.question import Ask, Asked, Question
 from verigym.reply import fenced as blocks
 
@@ -78,21 +78,21 @@ class Predict(Question):
     @override
     def work(self, state: Asked) -> int:
         """Run the program by hand."""
-        desk = Desk()
-        work_out(desk, state.task.prompt)
-        return desk.operations
+        solver = Solver()
+        work_out(solver, state.task.prompt)
+        return solver.operations
 
     @override
     def reply(self, reference: Any) -> str:
         return f"<answer>{reference['literal']}</answer>"
 
 
-def work_out(desk: Desk, prompt: str) -> Any:
+def work_out(solver: Solver, prompt: str) -> Any:
     """Return the value that a prompt asks for."""
     program = blocks(prompt)[0]
     call: Any = ast.parse(_CALL.findall(prompt[program.end :])[0], mode="eval").body
     args = [ast.literal_eval(one) for one in call.args]
-    return desk.call(desk.read(ast.parse(program.body)), call.func.id, args, exact=True)
+    return solver.call(solver.read(ast.parse(program.body)), call.func.id, args, exact=True)
 
 
 def _largest(value: Any) -> int:

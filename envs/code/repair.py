@@ -29,7 +29,7 @@ from verigym.envs.code.stdio import (
     statement_of,
 )
 from verigym.envs.code.together import join_programs
-from verigym.envs.code.traced import Desk
+from verigym.envs.code.traced import Solver
 from verigym.reply import fenced as blocks
 from verigym.verifiers.code.counted.state import OutOfSteps, RefusedProgram
 from verigym.verifiers.code.strength.mutate import written
@@ -110,38 +110,38 @@ class Repair(Attempts):
     def work(self, state: Attempt) -> int:
         """Read the program, put its wrong places right one by one, and run it by hand on the examples before
         and after each change."""
-        desk = Desk()
-        tree = desk.write(blocks(self.task.prompt)[-1].body)
+        solver = Solver()
+        tree = solver.write(blocks(self.task.prompt)[-1].body)
         examples = [test for test in as_object(self.task.reference)["tests"] if test["visible"]]
-        for _ in itertools.chain([None], mend(desk, tree, ast.parse(state.solution))):
-            program = desk.read(tree)
+        for _ in itertools.chain([None], mend(solver, tree, ast.parse(state.solution))):
+            program = solver.read(tree)
             for test in examples:
-                desk.run(program, test["stdin"])
-        return desk.operations
+                solver.run(program, test["stdin"])
+        return solver.operations
 
 
-def mend(desk: Desk, wrong: Any, right: Any) -> Iterator[None]:
+def mend(solver: Solver, wrong: Any, right: Any) -> Iterator[None]:
     """Compare two syntax trees node by node, and put the first one right; yields after each change."""
     for name, wanted in ast.iter_fields(right):
         found = getattr(wrong, name)
         if isinstance(wanted, list) and isinstance(found, list) and len(found) == len(wanted):
             for at, one in enumerate(wanted):
                 if _alike(found[at], one):
-                    yield from _mend_part(desk, found[at], one)
+                    yield from _mend_part(solver, found[at], one)
                 else:
                     found[at] = one
                     yield
         elif _alike(found, wanted):
-            yield from _mend_part(desk, found, wanted)
+            yield from _mend_part(solver, found, wanted)
         else:
             setattr(wrong, name, wanted)
             yield
 
 
-def _mend_part(desk: Desk, wrong: Any, right: Any) -> Iterator[None]:
+def _mend_part(solver: Solver, wrong: Any, right: Any) -> Iterator[None]:
     if isinstance(right, ast.AST) and not isinstance(right, ast.expr_context):
-        desk.look()
-        yield from mend(desk, wrong, right)
+        solver.look()
+        yield from mend(solver, wrong, right)
 
 
 def _alike(found: Any, wanted: Any) -> bool:

@@ -18,7 +18,7 @@ from verigym.envs.code.program_files import filled
 from verigym.envs.code.repo_records import calls
 from verigym.envs.code.stage_variants import Part, variants
 from verigym.envs.code.stages import HELPERS, REPORTS, STEPS, Stage
-from verigym.envs.code.traced import Desk
+from verigym.envs.code.traced import Solver
 from verigym.errors import TaskError
 from verigym.task import Task
 from verigym.verifiers.code.patch import holds_patch
@@ -157,17 +157,17 @@ class Repo(Env[Looking]):
         """Read the repository, and run it by hand on hidden records before and after each file is mended."""
         reference: Any = self.task.reference
         files: dict[str, str] = dict(reference["files"])
-        desk = Desk()
+        solver = Solver()
         for _ in files["README.md"].split():
-            desk.look()
-        desk.write(joined(files))
+            solver.look()
+        solver.write(joined(files))
         calls = [test["args"] for test in reference["tests"][:_FOLLOWED]]
         for path, text in [("README.md", ""), *reference.get("fixed", {}).items()]:
             files[path] = text
-            program = desk.read(ast.parse(joined(files)))
+            program = solver.read(ast.parse(joined(files)))
             for args in calls:
-                desk.call(program, "run", args)
-        return desk.operations
+                solver.call(program, "run", args)
+        return solver.operations
 
     @override
     def solve(self, state: Looking) -> str:

@@ -15,7 +15,7 @@ from typing_extensions import override
 from verigym.canonical import JSON
 from verigym.envs.code import mutated_easy, mutated_hard, mutated_medium
 from verigym.envs.code.mutated import Bound, Mutated
-from verigym.envs.code.traced import Desk
+from verigym.envs.code.traced import Solver
 from verigym.question import Ask, Asked, Question
 from verigym.verifiers.code.inputs import said
 
@@ -114,14 +114,14 @@ class Tests(Question):
     @override
     def work(self, state: Asked) -> int:
         """Read the function, and run it and its wrong versions by hand on the inputs, until all are told."""
-        desk = Desk()
+        solver = Solver()
         reference: Any = state.task.reference
-        right = desk.read(desk.write(reference["program"]))
-        left = [desk.read(ast.parse(mutant)) for mutant in reference["mutants"]]
+        right = solver.read(solver.write(reference["program"]))
+        left = [solver.read(ast.parse(mutant)) for mutant in reference["mutants"]]
         for args in reference["killing"]:
-            value = desk.call(right, reference["function"], args)
-            left = [one for one in left if desk.call(one, reference["function"], args) == value]
-        return desk.operations
+            value = solver.call(right, reference["function"], args)
+            left = [one for one in left if solver.call(one, reference["function"], args) == value]
+        return solver.operations
 
     @override
     def reply(self, reference: Any) -> str:

@@ -1,4 +1,4 @@
-"""`Desk`: writes and runs programs by hand, and counts the operations: the solver of the code environments.
+"""`Solver`: writes and runs programs by hand, and counts the operations: the solver of the code environments.
 
 To write a program down takes an operation for each node of its syntax tree. To run it by hand takes one for
 each statement and each expression that is evaluated, but for a constant or the name of a variable. A builtin
@@ -24,8 +24,8 @@ _LOOKS = 2
 """Times that the same place of a program is looked at in one run."""
 
 
-class Desk:
-    """Values that a solver works with, and the number of operations done so far."""
+class Solver:
+    """Follows programs by hand; `operations` counts what it did so far."""
 
     def __init__(self) -> None:
         self.operations = 0

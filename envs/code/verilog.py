@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from verigym.envs.code import hardware, hardware_clocked
 from verigym.envs.code.hardware import Drawn
-from verigym.envs.code.traced import Desk
+from verigym.envs.code.traced import Solver
 from verigym.question import Ask, Asked, Question
 
 LEVELS: dict[int, tuple[Callable[[np.random.Generator], Drawn], ...]] = {
@@ -134,23 +134,23 @@ class Verilog(Question):
     def work(self, state: Asked) -> int:
         """Read what the module does word by word, write it symbol by symbol, and look up each name that is used
         among its ports and declarations."""
-        desk = Desk()
+        solver = Solver()
         reference: Any = state.task.reference
         _, _, says, *_ = state.task.prompt.split("\n\n")
         for _ in says.split():
-            desk.look()
+            solver.look()
         for module in reference["solution"].split("endmodule"):
             ports, _, logic = module.partition(");")
             declared = set(_SYMBOL.findall(ports))
             before = ""
             for symbol in _SYMBOL.findall(logic):
-                desk.look()
+                solver.look()
                 if before in _DECLARING:
                     declared.add(symbol)
                 elif symbol in declared:
-                    desk.look()
+                    solver.look()
                 before = symbol
-        return desk.operations
+        return solver.operations
 
     @override
     def reply(self, reference: Any) -> str:

@@ -22,7 +22,7 @@ _STARTERS = 4
 _SHAPES = 8
 
 
-class Pool:
+class ContainerPool:
     """Up to `size` ready containers, of the shapes that were wanted last. Thread-safe."""
 
     def __init__(self, api: Any, size: int, make: Callable[[Shape], Container]) -> None:

@@ -31,7 +31,7 @@ from verigym.sandbox.docker.engine import (
     owner,
     sweep,
 )
-from verigym.sandbox.docker.pool import Pool
+from verigym.sandbox.docker.pool import ContainerPool
 from verigym.sandbox.job import JobStatus, Limits, Result
 from verigym.sandbox.languages.load import Language, find, load_languages
 from verigym.sandbox.step import Channel, ProgramRun
@@ -87,7 +87,7 @@ class DockerSandbox(Sandbox):
             raise
         self._info = info
         self._labels = {LABEL: uuid.uuid4().hex, OWNER_LABEL: owner()}
-        self._pool = Pool(self._api, max_jobs if warm is None else warm, self._start)
+        self._pool = ContainerPool(self._api, max_jobs if warm is None else warm, self._start)
         try:
             self._builder = Builder(self._find_languages())
         except BaseException:

@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from verigym.sandbox.local.group import Group, read, write
+from verigym.sandbox.local.group import ControlGroup, read, write
 
 _NAME = re.compile(r"verigym-(?P<space>\d+)-(?P<pid>\d+)-(?P<start>\d+)-[A-Za-z0-9_]+")
 
@@ -40,7 +40,7 @@ class Controller:
     leaf: str | None = field(default=None, repr=False)
     """Version 2: the group into which `find` moved the processes of `parents`, by its path."""
 
-    def make(self, name: str) -> Group:
+    def make(self, name: str) -> ControlGroup:
         """A new group of this process. `name`: letters, digits, underscores; once a process."""
         whole = _owned_name(name)
         made: list[str] = []
@@ -53,7 +53,7 @@ class Controller:
                 os.rmdir(folder)
             raise
         folders = {kind: f"{parent}/{whole}" for kind, parent in self.parents.items()}
-        return Group(folders, self.version)
+        return ControlGroup(folders, self.version)
 
     def sweep(self) -> int:
         """Remove the groups, and kill what runs in them, whose owners have died; how many.
@@ -68,7 +68,7 @@ class Controller:
                     if match and not _is_alive(match) and os.access(folder, os.W_OK):
                         left.setdefault(name, {})[kind] = f"{folder}/{name}"
         for folders in left.values():
-            Group(folders, self.version).remove()
+            ControlGroup(folders, self.version).remove()
         return len(left)
 
     def close(self) -> None:

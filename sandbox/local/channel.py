@@ -14,7 +14,7 @@ from verigym.sandbox.job import Result
 from verigym.sandbox.local.child import NOBODY
 from verigym.sandbox.local.judge import judge
 from verigym.sandbox.local.order import send
-from verigym.sandbox.local.server import Server, Slot
+from verigym.sandbox.local.server import Slot, WarmServer
 from verigym.sandbox.local.watch import (
     GRACE_S,
     SETUP_S,
@@ -36,7 +36,7 @@ class LocalChannel:
     """
 
     def __init__(
-        self, step: ProgramRun, server: Server, slot: Slot, release: Callable[[bool], None]
+        self, step: ProgramRun, server: WarmServer, slot: Slot, release: Callable[[bool], None]
     ) -> None:
         self._step = step
         self._slot = slot

@@ -20,12 +20,12 @@ from verigym.sandbox.languages.load import find, load_languages
 from verigym.sandbox.local import cgroup, landlock
 from verigym.sandbox.local.channel import LocalChannel
 from verigym.sandbox.local.fetch import fetch
-from verigym.sandbox.local.group import Group
+from verigym.sandbox.local.group import ControlGroup
 from verigym.sandbox.local.interpreter import IMAGES, settings, visible_program
 from verigym.sandbox.local.judge import judge
 from verigym.sandbox.local.order import image, send
-from verigym.sandbox.local.pool import Key, Pool
-from verigym.sandbox.local.server import Server, Slot
+from verigym.sandbox.local.pool import Key, SlotPool
+from verigym.sandbox.local.server import Slot, WarmServer
 from verigym.sandbox.local.watch import Seen, WatchedStream, follow
 from verigym.sandbox.step import Channel, ProgramRun
 
@@ -72,7 +72,7 @@ class LocalSandbox(Sandbox):
         self._groups, self._no_groups = cgroup.find()
         self._group_count = 0
         self._count_lock = threading.Lock()
-        self._pool = Pool(self._settings, self._make_group, max_jobs)
+        self._pool = SlotPool(self._settings, self._make_group, max_jobs)
         self._finalizer = weakref.finalize(self, _close, self._pool)
         _living.add(self)
         self._namespaces = True
@@ -161,7 +161,7 @@ class LocalSandbox(Sandbox):
             groups=groups,
         )
 
-    def _make_group(self) -> Group | None:
+    def _make_group(self) -> ControlGroup | None:
         if self._groups is None:
             return None
         with self._count_lock:
@@ -232,7 +232,7 @@ class LocalSandbox(Sandbox):
                 trouble = error
         raise SandboxError(f"the step does not start: {trouble}") from trouble
 
-    def _release(self, key: Key, server: Server, slot: Slot, healthy: bool) -> None:
+    def _release(self, key: Key, server: WarmServer, slot: Slot, healthy: bool) -> None:
         if healthy:
             self._pool.give_back(key, server, slot)
         else:
@@ -253,7 +253,7 @@ def default_sandbox() -> LocalSandbox:
         return _shared
 
 
-def _close(pool: Pool) -> None:
+def _close(pool: SlotPool) -> None:
     if os.getpid() == pool.owner:
         pool.close()
 

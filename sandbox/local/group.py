@@ -1,4 +1,4 @@
-"""`Group`: one control group, made by `Controller.make`: limits, figures, killing, removal."""
+"""`ControlGroup`: one control group, made by `Controller.make`: limits, figures, killing, removal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEFT_PART = 4
 _AHEAD = 64 * os.sysconf("SC_PAGE_SIZE") * (os.cpu_count() or 1)
 
 
-class Group:
+class ControlGroup:
     """One group, made by `Controller.make`; used by one thread at a time."""
 
     def __init__(self, folders: Mapping[str, str], version: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from verigym.errors import SandboxError
 from verigym.sandbox.local.child import MAX_MESSAGE, NOBODY
 from verigym.sandbox.local.interpreter import ENVIRONMENT, PACKAGES
-from verigym.sandbox.local.server import Server, Slot, memory_file
+from verigym.sandbox.local.server import Slot, WarmServer, memory_file
 from verigym.sandbox.step import ProgramRun
 
 _SCIENCE = re.compile("|".join((*PACKAGES, "mpmath", "dateutil")).encode())
@@ -38,7 +38,9 @@ def image(step: ProgramRun) -> str:
     return "numpy" if found == {b"numpy"} else "science"
 
 
-def send(step: ProgramRun, server: Server, slot: Slot, stdin: int | None = None) -> tuple[int, int]:
+def send(
+    step: ProgramRun, server: WarmServer, slot: Slot, stdin: int | None = None
+) -> tuple[int, int]:
     """Give `step` to `slot`; this side's ends of standard output and error."""
     limits = step.limits
     if slot.group is not None:
@@ -93,7 +95,7 @@ def send(step: ProgramRun, server: Server, slot: Slot, stdin: int | None = None)
     return out_read, err_read
 
 
-def _order(step: ProgramRun, server: Server) -> dict[str, Any]:
+def _order(step: ProgramRun, server: WarmServer) -> dict[str, Any]:
     warm = _is_warm(step, server)
     argv = list(step.argv)
     if warm:
@@ -111,13 +113,13 @@ def _order(step: ProgramRun, server: Server) -> dict[str, Any]:
     }
 
 
-def _environment(server: Server) -> dict[str, str]:
+def _environment(server: WarmServer) -> dict[str, str]:
     """Return the environment of an executed program, without the variables of its step."""
     names = (*ENVIRONMENT, "LD_LIBRARY_PATH")
     return {name: server.settings["env"][name] for name in names if name in server.settings["env"]}
 
 
-def _is_warm(step: ProgramRun, server: Server) -> bool:
+def _is_warm(step: ProgramRun, server: WarmServer) -> bool:
     """Return True if the server's own interpreter can run `step` like a fresh one."""
     if step.python is None or step.argv[0] != "python3" or step.python not in step.argv:
         return False
@@ -131,7 +133,7 @@ def _is_warm(step: ProgramRun, server: Server) -> bool:
     return tops.isdisjoint(server.modules)
 
 
-def _rlimits(step: ProgramRun, server: Server, warm: bool) -> list[tuple[int, int, int]]:
+def _rlimits(step: ProgramRun, server: WarmServer, warm: bool) -> list[tuple[int, int, int]]:
     limits = step.limits
     cpu_s = max(1, int(limits.cpu_s + 0.999))
     if step.python is not None:

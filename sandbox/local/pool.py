@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from verigym.errors import SandboxError
-from verigym.sandbox.local.group import Group
-from verigym.sandbox.local.server import Server, Slot
+from verigym.sandbox.local.group import ControlGroup
+from verigym.sandbox.local.server import Slot, WarmServer
 
 Key = tuple[str, bool]
 """Which kind of slot: the name of its image, whether it has the host's network."""
@@ -21,13 +21,13 @@ _AT_LEAST = 2
 """Slots of a kind, once one is used: while one runs a job the other is made ready for the next."""
 
 
-class Pool:
+class SlotPool:
     """Servers by kind, started at first need, and their slots. Thread-safe."""
 
     def __init__(
         self,
         settings: Callable[[Key], dict[str, Any]],
-        make_group: Callable[[], Group | None],
+        make_group: Callable[[], ControlGroup | None],
         max_slots: int,
     ) -> None:
         self._settings = settings
@@ -35,14 +35,14 @@ class Pool:
         self._max_slots = max_slots
         self._lock = threading.Lock()
         self._starting: dict[Key, threading.Lock] = {}
-        self._servers: dict[Key, Server] = {}
+        self._servers: dict[Key, WarmServer] = {}
         self._free: dict[Key, deque[Slot]] = {}
         self._counts: dict[Key, int] = {}
         self._failures = 0
         self._closed = False
         self.owner = os.getpid()
 
-    def server(self, key: Key) -> Server:
+    def server(self, key: Key) -> WarmServer:
         """The server of this kind, started if there is none. Raises SandboxError."""
         with self._lock:
             if self._closed:
@@ -57,7 +57,7 @@ class Pool:
             if self._failures:
                 time.sleep(min(_MAX_WAIT_S, 0.05 * 2**self._failures))
             try:
-                server = Server(self._settings(key), self._make_group)
+                server = WarmServer(self._settings(key), self._make_group)
             except (OSError, SandboxError) as error:
                 self._failures += 1
                 raise SandboxError(f"{error} ({self._failures} times in a row)") from error
@@ -71,7 +71,7 @@ class Pool:
             server.close()
             raise SandboxError("the sandbox is closed")
 
-    def take(self, key: Key) -> tuple[Server, Slot]:
+    def take(self, key: Key) -> tuple[WarmServer, Slot]:
         """Return the free slot that has waited longest. Raises SandboxError if there can be none."""
         server = self.server(key)
         dead = []
@@ -102,7 +102,7 @@ class Pool:
             raise
         return server, slot
 
-    def give_back(self, key: Key, server: Server, slot: Slot, *, is_new: bool = False) -> None:
+    def give_back(self, key: Key, server: WarmServer, slot: Slot, *, is_new: bool = False) -> None:
         """Take `slot` back for another job. `is_new`: it was not taken from here."""
         with self._lock:
             if is_new and key in self._counts:
@@ -113,14 +113,14 @@ class Pool:
                 return
         server.end_slot(slot)
 
-    def discard(self, key: Key, server: Server, slot: Slot) -> None:
+    def discard(self, key: Key, server: WarmServer, slot: Slot) -> None:
         """End `slot`, which is not to be trusted with another job."""
         with self._lock:
             if self._servers.get(key) is server:
                 self._counts[key] -= 1
         server.end_slot(slot)
 
-    def _drop(self, key: Key, server: Server) -> None:
+    def _drop(self, key: Key, server: WarmServer) -> None:
         with self._lock:
             if self._servers.get(key) is server:
                 del self._servers[key]
@@ -128,7 +128,7 @@ class Pool:
                 del self._counts[key]
         server.close()
 
-    def servers(self) -> Mapping[Key, Server]:
+    def servers(self) -> Mapping[Key, WarmServer]:
         """Return the running servers."""
         with self._lock:
             return dict(self._servers)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from verigym.errors import SandboxError
-from verigym.sandbox.local.group import Group
+from verigym.sandbox.local.group import ControlGroup
 from verigym.sandbox.local.interpreter import BOOT, interpreter, sources
 from verigym.sandbox.remove import remove_tree
 
@@ -37,7 +37,7 @@ class Slot:
         jobs: socket.socket,
         control: socket.socket,
         pid: int,
-        group: Group | None,
+        group: ControlGroup | None,
         folder: str | None,
     ) -> None:
         self.jobs = jobs
@@ -93,10 +93,12 @@ class Slot:
             self.pidfd = -1
 
 
-class Server:
+class WarmServer:
     """One warm server. `make_group` gives each slot a control group, where there are any."""
 
-    def __init__(self, settings: dict[str, Any], make_group: Callable[[], Group | None]) -> None:
+    def __init__(
+        self, settings: dict[str, Any], make_group: Callable[[], ControlGroup | None]
+    ) -> None:
         self.settings = settings
         self._make_group = make_group
         self._lock = threading.Lock()

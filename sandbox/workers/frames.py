@@ -45,7 +45,7 @@ class FrameReader:
         return bodies
 
 
-class Channel:
+class FrameChannel:
     """Worker's end of its connection; blocks."""
 
     def __init__(self, sock: socket.socket) -> None:

@@ -10,7 +10,14 @@ from collections.abc import Mapping
 import msgspec
 
 from verigym.server.envs.hosts import Write
-from verigym.server.envs.messages import Answer, DescribeEnv, Done, Failed, Invalid, ListTasks
+from verigym.server.envs.messages import (
+    Answer,
+    DescribeEnv,
+    Done,
+    Invalid,
+    ListTasks,
+    RequestFailed,
+)
 from verigym.server.envs.table import Table
 from verigym.server.refusals import Refusal
 
@@ -101,6 +108,6 @@ class Catalogue:
                 return answer.body
             case Invalid():
                 raise Refusal(422, "invalid_request", answer.message, answer.where)
-            case Failed():
+            case RequestFailed():
                 _log.warning("%s: %s: %s", env, answer.reason, answer.detail)
         raise Refusal(503, "env_fault", "the environment does not work; the log says why")

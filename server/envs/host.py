@@ -20,18 +20,18 @@ from queue import SimpleQueue
 from typing import Any
 
 from verigym.making import make
-from verigym.sandbox.workers.frames import Channel
+from verigym.sandbox.workers.frames import FrameChannel
 from verigym.server.envs.messages import (
     CURRENT,
     DropSessions,
     Message,
     Report,
     Request,
-    Slow,
+    SlowRequest,
     decode_messages,
     encode,
 )
-from verigym.server.envs.stage import Stage
+from verigym.server.envs.stage import HostedSessions
 from verigym.verifiers.sql import engines
 
 THREADS = 8
@@ -65,9 +65,9 @@ def work(sock: socket.socket) -> None:
 
 class _Host:
     def __init__(self, sock: socket.socket, memory: mmap.mmap) -> None:
-        self._channel = Channel(sock)
+        self._channel = FrameChannel(sock)
         self._memory = memory
-        self._stage = Stage()
+        self._stage = HostedSessions()
         self._ready: deque[Message] = deque()
         self._lock = threading.Lock()
         """Guards the following fields and everything that is sent."""
@@ -179,7 +179,7 @@ class _Host:
                 self._slow += 1
                 self._leader += 1
                 self._began = 0.0
-                self._out.append(Slow(self._current))
+                self._out.append(SlowRequest(self._current))
                 try:
                     self._send()
                 except OSError:

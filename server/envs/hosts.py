@@ -25,10 +25,10 @@ from verigym.sandbox.workers.worker import AMONG_OTHERS, MAX_BLAME, WAITING, Wor
 from verigym.server.envs.messages import (
     CURRENT,
     Answer,
-    Failed,
     Message,
     Request,
-    Slow,
+    RequestFailed,
+    SlowRequest,
     StepSession,
     decode_reports,
     encode,
@@ -127,7 +127,7 @@ class Host:
             self._hosts.replace(self)
             return
         for report in reports:
-            if isinstance(report, Slow):
+            if isinstance(report, SlowRequest):
                 if report.request in self.pending:
                     self._slow[report.request] = self._heard
                 continue
@@ -211,7 +211,7 @@ class Hosts:
 
     def fail(self, pending: Pending, status: str, reason: str) -> None:
         """Answer a request with a fault."""
-        self._loop.call_soon(pending.then, Failed(pending.number, status, reason))
+        self._loop.call_soon(pending.then, RequestFailed(pending.number, status, reason))
 
     def replace(self, host: Host, *, is_blamed: bool = True) -> None:
         """Handle the end of `host`: start another, and resend its requests to others.

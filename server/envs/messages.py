@@ -94,7 +94,7 @@ class Done(msgspec.Struct, array_like=True, tag="done"):
     """Maximum length of a valid action, in characters."""
 
 
-class Failed(msgspec.Struct, array_like=True, tag="fault"):
+class RequestFailed(msgspec.Struct, array_like=True, tag="fault"):
     """Failure that is not the caller's fault. `detail` is for the log only."""
 
     request: int
@@ -121,7 +121,7 @@ class SessionLost(msgspec.Struct, array_like=True, tag="lost"):
     detail: str
 
 
-class Slow(msgspec.Struct, array_like=True, tag="slow"):
+class SlowRequest(msgspec.Struct, array_like=True, tag="slow"):
     """Report of a slow call. Its answer comes later."""
 
     request: int
@@ -129,8 +129,8 @@ class Slow(msgspec.Struct, array_like=True, tag="slow"):
 
 Request: TypeAlias = MakeSessions | StepSession | ResetSession | DescribeEnv | ListTasks
 Message: TypeAlias = Request | DropSessions
-Answer: TypeAlias = Done | Failed | Invalid | SessionLost
-Report: TypeAlias = Answer | Slow
+Answer: TypeAlias = Done | RequestFailed | Invalid | SessionLost
+Report: TypeAlias = Answer | SlowRequest
 
 encode = msgspec.msgpack.Encoder().encode
 decode_messages = msgspec.msgpack.Decoder(list[Message]).decode

@@ -22,12 +22,12 @@ from verigym.server.envs.messages import (
     Answer,
     DescribeEnv,
     Done,
-    Failed,
     History,
     Invalid,
     ListTasks,
     MakeSessions,
     Request,
+    RequestFailed,
     ResetSession,
     SessionLost,
     StepSession,
@@ -53,7 +53,7 @@ class _Broken(Exception):
     """A session could not be made again."""
 
 
-class Stage:
+class HostedSessions:
     """The sessions of one host. Different sessions may be used by several threads at once."""
 
     def __init__(self) -> None:
@@ -77,19 +77,21 @@ class Stage:
             return SessionLost(request.request, str(broken))
         except VerifierFault as fault:
             found = fault.verdict
-            return Failed(
+            return RequestFailed(
                 request.request, found.status.value, found.reason, found.digest, found.evidence
             )
         except RequestError as error:
             return Invalid(request.request, str(error))
         except TaskError as error:
-            return Failed(
+            return RequestFailed(
                 request.request, "verifier_error", "bad_task", detail=str(error), spoiled=True
             )
         except Exception as error:  # noqa: BLE001
             # A bug of the environment's author. It must not end the host, nor become a reward.
             detail = f"{type(error).__name__}: {error}"
-            return Failed(request.request, "verifier_error", "crashed", detail=detail, spoiled=True)
+            return RequestFailed(
+                request.request, "verifier_error", "crashed", detail=detail, spoiled=True
+            )
 
     def _answer(self, request: Request) -> Answer:
         match request:

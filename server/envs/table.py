@@ -22,7 +22,7 @@ from verigym.registry import resolve_id
 from verigym.server.envs import messages
 from verigym.server.envs.hosts import Host, Hosts
 from verigym.server.envs.leases import Leases
-from verigym.server.envs.messages import Answer, Done, Failed, History, Invalid, SessionLost
+from verigym.server.envs.messages import Answer, Done, History, Invalid, RequestFailed, SessionLost
 from verigym.server.envs.wire import CreateBody
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
@@ -187,7 +187,7 @@ class Table:
             match answer:
                 case Invalid():
                     reply(_refusal(answer), False)
-                case Failed():
+                case RequestFailed():
                     self._log_fault(answer, env)
                     message = f"the environment could not be started: {answer.reason}"
                     reply(Refusal(503, "env_fault", message), False)
@@ -337,7 +337,7 @@ class Table:
                     session.actions = []
                     session.history_chars = 0
                 reply(session.answer, False)
-            case Failed():
+            case RequestFailed():
                 self.moves[str(answer.status)] += 1
                 self._log_fault(answer, session.env)
                 if answer.spoiled or answer.reason == "deadline":
@@ -388,7 +388,7 @@ class Table:
         else:
             self.drop(session)
 
-    def _log_fault(self, fault: Failed, env: str) -> None:
+    def _log_fault(self, fault: RequestFailed, env: str) -> None:
         _log.warning(
             "%s: %s, %s: %s (digest %s)",
             env,

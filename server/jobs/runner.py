@@ -26,7 +26,6 @@ import msgspec
 from verigym.canonical import JSON, to_json
 from verigym.errors import RequestError
 from verigym.server.body import VerifyBody, decode
-from verigym.server.jobs.desk import Desk, Grouped
 from verigym.server.jobs.node import is_dead, own_name
 from verigym.server.jobs.sql import Store
 from verigym.server.jobs.store import (
@@ -38,6 +37,7 @@ from verigym.server.jobs.store import (
     StoredJob,
     StoreError,
 )
+from verigym.server.jobs.store_thread import Grouped, StoreThread
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 from verigym.task import Task
@@ -92,8 +92,8 @@ class Jobs:
         self._served = served
         self._present = present
         self._node = own_name()
-        self._writer = Desk(open_store)
-        self._reader = Desk(open_store)
+        self._writer = StoreThread(open_store)
+        self._reader = StoreThread(open_store)
         self._add: Grouped[NewJob, Added] = Grouped(
             self._writer,
             lambda store, items: store.add(items, settings.max_jobs, MOST_BYTES, n_callers()),

@@ -7,13 +7,13 @@ import pytest
 import verigym
 from verigym.envs.code import predict, repo
 from verigym.envs.code.repair import mend
-from verigym.envs.code.traced import Desk
+from verigym.envs.code.traced import Solver
 from verigym.reply import fenced
 
 
 def call(source, function, args):
-    desk = Desk()
-    return desk.call(desk.read(ast.parse(source)), function, args)
+    solver = Solver()
+    return solver.call(solver.read(ast.parse(source)), function, args)
 
 
 @pytest.mark.parametrize("level", [1, 5, 10])
@@ -22,10 +22,10 @@ def test_programs_followed_by_hand_print_what_is_wanted(name, level):
     env = verigym.make(f"code/{name}")
     for seed in range(3):
         reference = env.sample_task(seed, level).reference
-        desk = Desk()
-        program = desk.read(desk.write(env.solution(reference)))
+        solver = Solver()
+        program = solver.read(solver.write(env.solution(reference)))
         for test in reference["tests"][:2]:
-            assert desk.run(program, test["stdin"]).split() == test["stdout"].split()
+            assert solver.run(program, test["stdin"]).split() == test["stdout"].split()
 
 
 @pytest.mark.parametrize("level", [1, 6, 10])
@@ -35,7 +35,7 @@ def test_a_program_with_mistakes_is_mended_place_by_place(level):
         task = env.sample_task(seed, level)
         right = ast.parse(env.solution(task.reference))
         wrong = ast.parse(fenced(task.prompt)[-1].body)
-        changes = sum(1 for _ in mend(Desk(), wrong, right))
+        changes = sum(1 for _ in mend(Solver(), wrong, right))
         assert changes >= task.reference["mistakes"]
         assert ast.dump(wrong) == ast.dump(right)
 
@@ -45,10 +45,10 @@ def test_functions_called_by_hand_return_what_is_wanted(level):
     env = verigym.make("code/functions")
     for seed in range(3):
         reference = env.sample_task(seed, level).reference
-        desk = Desk()
-        program = desk.read(desk.write(reference["solution"]))
+        solver = Solver()
+        program = solver.read(solver.write(reference["solution"]))
         for test in reference["tests"][:2]:
-            assert desk.call(program, reference["function"], test["args"]) == test["result"]
+            assert solver.call(program, reference["function"], test["args"]) == test["result"]
 
 
 @pytest.mark.parametrize("level", [1, 5, 10])
@@ -84,7 +84,7 @@ def test_a_value_worked_out_by_hand_is_the_reference(level):
     env = verigym.make("code/predict")
     for seed in range(3):
         task = env.sample_task(seed, level)
-        assert repr(predict.work_out(Desk(), task.prompt)) == task.reference["literal"]
+        assert repr(predict.work_out(Solver(), task.prompt)) == task.reference["literal"]
 
 
 @pytest.mark.parametrize("level", [1, 5, 10])
@@ -104,9 +104,9 @@ def test_a_place_counts_twice_at_most_but_for_a_value_that_is_asked_for():
     counts = {}
     for n in (1, 2, 50):
         for exact in (False, True):
-            desk = Desk()
-            desk.call(desk.read(program), "f", [n], exact=exact)
-            counts[n, exact] = desk.operations
+            solver = Solver()
+            solver.call(solver.read(program), "f", [n], exact=exact)
+            counts[n, exact] = solver.operations
     assert counts[1, False] < counts[2, False] == counts[50, False]
     assert counts[2, False] == counts[2, True] < counts[50, True]
 
@@ -115,5 +115,5 @@ def test_a_place_counts_twice_at_most_but_for_a_value_that_is_asked_for():
     "source", ["while True:\n    pass", "print(1 // 0)", "import os\nos.getcwd()"]
 )
 def test_a_program_that_cannot_be_followed_prints_nothing(source):
-    desk = Desk()
-    assert desk.run(desk.read(ast.parse(source)), "") is None
+    solver = Solver()
+    assert solver.run(solver.read(ast.parse(source)), "") is None

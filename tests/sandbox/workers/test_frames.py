@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from verigym.sandbox.workers.frames import MAX_FRAME_BYTES, Channel, FrameReader, frame
+from verigym.sandbox.workers.frames import MAX_FRAME_BYTES, FrameChannel, FrameReader, frame
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 5, 7, 1000])
@@ -28,7 +28,7 @@ def test_a_channel_gives_one_frame_at_a_time_and_none_at_the_end():
     with theirs:
         with ours:
             ours.sendall(frame(b"one") + frame(b"two"))
-            channel = Channel(theirs)
+            channel = FrameChannel(theirs)
             channel.send(b"reply")
             assert ours.recv(100) == frame(b"reply")
         assert [channel.receive() for _ in range(3)] == [b"one", b"two", None]

@@ -9,7 +9,13 @@ from typing import Any
 from verigym.verifiers.code.counted.machine import Machine
 from verigym.verifiers.code.counted.operators import check_size
 from verigym.verifiers.code.counted.scope import Scope, refuse
-from verigym.verifiers.code.counted.state import Evaluate, FailedProgram, Frame, Function, Signal
+from verigym.verifiers.code.counted.state import (
+    CallFrame,
+    Evaluate,
+    FailedProgram,
+    Function,
+    Signal,
+)
 
 
 class Expressions:
@@ -29,12 +35,12 @@ class Expressions:
         made: Evaluate = method(node, scope)
         return made
 
-    def target(self, node: ast.expr, scope: Scope) -> Callable[[Frame, Any], None]:
+    def target(self, node: ast.expr, scope: Scope) -> Callable[[CallFrame, Any], None]:
         """Return a function that assigns a value to a name, an item, or several of them."""
         if isinstance(node, ast.Name):
             name = node.id
 
-            def put(frame: Frame, value: Any) -> None:
+            def put(frame: CallFrame, value: Any) -> None:
                 frame.names[name] = value
 
             return put
@@ -43,7 +49,7 @@ class Expressions:
             index = self.expression(node.slice, scope)
             meter, store = self.meter, self.library.store_item
 
-            def put_item(frame: Frame, value: Any) -> None:
+            def put_item(frame: CallFrame, value: Any) -> None:
                 meter.used += 1
                 store(meter, holder(frame), index(frame), value)
 
@@ -52,7 +58,7 @@ class Expressions:
             puts = [self.target(one, scope) for one in node.elts]
             spend, items = self.meter.spend, self.machine.items
 
-            def put_each(frame: Frame, value: Any) -> None:
+            def put_each(frame: CallFrame, value: Any) -> None:
                 got = list(items(value))
                 spend(len(got))
                 for one, part in zip(puts, got, strict=True):
@@ -63,7 +69,7 @@ class Expressions:
 
     def function(
         self, name: str, args: ast.arguments, inner: Scope, scope: Scope, node: ast.AST
-    ) -> Callable[[Frame, Evaluate], Function]:
+    ) -> Callable[[CallFrame, Evaluate], Function]:
         if args.vararg or args.kwarg or args.kwonlyargs or args.posonlyargs:
             raise refuse(node, "an argument with a star")
         params = [arg.arg for arg in args.args]
@@ -77,7 +83,7 @@ class Expressions:
             raise refuse(node, f"a constant of type {type(value).__name__}")
         check_size(value)
 
-        def get(frame: Frame) -> Any:
+        def get(frame: CallFrame) -> Any:
             meter.used += 1
             return value
 
@@ -93,13 +99,13 @@ class Expressions:
                 raise refuse(node, f"the name {name}")
             builtin = self.machine.builtins[name]
 
-            def get_builtin(frame: Frame) -> Any:
+            def get_builtin(frame: CallFrame) -> Any:
                 meter.used += 1
                 return builtin
 
             return get_builtin
 
-        def get(frame: Frame) -> Any:
+        def get(frame: CallFrame) -> Any:
             meter.used += 1
             at: Any = frame
             for _ in range(up):
@@ -114,7 +120,7 @@ class Expressions:
         left, right = self.expression(node.left, scope), self.expression(node.right, scope)
         operate, meter = self.operator(node.op, node), self.meter
 
-        def get(frame: Frame) -> Any:
+        def get(frame: CallFrame) -> Any:
             meter.used += 1
             return operate(meter, left(frame), right(frame))
 
@@ -134,7 +140,7 @@ class Expressions:
         if operate is None:
             raise refuse(node)
 
-        def get(frame: Frame) -> Any:
+        def get(frame: CallFrame) -> Any:
             meter.used += 1
             return operate(meter, value(frame))
 
@@ -144,7 +150,7 @@ class Expressions:
         values = [self.expression(value, scope) for value in node.values]
         stop, meter = isinstance(node.op, ast.Or), self.meter
 
-        def get(frame: Frame) -> Any:
+        def get(frame: CallFrame) -> Any:
             meter.used += 1
             for value in values:
                 got = value(frame)
@@ -159,7 +165,7 @@ class Expressions:
         tests = [self.library.comparisons[type(op).__name__] for op in node.ops]
         meter = self.meter
 
-        def get(frame: Frame) -> bool:
+        def get(frame: CallFrame) -> bool:
             left = values[0](frame)
             for value, test in zip(values[1:], tests, strict=True):
                 meter.used += 1
@@ -182,7 +188,7 @@ class Expressions:
         if not isinstance(node.slice, ast.Slice):
             index = self.expression(node.slice, scope)
 
-            def get(frame: Frame) -> Any:
+            def get(frame: CallFrame) -> Any:
                 meter.used += 1
                 return load(meter, holder(frame), index(frame))
 
@@ -191,7 +197,7 @@ class Expressions:
         nothing: Evaluate = lambda frame: None  # noqa: E731
         parts = [self.expression(b, scope) if b is not None else nothing for b in bounds]
 
-        def get_slice(frame: Frame) -> Any:
+        def get_slice(frame: CallFrame) -> Any:
             meter.used += 1
             return cut(meter, holder(frame), *(part(frame) for part in parts))
 
@@ -209,7 +215,7 @@ class Expressions:
     def _each(self, nodes: list[ast.expr], scope: Scope, make: Any) -> Evaluate:
         values, meter = self.values(nodes, scope), self.meter
 
-        def get(frame: Frame) -> Any:
+        def get(frame: CallFrame) -> Any:
             meter.used += 1
             return make(values(frame))
 
@@ -227,7 +233,7 @@ class Expressions:
         values, meter = [self.expression(value, scope) for value in node.values], self.meter
         store = self.library.store_item
 
-        def get(frame: Frame) -> Any:
+        def get(frame: CallFrame) -> Any:
             meter.used += 1
             made: dict[Any, Any] = {}
             for key, value in zip(keys, values, strict=True):
@@ -241,7 +247,7 @@ class Expressions:
         make = self.function("lambda", node.args, inner, scope, node)
         value, meter = self.expression(node.body, inner), self.meter
 
-        def get(frame: Frame) -> Any:
+        def get(frame: CallFrame) -> Any:
             meter.used += 1
             return make(frame, lambda inside: Signal(value(inside)))
 
@@ -285,7 +291,7 @@ class Expressions:
         value, meter, items = self.expression(element, inner), self.meter, self.machine.items
         spend = self.spend_round
 
-        def walk(frame: Frame, level: int, source: Any) -> Iterator[Any]:
+        def walk(frame: CallFrame, level: int, source: Any) -> Iterator[Any]:
             for item in items(source):
                 spend(1)
                 puts[level](frame, item)
@@ -296,9 +302,9 @@ class Expressions:
                 else:
                     yield from walk(frame, level + 1, rest[level](frame))
 
-        def get(frame: Frame) -> Any:
+        def get(frame: CallFrame) -> Any:
             meter.used += 1
-            return make(walk(Frame(frame), 0, first(frame)))
+            return make(walk(CallFrame(frame), 0, first(frame)))
 
         return get
 
@@ -311,7 +317,7 @@ class Expressions:
             return self.method_call(node.func, args, named, scope)
         function, call = self.expression(node.func, scope), self.machine.call
 
-        def get(frame: Frame) -> Any:
+        def get(frame: CallFrame) -> Any:
             found = function(frame)
             given = args(frame)
             return call(found, given, {k: v(frame) for k, v in named.items()})
@@ -333,7 +339,7 @@ class Expressions:
         if not any(name in table for table in methods.values()):
             raise refuse(node, f"the method {name}")
 
-        def get_method(frame: Frame) -> Any:
+        def get_method(frame: CallFrame) -> Any:
             meter.spend(1)
             thing = holder(frame)
             method = methods.get(type(thing), {}).get(name)

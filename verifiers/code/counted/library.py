@@ -1,4 +1,4 @@
-"""`Library`: the operators, functions and methods that programs may use; `COUNTED`, in which each has its cost.
+"""`ProgramLibrary`: the operators, functions and methods that programs may use; `COUNTED`, in which each has its cost.
 
 Reading, copying, searching or returning a text or list costs one step per item or character, a key its
 length, a sort n log n, arithmetic on long numbers one step per pair of 64-bit words (addition: per word).
@@ -17,7 +17,7 @@ Binary = Callable[[Any, Any, Any], Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Library:
+class ProgramLibrary:
     """Tables by name of syntax node, function or type. Functions and methods get the machine first, all else
     gets the meter."""
 
@@ -35,7 +35,7 @@ class Library:
     make_set: Callable[[Any, Any], set[Any]]
 
 
-COUNTED = Library(
+COUNTED = ProgramLibrary(
     operators=operators.OPERATORS,
     in_place=operators.IN_PLACE,
     unary=operators.UNARY,

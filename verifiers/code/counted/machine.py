@@ -6,8 +6,15 @@ from collections.abc import Iterator, Mapping
 from types import GeneratorType
 from typing import Any, ClassVar
 
-from verigym.verifiers.code.counted.library import Library
-from verigym.verifiers.code.counted.state import Builtin, Frame, Function, Meter, OutOfSteps, Signal
+from verigym.verifiers.code.counted.library import ProgramLibrary
+from verigym.verifiers.code.counted.state import (
+    Builtin,
+    CallFrame,
+    Function,
+    Meter,
+    OutOfSteps,
+    Signal,
+)
 
 _ITERABLE = (list, tuple, str, dict, set, range, GeneratorType)
 
@@ -18,7 +25,7 @@ class Machine:
     max_depth: ClassVar[int] = 400
     """Maximum number of calls inside each other."""
 
-    def __init__(self, library: Library, limit: int) -> None:
+    def __init__(self, library: ProgramLibrary, limit: int) -> None:
         self.library = library
         self.meter = Meter(limit)
         self.builtins: dict[str, Any] = {
@@ -34,7 +41,7 @@ class Machine:
         if not isinstance(function, Function):
             raise TypeError(f"{type(function).__name__} cannot be called")
         params = function.params
-        frame = Frame(function.frame)
+        frame = CallFrame(function.frame)
         names = frame.names
         if len(args) > len(params):
             raise TypeError(f"{function.name} takes {len(params)} arguments, got {len(args)}")

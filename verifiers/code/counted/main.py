@@ -17,7 +17,7 @@ from verigym.verifiers.code.counted.library import COUNTED
 from verigym.verifiers.code.counted.machine import Machine
 from verigym.verifiers.code.counted.operators import weigh
 from verigym.verifiers.code.counted.program import call_named, load
-from verigym.verifiers.code.counted.state import FailedProgram, Frame, RefusedProgram
+from verigym.verifiers.code.counted.state import CallFrame, FailedProgram, RefusedProgram
 from verigym.verifiers.code.drivers.call_python import decoded, encoder
 
 
@@ -51,7 +51,9 @@ def _answers(asked: dict[str, Any], program: str, encode: Any) -> str:
     return "[" + ",".join(made) + "]"
 
 
-def _encoded(running: Machine, frame: Frame, function: str, args: list[Any], encode: Any) -> str:
+def _encoded(
+    running: Machine, frame: CallFrame, function: str, args: list[Any], encode: Any
+) -> str:
     value = call_named(running, frame, function, args)
     try:
         # A few lists that hold each other many times would take for ever to write out.

@@ -21,11 +21,11 @@ from typing import Any
 
 from verigym.verifiers.code.counted.machine import Machine
 from verigym.verifiers.code.counted.scope import Scope
-from verigym.verifiers.code.counted.state import FailedProgram, Frame, Function, RefusedProgram
+from verigym.verifiers.code.counted.state import CallFrame, FailedProgram, Function, RefusedProgram
 from verigym.verifiers.code.counted.statements import Compiler
 
 
-def load(machine: Machine, source: str) -> Frame:
+def load(machine: Machine, source: str) -> CallFrame:
     """Run the top level of a program. Raises RefusedProgram, FailedProgram."""
     try:
         tree = ast.parse(source)
@@ -36,12 +36,12 @@ def load(machine: Machine, source: str) -> Frame:
         raise RefusedProgram(f"it does not parse: {type(error).__name__}") from error
     except RecursionError as error:
         raise RefusedProgram("it is nested too deep") from error
-    frame = Frame(None)
+    frame = CallFrame(None)
     _run(machine, lambda: body(frame))
     return frame
 
 
-def call_named(machine: Machine, frame: Frame, name: str, args: list[Any]) -> Any:
+def call_named(machine: Machine, frame: CallFrame, name: str, args: list[Any]) -> Any:
     """Call the function `name` of a loaded program and return its result. Raises
     FailedProgram."""
     function = frame.names.get(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Evaluate = Callable[["Frame"], Any]
+Evaluate = Callable[["CallFrame"], Any]
 """Closure that a piece of a program is turned into."""
 
 
@@ -38,12 +38,12 @@ class Meter:
             raise OutOfSteps(f"more than {self.limit} steps")
 
 
-class Frame:
+class CallFrame:
     """Variables of one call, and the frame of the function around it."""
 
     __slots__ = ("names", "outer")
 
-    def __init__(self, outer: Frame | None) -> None:
+    def __init__(self, outer: CallFrame | None) -> None:
         self.names: dict[str, Any] = {}
         self.outer = outer
 
@@ -54,7 +54,7 @@ class Function:
     __slots__ = ("body", "defaults", "frame", "name", "params")
 
     def __init__(
-        self, name: str, params: list[str], defaults: list[Any], body: Evaluate, frame: Frame
+        self, name: str, params: list[str], defaults: list[Any], body: Evaluate, frame: CallFrame
     ) -> None:
         self.name, self.params, self.defaults = name, params, defaults
         self.body, self.frame = body, frame

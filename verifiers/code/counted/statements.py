@@ -6,7 +6,7 @@ import ast
 
 from verigym.verifiers.code.counted.expressions import Expressions
 from verigym.verifiers.code.counted.scope import Scope, refuse
-from verigym.verifiers.code.counted.state import BREAK, CONTINUE, Evaluate, Frame, Signal
+from verigym.verifiers.code.counted.state import BREAK, CONTINUE, CallFrame, Evaluate, Signal
 
 
 class Compiler(Expressions):
@@ -15,7 +15,7 @@ class Compiler(Expressions):
     def block(self, body: list[ast.stmt], scope: Scope) -> Evaluate:
         steps = [self.statement(node, scope) for node in body]
 
-        def run(frame: Frame) -> Signal | None:
+        def run(frame: CallFrame) -> Signal | None:
             for step in steps:
                 signal: Signal | None = step(frame)
                 if signal is not None:
@@ -51,7 +51,7 @@ class Compiler(Expressions):
     def do_Expr(self, node: ast.Expr, scope: Scope) -> Evaluate:
         value = self.expression(node.value, scope)
 
-        def run(frame: Frame) -> None:
+        def run(frame: CallFrame) -> None:
             value(frame)
 
         return run
@@ -60,7 +60,7 @@ class Compiler(Expressions):
         value = self.expression(node.value, scope)
         puts = [self.target(target, scope) for target in node.targets]
 
-        def run(frame: Frame) -> None:
+        def run(frame: CallFrame) -> None:
             got = value(frame)
             for put in puts:
                 put(frame, got)
@@ -83,7 +83,7 @@ class Compiler(Expressions):
             index = self.expression(node.target.slice, scope)
             load, store = self.library.load_item, self.library.store_item
 
-            def run_item(frame: Frame) -> None:
+            def run_item(frame: CallFrame) -> None:
                 meter.used += 1
                 thing, at = holder(frame), index(frame)
                 store(meter, thing, at, operate(meter, load(meter, thing, at), value(frame)))
@@ -94,7 +94,7 @@ class Compiler(Expressions):
         get = self.get_Name(ast.Name(node.target.id, ast.Load()), scope)
         put = self.target(node.target, scope)
 
-        def run(frame: Frame) -> None:
+        def run(frame: CallFrame) -> None:
             meter.used += 1
             put(frame, operate(meter, get(frame), value(frame)))
 
@@ -109,7 +109,7 @@ class Compiler(Expressions):
         test, body = self.expression(node.test, scope), self.block(node.body, scope)
         orelse, spend = self.block(node.orelse, scope), self.spend_round
 
-        def run(frame: Frame) -> Signal | None:
+        def run(frame: CallFrame) -> Signal | None:
             while test(frame):
                 spend(1)
                 signal = body(frame)
@@ -125,7 +125,7 @@ class Compiler(Expressions):
         body, orelse = self.block(node.body, scope), self.block(node.orelse, scope)
         spend, items = self.spend_round, self.machine.items
 
-        def run(frame: Frame) -> Signal | None:
+        def run(frame: CallFrame) -> Signal | None:
             for item in items(source(frame)):
                 spend(1)
                 put(frame, item)
@@ -147,7 +147,7 @@ class Compiler(Expressions):
         make = self.function(node.name, node.args, inner, scope, node)
         body = self.block(node.body, inner)
 
-        def run(frame: Frame) -> None:
+        def run(frame: CallFrame) -> None:
             frame.names[node.name] = make(frame, body)
 
         return run

@@ -15,7 +15,7 @@ Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 
 
-class Desk:
+class StoreThread:
     """Calls a store's methods one after the other; the next call replaces a failed connection."""
 
     def __init__(self, open_store: Callable[[], Store]) -> None:
@@ -53,9 +53,12 @@ class Grouped(Generic[Item, Answer]):
     for the disk or the network once."""
 
     def __init__(
-        self, desk: Desk, do: Callable[[Store, Sequence[Item]], Sequence[Answer]], most: int
+        self,
+        thread: StoreThread,
+        do: Callable[[Store, Sequence[Item]], Sequence[Answer]],
+        most: int,
     ) -> None:
-        self._desk = desk
+        self._thread = thread
         self._do = do
         self._most = most
         self._waiting: list[tuple[Item, asyncio.Future[Answer]]] = []
@@ -75,7 +78,7 @@ class Grouped(Generic[Item, Answer]):
                 group, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
                 items = [item for item, _ in group]
                 try:
-                    answers = await self._desk.call(self._of(items))
+                    answers = await self._thread.call(self._of(items))
                 except BaseException as error:
                     for _, future in group:
                         if not future.done():
