@@ -36,7 +36,7 @@ class Hat(Verifier):
 
 @dataclass(frozen=True)
 class Said:
-    """What was said so far."""
+    """Answers so far, and the number of turns in all."""
 
     number: int
     turns: int
