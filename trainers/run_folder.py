@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -101,7 +100,7 @@ class RunFolder:
                 {
                     "step": step,
                     "episode": episode,
-                    "credit": [replace(turn, targets=None) for turn in earned],
+                    "credit": [msgspec.structs.replace(turn, targets=None) for turn in earned],
                     "train_logprobs": logprobs,
                     "tokens": tokens,
                 }
