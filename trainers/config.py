@@ -33,6 +33,7 @@ from verigym.trainers.loss.table import LOSSES, Loss
 from verigym.trainers.sections import (
     BranchSection,
     CurriculumSection,
+    EngineSection,
     GroupSection,
     PlaySection,
     RewardSection,
@@ -452,6 +453,7 @@ class Config(Section):
     reward: RewardSection = RewardSection()
     group: GroupSection = GroupSection()
     policy: PolicySection = PolicySection()
+    engine: EngineSection = EngineSection()
     warmup: WarmUpSection = WarmUpSection()
     algorithm: AlgorithmSection = AlgorithmSection()
     critic: CriticSection | None = None

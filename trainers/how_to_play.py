@@ -30,7 +30,8 @@ def make_settings(config: Config) -> Settings:
     """Return the settings of the episode loop."""
     limits, play = config.limits, config.play
     return Settings(
-        batching=play.batching,
+        # An engine forms its own batches, so sets in lockstep would wait for nothing.
+        batching=play.batching if config.engine.name == "torch" else "ready",
         n_cohorts=play.cohorts,
         max_live=play.max_live,
         env_workers=play.env_workers,

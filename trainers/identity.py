@@ -32,6 +32,10 @@ def identity(config: Config) -> str:
     for env in tree["env"]:
         if not isinstance(env["verifier"], dict):
             del env["verifier"]
+    # Engines differ in rounding alone, but addresses, sizes and deadlines decide nothing.
+    tree["engine"] = config.engine.name
+    if config.engine.name == "torch":
+        del tree["engine"]
     if config.group.verifier is None:
         del tree["group"]
     del tree["name"]

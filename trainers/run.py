@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from verigym.agents.engines.sampler import UpdateRefused
 from verigym.agents.envpool import EnvPool
 from verigym.agents.fork import Fork
 from verigym.agents.groups import reward_groups
@@ -36,6 +37,7 @@ from verigym.trainers.certificate import certify
 from verigym.trainers.config import Config, CriticSection, read_config
 from verigym.trainers.credit.table import Sdpo
 from verigym.trainers.critic import Critic, CriticStats
+from verigym.trainers.delivery import DeliveryError
 from verigym.trainers.engine import Engine, PolicyLoss, StepStats
 from verigym.trainers.groups import make_group
 from verigym.trainers.hints import hint_counts, unhinted
@@ -51,6 +53,7 @@ from verigym.trainers.measures import (
     total,
     values,
 )
+from verigym.trainers.players import Players
 from verigym.trainers.policy_rewards import Reading, last_replies
 from verigym.trainers.recompute import recompute
 from verigym.trainers.rewards import shape_rewards
@@ -116,7 +119,7 @@ def train(
             with run.watchdog:
                 run.start(saved[-1] if resume and saved else None)
                 run.loop()
-        except (FaultLimit, KeyboardInterrupt) as error:
+        except (FaultLimit, DeliveryError, UpdateRefused, KeyboardInterrupt) as error:
             after = f"{str(error) or 'interrupted'}. {run.keep_what_there_is()}"
             if isinstance(error, KeyboardInterrupt):
                 raise KeyboardInterrupt(after) from error
@@ -154,16 +157,6 @@ class _Run:
         )
         if policy.lora is not None:
             add_adapter(self.policy.model, policy.lora, config.seed)
-        self.judge = self.policy
-        if config.eval.temperature != policy.temperature:
-            self.judge = HFPolicy(
-                self.policy.model,
-                self.policy.tokenizer,
-                max_new_tokens=policy.max_new_tokens,
-                temperature=config.eval.temperature,
-                think=policy.think,
-                max_batch=self.policy.max_batch,
-            )
         self.engine = Engine(
             self.policy.model,
             pad_id=self.policy.tokenizer.pad_token_id or 0,
@@ -193,6 +186,7 @@ class _Run:
         # Whether the weights are those of `step`: not in warm-up, nor in the middle of an update.
         self.whole = False
         self.finished = False
+        self.players = Players(config, path, self.policy, self.engine)
 
     # Beginning and end.
 
@@ -231,6 +225,7 @@ class _Run:
     def close(self) -> None:
         """Close environments and files."""
         self.envs.close()
+        self.players.close()
         if self.folder is not None:
             self.folder.close()
 
@@ -415,11 +410,12 @@ class _Run:
                 number,
                 plans,
                 episodes,
-                partial(self._play, policy=self.policy),
+                partial(self._play, policy=self.players.trained),
                 self.engine.statistics,
             )
             branched = {"branch": {"states": len(continued), "env_steps": extra_steps}}
         canaries = self._canaries(number)
+        self.players.rest()
         clock.append(time.perf_counter())
         reading = partial(self._reading, plans)
         rows, credit = self._credit(episodes, shown, continued, reading)
@@ -447,6 +443,7 @@ class _Run:
             **values(critic_stats),
             **gaps,
             **canaries,
+            **self.players.figures(),
             **({"arms": chances} if len(chances) > 1 else {}),
             "time": {
                 "generation_s": total(played, "generate_s"),
@@ -516,7 +513,7 @@ class _Run:
     def _play_rewarded(self, plans: Sequence[Plan]) -> list[Episode]:
         """Play `plans`; the group verifier, if there is one, sets their rewards."""
         on_fork = None if self.branching is None else self.branching.keep
-        episodes = self._play(plans, self.policy, on_fork)
+        episodes = self._play(plans, self.players.trained, on_fork)
         if self.group is not None:
             reward_groups(episodes, self.group, fault_limit=self.config.limits.fault_share)
         return episodes
@@ -621,7 +618,7 @@ class _Run:
         config = self.config.eval
         self._say("evaluation", f"{config.episodes} episodes of the {split} split")
         plans = self.tasks.plans(EVAL, 0, config.episodes, 1, split)
-        episodes = self._play(plans, self.judge)
+        episodes = self._play(plans, self.players.judge)
         found = summarise(episodes)
         line = {
             "step": self.step,

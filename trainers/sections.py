@@ -196,3 +196,37 @@ class PlaySection(Section):
     """Maximum number of episodes played at once."""
     env_workers: int = Field(default=16, ge=1)
     """Number of threads for environment steps."""
+
+
+class EngineSection(Section):
+    """The engine that samples in training (docs/engines.md); the torch engine trains in any case."""
+
+    name: Literal["torch", "vllm"] = "torch"
+    url: str | None = None
+    """Address of a vLLM server; None to start vLLM in a child process, on the model's folder."""
+    transfer: Literal["gloo", "disk", "nccl", "ipc"] = "gloo"
+    """Way of the weights to vLLM; a LoRA adapter always goes through a folder."""
+    max_sequences: int = Field(default=64, ge=1)
+    """Maximum number of prompts that vLLM continues at once."""
+    cache_gib: float = Field(default=4.0, gt=0)
+    """Memory for keys and values, in GiB."""
+    sleep_level: int = Field(default=0, ge=0, le=2)
+    """Sleep of vLLM during updates, if it shares a device with the trainer: 0 none, 1 with the weights in
+    the host's memory, 2 without weights."""
+    timeout_s: float = Field(default=300.0, gt=0)
+    """Deadline of one call; an engine that misses it is killed and started anew."""
+    start_timeout_s: float = Field(default=600.0, gt=0)
+    """Deadline of its start."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Further engine arguments of vLLM, such as `tensor_parallel_size`."""
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        given = self.model_fields_set - {"name"}
+        if self.name == "torch" and given:
+            raise ValueError(f'engine.{min(given)} is for engine vllm; set engine.name = "vllm"')
+        if self.url is not None and self.options:
+            raise ValueError(
+                "engine.options are for an engine that is started here, not for a server"
+            )
+        return self

@@ -9,6 +9,7 @@ from typing import Any
 from verigym.agents.chat import StepRows, Transcript
 from verigym.agents.engines.sampler import Sampler, SamplingParams
 from verigym.agents.policies.chat_tokens import ChatTokens
+from verigym.agents.policies.thinking import Think
 from verigym.agents.policy import Completion, PolicyRefusal, Request
 from verigym.errors import PolicyError
 
@@ -30,21 +31,23 @@ class EnginePolicy(ChatTokens):
         *,
         concurrency: int,
         ready: Callable[[], None] = lambda: None,
+        think: Think = "auto",
         chat_template_kwargs: Mapping[str, Any] | None = None,
-        prompts: StepRows | Transcript | None = None,
     ) -> None:
         super().__init__(
             tokenizer,
             name=sampler.name,
             n_embeddings=len(tokenizer),
             end_ids=params.end_ids,
+            think=think,
             chat_template_kwargs=chat_template_kwargs,
         )
         self.sampler = sampler
         self.params = params
         self.concurrency = concurrency
         self.ready = ready
-        self.prompts = prompts
+        self.prompts: StepRows | Transcript | None = None
+        """Prompts that the model was trained on; None if its folder does not say."""
         self.max_context = sampler.max_context
 
     @property
