@@ -28,7 +28,7 @@ class Prompt:
     """Prompt of one turn. `ids` and `text` are None for a policy without tokens.
 
     `extends` is True if `ids` continue the previous turn's prompt and response ids, `grows` if the next turn's
-    may continue these.
+    may begin with these or with a part of them.
     """
 
     messages: list[Message]
@@ -128,7 +128,8 @@ class StepRows(Prompts):
         messages = self.messages(talk, getattr(policy, "max_new_tokens", None))
         if not isinstance(policy, Tokenizing):
             return Prompt(messages=messages)
-        return Prompt(messages=messages, ids=policy.tokenize(messages, **self.offered(talk)))
+        ids = policy.tokenize(messages, **self.offered(talk))
+        return Prompt(messages=messages, ids=ids, grows=True)
 
     def messages(self, talk: Conversation, max_tokens: int | None = None) -> list[Message]:
         """Return one user message, after a system message if there is something to put into it."""
