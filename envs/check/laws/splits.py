@@ -74,10 +74,10 @@ def _drafts(env: Env[Any], difficulty: str, seeds: int) -> list[Draft]:
         drafts.append(generate(*args))
         return drafts[-1]
 
-    env.generate = keep  # type: ignore[method-assign]
+    env.generate = keep  # type: ignore[method-assign, assignment]
     for seed in range(seeds):
         env.sample_task(seed, difficulty)
-    del env.generate  # type: ignore[method-assign]
+    del env.generate
     return drafts
 
 
