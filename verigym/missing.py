@@ -37,6 +37,7 @@ EXTRA_OF: Final = {
     "peft": "lora",
     "playwright": "browser",
     "prometheus_client": "server",
+    "psutil": "vllm",
     "psycopg": "postgres",
     "py3langid": "text",
     "pyspiel": "openspiel",
