@@ -222,9 +222,14 @@ class EngineSection(Section):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
-        given = self.model_fields_set - {"name"}
-        if self.name == "torch" and given:
-            raise ValueError(f'engine.{min(given)} is for engine vllm; set engine.name = "vllm"')
+        fields = type(self).model_fields
+        changed = [
+            name
+            for name in fields
+            if getattr(self, name) != fields[name].get_default(call_default_factory=True)
+        ]
+        if self.name == "torch" and changed:
+            raise ValueError(f'engine.{changed[0]} is for engine vllm; set engine.name = "vllm"')
         if self.url is not None and self.options:
             raise ValueError(
                 "engine.options are for an engine that is started here, not for a server"

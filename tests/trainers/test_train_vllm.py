@@ -1,15 +1,19 @@
-"""`verigym train` on the real vLLM. Runs where vLLM is: `make test-vllm`."""
+"""`verigym train` on the real vLLM, and what happens if it fails. Runs where vLLM is: `make test-vllm`."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
+from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.agents.engines.engine_kinds import HAS_VLLM, build_folder
 from verigym.trainers.certificate import verify_run
 from verigym.trainers.config import parse_config
-from verigym.trainers.run import train
+from verigym.trainers.run import Interrupted, train
 
 pytestmark = [
     pytest.mark.slow,
@@ -61,8 +65,8 @@ def check_run(folder, steps):
         assert line["faults"] == {}
         assert line["logp_gap_max"] <= 1e-5
         assert line["delivery"]["gap_nats"] <= 1e-5
-        # None for the first of a run, and of a run that was resumed; 0 if the step taught nothing.
-        if change := line["delivery"]["change_nats"]:
+        # None for the first of a run, and of a run that was resumed.
+        if (change := line["delivery"]["change_nats"]) is not None:
             assert line["delivery"]["gap_nats"] < change / 10
     assert not verify_run(folder)
     assert json.loads((folder / "run.json").read_text())["finished"]
@@ -72,6 +76,9 @@ def test_keydoor_is_trained_on_vllm(tmp_path):
     check_run(train(config_of(), tmp_path / "run"), 2)
     # A resumed run has an engine with the first weights; those of the checkpoint are delivered to it.
     check_run(train(config_of(steps=3), tmp_path / "run", resume=True), 3)
+    assert not psutil.Process().children(recursive=True) or not [
+        one for one in psutil.Process().children(recursive=True) if "Engine" in one.name()
+    ]
 
 
 def test_countdown_is_trained_by_an_adapter(tmp_path):
@@ -85,5 +92,57 @@ def test_countdown_is_trained_by_an_adapter(tmp_path):
             "lora": {"rank": 8, "alpha": 16},
         },
         warmup={"episodes": 0},
+        # Nothing is solved in two steps, and an update must move something to be told from a dropped one.
+        algorithm={"entropy_coef": 0.1},
     )
     check_run(train(config, tmp_path / "run"), 2)
+
+
+def engine_processes():
+    """The engine and its worker, outermost first."""
+    return [
+        one
+        for one in psutil.Process().children(recursive=True)
+        if "spawn_main" in " ".join(one.cmdline()) or "VLLM" in one.name()
+    ]
+
+
+def test_a_killed_and_a_hung_engine_are_started_anew(tmp_path):
+    """Its weights are delivered again and proved; the steps are played, none of it scored 0."""
+    done = []
+
+    def break_it(progress):
+        if progress.stage != "reinforcement":
+            return
+        done.append(progress.done)
+        if len(done) == 1:
+            for one in engine_processes():
+                os.kill(one.pid, signal.SIGKILL)
+        if len(done) == 2:
+            for one in engine_processes():
+                os.kill(one.pid, signal.SIGSTOP)
+
+    config = config_of(steps=3, engine={"timeout_s": 45})
+    check_run(train(config, tmp_path / "run", listen=break_it), 3)
+
+
+@pytest.fixture
+def faulty_workers(monkeypatch):
+    """Let vLLM's processes, which take over this one's path, import the workers of the tests."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[2])
+
+
+def test_an_update_that_breaks_off_is_sent_again_to_a_new_engine(tmp_path, faulty_workers):
+    worker = {"worker_extension_cls": "tests.agents.engines.breaking_worker.Extension"}
+    check_run(train(config_of(steps=1, engine={"options": worker}), tmp_path / "run"), 1)
+
+
+def test_a_dropped_update_stops_the_run_by_its_name(tmp_path, faulty_workers):
+    worker = {"worker_extension_cls": "tests.agents.engines.dropping_worker.Extension"}
+    config = config_of(steps=3, engine={"options": worker})
+    with pytest.raises(
+        Interrupted, match=r"was sent version 1 and says that it holds version 1, .* of version 0:"
+    ):
+        train(config, tmp_path / "run")
+    # The step that was played under proved weights is saved; the next was not played.
+    assert [line["step"] for line in lines(tmp_path / "run" / "metrics.jsonl")] == [1]

@@ -405,7 +405,7 @@ def policy_of(prompt):
     for request, words in FEES.items():
         fee = re.search(rf"(nothing|\d+ euros) for {words}[,.]", prompt)[1]
         fees[request] = int(fee.split()[0].replace("nothing", "0"))
-    voucher = re.search(r"Give the customer (no|a) voucher(?: of (\d+) euros)? for", prompt)[2]
+    voucher = re.search(r"Give (?:no|the customer a) voucher(?: of (\d+) euros)? for", prompt)[1]
     return {
         "upto": {"cancel": upto[1], "street": upto[2]},
         "last": last,

@@ -1,0 +1,109 @@
+"""Features that vLLM has beyond the protocol: updates under way, aborts, sleep."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+import torch
+
+from tests.agents.engines.engine_kinds import (
+    HAS_VLLM,
+    build_folder,
+    delivery_of,
+    learner_of,
+    load_policy,
+    params_of,
+    teach,
+)
+from verigym.trainers.delivery import distance
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(not HAS_VLLM, reason="vLLM has a venv of its own: make test-vllm"),
+]
+PROMPT = [7, 8, 9, 20, 30, 31, 32]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return build_folder(tmp_path_factory.mktemp("model"), tied=True)
+
+
+@pytest.fixture(scope="module")
+def sampler(folder):
+    from tests.agents.engines.vllm_engines import start_process
+
+    made = start_process(folder)
+    yield made
+    made.close()
+
+
+def logprobs_of(policy, ids):
+    with torch.no_grad():
+        logits = policy.model(input_ids=torch.tensor([PROMPT + ids])).logits[
+            0, len(PROMPT) - 1 : -1
+        ]
+    logp = logits.float().log_softmax(-1)
+    return logp.gather(-1, torch.tensor(ids)[:, None])[:, 0].tolist()
+
+
+def under_way(sampler, params):
+    """Start a sample in a thread; return the list that it will be in, and the thread."""
+    found = []
+    thread = threading.Thread(
+        target=lambda: found.extend(sampler.sample([PROMPT], params, [(1, 2)]))
+    )
+    thread.start()
+    time.sleep(1.0)
+    return found, thread
+
+
+def test_an_update_in_the_middle_of_a_sample(folder, sampler):
+    """Each part has the log-probabilities of its own version, keys and values included."""
+    policy = load_policy(folder)
+    learner = learner_of(policy)
+    version, proofs = [0], []
+    delivery = delivery_of(learner, sampler, policy, version, proofs)
+    delivery.ensure()
+    found, thread = under_way(sampler, params_of(policy, max_tokens=900, end_ids=frozenset()))
+    old = load_policy(folder)
+    teach(learner)
+    version[0] = 1
+    delivery.ensure()
+    thread.join(300)
+    (sample,) = found
+    first, second = sample.versions
+    assert (first.version, first.start, second.version, second.end) == (0, 0, 1, 900)
+    assert first.end == second.start > 0
+    at = first.end
+    before, after = logprobs_of(old, sample.ids), logprobs_of(policy, sample.ids)
+    assert distance(sample.logprobs[:at], before[:at]) <= 1e-5
+    assert distance(sample.logprobs[at:], after[at:]) <= 1e-5
+    assert distance(before[at:], after[at:]) > 1e-3
+
+
+def test_an_aborted_sample_says_so(folder, sampler):
+    policy = load_policy(folder)
+    found, thread = under_way(sampler, params_of(policy, max_tokens=900, end_ids=frozenset()))
+    sampler.link.pause("abort")
+    thread.join(300)
+    sampler.link.resume()
+    assert found[0].finish_reason == "abort"
+    assert 0 < len(found[0].ids) < 900
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_a_sleeping_engine_is_woken_and_proved(folder, sampler, level):
+    policy = load_policy(folder)
+    version, proofs = [sampler.version + 1], []
+    delivery = delivery_of(learner_of(policy), sampler, policy, version, proofs)
+    sampler.sleep_level = level
+    delivery.ensure()
+    delivery.sleep()
+    delivery.ensure()
+    assert len(proofs) == 2
+    assert sampler.sample([PROMPT], params_of(policy), [(1,)])[0].finish_reason != "abort"
+    sampler.sleep_level = 0
