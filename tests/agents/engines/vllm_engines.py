@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -40,7 +42,8 @@ class ServedSampler(VllmSampler):
 
     def close(self):
         super().close()
-        self.server.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.server.pid, signal.SIGKILL)  # its engine and worker, too
         self.server.wait()
 
 
