@@ -12,6 +12,7 @@ import re
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.dates import names_month
 from verigym.verifiers.math.mentions import labels, leads_to
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.statements import VALUES
 from verigym.verifiers.math.trees import names
@@ -49,32 +50,34 @@ _HEDGES = frozenset(
         "probably perhaps maybe possibly presumably supposedly allegedly likely somewhere guess guesstimate neighborhood neighbourhood vicinity ish region ballpark"
     )
 )
-_OR_SO = re.compile(
-    r"\d\s*-?ish\b|\bor so\b|\bgive or take\b|\bmore or less\b|\bthereabouts\b", re.I
+_OR_SO = lazy_pattern(
+    r"\d\s*-?ish\b|\bor so\b|\bgive or take\b|\bmore or less\b|\bthereabouts\b",
+    re.I,
+    needs="give or take|ish|more or less|or so|thereabouts",
 )
-_EXPLAINS = re.compile(
+_EXPLAINS = lazy_pattern(
     r"\s*(?:(?:since|because|as|assuming|given|note|that|the|where|so) )*(?:order|ordering|repetitions?|repeats?|rotations?|reflections?|arrangements?|replacement|with(?:out)?"
     r"|leading zeros?|ties|people|seats|digits|letters|balls|boxes|cards|cannot|no two|not all|neither)\b(?!.*\b(?:wrong|incorrect|sure|certain|answer|correct|maybe|perhaps|if)\b)",
     re.I,
 )
-_NEARLY = re.compile(r"(?:approximately|approx|about|around|roughly|circa|environ|etwa|sekitar|ongeveer|some|nearly|almost)\b|\\approx", re.I)  # fmt: skip
+_NEARLY = lazy_pattern(r"(?:approximately|approx|about|around|roughly|circa|environ|etwa|sekitar|ongeveer|some|nearly|almost)\b|\\approx", re.I, needs="about|almost|approx|around|circa|environ|etwa|nearly|ongeveer|roughly|sekitar|some")  # fmt: skip
 _VALUES = VALUES | frozenset(
     names(
         "number out consists consist set list pair exactly all kind type profit loss gain salary interest percentage fraction estimate "
         "coefficient discriminant norm magnitude output input share tally sample group bag box stack least most"
     )
 )
-_LABELLED = re.compile(r".*(?:=|:|\b(?:is|are|equals|was|were|be|being|gives|get|yields|makes)\b(?! not\b))", re.S)  # fmt: skip
+_LABELLED = lazy_pattern(r".*(?:=|:|\b(?:is|are|equals|was|were|be|being|gives|get|yields|makes)\b(?! not\b))", re.S, needs=":|=|are|be|equals|get|gives|is|makes|was|were|yields")  # fmt: skip
 _VERBS = frozenset(names("is are equals was were be being gives get yields makes"))
 _TIMES = frozenset(
     names(
         "spring summer autumn fall winter early late mid christmas easter circa since monday tuesday wednesday thursday friday saturday sunday"
     )
 )
-_RESIDUES = re.compile(
+_RESIDUES = lazy_pattern(
     r"\b(?:units|ones|last) digit|\bmod|congruen|residue|remainder|\\equiv|≡|clock", re.IGNORECASE
 )
-_WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
+_WORD = lazy_pattern(r"[A-Za-z]+(?:'[a-z]+)?")
 
 
 def alters(gold: str, answer: str, tail: str, ctx: Context) -> bool:

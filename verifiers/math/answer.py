@@ -21,6 +21,9 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.math.chains import end_of_chain, end_of_matrix_chain, ends_of_chains
+from verigym.verifiers.math.claimed_value import claimed_value, weighed_values
+from verigym.verifiers.math.claimed_word import claimed_word
+from verigym.verifiers.math.claiming_sentences import claiming_sentence, may_claim
 from verigym.verifiers.math.classified import classified
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.closed_sets import word_in_last_sentence
@@ -28,12 +31,26 @@ from verigym.verifiers.math.compare import FAULTS, RESTATED, WRONG_FORM, compact
 from verigym.verifiers.math.conclusions import conclusions, last_sentence
 from verigym.verifiers.math.context import Context, context_of
 from verigym.verifiers.math.corruption import mended
-from verigym.verifiers.math.extract import Found, extract
+from verigym.verifiers.math.extract import OTHER, UNREAD, Found, extract
 from verigym.verifiers.math.forms import FORMS, Form
-from verigym.verifiers.math.instructions import asks_factors, asks_lowest, disobeys
+from verigym.verifiers.math.instructions import (
+    as_power_of_ten,
+    asks_factors,
+    asks_lowest,
+    disobeys,
+)
 from verigym.verifiers.math.languages import reads_decimal_comma, to_english, with_points
+from verigym.verifiers.math.last_steps import last_step
 from verigym.verifiers.math.last_words import last_words
-from verigym.verifiers.math.question_wordings import is_unfitting, values_as_asked
+from verigym.verifiers.math.misfits import has_other_unit, is_share
+from verigym.verifiers.math.other_quantity import gives_to_other, may_be_other
+from verigym.verifiers.math.parts_by_name import parts_by_name
+from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.question_wordings import (
+    is_money_for_count,
+    is_unfitting,
+    values_as_asked,
+)
 from verigym.verifiers.math.several_parts import (
     Parts,
     in_order,
@@ -54,14 +71,17 @@ _FAULTS = {
 }
 
 # 1 ÷ 7 is a division left to do, so that the value is what it is said to be about.
-_DIVIDED = re.compile(
-    r"[^=<>]{0,80}(?:÷|\\div(?![a-z]))[^=<>≈]{1,80}?(?:≈|\\approx)(.{1,60})", re.DOTALL
+_DIVIDED = lazy_pattern(
+    r"[^=<>]{0,80}(?:÷|\\div(?![a-z]))[^=<>≈]{1,80}?(?:≈|\\approx)(.{1,60})",
+    re.DOTALL,
+    needs="\\div|÷",
 )
 # "... with arbitrary constants C_1, C_2" says what letters of the answer are.
-_CONSTANTS = re.compile(
+_CONSTANTS = lazy_pattern(
     r",?\s+(?:with|where|for) (?:any |all |arbitrary |real |some )*"
     r"(?:constants\b.{0,60}|\$?[A-Zc]_\{?\w\}?.{0,40}\bconstants\b.{0,30})$",
     re.DOTALL,
+    needs="constants",
 )
 
 
@@ -156,11 +176,6 @@ class AnswerVerifier(Verifier[AnswerParams]):
             return self._judge_parts(several, submission, question, form)
         commas = any(reads_decimal_comma(gold, question) for gold in written)
         found = extract(submission, self.settings.extract, question, commas=commas)
-        if not found.answer:
-            unclear = "more than one" in found.why
-            return unusable("several_answers" if unclear else "no_answer", found.why)
-        if any(len(text) > MAX_ANSWER_CHARS for text in (found.answer, *found.also)):
-            return unusable("too_long", f"an answer has at most {MAX_ANSWER_CHARS} characters")
         ctx = _context(
             question,
             self.settings.units,
@@ -169,13 +184,29 @@ class AnswerVerifier(Verifier[AnswerParams]):
             form,
             question or task.prompt,
         )
+        found = replace(found, answer=as_power_of_ten(found.answer, question))
+        if not found.answer and not (
+            (found.why in UNREAD and self._claimed(golds, written, found.text, ctx))
+            or (found.why in (*UNREAD, OTHER) and self._stepped(task, found.text, question))
+        ):
+            unclear = "more than one" in found.why
+            return unusable("several_answers" if unclear else "no_answer", found.why)
+        if any(len(text) > MAX_ANSWER_CHARS for text in (found.answer, *found.also)):
+            return unusable("too_long", f"an answer has at most {MAX_ANSWER_CHARS} characters")
         parts = {"extracted": 1.0}
         sides = sides_of(written[0], question) if len(written) == 1 else None
         if sides is not None:
             golds = (sides,)
             found = Found(sides_in(found.answer, submission), tuple(map(sides_in, found.also)))
         if all(disobeys(gold, found.answer, question) for gold in written) or (
-            question and is_unfitting(found.answer, question)
+            question
+            and (
+                is_unfitting(found.answer, question)
+                or (
+                    is_money_for_count(found.answer, question)
+                    and not any(re.search(r"\\dollar|[€£]", gold) for gold in golds)
+                )
+            )
         ):
             return scored(
                 0.0,
@@ -183,7 +214,10 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 "the answer does not follow the question's instruction",
                 {**parts, "correct": 0.0},
             )
-        rung = self._rung(golds, found.answer, ctx) or self._concluded(golds, found, ctx)
+        rung = self._rung(golds, found.answer, ctx)
+        may_be_claimed = not found.text or may_claim(golds, found.text)
+        if not rung and may_be_claimed:
+            rung = self._concluded(golds, found, ctx)
         if not rung and any(_is_copied(gold, found.answer, submission) for gold in written):
             rung = "text"
         if not rung and len(written) == 1 and self._is_classified(written[0], found, ctx):
@@ -198,8 +232,23 @@ class AnswerVerifier(Verifier[AnswerParams]):
             word_in_last_sentence(gold, submission, found.answer) for gold in written
         ):
             rung = "word"
-        if not rung and found.line:
-            rung = self._said_last(golds, written, submission, ctx)
+        if not rung and found.line and may_be_claimed:
+            rung = self._said_last(golds, written, submission, ctx) or self._claimed(
+                golds, written, found.text, ctx
+            )
+        if rung in ("", *FAULTS) and found.line and may_be_claimed:
+            rung = self._stepped(task, found.text, question) or rung
+        if (
+            rung
+            and found.line
+            and (self._is_of_other(golds, found.text, ctx) or _misfits(golds, found.text, question))
+        ):
+            return scored(
+                0.0,
+                "wrong_answer",
+                "the reply gives this value to another quantity than the one that is asked for",
+                {**parts, "correct": 0.0},
+            )
         if rung in FAULTS:
             return scored(0.0, *_FAULTS[rung], {**parts, "correct": 0.0})
         if not rung:
@@ -225,6 +274,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
         tagged = last_answer(said)
         said = said if tagged is None else tagged
         found = stretches(several, said)
+        if found is None and several.kind == "lettered":
+            found = parts_by_name(several.labels, question, said)
         if found is None:
             whole = extract(reply, self.settings.extract, question)
             if whole.also:
@@ -279,6 +330,42 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 return rung
         return ""
 
+    def _claimed(
+        self, golds: tuple[str, ...], written: tuple[str, ...], reply: str, ctx: Context
+    ) -> str:
+        """The rung of the one value that the last sentence of a reply claims among others."""
+        for said in (*claimed_value(reply, ctx.question), claimed_word(reply, ctx.question)):
+            if not said or all(disobeys(gold, said, ctx.question) for gold in written):
+                continue
+            if (rung := self._rung(golds, said, ctx)) and rung not in FAULTS:
+                return rung
+        return ""
+
+    def _stepped(self, task: Task, reply: str, question: str) -> str:
+        """The rung of the last step of the workings of a reply, judged as if it were all of it."""
+        step = last_step(reply, question)
+        is_right = bool(step) and len(step) < len(reply) and self._compare(task, step).score == 1
+        return "step" if is_right else ""
+
+    def _is_of_other(self, golds: tuple[str, ...], reply: str, ctx: Context) -> bool:
+        """Return True if the last sentence of a reply gives the reference as the value of another quantity alone."""
+        if not may_be_other(reply, ctx.question):
+            return False
+        weighed = weighed_values(reply, ctx.question)
+        if not weighed:
+            return gives_to_other(claiming_sentence(reply), ctx.question)
+        if not any(one.is_other for one in weighed):
+            return False
+        same = [
+            one
+            for one in weighed
+            if any(
+                self._rung(golds, said, ctx) not in ("", *FAULTS)
+                for said in {one.value.whole, one.value.whole.rpartition("=")[2]}
+            )
+        ]
+        return bool(same) and all(one.is_other for one in same)
+
     def _is_classified(self, gold: str, found: Found, ctx: Context) -> bool:
         """Return True if a reply gives the points of the reference and says the same of each."""
         wanted = classified(gold) if "(" in gold and gold[-1:].isalpha() else None
@@ -309,6 +396,14 @@ class AnswerVerifier(Verifier[AnswerParams]):
         if ends is None or not all(_is_equal(one, same[-1]) for same in ends[1] for one in same):
             return fault
         return self._rung(golds, ends[0], ctx)
+
+
+def _misfits(golds: tuple[str, ...], reply: str, question: str) -> bool:
+    """Return True if the last sentence of a reply makes its value another one than every reference."""
+    said = claiming_sentence(reply)
+    return all(has_other_unit(gold, said) for gold in golds) or (
+        is_share(said, question) and not any("of" in gold for gold in golds)
+    )
 
 
 def _is_equal(one: str, other: str) -> bool:

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import re
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.text.answer_labels import LABELLED, YES_OR_NO
 
 _IS = (
     # (phrase, whether its language writes decimal commas)
-    (re.compile(r"(?<!верный )(?<!вильный )\b(?:ответ|результат|відповідь)(?:ом)?\s*(?:[-–—]+|равен|равна|равно|это|дорівнює|[-–—]\s*это)\s*(?=[*_`$\\\d-])", re.IGNORECASE), True),
-    (re.compile(r"\b(?:a |o |la |il )?(?:resposta|resultado|risposta|soluzione|risultato)(?: (?:final|finale|correta|corretta))? (?:é|è|e')\s+", re.IGNORECASE), True),
-    (re.compile(r"\b(?:odpowied[źz]|wynik)(?:ią)? (?:to|jest|wynosi)\s+", re.IGNORECASE), True),
-    (re.compile(r"\b(?:ответом|відповіддю) (?:является|будет|є) (?:число )?|\bsvaret (?:är|blir) |\brăspunsul (?:este|e) |\bodpověď je |\bodpoveď je |\ba válasz (?:a |az )?(?=\d)", re.IGNORECASE), True),
-    (re.compile(r"(?:정답|최종 답|답)(?:은|는|이)\s*(?=[*_`$\\\d-])"), False),
-    (re.compile(r"(?:答え|解答|正解)は、?\s*(?=[*_`$\\\d-])"), False),
+    (lazy_pattern(r"(?<!верный )(?<!вильный )\b(?:ответ|результат|відповідь)(?:ом)?\s*(?:[-–—]+|равен|равна|равно|это|дорівнює|[-–—]\s*это)\s*(?=[*_`$\\\d-])", re.IGNORECASE), True),
+    (lazy_pattern(r"\b(?:a |o |la |il )?(?:resposta|resultado|risposta|soluzione|risultato)(?: (?:final|finale|correta|corretta))? (?:é|è|e')\s+", re.IGNORECASE, needs="resposta|resultado|risposta|risultato|soluzione"), True),
+    (lazy_pattern(r"\b(?:odpowied[źz]|wynik)(?:ią)? (?:to|jest|wynosi)\s+", re.IGNORECASE, needs="odpowied|wynik"), True),
+    (lazy_pattern(r"\b(?:ответом|відповіддю) (?:является|будет|є) (?:число )?|\bsvaret (?:är|blir) |\brăspunsul (?:este|e) |\bodpověď je |\bodpoveď je |\ba válasz (?:a |az )?(?=\d)", re.IGNORECASE), True),
+    (lazy_pattern(r"(?:정답|최종 답|답)(?:은|는|이)\s*(?=[*_`$\\\d-])", needs="답"), False),
+    (lazy_pattern(r"(?:答え|解答|正解)は、?\s*(?=[*_`$\\\d-])", needs="は"), False),
 )  # fmt: skip
 # Endings and counters behind a number.
-_COUNTERS = re.compile(
+_COUNTERS = lazy_pattern(
     r"(?<=[\d$}*])\s*(?:(?:개|명|가지|번|원|살|마리|권|그루|송이|대|장)?(?:입니다|이다|이에요|예요|임)|(?:개|명|가지|번|원|살|마리|권|그루|송이|대|장)"
     r"|(?:個|人|円|通り|本|枚|匹|冊|回|つ|歳|台)?(?:です|である|だ|となります|になります|でした)|(?:個|人|円|通り|本|枚|匹|冊|回|つ|歳|台))(?=[\s*_`.。!]*(?:\n|$))"
 )
@@ -32,9 +33,11 @@ _CYRILLIC_UNITS = (
     ("градус", "degrees"), ("процент", "%"),
 )  # fmt: skip
 _UNIT_OF = dict(_CYRILLIC_UNITS)
-_CYRILLIC = re.compile(r"(?<=[\d$}]) ?([а-яёіїє]{1,14})(\.?)(?=[\s*_`.!]*(?:\n|$))", re.IGNORECASE)
+_CYRILLIC = lazy_pattern(
+    r"(?<=[\d$}]) ?([а-яёіїє]{1,14})(\.?)(?=[\s*_`.!]*(?:\n|$))", re.IGNORECASE
+)
 _KEPT = ("или", "либо", "не", "нет", "тыс", "млн", "миллион", "миллиард", "млрд", "раз", "возмож", "наверн", "пример", "около", "минус", "плюс", "если", "або", "чи")  # fmt: skip
-_ENDING = re.compile(r"(?:а|ов|ы|и|е|я|ей|ам|у|ах|ами)$")
+_ENDING = lazy_pattern(r"(?:а|ов|ы|и|е|я|ей|ам|у|ах|ами)$")
 
 
 def with_english_labels(text: str) -> tuple[str, bool]:

@@ -6,30 +6,32 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.units import unit_of
 
 _NAME = r"(?P<name>[a-zA-Z](?:_\{?\w{1,3}\}?)?)"
-_ASKS = re.compile(
+_ASKS = lazy_pattern(
     rf"\b(?:solve(?: (?:the|this|following|equation|inequality|it|[^.?$]{{1,40}}))? for|find|what is|what's|determine|compute|calculate|value of|what must|what does)\s+"
     rf"(?:the (?:exact |numerical |possible )?values? of )?(?:\$|\\\()?{_NAME}(?:\$|\\\))?(?![\w(^'{{])(?!\s*(?:[-+*/^=(,<>]|and\b|\\))",
     re.IGNORECASE,
 )
-_ASSIGNED = re.compile(rf"\$?{_NAME}\s*=\s*[^=<>,;]{{1,60}}")
-_LISTED = re.compile(rf"{_NAME}\s*=\s*(?P<value>[^=<>,;]{{1,40}})")
-_CALLED = re.compile(
-    r"(?P<function>[a-zA-Z]'{0,2})\s*\(\s*(?P<place>-?\d{1,6})\s*\)\s*=\s*[^=,;]{1,40}"
+_ASSIGNED = lazy_pattern(rf"\$?{_NAME}\s*=\s*[^=<>,;]{{1,60}}")
+_LISTED = lazy_pattern(rf"{_NAME}\s*=\s*(?P<value>[^=<>,;]{{1,40}})")
+_CALLED = lazy_pattern(
+    r"(?P<function>[a-zA-Z]'{0,2})\s*\(\s*(?P<place>-?\d{1,6})\s*\)\s*=\s*[^=,;]{1,40}", needs="("
 )
-_ASKS_CALL = re.compile(
+_ASKS_CALL = lazy_pattern(
     r"\b(?:find|compute|evaluate|calculate|determine|what is|value of)\s+(?:the value of\s+)?\$?([a-zA-Z]'{0,2})\s*\(\s*(-?\d{1,6})\s*\)",
     re.IGNORECASE,
 )
-_SEPARATOR = re.compile(r"\s*(?:[,;](?: and)?|\band\b)\s*")
-_COUNTS = re.compile(r"\bhow many ([^.?]*)", re.IGNORECASE)
-_RATE = re.compile(
+_SEPARATOR = lazy_pattern(r"\s*(?:[,;](?: and)?|\band\b)\s*")
+_COUNTS = lazy_pattern(r"\bhow many ([^.?]*)", re.IGNORECASE, needs="how many ")
+_RATE = lazy_pattern(
     r"\d[\d,]*(?: [a-z]+)? (?:per [a-z]+|each|apiece|(?:for|in) (?:each|every)(?: [a-z]+)?|a (?:day|week|month|year|hour|minute))\.?$",
     re.IGNORECASE,
+    needs="a |ach|apiece|per |very",
 )
-_OF_ONE = re.compile(
+_OF_ONE = lazy_pattern(
     r"\b(?:per|each|every|apiece|one|an?|single|rate|daily|weekly|hourly|average)\b", re.IGNORECASE
 )
 _DEEDS = tuple(
@@ -57,11 +59,11 @@ _DEEDS = tuple(
         "took take takes",
     )
 )
-_DID = re.compile(
+_DID = lazy_pattern(
     r"(?:(?:so|then|thus|therefore)[, ]+)?(?:the |a |his |her )?[A-Za-z]+(?: originally| initially| already| then)? (?P<verb>[a-z]+)(?: with| away| out| up)? \$?\d[\d,.]*(?: [a-z]+){0,4}[.! ]*",
     re.IGNORECASE,
 )
-_REST = re.compile(
+_REST = lazy_pattern(
     r"\b(?:have|has|had|left|remain\w*|now|keep|keeps|still|end up|there)\b", re.IGNORECASE
 )
 
@@ -135,8 +137,10 @@ def _bare(name: str) -> str:
     return name.replace("{", "").replace("}", "")
 
 
-_COUNTED = re.compile(r"(?P<count>\d[\d,]*) (?P<noun>[a-z]{3,20})")
-_ASKED_NOUN = re.compile(r"\bhow many (?:more |of the )?(?P<noun>[a-z]{3,20})\b", re.IGNORECASE)
+_COUNTED = lazy_pattern(r"(?P<count>\d[\d,]*) (?P<noun>[a-z]{3,20})")
+_ASKED_NOUN = lazy_pattern(
+    r"\bhow many (?:more |of the )?(?P<noun>[a-z]{3,20})\b", re.IGNORECASE, needs="how many "
+)
 
 
 def count_of_asked(answer: str, question: str) -> str | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from verigym.verifiers.math.marks import unmarked
+from verigym.verifiers.math.patterns import lazy_pattern
 
-_ITEM = re.compile(r"(?:[-*+•–◦▪]|\d{1,2}[.)])\s+(\S.*)")
-_VALUE = re.compile(r"(?:[^A-Za-z]|\\[A-Za-z]+|(?<![A-Za-z])[A-Za-z](?![A-Za-z])){1,60}")
-_PROSE = re.compile(r"[^\W\d_]{3}|[\u4e00-\u9fff]")
+_ITEM = lazy_pattern(r"(?:[-*+•–◦▪]|\d{1,2}[.)])\s+(\S.*)")
+_VALUE = lazy_pattern(r"(?:[^A-Za-z]|\\[A-Za-z]+|(?<![A-Za-z])[A-Za-z](?![A-Za-z])){1,60}")
+_PROSE = lazy_pattern(r"[^\W\d_]{3}|[\u4e00-\u9fff]")
 
 
 def last_items(lines: list[str]) -> str | None:

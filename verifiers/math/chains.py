@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import re
 
-_WORDS = re.compile(
+from verigym.verifiers.math.patterns import lazy_pattern
+
+_WORDS = lazy_pattern(
     r"(?<![\\A-Za-z])[A-Za-z]{4,}|\b(?:or|and|so|not|if|is|o|y|ou|oder|let|set|try|for|say)\b",
     re.IGNORECASE,
 )
-_NUMBER = re.compile(r"[-+−]?\d+(?:\.\d+)?")
-_COMMAND = re.compile(r"\\[A-Za-z]+")
-_TEXT = re.compile(r"\\(?:text|mathrm|mbox)\{[^{}]*\}")
-_OTHERS = re.compile(
-    r"[<>,;:≤≥≠≈±]|\\(?:leq?|geq?|neq?|approx|begin|angle|pm)(?![a-z])|!=|==|\\equiv"
+_NUMBER = lazy_pattern(r"[-+−]?\d+(?:\.\d+)?")
+_COMMAND = lazy_pattern(r"\\[A-Za-z]+")
+_TEXT = lazy_pattern(r"\\(?:text|mathrm|mbox)\{[^{}]*\}", needs="\\")
+_OTHERS = lazy_pattern(
+    r"[<>,;:≤≥≠≈±]|\\(?:leq?|geq?|neq?|approx|begin|angle|pm)(?![a-z])|!=|==|\\equiv",
+    needs="!=|,|:|;|<|==|>|\\|±|≈|≠|≤|≥",
 )
 
 
-_OPERATOR = re.compile(
-    r"(?:\\frac ?\{ ?(?:d|\\partial) ?\} ?\{ ?(?:d|\\partial) ?[a-z] ?\}|\(?(?:d|\\partial) ?/ ?(?:d|\\partial) ?[a-z]\)?|\\(?:int|iint|sum|lim|prod)(?![a-z])|lim(?![a-z])|[\[(\\{].{1,60}?[\])|] ?_ ?\{?-?\w)"
+_OPERATOR = lazy_pattern(
+    r"(?:\\frac ?\{ ?(?:d|\\partial) ?\} ?\{ ?(?:d|\\partial) ?[a-z] ?\}|\(?(?:d|\\partial) ?/ ?(?:d|\\partial) ?[a-z]\)?|\\(?:int|iint|sum|lim|prod)(?![a-z])|lim(?![a-z])|[\[(\\{].{1,60}?[\])|] ?_ ?\{?-?\w)",
+    needs="/|\\|_|lim",
 )
-_APPROXIMATED = re.compile(r"\s*(?:≈|\\approx)\s*(?P<near>-?\d+(?:\.\d+)?%?)\s*$")
-_BETWEEN = re.compile(r"\s*(?:,\s*(?:and\s+)?|\band\b)\s*(?=[^,;]*=)")
+_APPROXIMATED = lazy_pattern(
+    r"\s*(?:≈|\\approx)\s*(?P<near>-?\d+(?:\.\d+)?%?)\s*$", needs="\\approx|≈"
+)
+_BETWEEN = lazy_pattern(r"\s*(?:,\s*(?:and\s+)?|\band\b)\s*(?=[^,;]*=)", needs=",|and")
 
 
 def end_of_chain(answer: str) -> tuple[str, list[str]] | None:
@@ -53,11 +59,11 @@ def end_of_chain(answer: str) -> tuple[str, list[str]] | None:
     return (f"{first} = {last}", same) if len(members) > 2 else None
 
 
-_MATRIX = re.compile(
+_MATRIX = lazy_pattern(
     r"\[ ?\[.*\] ?\]|(?:\\left ?)?[\[(|]? ?\\begin ?\{[bpvBV]?matrix\}.*\\end ?\{[bpvBV]?matrix\}.*",
     re.DOTALL,
 )
-_MATRIX_NAME = re.compile(
+_MATRIX_NAME = lazy_pattern(
     r"(?:[A-Z](?:_\{?\w\}?)?(?: ?\^ ?\{? ?(?:-? ?\d|T|\\top) ?\}?|[²³ᵀ]|⁻¹)? ?(?:[*·+-]|\\cdot)? ?){1,4}"
 )
 

@@ -6,42 +6,48 @@ import re
 from functools import lru_cache
 
 from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.words import complement
 
-_OPTION = re.compile(
+_OPTION = lazy_pattern(
     r"(?:(?<=\s)|^|(?<=\$)|(?<=\\)|(?<=\{))(?:\\?(?:textbf|text|mathrm|textrm|rm|bf)\s*\{?\s*)?"
     r"\(?\s*([A-J])\s*[).:]\)?\s*\}?\s*(?:\\\s|~|\\quad)*\s*"
 )
 _LETTER = r"[A-Ja-j]"
-_BARE = re.compile(
+_BARE = lazy_pattern(
     rf"(?:option|choice|answer|statement)?\s*[:=]?\s*[(\[]?\s*({_LETTER})\s*[)\]]?\s*[.:]?"
 )
-_WITH_TEXT = re.compile(
+_WITH_TEXT = lazy_pattern(
     r"(?:option|choice|answer)?\s*(?:\(\s*([A-J])\s*\)|\[([A-J])\]|([A-J])\s*[).:])\s*(?:[:.]|-(?=\s))?\s*(\S.*)",
     re.IGNORECASE,
+    needs="(|)|.|:|[",
 )
-_BESIDE_TEXT = re.compile(
-    r"(?i:option |choice |answer )?\(?([A-J])\)?\*{0,2}(?:,? \((.{1,80})\)|, (.{1,80})| = (.{1,80}))"
+_BESIDE_TEXT = lazy_pattern(
+    r"(?i:option |choice |answer )?\(?([A-J])\)?\*{0,2}(?:,? \((.{1,80})\)|, (.{1,80})| = (.{1,80}))",
+    needs=" (| = |, ",
 )
 _LETTERS = r"([(\[]?[A-J][)\]]?(?: ?(?:,? (?:and|&) |[,;&+/] ?)[(\[]?[A-J][)\]]?){1,5})"
 _LINK = r"(?:(?:so|thus|hence|therefore|then|only|it is|it's|it must be|that is|by elimination|we choose|we select|i choose)\b[, ]*){0,3}"
 _THING = r"(?:option|choice|answer|statement|letter|alternative)"
 _IS_RIGHT = rf"(?:is|works|holds|fits|must be|has to be)\b(?: the)?(?: only)?(?: one)?(?: (?:correct|right|true|best|valid))?(?: {_THING}| one)?"
 _REASON = r"(?:,? (?:because|since|as|which)\b.{0,300})?"
-_SENTENCE = re.compile(
-    rf"(?i:{_LINK}(?:the )?(?:correct |right |best )?(?:answer )?(?:{_THING} )?(?:is |must be )?)[(\[]?([A-J])[)\]]?(?i:(?: {_IS_RIGHT})?{_REASON})"
+_SENTENCE = lazy_pattern(
+    rf"(?i:{_LINK}(?:the )?(?:correct |right |best )?(?:answer )?(?:{_THING} )?(?:is |must be )?)[(\[]?([A-J])[)\]]?(?i:(?: {_IS_RIGHT})?{_REASON})",
+    needs="A|B|C|D|E|F|G|H|I|J",
 )
-_SENTENCE_WITH_TEXT = re.compile(
-    rf"(?i:{_LINK}(?:{_THING} ))[(\[]?([A-J])[)\].:]{{0,2}} *(\S.{{0,80}}?)(?i: is (?:the )?(?:only )?(?:correct|right|true|best)(?: {_THING}| one)?)"
+_SENTENCE_WITH_TEXT = lazy_pattern(
+    rf"(?i:{_LINK}(?:{_THING} ))[(\[]?([A-J])[)\].:]{{0,2}} *(\S.{{0,80}}?)(?i: is (?:the )?(?:only )?(?:correct|right|true|best)(?: {_THING}| one)?)",
+    needs="A|B|C|D|E|F|G|H|I|J",
 )
-_MANY_RIGHT = re.compile(
+_MANY_RIGHT = lazy_pattern(
     rf"(?i:{_LINK}(?:the )?(?:correct |right |true )?(?:both |only )?(?:{_THING}s? )?(?:are |is )?(?:both |only )?){_LETTERS}(?i:(?: (?:only|alone))?(?: (?:are|is)(?: the)?(?: (?:both|only|all))?(?: (?:correct|right|true|valid))?(?: (?:{_THING}|one)s?)?)?)"
 )
-_NOT_OTHER = re.compile(rf",? (?:and )?not (?:{_THING} )?\(?[A-J]\)?$")
-_ANOTHER = re.compile(
-    rf"\b(?:or|so|but|not|no|nor|and)\b[, ]+(?:{_THING} |it's |it is )?\(?[A-J]\b"
+_NOT_OTHER = lazy_pattern(rf",? (?:and )?not (?:{_THING} )?\(?[A-J]\)?$", needs="not ")
+_ANOTHER = lazy_pattern(
+    rf"\b(?:or|so|but|not|no|nor|and)\b[, ]+(?:{_THING} |it's |it is )?\(?[A-J]\b",
+    needs="and|but|no|or|so",
 )
-_MANY = re.compile(
+_MANY = lazy_pattern(
     rf"[(\[]?{_LETTER}[)\]]?(?:\s*(?:,|;|and|&|\+|\s)\s*[(\[]?{_LETTER}[)\]]?)+|[A-J]{{2,6}}"
 )
 

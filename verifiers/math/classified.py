@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 
-_POINT = re.compile(r"\([^()]{1,40},[^()]{1,40}\)")
-_KIND = re.compile(
+from verigym.verifiers.math.patterns import lazy_pattern
+
+_POINT = lazy_pattern(r"\([^()]{1,40},[^()]{1,40}\)")
+_KIND = lazy_pattern(
     r"\b(?:(?:local|global|absolute|relative|strict|\((?:global|local|absolute)\)) )*(?P<kind>min|max|saddle|inflection)(?:imum|imal|ima|\b)",
     re.IGNORECASE,
 )
-_DOUBTS = re.compile(
+_DOUBTS = lazy_pattern(
     r"\b(?:not|neither|nor|or|maybe|perhaps|might|may|could|if|unless|either|probably|possibly)\b|n't\b",
     re.IGNORECASE,
+    needs="could|either|if|may|might|n't|not|or|perhaps|possibly|probably|unless",
 )
 
 

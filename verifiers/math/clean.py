@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.trees import names
 
 _SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ", "0123456789+-=()nix", strict=True))
@@ -40,7 +41,10 @@ _CHAR = {
     **{sign: f"\\{name} " for sign, name in _GREEK.items()},
 }
 _TABLE = str.maketrans(_CHAR)
-_SCRIPT = re.compile(f"[{''.join(_SUPER)}]+|[{''.join(_SUB)}]+")
+_SCRIPT = lazy_pattern(
+    f"[{''.join(_SUPER)}]+|[{''.join(_SUB)}]+",
+    needs="²|³|¹|ˣ|⁰|ⁱ|⁴|⁵|⁶|⁷|⁸|⁹|⁺|⁻|⁼|⁽|⁾|ⁿ|₀|₁|₂|₃|₄|₅|₆|₇|₈|₉|₊|₋|₌|₍|₎|ₖ|ₙ",
+)
 
 _COMMANDS = {
     **dict.fromkeys(names("left right big Big bigg Bigg bigl bigr Bigl Bigr displaystyle textstyle limits nolimits "
@@ -80,31 +84,44 @@ _WRAPPERS = names(
     "boldsymbol bm bf operatorname mbox hbox emph underline rm it mathbin mathrel boxed fbox ensuremath "
     "mathop mathfrak vec hat overrightarrow widehat boldmath"
 )
-_COMMAND = re.compile(r"\\([A-Za-z]+)\*?")
-_BLACKBOARD = re.compile(
-    r"\\(?:mathbb|Bbb|mathds|mathbf)\s*(?:\{\s*([RZNQC])\s*\}|([RZNQC])\b)(?=(\^?))"
+_COMMAND = lazy_pattern(r"\\([A-Za-z]+)\*?")
+_BLACKBOARD = lazy_pattern(
+    r"\\(?:mathbb|Bbb|mathds|mathbf)\s*(?:\{\s*([RZNQC])\s*\}|([RZNQC])\b)(?=(\^?))",
+    needs="Bbb|mathbb|mathbf|mathds",
 )
-_DIGIT_COMMA = re.compile(
+_DIGIT_COMMA = lazy_pattern(
     r"(?<=\d)(?:\{,\}|,\\!|\\!,|,\{\}|\{\\,\}|\\[,:;]|'(?=\d{3}))\s*(?=\d{3}(?!\d))"
 )
 # 3{,}5, and 1.234,5 with its thousands apart.
-_DECIMAL_COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)|(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d,])")
-_PHANTOM = re.compile(r"\\(?:[hv]?phantom|[hv]space|label|tag)\*?\s*\{[^{}]*\}")
-_COMBINATIONS = re.compile(
-    r"(?:\{\}|(?<![\w}^]))[\^_]\s*\{?(\w{1,9})\}?\s*(?:\\(?:mathrm|mathbf|text)\s*\{\s*C\s*\}|C)\s*_\s*\{?(\w{1,9})\}?"
+_DECIMAL_COMMA = lazy_pattern(
+    r"(?<=\d)\{,\}(?=\d)|(?<![\d.,])\d{1,3}(?:\.\d{3})+,\d+(?![\d,])", needs=".|{,}"
 )
-_NO_BRACKET = re.compile(r"\\(?:left|right|bigl|bigr|big|Big)\s*\.(?!\d)")
-_COLOUR = re.compile(r"\\(?:text)?color\s*(?:\[\w+\])?\{[\w!]+\}")
-_UNDERSCORED = re.compile(r"(?<![\w.])\d{1,3}(?:_\d{3})+(?![\w{])")
-_MATRIX = re.compile(r"\\(begin|end)\s*\{([pbBvV]?)(?:small)?matrix\*?\}(?:\[[rlc]\])?")
-_PERMUTATIONS = re.compile(
-    r"(?:(?:\{\}\s*)?_\s*\{?(\d{1,4})\}?\s*P\s*_\s*\{?(\d{1,4})\}?|(?<![A-Za-z\\])(?:P|nPr)\s*\(\s*(\d{1,4})\s*,\s*(\d{1,4})\s*\)(?=\s*(?:=|$)))"
+_PHANTOM = lazy_pattern(
+    r"\\(?:[hv]?phantom|[hv]space|label|tag)\*?\s*\{[^{}]*\}", needs="label|phantom|space|tag"
 )
-_PICTURES = re.compile(
+_COMBINATIONS = lazy_pattern(
+    r"(?:\{\}|(?<![\w}^]))[\^_]\s*\{?(\w{1,9})\}?\s*(?:\\(?:mathrm|mathbf|text)\s*\{\s*C\s*\}|C)\s*_\s*\{?(\w{1,9})\}?",
+    needs="_",
+)
+_NO_BRACKET = lazy_pattern(
+    r"\\(?:left|right|bigl|bigr|big|Big)\s*\.(?!\d)", needs="Big|big|left|right"
+)
+_COLOUR = lazy_pattern(r"\\(?:text)?color\s*(?:\[\w+\])?\{[\w!]+\}", needs="color")
+_UNDERSCORED = lazy_pattern(r"(?<![\w.])\d{1,3}(?:_\d{3})+(?![\w{])")
+_MATRIX = lazy_pattern(r"\\(begin|end)\s*\{([pbBvV]?)(?:small)?matrix\*?\}(?:\[[rlc]\])?")
+_PERMUTATIONS = lazy_pattern(
+    r"(?:(?:\{\}\s*)?_\s*\{?(\d{1,4})\}?\s*P\s*_\s*\{?(\d{1,4})\}?|(?<![A-Za-z\\])(?:P|nPr)\s*\(\s*(\d{1,4})\s*,\s*(\d{1,4})\s*\)(?=\s*(?:=|$)))",
+    needs="(|_",
+)
+# (4 | 0), a point as it is written in German
+_BARRED = lazy_pattern(r"\(\s*(-?\d[\d./]*)\s*\|\s*(-?\d[\d./]*)\s*\)", needs="(")
+_PICTURES = lazy_pattern(
     "[\U0001f300-\U0001faff\u2600-\u26ff\u2764\u2728\u2b50\ufe0f\u200d\U0001f1e6-\U0001f1ff]+"
 )
-_VERDICTS = re.compile("[❌🚫👎❓🤷🤔❔⛔🙅🚷🛑😕🤨]")
-_PMOD = re.compile(r"\(\s*\\?(?:mod|bmod|text\{\s*mod\s*\})\s*\\?\s*([^()]{1,40})\)")
+_VERDICTS = lazy_pattern(
+    "[❌🚫👎❓🤷🤔❔⛔🙅🚷🛑😕🤨]", needs="⛔|❌|❓|❔|👎|😕|🙅|🚫|🚷|🛑|🤔|🤨|🤷"
+)
+_PMOD = lazy_pattern(r"\(\s*\\?(?:mod|bmod|text\{\s*mod\s*\})\s*\\?\s*([^()]{1,40})\)", needs="(")
 
 
 def plain_signs(text: str) -> str:
@@ -125,6 +142,11 @@ def _script(match: re.Match[str]) -> str:
     if run[0] in _SUPER:
         return f"^{{{''.join(_SUPER[c] for c in run)}}}"
     return f"_{{{''.join(_SUB[c] for c in run)}}}"
+
+
+_BLANKS = lazy_pattern(r"[ \t\r\n]+")
+_TIMES_TEN = lazy_pattern(r"(?<=[\d}])\s*[xX]\s*(?=10\s*\^)", needs="10")
+_TIMES = lazy_pattern(r"(?<=\d) [xX] (?=\d)")
 
 
 def clean(text: str) -> str:
@@ -161,8 +183,8 @@ def clean(text: str) -> str:
     if "cent" in text.lower():
         text = re.sub(r"(?i)\bper ?cent(?:age points?)?\b", "%", text)
     if "x" in text or "X" in text:
-        text = re.sub(r"(?<=[\d}])\s*[xX]\s*(?=10\s*\^)", "*", text)
-        text = re.sub(r"(?<=\d) [xX] (?=\d)", " * ", text)
+        text = _TIMES_TEN.sub("*", text) if "^" in text else text
+        text = _TIMES.sub(" * ", text)
     if "\\" in text:
         text = _BLACKBOARD.sub(lambda m: f"\\{(m[1] or m[2]) * 2} ", text)
     if "matrix" in text:
@@ -172,14 +194,17 @@ def clean(text: str) -> str:
         text = text.replace("\\%", "%").replace("\\#", "#").replace("\\&", "&").replace("\\|", "|")
         text = text.replace("\\_", "_")
     text = text.replace("**", "^")
+    if "|" in text:
+        text = _BARRED.sub(r"(\1, \2)", text)
     if "mod" in text:
         text = _PMOD.sub(r" \\pmod{\1} ", text)
         text = re.sub(r"\\bmod\b|\\mod\b|(?<![a-zA-Z\\])mod(?:ulo)?(?![a-zA-Z])", r" \\pmod ", text)
     text = text.replace("=<", "<=").replace("=>", ">=").replace("==", "=").replace("%pi", "\\pi ")
     if "%" in text:
         text = re.sub(r"%([ei])(?![a-zA-Z])", r"\1", text)
-    text = re.sub(r"[ \t\r\n]+", " ", text).strip()
-    return _trimmed(text)
+    if "  " in text or "\n" in text or "\t" in text or "\r" in text:
+        text = _BLANKS.sub(" ", text)
+    return _trimmed(text.strip())
 
 
 def _permutations(match: re.Match[str]) -> str:
@@ -213,7 +238,7 @@ def _command(match: re.Match[str]) -> str:
     return match[0] if found is None else found
 
 
-_WRAP = re.compile(
+_WRAP = lazy_pattern(
     rf"\\(?:{'|'.join(sorted(_WRAPPERS, key=len, reverse=True))})\*?\s*(?=[{{\s\\\d(])"
 )
 

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import re
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.spelled import number_of
 
 _HALF = r"(?P<half>[ap]\.? ?m\.?|in the (?:morning|afternoon|evening)|at night|noon|midnight)"
-_COLON = re.compile(
+_COLON = lazy_pattern(
     rf"(?P<h>\d{{1,2}}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?\s*(?:{_HALF}|h|hrs?|hours|uhr|o'clock)?",
     re.IGNORECASE,
+    needs=":",
 )
-_PLAIN = re.compile(rf"(?P<h>\d{{1,2}})\s*(?:o'clock)?\s*{_HALF}", re.IGNORECASE)
-_DOTTED = re.compile(rf"(?P<h>\d{{1,2}})[.h](?P<m>[0-5]\d)\s*(?:{_HALF}|uhr)", re.IGNORECASE)
-_LOOSE = re.compile(
-    r"(?P<h>\d{1,2})(?:\.| ?h ?|u)(?P<m>[0-5]\d)(?: ?(?:h|min|m|hrs))?", re.IGNORECASE
+_PLAIN = lazy_pattern(
+    rf"(?P<h>\d{{1,2}})\s*(?:o'clock)?\s*{_HALF}", re.IGNORECASE, needs="at night|in the |m|noon"
 )
-_MILITARY = re.compile(r"(?P<h>[01]\d|2[0-3])(?P<m>[0-5]\d)\s*(?:h|hrs?|hours)", re.IGNORECASE)
-_WORDED = re.compile(
+_DOTTED = lazy_pattern(
+    rf"(?P<h>\d{{1,2}})[.h](?P<m>[0-5]\d)\s*(?:{_HALF}|uhr)", re.IGNORECASE, needs=".|h"
+)
+_LOOSE = lazy_pattern(
+    r"(?P<h>\d{1,2})(?:\.| ?h ?|u)(?P<m>[0-5]\d)(?: ?(?:h|min|m|hrs))?",
+    re.IGNORECASE,
+    needs="0|1|2|3|4|5",
+)
+_MILITARY = lazy_pattern(
+    r"(?P<h>[01]\d|2[0-3])(?P<m>[0-5]\d)\s*(?:h|hrs?|hours)", re.IGNORECASE, needs="h"
+)
+_WORDED = lazy_pattern(
     rf"(?:(?P<part>half|(?:a )?quarter|[a-z]+(?:[- ][a-z]+)?|\d{{1,2}})(?: minutes?)? (?P<side>past|to|after|before|till|of) )?(?P<hour>[a-z]+|\d{{1,2}})(?: (?!in |at |[ap]\.?m|o')(?P<minute>[a-z]+(?:[- ][a-z]+)?))?(?: o'?clock)?(?: {_HALF})?",
     re.IGNORECASE,
 )
-_LEAD = re.compile(
+_LEAD = lazy_pattern(
     r"^(?:(?:it (?:arrives|leaves|starts|ends|is|was|will be)|at|exactly|the time is|by) )+",
     re.IGNORECASE,
+    needs="at|by|exactly|it |the time is",
 )
 _SECONDS_OF_A_DAY = 86400
 
@@ -53,7 +64,7 @@ def time_of(text: str, *, loose: bool = False) -> int | None:
     return _worded(shown) if loose else None
 
 
-_DURATION = re.compile(r"(\d{1,3}):([0-5]\d)")
+_DURATION = lazy_pattern(r"(\d{1,3}):([0-5]\d)", needs=":")
 
 
 def as_duration(text: str, gold: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from verigym.reply import last_answer, spoken
+from verigym.verifiers.math.patterns import lazy_pattern
 
 _SETS = (
     "monday/lundi/montag/lunes/星期一 tuesday/mardi/dienstag/martes/星期二 wednesday/mercredi/mittwoch/miércoles/星期三 "
@@ -14,7 +15,7 @@ _SETS = (
     "january/janvier/januar/enero february/février/februar/febrero march/mars/märz/marzo april/avril/abril may/mai/mayo "
     "june/juin/juni/junio july/juillet/juli/julio august/août/agosto september/septembre/septiembre "
     "october/octobre/oktober/octubre november/novembre/noviembre december/décembre/dezember/diciembre",
-    "even odd",
+    "even/gerade/pair/paire/par/pari odd/ungerade/impair/impaire/impar/dispari",
     "true false",
     "converges/convergent diverges/divergent",
     "increasing decreasing",
@@ -26,14 +27,14 @@ _NAME_OF = [
     {word: names.split("/")[0] for names in line.split() for word in names.split("/")}
     for line in _SETS
 ]
-_DOUBT = re.compile(
+_DOUBT = lazy_pattern(
     r"\b(?:not|never|no|neither|or|if|unless|maybe|perhaps|possibly|probably|might|may be|could|would|either|guess|unsure|"
     r"think|whether|but|only|some|sometimes|partly|partially|mostly|usually|cases?|after|before|until|except|than|"
     r"ou|oder|o|ni|nicht|pas)\b|n't\b|\?",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[^\d\s.])[.!]\s+|\n+")
-_WORD = re.compile(r"[^\W\d_]+")
+_SENTENCE = lazy_pattern(r"(?<=[^\d\s.])[.!]\s+|\n+")
+_WORD = lazy_pattern(r"[^\W\d_]+")
 
 
 def word_in_last_sentence(gold: str, reply: str, committed: str) -> bool:

@@ -8,34 +8,38 @@ from dataclasses import dataclass
 
 from verigym.reply import fenced
 from verigym.verifiers.math.bullets import first_items
+from verigym.verifiers.math.patterns import lazy_pattern
 
 MAX_COMMITMENTS = 50
 _TAIL = 20_000
-_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s*(\{)?")
-_TAG = re.compile(
+_BOX = lazy_pattern(r"\\(?:boxed|fbox|framebox)\s*(\{)?", needs="boxed|fbox|framebox")
+_TAG = lazy_pattern(
     r"<(answer|action|final_answer|final|solution)>(?:\s*<\1>)*(.*?)(?:</\1>|$)",
     re.IGNORECASE | re.DOTALL,
+    needs="<",
 )
-_INLINE = re.compile(
+_INLINE = lazy_pattern(
     r"(?<!`)`\s*<(?:answer|action|final_answer|final|solution)>[^`\n]{0,200}`(?!`)", re.IGNORECASE
 )
 _IS = (
     r"[\s*_]{0,4}(?:is|are|=+>|-+>|[=:\u2192\u21d2\u279c]|equals|would be|should be|must be|becomes|turns out to be|works out to(?: be)?"
     r"|comes out (?:to be|as)|comes to)[\s*_]{0,4}(?:(?:indeed|therefore|thus|hence|then|simply|exactly|clearly|just|option|choice)(?:,? |(?=:|\n))){0,2}:?"
 )
-_PHRASE = re.compile(
+_PHRASE = lazy_pattern(
     rf"(?:\b(?:the|my|our|final|correct|so)\s+(?:\w+\s+){{0,2}}?(?:answer|result|solution)s?(?:\s+(?:to|for|of)\s+(?:\w+\s+){{0,2}}?(?:\w+|\(\w\)))?{_IS}"
     rf"|\b(?:correct|right|best|only|valid|chosen)\s+(?:(?:answer|multiple)\s+)?(?:option|choice|letter){_IS}"
     r"|(?:^|\n|[.!*#>]\s*)\W{0,6}(?:final\s+)?(?:answer|ans)(?:\W{0,4}?(?:\s[-\u2013\u2014]\s|\s*(?:=+>|-+>|[:=\u2192\u21d2\u279c])\**)|\.(?=\s))|####"
     r"|^[ \t]{0,3}(?:#{1,6}[ \t]+|\*\*)(?:final\s+)?answer[ \t]{0,8}\**[ \t]{0,8}\n(?=\s*\S)"
     r"|\bI(?:'ll| will)? (?:answer|choose|pick|go with)\b:?|\b(?:we|I)(?:'ll| will)? (?:select|choose|pick) (?=(?:option |choice |answer )?\W{0,3}[A-J]\W{0,4}$))\s*",
     re.IGNORECASE | re.MULTILINE,
+    needs="####|ans|choice|choose|go with|letter|option|pick|result|select|solution",
 )
-_NOT_MINE = re.compile(
+_NOT_MINE = lazy_pattern(
     r"\b(?:wrong|incorrect|false|naive|mistaken|tempting|initial|previous|rejected|alternative|intermediate)\b",
     re.IGNORECASE,
+    needs="alternative|false|incorrect|initial|intermediate|mistaken|naive|previous|rejected|tempting|wrong",
 )
-_SENTENCE = re.compile(
+_SENTENCE = lazy_pattern(
     r"(?<!\d)(?<!\bi\.e)(?<!\be\.g)(?<!\bapprox)\.(?=\s|$|\*)|(?<=\d)\.(?=\s|$|\*)|\n\s*\n|[!?](?=\s+[A-Z]|\s*$)|\.\s*</"
 )
 

@@ -22,6 +22,7 @@ from verigym.verifiers.math.forms import has_form, has_simple_roots, is_collecte
 from verigym.verifiers.math.instructions import criterion_of
 from verigym.verifiers.math.lists import same_reading
 from verigym.verifiers.math.numerals import digits_in, in_base, target_base
+from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.phrasings import in_formulas, with_repeats
 from verigym.verifiers.math.points import sole_point
 from verigym.verifiers.math.reading import Reading, readings, split
@@ -45,60 +46,68 @@ from verigym.verifiers.math.workings import result_of
 WRONG_FORM = "wrong form"
 RESTATED = "restated"
 FAULTS = (WRONG_FORM, RESTATED)
-_PLAIN = re.compile(r"-?[\d.,]+|\\frac ?\{-?\d+\} ?\{\d+\}")
-_GROUPED = re.compile(r"\d{1,3}(?:\.\d{3}){2,}|\d{1,2}(?:,\d{2})+,\d{3}")
-_COMMA = re.compile(
+_PLAIN = lazy_pattern(r"-?[\d.,]+|\\frac ?\{-?\d+\} ?\{\d+\}")
+_GROUPED = lazy_pattern(r"\d{1,3}(?:\.\d{3}){2,}|\d{1,2}(?:,\d{2})+,\d{3}")
+_COMMA = lazy_pattern(
     r"(?:€ ?|£ ?|\\dollar ?)\d+,\d{1,2}|\d+,\d{1,2} ?(?:[A-Za-z€£%].*|[\^*].*)"
     r"|-?0,\d{1,12}"
 )
-_ONE_VALUE = re.compile(
+_ONE_VALUE = lazy_pattern(
     r"-?(?:\\dollar ?|€ ?|£ ?)?(?:\d+\.\d|\d+ ?/ ?\d+$|\\frac ?\{\d+\} ?\{\d+\}$)"
 )
-_DECLARED = re.compile(
+_DECLARED = lazy_pattern(
     r"(?:\s*[,;]\s*|\s+)\(?(?:where |with |for )?(?:(?:any |arbitrary )?[A-Za-z](?:_\{?\w\}?)?\s*(?:,|and)\s*)+[A-Za-z](?:_\{?\w\}?)?\s*(?:\\in\s*\\(?:RR|CC)|(?:are |is |being )?(?:an? |any |arbitrary |real |complex )*constants?)\)?$"
-    r"|\s*[,;]\s*(?:where |with |for )?[CcKkABD](?:_\{?\w\}?)?\s*\\in\s*\\(?:RR|CC)$"
+    r"|\s*[,;]\s*(?:where |with |for )?[CcKkABD](?:_\{?\w\}?)?\s*\\in\s*\\(?:RR|CC)$",
+    needs="\\|constant",
 )
-_ASKS_LARGER = re.compile(
+_ASKS_LARGER = lazy_pattern(
     r"\bwhich\b[^?]*?\b(larger|greater|bigger|largest|greatest|biggest|smaller|less|lesser|smallest|least)\b",
     re.IGNORECASE,
+    needs="which",
 )
-_ASKS_DECREASE = re.compile(
+_ASKS_DECREASE = lazy_pattern(
     r"\b(?:what|find|calculate|determine|compute)\b[^?.]*\bper ?cent(?:age)? (?:decrease|loss|drop|reduction|decline|discount)\b",
     re.IGNORECASE,
+    needs="cent",
 )
-_FRACTIONS = re.compile(
+_FRACTIONS = lazy_pattern(
     r"\bas an? (?:simplified |common |proper |reduced |single |exact |improper )*fraction\b",
     re.IGNORECASE,
+    needs="as a",
 )
-_WORDY = re.compile(
+_WORDY = lazy_pattern(
     r"(?<![\\A-Za-z])[A-Za-z]{2}|[=<>,]|^\{|\\(?:approx|equiv)|[Rr] ?\d|\(.*,.*\)|:"
 )
-_ODDS = re.compile(r"\d+ ?(?::|to) ?\d+")
+_ODDS = lazy_pattern(r"\d+ ?(?::|to) ?\d+", needs=":|to")
 _EMPTY_SETS = frozenset(("\\emptyset", "\\{\\}", "{}", "set()", "[]", "\\phi", "()"))
-_LETTERS = re.compile(r"[A-J](?:(?: ?[,;&] ?| and | ?, and )[A-J]){1,5}")
-_AGAIN = re.compile(
-    r"\s*,?\s*(?:\bor equivalently\b|\bor\b|\bi\.e\.|\bthat is\b|\bequivalently\b|\bwhich (?:is|equals)\b)\s*,?\s*"
+_LETTERS = lazy_pattern(r"[A-J](?:(?: ?[,;&] ?| and | ?, and )[A-J]){1,5}", needs=" and |&|,|;")
+_AGAIN = lazy_pattern(
+    r"\s*,?\s*(?:\bor equivalently\b|\bor\b|\bi\.e\.|\bthat is\b|\bequivalently\b|\bwhich (?:is|equals)\b)\s*,?\s*",
+    needs="equivalently|i.e.|or|that is|which ",
 )
-_ANSWER = re.compile(r"^A\s*:\s*(?=\S)")
-_NEGATIVE_ROOT = re.compile(r"(?:\\sqrt *\{? *\(?|√ *[({]?|sqrt *\(?) *[-−]")
-_ASKS_EXISTENCE = re.compile(
+_ANSWER = lazy_pattern(r"^A\s*:\s*(?=\S)", needs=":")
+_NEGATIVE_ROOT = lazy_pattern(r"(?:\\sqrt *\{? *\(?|√ *[({]?|sqrt *\(?) *[-−]", needs="sqrt|√")
+_ASKS_EXISTENCE = lazy_pattern(
     r"\b(?:does|do|is there|are there)\b[^?]*\b(?:exists?|have|has|any|a|an)\b[^?]*\?",
     re.IGNORECASE,
 )
-_DENIED = re.compile(r"no[,;:.]\s+(?=[a-z])", re.IGNORECASE)
-_SIMPLIFIES = re.compile(r"\bsimplif|\bsimplest\b|\bradical form\b", re.IGNORECASE)
-_CANCELS = re.compile(
+_DENIED = lazy_pattern(r"no[,;:.]\s+(?=[a-z])", re.IGNORECASE, needs=",|.|:|;")
+_SIMPLIFIES = lazy_pattern(
+    r"\bsimplif|\bsimplest\b|\bradical form\b", re.IGNORECASE, needs="radical form|simplest|simplif"
+)
+_CANCELS = lazy_pattern(
     r"\bsimplif|\bsimplest\b|\blowest terms\b|\bcancel\b|\breduced? (?:form|fraction|to)\b",
     re.IGNORECASE,
+    needs="cancel|lowest terms|reduce|simplest|simplif",
 )
-_SPLITS = re.compile(
+_SPLITS = lazy_pattern(
     r"\b(?:into|as|sum of|in terms of|decompos\w+|resol\w+|find|give|the) (?:(?:an?|the|its|sum|of|terms) )*partial[- ]fractions?\b",
     re.IGNORECASE,
 )
-_VALUES = re.compile(r"^[a-z]\(x\)(?=\s*[<>])")
-_ON_AXIS = re.compile(r"\(\s*([^(),]{1,30}),\s*0\s*\)")
-_KINDS = re.compile(r"\b(?:absolute|conditional)", re.IGNORECASE)
-_COUNT = re.compile(r"\b(?:how many|number of)\b", re.IGNORECASE)
+_VALUES = lazy_pattern(r"^[a-z]\(x\)(?=\s*[<>])", needs="(x)")
+_ON_AXIS = lazy_pattern(r"\(\s*([^(),]{1,30}),\s*0\s*\)")
+_KINDS = lazy_pattern(r"\b(?:absolute|conditional)", re.IGNORECASE)
+_COUNT = lazy_pattern(r"\b(?:how many|number of)\b", re.IGNORECASE)
 
 
 def equivalent(gold: str, answer: str, ctx: Context) -> str:
@@ -153,7 +162,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     if answer[:1] == "-" and _ASKS_DECREASE.search(ctx.question) and not gold.startswith("-"):
         answer = answer[1:].strip()
     if (
-        _FRACTIONS.search(ctx.question)
+        is_in(_FRACTIONS, ctx.question)
         and re.fullmatch(r"-?\d*\.\d+(?:\.\.\.)?|-?\d*\.\d*\\overline ?\{\d+\}", answer)
         and "/" in gold.replace("\\frac", "/")
     ):
@@ -278,9 +287,10 @@ def _as_asked(gold: str, answer: str, ctx: Context) -> str | None:
 
 
 _LARGE = frozenset(("larger", "greater", "bigger", "largest", "greatest", "biggest"))
-_IS_LARGER = re.compile(
+_IS_LARGER = lazy_pattern(
     r"(?P<one>[^<>]{1,80}?) is (?:the )?(?P<how>larger|greater|bigger|largest|greatest|biggest|smaller|less|lesser|smallest|least)"
     r"(?: (?:one|number|value|fraction|quantity|of the two))*(?: than (?P<other>.{1,80}))?",
+    needs="bigger|biggest|greater|greatest|larger|largest|least|less|smaller|smallest",
 )
 
 
@@ -310,7 +320,7 @@ def _rising(gold: str, answer: str) -> str:
     return sign.join(reversed(answer.split(other)))
 
 
-_FORM = re.compile(r"\bform (?:of )?(?:\$|\\\()?([^$,.?\\]{3,20})")
+_FORM = lazy_pattern(r"\bform (?:of )?(?:\$|\\\()?([^$,.?\\]{3,20})", needs="form ")
 
 
 def _of_form(answer: str, question: str) -> str:
@@ -351,17 +361,17 @@ def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:
         return RESTATED if copied else WRONG_FORM
     if ctx.options:
         return ""
-    if not _NEGATIVE_ROOT.search(ctx.asked):
+    if not is_in(_NEGATIVE_ROOT, ctx.asked):
         found = with_imaginary_unit(found)
     undone = bool(ctx.question) and (
         leaves_work(found, wanted, ctx.question) or leaves_operator(found, wanted, ctx.question)
     )
     if undone or restates(found, wanted, ctx.asked):
         return RESTATED
-    simple = not _SIMPLIFIES.search(ctx.question) or (
+    simple = not is_in(_SIMPLIFIES, ctx.question) or (
         has_simple_roots(found, wanted) and is_collected(found, wanted)
     )
-    if _CANCELS.search(ctx.question) and not is_cancelled(found, wanted):
+    if is_in(_CANCELS, ctx.question) and not is_cancelled(found, wanted):
         return WRONG_FORM
     if "artial" in ctx.question and _SPLITS.search(ctx.question) and not is_split(found, wanted):
         return WRONG_FORM
@@ -389,6 +399,12 @@ def _formal(reading: Reading) -> bool:
     return all(item.node is not None for item in reading.items)
 
 
+_SPACES = lazy_pattern(r"\s+")
+_SIGNS = lazy_pattern(r"[\\^_=]", needs="=|\\|^|_")
+_A_WORD = lazy_pattern(r"[A-Za-z]{3}")
+_LOOSE = lazy_pattern(r"(?<!\d)(?<!\d\.) | (?!\d)")
+
+
 @lru_cache(maxsize=1024)
 def compact(text: str) -> str:
     """Text without spaces and braces of one sign, for the first rung. Words in lower case."""
@@ -396,22 +412,28 @@ def compact(text: str) -> str:
         return text
     if "\\" in text:
         text = re.sub(r"\\(?:dollar)\s*", "$", text)
-    text = re.sub(r"\s+", " ", text)
+    text = _SPACES.sub(" ", text)
     if "{" in text:
         text = re.sub(r"\{\s*(\w)\s*\}", r"\1", text)
-    if not re.search(r"[\\^_=]", text) and re.search(r"[A-Za-z]{3}", text):
+    if not _SIGNS.search(text) and _A_WORD.search(text):
         return text.lower().strip(" .")
     # "3 1/4" is not "31/4", and "3. 5" is no 3.5.
-    return re.sub(r"(?<!\d)(?<!\d\.) | (?!\d)", "", text) if " " in text else text
+    return _LOOSE.sub("", text) if " " in text else text
+
+
+@lru_cache(maxsize=512)
+def _letters_in(gold: str) -> tuple[bool, list[str]]:
+    """Return True if a reference is letters of options and nothing else, and the letters in it."""
+    bare = re.fullmatch(r"\(?([A-J]{1,6})\)?\.?", gold) or _LETTERS.fullmatch(gold)
+    return bare is not None, re.findall("[A-J]", gold)
 
 
 def _choice(gold: str, answer: str, ctx: Context) -> bool | None:
     """Multiple choice; None if this is no such question."""
     if answer[:1] in "\\{[" and re.fullmatch(r"(?:\\?\{|\[)[A-J\s,;()]{3,40}(?:\\?\}|\])", answer):
         answer = answer.strip("\\{}[] ")
-    bare = re.fullmatch(r"\(?([A-J]{1,6})\)?\.?", gold) or _LETTERS.fullmatch(gold)
-    letters = re.findall("[A-J]", gold)
-    several = bare is not None and not ctx.base and len(set(letters)) == len(letters) > 1
+    bare, letters = _letters_in(gold)
+    several = bare and not ctx.base and len(set(letters)) == len(letters) > 1
     if several and not ctx.options and letters != sorted(letters) and _LETTERS.fullmatch(gold):
         # No set of options is written so: the order counts.
         same_order = _LETTERS.fullmatch(answer.strip(" ().")) is not None

@@ -9,75 +9,91 @@ Not covered: conclusions in another place than the last sentence, and other lang
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from verigym.verifiers.math.mentions import VERBS, labels, mentions, words_of
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.statements import stated
 from verigym.verifiers.math.trees import names
 
 _MOST_CHARS = 1200
-_FORMULA = re.compile(
+_FORMULA = lazy_pattern(
     r"\$\$.+?\$\$|\$(?!\d+(?:\.\d\d)?(?:[\s,.;]|$)(?![^$]*[=^\\<>][^$]*\$))[^$\n]+?\$|\\\(.+?\\\)|\\\[.+?\\\]|\\begin\{(\w+\*?)\}.*?\\end\{\1\}|\([^()\n]*\)|\[[^\[\]\n]*\]|\{[^{}\n]*\}",
     re.DOTALL,
+    needs="$|(|[|{",
 )
-_BREAK = re.compile(r"(?<![ .](?:i\.e|e\.g))(?<=[a-z\d¤%°!²³π])[.!]\s+(?=[A-Z¤\d\\∫√∠π(])|\n+")
-_CUT = re.compile(
+_BREAK = lazy_pattern(r"(?<![ .](?:i\.e|e\.g))(?<=[a-z\d¤%°!²³π])[.!]\s+(?=[A-Z¤\d\\∫√∠π(])|\n+")
+_CUT = lazy_pattern(
     r"(?:(?:^|[,;:.]|\s[-–—])\s*(?:and |but )?|\s(?:and )?)(?:so|therefore|thus|hence|consequently|accordingly|as a result|which (?:means|gives|simplifies to|equals|leads to|yields|implies|makes|leaves)"
     r"|i\.e\.|that is|that means|meaning|giving(?: us)?|we (?:get|have|obtain|find|conclude|see)|it follows|this (?:gives|means|implies|yields|leaves|shows|simplifies to))(?: that)?(?:,|:)?\s+"
     r"|^(?:then|now|finally|altogether|overall|and)\b,?\s+|\s*(?:[→⇒⟹⟺]|=+>|-+>)\s*",
     re.IGNORECASE,
 )
-_LEAD = re.compile(
+_LEAD = lazy_pattern(
     r"(?:(?:since|because|as|using|by|from|with|altogether|in total|in all|finally|overall|thus|adding|subtracting|dividing|multiplying|solving|factoring|expanding|simplifying|combining|substituting|taking|applying|computing|evaluating|integrating|differentiating|counting|after|then|now|in the end|in conclusion|to summarize|consequently|quotient rule|product rule|chain rule|power rule)\b[^,:]*[,:]\s+){1,2}",
     re.IGNORECASE,
+    needs=",|:",
 )
-_CAPTION = re.compile(r"[A-Z][a-z]+[^:.=\d]{0,60}:\s+(?=[¤\d\\(-])")
-_PREMISE = re.compile(
-    r"\b(?:if|suppose|supposing|assum\w+|unless|maybe|perhaps|might|guess\w*)\b", re.IGNORECASE
+_CAPTION = lazy_pattern(r"[A-Z][a-z]+[^:.=\d]{0,60}:\s+(?=[¤\d\\(-])", needs=":")
+_PREMISE = lazy_pattern(
+    r"\b(?:if|suppose|supposing|assum\w+|unless|maybe|perhaps|might|guess\w*)\b",
+    re.IGNORECASE,
+    needs="assum|guess|if|maybe|might|perhaps|suppose|supposing|unless",
 )
-_REASON = re.compile(
-    r",? (?:since|because|as) (?:(?<![A-Za-z])[A-Za-z]{1,2}(?![A-Za-z])|and|[^A-Za-z])+$"
+_REASON = lazy_pattern(
+    r",? (?:since|because|as) (?:(?<![A-Za-z])[A-Za-z]{1,2}(?![A-Za-z])|and|[^A-Za-z])+$",
+    needs="as|because|since",
 )
-_ONE_NUMBER = re.compile(r"[-$€£]*\d[\d.,:/]*%?(?: (?![-−] ?[\dA-Za-z\\(])[^=+*/×·÷<>^\\]*)?")
-_LIST = re.compile(r"-?\d[\d.]*(?:, -?\d[\d.]*)*,? and -?\d[\d.]*")
-_EXPLAINS = re.compile(r"(?<=¤)[:;] (?:the|this|as|it|we|because|since|both|all|each) .*$")
-_DAY = re.compile(
+_ONE_NUMBER = lazy_pattern(r"[-$€£]*\d[\d.,:/]*%?(?: (?![-−] ?[\dA-Za-z\\(])[^=+*/×·÷<>^\\]*)?")
+_LIST = lazy_pattern(r"-?\d[\d.]*(?:, -?\d[\d.]*)*,? and -?\d[\d.]*", needs=" and ")
+_EXPLAINS = lazy_pattern(
+    r"(?<=¤)[:;] (?:the|this|as|it|we|because|since|both|all|each) .*$", needs=":|;"
+)
+_DAY = lazy_pattern(
     r"\b(?:on|is|be|was) ((?:[A-Z][a-z]+day,? )?(?:[A-Z][a-z]{2,8}\.? \d{1,2}(?:st|nd|rd|th)?|(?:the )?\d{1,2}(?:st|nd|rd|th)? (?:of )?[A-Z][a-z]{2,8})(?:,? \d{4})?)$"
     r"|(?:\b(?:at|is|be|until|get|gives|makes|takes|takes \w+)|=) (\d{1,2}:\d{2}(?: ?[apAP]\.?[mM]\.?)?)$"
 )
-_ASKS_WHEN = re.compile(
-    r"\bfor (?:which|what)\b|\bvalues? of\b|\bwhen (?:is|does|do|are)\b", re.IGNORECASE
+_ASKS_WHEN = lazy_pattern(
+    r"\bfor (?:which|what)\b|\bvalues? of\b|\bwhen (?:is|does|do|are)\b",
+    re.IGNORECASE,
+    needs="for wh|value|when ",
 )
-_WHEN = re.compile(
-    r"\b(?:converges|holds|is (?:true|defined|valid|satisfied|convergent|continuous|invertible|real|possible)|works)(?: exactly| precisely| only| if and only)? (?:when|if|for|iff)(?: all)? (?P<when>[^,;]*(?:[<>=≤≥≠]|\\(?:le|ge|ne|in)).{1,60})$"
+_WHEN = lazy_pattern(
+    r"\b(?:converges|holds|is (?:true|defined|valid|satisfied|convergent|continuous|invertible|real|possible)|works)(?: exactly| precisely| only| if and only)? (?:when|if|for|iff)(?: all)? (?P<when>[^,;]*(?:[<>=≤≥≠]|\\(?:le|ge|ne|in)).{1,60})$",
+    needs="for|if|when",
 )
-_REMAIN = re.compile(
-    r"(?<![\w.,$])(\$?\d[\d,.]*(?: [a-z]+){0,2}) (?:remain|remains|are left|is left|are needed|are left over)$"
+_REMAIN = lazy_pattern(
+    r"(?<![\w.,$])(\$?\d[\d,.]*(?: [a-z]+){0,2}) (?:remain|remains|are left|is left|are needed|are left over)$",
+    needs="are left|are needed|is left|remain",
 )
-_SOLVED = re.compile(
-    r"(?![a-zA-Z]\s*=)[^=<>]{2,60}=[^=<>]{1,40},? (?:and|or equivalently)(?: so| then| hence)? (?P<end>\$?[a-zA-Z]\s*=\s*[^=<>]{1,40})"
+_SOLVED = lazy_pattern(
+    r"(?![a-zA-Z]\s*=)[^=<>]{2,60}=[^=<>]{1,40},? (?:and|or equivalently)(?: so| then| hence)? (?P<end>\$?[a-zA-Z]\s*=\s*[^=<>]{1,40})",
+    needs="and|or equivalently",
 )
-_SINCE = re.compile(r"(?:Since|Because|As) ¤+(?: and ¤+)*,? (?=[a-z])")
-DOUBTS = re.compile(
+_SINCE = lazy_pattern(r"(?:Since|Because|As) ¤+(?: and ¤+)*,? (?=[a-z])", needs="As|Because|Since")
+DOUBTS = lazy_pattern(
     r"\b(?:might|may|maybe|perhaps|possibly|probably|likely|unlikely|whether|unless|guess\w*|suppose\w*|supposing|assum\w+|if|or else|otherwise|could|would|should|"
     r"wrong\w*|incorrect\w*|mistak\w*|false|instead|claims?|claimed|says?|said|believes?|thinks?|doubt\w*|sure|unclear|seems?|appears?|however|although|though|try|trying|let|let's|check\w*|verify|"
     r"naive|tempting|someone|people think|nearly|almost|either|fails?|failed|contradict\w*|impossible)\b|\?",
     re.IGNORECASE,
 )
-_DENIES = re.compile(
+_DENIES = lazy_pattern(
     r"\b(?:not|never|cannot|neither|nor|no|none|without|except|but|hardly|rather|unlike)\b|n't\b",
     re.IGNORECASE,
+    needs="but|except|hardly|n't|neither|never|no|rather|unlike|without",
 )
-_WORDS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]+(?:'[a-z]+)?")
+_WORDS = lazy_pattern(r"(?<![\\A-Za-z])[A-Za-z]+(?:'[a-z]+)?")
 _BE = "is|are|was|were|be|equals?|gives?|gets?|becomes?|has|have|had|yields?|makes?|leaves?|totals?"
 _TO = (
     "(?:simplif|telescop|reduc|evaluat|com|amount|sum|add|round|work|sums|lead|turn|decreas|increas|fall|drop|ris|grow|equal|cancel|integrat|converg|tend|expand|factor)[a-z]{0,4}"
     "(?: (?:out|up|down))?(?: (?:to|by|as|at|out to))"
 )
-_CLAIM = re.compile(
+_CLAIM = lazy_pattern(
     rf"\b(?:{_BE}|{_TO}|(?P<other>[a-z]+))(?: (?:exactly|only|just|then|therefore|thus|hence|equal to|up to|a total of|simply|precisely|now|also|out to|to be|at|therefore exactly))*\s+(?=[¤\d\\√π∞∠(\[+−-]|[a-zA-Z](?:\b|_)(?!')|(?:ln|log|sin|cos|tan|sqrt|exp|arctan|arcsin)\b|\$\d|€|£)"
 )
-_RELATIVE = re.compile(
-    r",? (?:that|which|who|whose) (?:(?:is|are|was|were|do|does|did|can|have|has) )?[a-z' -]{2,60}$"
+_RELATIVE = lazy_pattern(
+    r",? (?:that|which|who|whose) (?:(?:is|are|was|were|do|does|did|can|have|has) )?[a-z' -]{2,60}$",
+    needs="that|which|who",
 )
 _FUNCTIONS = frozenset(
     names(
@@ -104,7 +120,9 @@ def conclusions(line: str, question: str) -> list[str]:
     lead = _SINCE.match(masked) or _LEAD.match(masked) or _CAPTION.match(masked)
     if lead is not None and lead.end() < len(masked):
         named = [word.lower() for word in _WORDS.findall(lead[0])]
-        if lead.re is _CAPTION and (mentions(named, asked) or not labels(named, asked)):
+        if lead.re.pattern == _CAPTION.pattern and (
+            mentions(named, asked) or not labels(named, asked)
+        ):
             return []
         text, masked = text[lead.end() :], masked[lead.end() :]
     when = _WHEN.search(text) if _ASKS_WHEN.search(question) else None
@@ -143,6 +161,7 @@ def conclusions(line: str, question: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+@lru_cache(maxsize=64)
 def last_sentence(text: str) -> str:
     """The last sentence of a text; all of it if it has one."""
     text = text.strip()

@@ -13,34 +13,40 @@ from collections.abc import Callable
 
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.measures import is_unfit
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.reading import Reading
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.trees import names
 from verigym.verifiers.math.units import unit_of
 
-_OTHER = re.compile(
+_OTHER = lazy_pattern(
     r"\b(?:or|but|maybe|perhaps|possibly|otherwise|else|could|might|either|unless|also|alternatively|sometimes|cases?|not sure)\b"
 )
-_REMARK = re.compile(
+_REMARK = lazy_pattern(
     r"as required|(?:by|using|via|from|see) (?!\w+ing\b)[A-Za-z' -]{3,40}$|(?:with )?(?:no|zero) remainder|respectively|in total|in (?:its )?(?:simplest|lowest|reduced) (?:form|terms)|inclusive|units?\b|exact|simplified"
     r"|in (?:degrees|radians|interval notation|standard form)"
 )
-_RULED_OUT = re.compile(
-    r"rounded|correct to|(?:correct )?(?:to )?(?:\w+ )?(?:decimal|significant|d\.? ?p\b|s\.? ?f\b|sig)|(?:after )?(?:reject|discard|disregard|ignor|exclud)\w*|not\b|rather than\b"
+_RULED_OUT = lazy_pattern(
+    r"rounded|correct to|(?:correct )?(?:to )?(?:\w+ )?(?:decimal|significant|d\.? ?p\b|s\.? ?f\b|sig)|(?:after )?(?:reject|discard|disregard|ignor|exclud)\w*|not\b|rather than\b",
+    needs="correct to|d|ignor|not|rather than|reject|s",
 )
-_REASON = re.compile(r"(?:because|since|as (?=.*[=<>]))\s*")
-_AGAIN = re.compile(
+_REASON = lazy_pattern(r"(?:because|since|as (?=.*[=<>]))\s*", needs="as |because|since")
+_AGAIN = lazy_pattern(
     r"(?:or|i\.e\.|that is|which (?:is|equals|means|simplifies to)|also|in decimals?|in \w+(?= )|=|approx\w*\.?|about|roughly|\\approx|exactly)\s*,?\s*"
     r"(?:also |about |approximately |approx\.? |roughly |\\approx |equivalently |equal to |i\.e\. |as a (?:decimal|fraction|percentage|mixed number):? |simply |= )*"
 )
-_NOT_THAT = re.compile(r",? (?:and |but )?not [^,;()]{1,20}$")
-_APPROXIMATE = re.compile(r"approx|about|roughly|rounded|decimal")
-_CONDITION = re.compile(
-    r"(?:(?:and |with )?(?:equality|attained|achieved|reached|occurring|occurs|it occurs)(?: holds| occurs| is attained| is reached)? )?(?:if and only if|iff|exactly when|only when|for|where|with|when|whenever|provided(?: that)?|such that|if|at)\b\s*"
+_NOT_THAT = lazy_pattern(r",? (?:and |but )?not [^,;()]{1,20}$", needs="not ")
+_APPROXIMATE = lazy_pattern(
+    r"approx|about|roughly|rounded|decimal", needs="about|approx|decimal|roughly|rounded"
 )
-_EXTREMUM = re.compile(
+_CONDITION = lazy_pattern(
+    r"(?:(?:and |with )?(?:equality|attained|achieved|reached|occurring|occurs|it occurs)(?: holds| occurs| is attained| is reached)? )?(?:if and only if|iff|exactly when|only when|for|where|with|when|whenever|provided(?: that)?|such that|if|at)\b\s*",
+    needs="at|for|if|provided|when|where|with",
+)
+_EXTREMUM = lazy_pattern(
     r"\b(?:minim|maxim|largest|smallest|greatest|least|most|optim|highest|lowest|best|extrem)\w*",
     re.IGNORECASE,
+    needs="best|extrem|greatest|highest|largest|least|lowest|maxim|minim|most|optim|smallest",
 )
 _DECLARING = frozenset(
     names(
@@ -50,15 +56,17 @@ _DECLARING = frozenset(
         "whole vector scalar set choice valid"
     )
 )
-_QUANTIFIED = re.compile(r"\b(?:all|any|every|each)\b")
+_QUANTIFIED = lazy_pattern(r"\b(?:all|any|every|each)\b", needs="all|any|each|every")
 _WEAK = frozenset(names("real reals complex rational"))
 _STRONG = {
     "integer": "integer", "integers": "integer", "whole": "integer", "natural": "natural", "naturals": "natural",
     "positive": "positive", "negative": "negative", "nonnegative": "nonnegative", "nonpositive": "nonpositive",
     "nonzero": "nonzero", "even": "even", "odd": "odd", "prime": "prime", "primes": "prime", "ZZ": "integer", "NN": "natural",
 }  # fmt: skip
-_PLACES = re.compile(r"(?:[a-z] ?= ?[^=<>,;]{1,40}(?:,? and |, |$)){2,4}")
-_RELATION = re.compile(r"!=|<=|>=|[<>=]|\\equiv|\\in\b|\\notin|\\mid")
+_PLACES = lazy_pattern(r"(?:[a-z] ?= ?[^=<>,;]{1,40}(?:,? and |, |$)){2,4}")
+_RELATION = lazy_pattern(
+    r"!=|<=|>=|[<>=]|\\equiv|\\in\b|\\notin|\\mid", needs="<|=|>|\\equiv|\\in|\\mid|\\notin"
+)
 
 
 def allows(

@@ -9,28 +9,36 @@ from dataclasses import dataclass, field
 from verigym.verifiers.math.choice import options_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.letters import asks_measure, letters_of
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.units import Dims, Unit, unit_of
 
-_PERCENT = re.compile(r"per ?cent|\\?%", re.IGNORECASE)
-_BASE = re.compile(r"\b(?:base|binary|octal|hexadecimal|ternary)\b", re.IGNORECASE)
-_ROUND = re.compile(
+_PERCENT = lazy_pattern(r"per ?cent|\\?%", re.IGNORECASE, needs="%|cent")
+_BASE = lazy_pattern(
+    r"\b(?:base|binary|octal|hexadecimal|ternary)\b",
+    re.IGNORECASE,
+    needs="base|binary|hexadecimal|octal|ternary",
+)
+_ROUND = lazy_pattern(
     r"round|nearest|decimal places?|significant (?:figures?|digits?)|approximat|estimate|\bto \w+ decimals?",
     re.IGNORECASE,
+    needs=" decimal|approximat|decimal place|estimate|nearest|round|significant ",
 )
-_ORDER = re.compile(r"\(\s*([a-z](?:_\d)?(?:\s*,\s*[a-z](?:_\d)?){1,4})\s*\)")
-_UNIT = re.compile(
+_ORDER = lazy_pattern(r"\(\s*([a-z](?:_\d)?(?:\s*,\s*[a-z](?:_\d)?){1,4})\s*\)", needs=",")
+_UNIT = lazy_pattern(
     r"\b(?i:in|how many|number of)\s+((?:square |cubic |sq )?[a-z]+(?:/[a-z]+| per [a-z]+)?(?:\^?[23])?)\b"
 )
-_POINT = re.compile(
+_POINT = lazy_pattern(
     r"\b(?:point|vector|coordinates?|ordered pair|gradient|vertex|centre|center|list)\b",
     re.IGNORECASE,
+    needs="center|centre|coordinate|gradient|list|ordered pair|point|vector|vertex",
 )
-_GENERAL = re.compile(
+_GENERAL = lazy_pattern(
     r"\b(?:find|determine) all\b|\ball (?:pairs|triples|solutions|functions|polynomials|sequences)\b|"
     r"\bgeneral solution\b|\bdifferential equation\b",
     re.IGNORECASE,
+    needs=" all|all |differential equation|general solution",
 )
-_POSITIVE = re.compile(r"\bpositive\b|>\s*0", re.IGNORECASE)
+_POSITIVE = lazy_pattern(r"\bpositive\b|>\s*0", re.IGNORECASE, needs=">|positive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +78,33 @@ class Context:
     """The text that the policy was asked; an answer must not be a copy of it."""
 
 
-_SCALE = re.compile(
+_SCALE = lazy_pattern(
     r"(?P<to>\b(?:in|to|into)\s+)?(?:the\s+)?\$?(?:(?:°|º|˚|\^?\s*\{?\\circ\s*\}?|\\degree|\bdegrees?)\s*(?:\\(?:text|mathrm)\s*\{\s*)?(?P<letter>[CF])\b|(?P<sign>[℃℉])"
     r"|(?:degrees?\s+)?(?P<name>celsius|fahrenheit|centigrade)\b)",
     re.IGNORECASE,
 )
-_SORTS = re.compile(
+_SORTS = lazy_pattern(
     r"\b(?:order|arrange|sort|rank|list|put|write)\b(?:[^.?]|\.\d)*\b(?:(?:from )?(?:the )?(?:least|smallest|lowest|greatest|largest|highest|shortest|longest|lightest|heaviest|youngest|oldest|biggest) to (?:the )?(?:least|smallest|lowest|greatest|largest|highest|shortest|longest|lightest|heaviest|youngest|oldest|biggest)|(?:ascending|descending|increasing|decreasing|chronological) order|in order of)\b",
     re.IGNORECASE,
+    needs=" order| to ",
 )
-_GAP = re.compile(
+_GAP = lazy_pattern(
     r"\b(?:temperature (?:difference|change|rise|drop|range|increase|decrease)|(?:difference|change|increase|decrease|rise|drop|range) (?:in|of|between) (?:the )?(?:\w+ ){0,2}temperatures?"
     r"|(?:by )?how many degrees\b.{0,40}\b(?:rise|rose|risen|fall|fell|fallen|drop|dropped|change|changed|increase|increased|decrease|decreased|warmer|colder|cooler|hotter)"
     r"|how (?:large|big|great) (?:is|was) the (?:\w+ )?(?:drop|rise|change|difference|fall|increase|decrease)|how much (?:warmer|colder|cooler|hotter))",
     re.IGNORECASE,
+    needs="how |temperature",
 )
-_ANGLE = re.compile(
-    r"\b(?:in|to|into) (degrees|radians)\b(?! (?:of )?(?:celsius|fahrenheit|[CF]\b))", re.IGNORECASE
+_ANGLE = lazy_pattern(
+    r"\b(?:in|to|into) (degrees|radians)\b(?! (?:of )?(?:celsius|fahrenheit|[CF]\b))",
+    re.IGNORECASE,
+    needs="degrees|radians",
 )
-_EXACT = re.compile(r"\bexact(?:ly)?\b", re.IGNORECASE)
-_PLACES = re.compile(
+_EXACT = lazy_pattern(r"\bexact(?:ly)?\b", re.IGNORECASE, needs="exact")
+_PLACES = lazy_pattern(
     r"\b(one|two|three|four|five|six|[1-9])(?: \(\d\))? (?:decimal|d\.?p\b)|\bnearest (tenth|hundredth|thousandth|ten-thousandth)",
     re.IGNORECASE,
+    needs=" d|nearest ",
 )
 _COUNTED = ("zero", "one", "two", "three", "four", "five", "six")
 _NEAREST = ("", "tenth", "hundredth", "thousandth", "ten-thousandth")

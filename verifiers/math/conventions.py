@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 
-_GROWTH = re.compile(r"(?:[Oo]|\\(?:Theta|Omega|omega|tilde ?\{? ?O ?\}?)) ?\(.*\)")
-_LOG = re.compile(
+from verigym.verifiers.math.patterns import lazy_pattern
+
+_GROWTH = lazy_pattern(r"(?:[Oo]|\\(?:Theta|Omega|omega|tilde ?\{? ?O ?\}?)) ?\(.*\)", needs="(")
+_LOG = lazy_pattern(
     r"\\(?:lg|ln)(?![A-Za-z])|\\log ?_ ?(?:\{ ?(?:\d+|e) ?\}|\d|e)|(?<![A-Za-z\\])(?:lg|ln|log(?: ?_ ?(?:\{\d+\}|\d+))?)(?![A-Za-z])"
 )
-_IN_EXPONENT = re.compile(r"\^ ?(?:\{[^{}]*(?:log|lg|ln)|\(?[^ ]*(?:log|lg|ln))")
-_CYCLIC = re.compile(
+_IN_EXPONENT = lazy_pattern(r"\^ ?(?:\{[^{}]*(?:log|lg|ln)|\(?[^ ]*(?:log|lg|ln))")
+_CYCLIC = lazy_pattern(
     r"(?:\\ZZ|Z) ?(?:_ ?\{? ?(\d{1,6}) ?\}?|/ ?\{? ?(\d{1,6}) ?\}? ?(?:\\ZZ|Z)|/ ?\( ?(\d{1,6}) ?(?:\\ZZ|Z)? ?\))|\\frac ?\{ ?\\ZZ ?\} ?\{ ?(\d{1,6}) ?\\ZZ ?\}"
     r"|(?:the |a )?cyclic group (?:of order|with) (\d{1,6})(?: elements)?|C ?_ ?\{? ?(\d{1,6}) ?\}?",
 )
-_TIMES = re.compile(r" ?(?:\*|\\oplus|\\otimes|\bx\b) ?")
+_TIMES = lazy_pattern(r" ?(?:\*|\\oplus|\\otimes|\bx\b) ?", needs="*|\\oplus|\\otimes|x")
 
 
 def with_plain_logs(gold: str, answer: str) -> tuple[str, str] | None:
@@ -50,8 +52,8 @@ def same_group(gold: str, answer: str, question: str) -> bool | None:
     return sorted(map(_primary, wanted)) == sorted(map(_primary, found))
 
 
-_BRACED = re.compile(r"\\\{(.*)\\\}")
-_LISTED = re.compile(r"\s*(?:,\s*(?:and\s+)?|;|\band\b|\bor\b)\s*")
+_BRACED = lazy_pattern(r"\\\{(.*)\\\}", needs="\\{")
+_LISTED = lazy_pattern(r"\s*(?:,\s*(?:and\s+)?|;|\band\b|\bor\b)\s*", needs=",|;|and|or")
 
 
 def _primary(orders: list[int] | None) -> list[int]:
@@ -79,7 +81,7 @@ def _orders(text: str, *, letters: bool) -> list[int] | None:
     return found
 
 
-_ANGLE = re.compile(
+_ANGLE = lazy_pattern(
     r"(?:the )?\\?angle ?\{? ?(?P<name>[A-Z]|[A-Z]{3}) ?\}?(?: is the (?:largest|smallest|greatest|least)(?: angle)?)?[ .]*",
     re.IGNORECASE,
 )

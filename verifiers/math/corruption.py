@@ -11,22 +11,27 @@ from __future__ import annotations
 import html
 import re
 
-_CONTROL = re.compile(
+from verigym.verifiers.math.patterns import lazy_pattern
+
+_CONTROL = lazy_pattern(
     r"\f(?=rac|orall)|\t(?=ext|imes|heta|an\b|o\b|au\b|riangle|frac|binom)|\x08(?=oxed|eta|inom|egin|ar\b|mod|ullet|ig|oldsymbol)"
-    r"|\r(?=ight|angle|ho\b|floor|ceil|m\{)|\n(?=eq\b|e\b(?=\s*\d)|ot\b|u\b|abla|mid)|\x0b(?=ec|ert|arnothing)|\x07(?=lpha|pprox|ngle|rc)"
+    r"|\r(?=ight|angle|ho\b|floor|ceil|m\{)|\n(?=eq\b|e\b(?=\s*\d)|ot\b|u\b|abla|mid)|\x0b(?=ec|ert|arnothing)|\x07(?=lpha|pprox|ngle|rc)",
+    needs="\u0007|\b|\t|\n|\u000b|\f|\r",
 )
 _LETTER = {"\f": "f", "\t": "t", "\x08": "b", "\r": "r", "\n": "n", "\x0b": "v", "\x07": "a"}
-_NEWLINE = re.compile(r"\\[nrt](?![a-zA-Z])|\\n(?=\d|$)|\\n\\n")
-_ENTITY = re.compile(r"&(?:[a-zA-Z]{2,8}|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
-_TAG = re.compile(r"</?(?:p|br|b|i|em|strong|span|div|sup|sub)\s?/?>", re.IGNORECASE)
-_SUPER = re.compile(r"<sup>([^<>]{1,20})</sup>", re.IGNORECASE)
-_DOUBLED = re.compile(r"\\\\(?=[A-Za-z]{2,}|[{},;!%$])")
-_BARE = re.compile(
+_NEWLINE = lazy_pattern(r"\\[nrt](?![a-zA-Z])|\\n(?=\d|$)|\\n\\n")
+_ENTITY = lazy_pattern(r"&(?:[a-zA-Z]{2,8}|#\d{1,6}|#x[0-9a-fA-F]{1,5});", needs=";")
+_TAG = lazy_pattern(r"</?(?:p|br|b|i|em|strong|span|div|sup|sub)\s?/?>", re.IGNORECASE, needs=">")
+_SUPER = lazy_pattern(r"<sup>([^<>]{1,20})</sup>", re.IGNORECASE, needs="<sup>")
+_DOUBLED = lazy_pattern(r"\\\\(?=[A-Za-z]{2,}|[{},;!%$])", needs="\\\\")
+_BARE = lazy_pattern(
     r"(?<![\\A-Za-z])(d?frac|tfrac|sqrt|text|textbf|mathrm|mathbb|overline|boxed|binom|begin|end|left|right)(?=\s*[{(\[.|\d]|\s*\\[{}])"
     r"|(?<![\\A-Za-z])(frac)(?=\d\d)|(?<![\\%A-Za-z])(infty|leq|geq|neq|cdot)(?![A-Za-z({])"
 )
-_GLUED = re.compile(r"(?<=\d)(sqrt|frac|pi)(?=\s*\{|\b)")
-_PYTHON = re.compile(r"\[\s*(['\"])([^'\"\[\],]{1,200})\1\s*\]|(['\"])([^'\"]{1,200})\3")
+_GLUED = lazy_pattern(r"(?<=\d)(sqrt|frac|pi)(?=\s*\{|\b)", needs="frac|pi|sqrt")
+_PYTHON = lazy_pattern(
+    r"\[\s*(['\"])([^'\"\[\],]{1,200})\1\s*\]|(['\"])([^'\"]{1,200})\3", needs="\"|'|["
+)
 _PAIRS = {"}": "{", ")": "(", "]": "["}
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 

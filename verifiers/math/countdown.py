@@ -37,16 +37,17 @@ from verigym.reply import last_answer, spoken, takes_back
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
+from verigym.verifiers.math.patterns import lazy_pattern
 
 MAX_REPLY_CHARS = 1 << 20
 MAX_ANSWER_CHARS = 1024
 MAX_DIGITS = 9
 
 _ASCII = str.maketrans("×·⋅∗÷∕−\u00a0\u2009\u202f", "****//-   ")
-_BARE_LINE = re.compile(r"[0-9+\-*/()= \t]+", re.ASCII)
-_SEVERAL = re.compile(r"[\n\r,;]|\b(?:or|and)\b", re.IGNORECASE | re.ASCII)
-_CLAIM = re.compile(r"[ \t]*-?[0-9]{1,9}", re.ASCII)
-_TOKEN = re.compile(r"[ \t]*(?:([0-9]+)|([-+*/()]))", re.ASCII)
+_BARE_LINE = lazy_pattern(r"[0-9+\-*/()= \t]+", re.ASCII)
+_SEVERAL = lazy_pattern(r"[\n\r,;]|\b(?:or|and)\b", re.IGNORECASE | re.ASCII)
+_CLAIM = lazy_pattern(r"[ \t]*-?[0-9]{1,9}", re.ASCII)
+_TOKEN = lazy_pattern(r"[ \t]*(?:([0-9]+)|([-+*/()]))", re.ASCII)
 _BINDING = {"+": 1, "-": 1, "*": 2, "/": 2, "neg": 3}
 
 

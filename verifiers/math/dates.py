@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TypeAlias
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.spelled import ordinal_of
 
 Date: TypeAlias = tuple[int | None, int, int | None]
@@ -19,24 +20,28 @@ _MONTHS = (
 _MONTH = {name: k for k, row in enumerate(_MONTHS, 1) for name in row.split()}
 _MONTH |= {name[:3]: value for name, value in list(_MONTH.items()) if name.isascii() and value != 5}
 _MONTH["sept"] = 9
-_LETTERS = re.compile(r"[^\W\d_]{3,10}")
+_LETTERS = lazy_pattern(r"[^\W\d_]{3,10}")
 _NAME = r"([a-zäéûü]{3,10})\.?"
 _DAY = r"(\d{1,2})(?:st|nd|rd|th|\.)?"
 _YEAR = r"(\d{3,4})"
-_PARTED = re.compile(r"\d\s*[-/.年]\s*\d")
-_WEEKDAY = re.compile(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day,? ")
-_ISO = re.compile(r"(\d{4})\s*[-/.年]\s*(\d{1,2})(?:\s*[-/.月]\s*(\d{1,2})日?|月)?")
-_SLASHED = re.compile(r"(\d{1,2})\s*([/.-])\s*(\d{1,2})\s*\2\s*(\d{4})")
-_NAME_FIRST = re.compile(rf"{_NAME} (?:the )?{_DAY}(?:,? (?:of )?{_YEAR})?")
-_DAY_FIRST = re.compile(rf"(?:the )?{_DAY} (?:of |de )?{_NAME}(?:,? (?:of |de )?{_YEAR})?")
-_NO_DAY = re.compile(rf"{_NAME},? (?:of |de )?{_YEAR}")
-_STAMP = re.compile(r"\d{4}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])")
-_ASKS_YEAR = re.compile(r"\b(?:year|ann[ée]e|jahr|año)s?\b", re.IGNORECASE)
-_ASKS_DAY = re.compile(r"\b(?:day|date)s?\b", re.IGNORECASE)
+_PARTED = lazy_pattern(r"\d\s*[-/.年]\s*\d", needs="-|.|/|年")
+_WEEKDAY = lazy_pattern(r"^(?:mon|tues|wednes|thurs|fri|satur|sun)day,? ", needs="day")
+_ISO = lazy_pattern(r"(\d{4})\s*[-/.年]\s*(\d{1,2})(?:\s*[-/.月]\s*(\d{1,2})日?|月)?")
+_SLASHED = lazy_pattern(r"(\d{1,2})\s*([/.-])\s*(\d{1,2})\s*\2\s*(\d{4})")
+_NAME_FIRST = lazy_pattern(rf"{_NAME} (?:the )?{_DAY}(?:,? (?:of )?{_YEAR})?", needs=" ")
+_DAY_FIRST = lazy_pattern(
+    rf"(?:the )?{_DAY} (?:of |de )?{_NAME}(?:,? (?:of |de )?{_YEAR})?", needs=" "
+)
+_NO_DAY = lazy_pattern(rf"{_NAME},? (?:of |de )?{_YEAR}", needs=" ")
+_STAMP = lazy_pattern(r"\d{4}-(?:0\d|1[0-2])-(?:[0-2]\d|3[01])", needs="-")
+_ASKS_YEAR = lazy_pattern(r"\b(?:year|ann[ée]e|jahr|año)s?\b", re.IGNORECASE)
+_ASKS_DAY = lazy_pattern(r"\b(?:day|date)s?\b", re.IGNORECASE)
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-_SPELLED_DAY = re.compile(r"\b(?:twenty[- ]|thirty[- ])?[a-z]{3,8}(?:st|nd|rd|th)\b")
+_SPELLED_DAY = lazy_pattern(
+    r"\b(?:twenty[- ]|thirty[- ])?[a-z]{3,8}(?:st|nd|rd|th)\b", needs="nd|rd|st|th"
+)
 
 
 def date_of(text: str) -> Date | None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+from verigym.verifiers.math.patterns import lazy_pattern
 
 _AXES = {
     "change": (
@@ -20,45 +23,52 @@ _AXES = {
     "extreme": (r"max(?:imum|imal)?", r"min(?:imum|imal)?"),
 }  # fmt: skip
 _WORDS = {
-    axis: tuple(re.compile(rf"(?<![\w\\-])(?:{words})(?![\w(-])", re.IGNORECASE) for words in both)
+    axis: tuple(
+        lazy_pattern(rf"(?<![\w\\-])(?:{words})(?![\w(-])", re.IGNORECASE) for words in both
+    )
     for axis, both in _AXES.items()
 }
 
 
-_ANY = re.compile("|".join(words for both in _AXES.values() for words in both), re.IGNORECASE)
+_ANY = lazy_pattern(
+    "|".join(words for both in _AXES.values() for words in both),
+    re.IGNORECASE,
+    needs="above|after|ago|ahead|appreciat|before|behind|below|climb|clockwise|colder|declin|decreas|deficit|deposit|depreciat|discount|down|drop|earlier|early|east|fall|fast|fell|gain|grew|grow|higher|increas|inside|into|inward|late|left|lose|losing|loss|lost|lower|mark|max|min|north|out of|outside|outward|profit|reduc|right|rise|rising|rose|shr|slow|south|surplus|under|up|warmer|west|withdr",
+)
 
-
-_LETTERS = re.compile("[a-z]{2}", re.IGNORECASE)
 
 _CHANGE = "|".join(_AXES["change"])
-CHANGED = re.compile(rf"(?<![\w-])(?:{_CHANGE})(?![\w-])", re.IGNORECASE)
+CHANGED = lazy_pattern(rf"(?<![\w-])(?:{_CHANGE})(?![\w-])", re.IGNORECASE)
 """Words that say that a value went up or down."""
 _NUMBER = r"(?:\\dollar|[\d.€£¥\-(]|\\frac|half\b|zero\b|an? )"
 # 12 is what is left: "decreases to 12". 12 is what is lost: "a decrease of 12".
-_TO = re.compile(
+_TO = lazy_pattern(
     rf"(?<![\w-])(?:{_CHANGE})(?![\w-])(?: (?!by\b|of\b)[^ ]+){{0,5}}? (?:to|at) (?:about |only |just |exactly )?(?={_NUMBER})",
     re.IGNORECASE,
+    needs="at|to",
 )
-_BY = re.compile(
+_BY = lazy_pattern(
     rf"(?<![\w-])(?:{_CHANGE})(?![\w-])(?: in(?: [a-z]+){{1,4}}?)? (?:by|of) |^[^a-z]{{0,4}}(?:an? )?\d[^ ]*(?: [a-z%]+)? (?:{_CHANGE})$",
     re.IGNORECASE,
 )
-_ASKS_BY = re.compile(
+_ASKS_BY = lazy_pattern(
     rf"\bby how (?:much|many)\b|\bby what\b|\bhow much (?:does|did|do|has|have|is|was|will)\b[^.?]*\b(?:chang\w*|{_CHANGE})\b"
     rf"|\b(?:what (?:is|was)|find|give|compute|calculate) the (?:[a-z]+ )?(?:change|increase|decrease|gain|loss|rise|fall|drop|reduction|growth)\b",
     re.IGNORECASE,
+    needs=" the |by how m|by what|how much ",
 )
-_ASKS_TO = re.compile(
+_ASKS_TO = lazy_pattern(
     rf"\bto (?:what|which)\b[^.?]*\b(?:chang\w*|{_CHANGE})\b"
     r"|\bwhat (?:is|was|will be) (?:the|its|his|her|their) (?:sale|new|final|discounted|reduced|current|resulting) (?:price|cost|value|salary|population|weight|temperature)\b",
     re.IGNORECASE,
+    needs="to wh|what ",
 )
-_STATED = re.compile(
+_STATED = lazy_pattern(
     rf"(?:(?:[a-z']+ ){{0,6}}?)(?:{_CHANGE})(?: in(?: [a-z]+){{1,4}}?)?(?: by| of)? (?:about |exactly )?(?P<after>{_NUMBER}.*)"
     rf"|(?:(?:[a-z']+ ){{0,4}}?an? )?(?P<before>\d[\d.,/]*(?: ?%| [a-z]{{1,12}})?) (?:increase|decrease|rise|fall|drop|gain|loss|reduction|decline|profit|growth)",
     re.IGNORECASE,
 )
-_DOUBTED = re.compile(
+_DOUBTED = lazy_pattern(
     r"\b(?:not?|never|without|neither|less|more|if|or|may|might|maybe|perhaps|than|under|over|above|below)\b|n't\b",
     re.IGNORECASE,
 )
@@ -66,7 +76,7 @@ _DOUBTED = re.compile(
 
 def changed_by(text: str) -> str:
     """The amount in "a decrease of 12" and "a 12 % rise"; other text as it is."""
-    match = _STATED.fullmatch(text) if len(text) <= 200 else None
+    match = _STATED.fullmatch(text) if len(text) <= 200 and _names_way(text) else None
     if match is None:
         return text
     amount = match["after"] or match["before"]
@@ -80,8 +90,9 @@ def _measured(text: str) -> str:
     return "by" if _BY.search(text) else ""
 
 
+@lru_cache(maxsize=128)
 def _names_way(text: str) -> bool:
-    return _LETTERS.search(text) is not None and _ANY.search(text) is not None
+    return _ANY.search(text) is not None
 
 
 def opposed(gold: str, answer: str, question: str) -> bool:

@@ -13,7 +13,7 @@ and Chinese (`languages.py`), labels of other languages (`answer_labels.py`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from verigym.reply import spoken, takes_back
@@ -22,92 +22,113 @@ from verigym.verifiers.math.choice import options_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
 from verigym.verifiers.math.dates import date_of
-from verigym.verifiers.math.endings import marked_ending
+from verigym.verifiers.math.endings import derived_value, marked_ending, without_rest
 from verigym.verifiers.math.hedges import SPELLED, names_another, without_warnings
 from verigym.verifiers.math.languages import has_decimal_commas, to_english, with_points
 from verigym.verifiers.math.marks import unmarked, value_of_line
 from verigym.verifiers.math.mentions import uncontracted
+from verigym.verifiers.math.other_quantity import names_other_quantity
 from verigym.verifiers.math.parts import asked_part, sections
-from verigym.verifiers.math.phrasings import of_a_share, with_fractions
+from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.phrasings import of_a_share, with_fractions, with_percents
 from verigym.verifiers.math.rivals import of_asked
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.statements import differs, stated
 from verigym.verifiers.math.targets import value_of_target
 from verigym.verifiers.math.workings import result_of
 
+OTHER = "the reply names another quantity than the one that is asked for"
+_UNSTATED = "the reply states no final answer"
+UNREAD = (_UNSTATED,)
+"""Reasons for no answer after which the last sentence is read once more, clause by clause."""
 _LONG_WORK = 300
-_LATER = re.compile(
+_LATER = lazy_pattern(
     r"(?:\b(?:it|this|that|which|x|value)\s+(?:is|should be|must be|equals)|\bit's|\bI meant|\bshould (?:instead )?be|\bcorrect(?:ed)? (?:answer|value|one)?\s*(?:is|:)|=)\s*",
     re.IGNORECASE,
 )
-_CORRECTS = re.compile(
+_CORRECTS = lazy_pattern(
     r"\b(?:wait|actually|correction|sorry|mistake|wrong|incorrect|not right|instead|scratch that|on second thou?ght|"
     r"i mean|i meant|make that|rather|no(?=[,!.:])|hmm|let me re|re-?check|re-?consider|re-?vis|error|oops|hold on|corrected)\b",
     re.IGNORECASE,
 )
-_CONCLUDES = re.compile(
+_CONCLUDES = lazy_pattern(
     r"\b(?:final(?:ly)?|therefore|thus|hence|so|in conclusion|conclude|overall|to summari[sz]e|answer|total)\b",
     re.IGNORECASE,
 )
-_UNDONE = re.compile(r"[\s.,;?!*$}]{0,8}(?:yes|no|true|false|(?:or|and) not)\b\W*$", re.IGNORECASE)
-_NEGATED = re.compile(
+_UNDONE = lazy_pattern(
+    r"[\s.,;?!*$}]{0,8}(?:yes|no|true|false|(?:or|and) not)\b\W*$",
+    re.IGNORECASE,
+    needs="false|no|true|yes",
+)
+_NEGATED = lazy_pattern(
     rf"^\W{{0,8}}(?:is|was|are)?\s*(?:not\b(?!\W{{0,6}}(?:\\boxed|\\fbox|-?\d|{SPELLED}\b))|wrong|incorrect|false\b)",
     re.IGNORECASE,
+    needs="false|incorrect|not|wrong",
 )
-_BEFORE_NEGATED = re.compile(
+_BEFORE_NEGATED = lazy_pattern(
     r"\b(?:not|isn't|cannot be|can't be|wrong answer is|never)\s*(?:equal(?: to)?\s*)?\W{0,4}$"
     r"|\b(?:not (?:true|correct|clear|certain|sure|the case)|false|doubt|unlikely|unclear|whether)\s+(?:that\s+|if\s+)?$",
     re.IGNORECASE,
+    needs="can't be|doubt|false|isn't|never|not|unclear|unlikely|whether|wrong answer is",
 )
-_MAYBE = re.compile(
+_MAYBE = lazy_pattern(
     r"\b(?:not sure|no idea|don't know|cannot (?:be )?determine|unknown|can't tell|unsure)\b",
     re.IGNORECASE,
+    needs="can't tell|cannot |don't know|no idea|not sure|unknown|unsure",
 )
-_MATHS = re.compile(r"\$\$(.+?)\$\$|\$([^$]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
-_DENIES = re.compile(
+_MATHS = lazy_pattern(
+    r"\$\$(.+?)\$\$|\$([^$]+?)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL, needs="$|\\(|\\["
+)
+_DENIES = lazy_pattern(
     r"\b(?:not|never|cannot|neither|nor|wrong|incorrect|(?:less|greater|more|fewer|smaller|larger|bigger) than|at (?:least|most)|between|exceeds?"
     r"|instead of|unless|maybe|perhaps|possibly|might|may|could|should|ought|had better)\b|n't\b",
     re.IGNORECASE,
+    needs=" than|between|could|exceed|had better|incorrect|instead of|least|may|might|most|n't|neither|never|nor|not|ought|perhaps|possibly|should|unless|wrong",
 )
 _AMOUNT = r"(?:\\?\$|€|£)? ?-?\d[\d.,]*(?<=\d)(?:/\d+)?(?: ?\\?%)?"
-_EITHER = re.compile(
+_EITHER = lazy_pattern(
     rf"\beither (?:[a-z]+ ){{0,3}}?[*$(]{{0,3}}(?P<one>{_AMOUNT})\*{{0,2}}\$?(?: [a-z]{{1,14}}){{0,3}},? or (?:[a-z]+ ){{0,3}}?[*$(]{{0,3}}(?P<other>{_AMOUNT})",
     re.IGNORECASE,
+    needs="either ",
 )
-_RULES_OUT = re.compile(
+_RULES_OUT = lazy_pattern(
     r"\b(?:so|therefore|thus|hence|but|only|must|since|because)\b|[→⇒]", re.IGNORECASE
 )
-_ADVERB = re.compile(
+_ADVERB = lazy_pattern(
     r"(?:exactly|precisely|only|just|a total of|in total|therefore|thus|then)\s+", re.IGNORECASE
 )
-_VERB = re.compile(
+_VERB = lazy_pattern(
     r"\b(?:is|are|(?<!or )equals?|get|gives?|have|obtain|be|was|=|:)\s+(?!not\b)", re.IGNORECASE
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = lazy_pattern(
     r"\W*|.*\b(?:your|my|the|final|answer|here|value|number)\b\D*|[XYN]", re.IGNORECASE
 )
-_BREAK = re.compile(r"(?<=[a-z\d$)])[.!]\s+(?=[A-Z\d$])")
-_CONDITION = re.compile(
+_BREAK = lazy_pattern(r"[.!](?<=[a-z\d$)][.!])\s+(?=[A-Z\d$])")
+_CONDITION = lazy_pattern(
     r"\b(?:when|at|iff|if|where|equality|check|since|because)[ $(\\]*$", re.IGNORECASE
 )
-_BOUND = re.compile(r">\s?-?[\d.,/]+")
-_ASKS_EXTREME = re.compile(
+_BOUND = lazy_pattern(r">\s?-?[\d.,/]+", needs=">")
+_ASKS_EXTREME = lazy_pattern(
     r"\b(?:minimum|maximum|minimal|maximal|least|greatest|smallest|largest|inequality|for which|range of|lowest|highest)\b",
     re.IGNORECASE,
 )
-_PAIR = re.compile(
-    r"(?:it|that|this|the ratio) (?:is|makes|gives) (\d+(?: to \d+){1,3})\.?", re.IGNORECASE
+_PAIR = lazy_pattern(
+    r"(?:it|that|this|the ratio) (?:is|makes|gives) (\d+(?: to \d+){1,3})\.?",
+    re.IGNORECASE,
+    needs=" to ",
 )
-_SUM = re.compile(
+_SUM = lazy_pattern(
     r"[-\d\s+*/×·÷().,^]{3,80} (?:is|makes|gives|equals|yields|comes to|totals) (-?\d[\d.,/]*)\.?"
     r"|\d[\d.,]{0,12}(?: [a-z]{2,20})?(?: [-+*/×·÷x] \d[\d.,]{0,12}(?: [a-z]{2,20})?){1,5} = (-?\d[\d.,]{0,12} [a-z]{2,20})\.?"
 )
-_TEXT = re.compile(r"\\(?:text|mbox|textbf|mathrm)\{([^{}]*)\}")
-_ANSWER = re.compile(r"A\s*:\s*(?=\S)")
-_SPACING = re.compile(r"\\(?:q?quad|text(?:bf|rm)?|mbox|mathrm|[,;:! \[\]()&])|[${}&*]")
-_NAME = re.compile(r"(?<![\w\\])[A-Za-z](?:_\{?\w\}?)?\s*=")
-_NAMED = re.compile(r"(?<![\w\\])([A-Za-z](?:_\{?\w\}?)?)\s*=\s*\$?\s*$")
-_JOINT = re.compile(r"[\s,;.:()]*(?:and|or|as well as|und|oder|et|ou|y|o|[和或与及])?[\s,;.:()]*")
+_TEXT = lazy_pattern(r"\\(?:text|mbox|textbf|mathrm)\{([^{}]*)\}", needs="mathrm|mbox|text")
+_ANSWER = lazy_pattern(r"A\s*:\s*(?=\S)", needs=":")
+_SPACING = lazy_pattern(
+    r"\\(?:q?quad|text(?:bf|rm)?|mbox|mathrm|[,;:! \[\]()&])|[${}&*]", needs="$|&|*|\\|{|}"
+)
+_NAME = lazy_pattern(r"(?<![\w\\])[A-Za-z](?:_\{?\w\}?)?\s*=", needs="=")
+_NAMED = lazy_pattern(r"(?<![\w\\])([A-Za-z](?:_\{?\w\}?)?)\s*=\s*\$?\s*$", needs="=")
+_JOINT = lazy_pattern(r"[\s,;.:()]*(?:and|or|as well as|und|oder|et|ou|y|o|[和或与及])?[\s,;.:()]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +141,25 @@ class Found:
     why: str = ""
     line: str = ""
     """The last line of a reply without a commitment, from which `answer` is read."""
+    text: str = ""
+    """All of such a reply, without its thoughts and with fixed phrases in English."""
 
 
-_GENERAL = re.compile(r"\b(?:general|homogeneous|complementary|particular)\b", re.IGNORECASE)
-_ASKS_VERDICT = re.compile(
+_GENERAL = lazy_pattern(r"\b(?:general|homogeneous|complementary|particular)\b", re.IGNORECASE)
+_ASKS_VERDICT = lazy_pattern(
     r"(?:^|[.!?]\s|\n)\W*(?:is|are|was|were|does|do|did|can|could|will|has|have|must|should)\b[^.!?]{1,600}\?|\btrue or false\b|\byes or no\b|\bwhether\b",
     re.IGNORECASE,
 )
-_VERDICT = re.compile(
-    r"\W*(?:(?:so|thus|therefore|hence)\b,? )?(?:yes|no|true|false)\b(?=[.,:;!* ]|$)", re.IGNORECASE
+_VERDICT = lazy_pattern(
+    r"\W*(?:(?:so|thus|therefore|hence)\b,? )?(?:the (?:statement|claim|assertion) is )?(?:yes|no|true|false)\b(?=[.,:;!* ]|$)",
+    re.IGNORECASE,
+)
+
+
+_STATEMENT = lazy_pattern(
+    r"^\W*(?:(?:so|thus|therefore|hence)\b,? )?the (?:statement|claim|assertion) is ",
+    re.IGNORECASE,
+    needs="assertion|claim|statement",
 )
 
 
@@ -148,7 +179,7 @@ def extract(reply: str, how: str = "auto", question: str = "", *, commas: bool =
     text = spoken(text).strip()
     if not text:
         return Found("", (), "the reply holds thoughts alone")
-    text = with_fractions(text)
+    text = with_percents(with_fractions(without_rest(text)))
     text = to_english(with_points(text, sure=True) if commas else text, question)
     if question and "," in text and has_decimal_commas(question):
         text = with_points(text)
@@ -169,7 +200,9 @@ def extract(reply: str, how: str = "auto", question: str = "", *, commas: bool =
     if verdict:
         return Found(verdict)
     found = _last_line(text, question)
-    return replace(found, line=text.rpartition("\n")[2]) if " " in text else found
+    if " " not in text:
+        return found
+    return Found(found.answer, found.also, found.why, text.rpartition("\n")[2], text)
 
 
 @lru_cache(maxsize=512)
@@ -183,7 +216,7 @@ def _verdict(text: str) -> str:
     paragraphs = re.split(r"\n\s*\n", text[-4000:])
     for said in (paragraphs[-1], text):
         if len(said) <= 600 and _VERDICT.match(said):
-            return said
+            return _STATEMENT.sub("", said)
     return ""
 
 
@@ -222,6 +255,8 @@ def _settle(text: str, found: list[Commitment], question: str, *, boxes: bool) -
         return Found(", ".join(joined))
     if not unmarked(last.text):
         return Found("", (), "the final answer is empty")
+    if not boxes and (derived := derived_value(tail, question)):
+        return Found(derived)
     after = _after(last, tail)
     if after is not None:
         return after
@@ -361,12 +396,15 @@ def _last_line(text: str, question: str) -> Found:
     if worked.count("=") > 1:
         cleaned = clean(worked)
         if (result := result_of(cleaned)) != cleaned:
+            named = re.split(r"[,;→]", _BREAK.split(worked)[-1])[-1].partition("=")[0].strip()
+            if question and _is_other(f"{named} = {result}", question):
+                return Found("", (), OTHER)
             return Found(result)
     if question:
         last = _BREAK.split(worked)[-1]
         told = of_asked(last, question)
         if told is None:
-            return Found("", (), "the reply names another quantity than the one that is asked for")
+            return Found("", (), OTHER)
         if told != last:
             return Found(told)
         if len(lines) == 1 and _BOUND.fullmatch(text) and _ASKS_EXTREME.search(question):
@@ -392,7 +430,7 @@ def _last_line(text: str, question: str) -> Found:
         return Found(pair[1])
     said = stated(line, question)
     if said is not None:
-        return Found(said, (), "" if said else "the reply states no final answer")
+        return Found(said, (), "" if said else _UNSTATED)
     if len(lines) == 1 and len(line) <= 120 and not re.search(r"(?<=[a-z])\. [A-Z]", line):
         return Found(unmarked(_clause(line)))
     if len(line) > 2000:
@@ -400,6 +438,10 @@ def _last_line(text: str, question: str) -> Found:
     if _MAYBE.search(line):
         return Found("", (), "the reply commits to no answer")
     return Found(unmarked(_clause(line)))
+
+
+def _is_other(claim: str, question: str) -> bool:
+    return of_asked(claim, question) is None or names_other_quantity(claim, question)
 
 
 def _either(line: str) -> str | None:

@@ -9,13 +9,16 @@ from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.labels import label_of
 from verigym.verifiers.math.measures import factor_of, is_unfit
 from verigym.verifiers.math.nodes import same_node
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.reading import Item
 from verigym.verifiers.math.trees import Node, num
 from verigym.verifiers.math.units import Unit, same_noun, unit_of
 from verigym.verifiers.math.words import same_words
 
 _INVERSE = ("arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc")
-_CONVERTS = re.compile(r"\bconvert|\bexpress\b|\brewrite\b", re.IGNORECASE)
+_CONVERTS = lazy_pattern(
+    r"\bconvert|\bexpress\b|\brewrite\b", re.IGNORECASE, needs="convert|express|rewrite"
+)
 _STERLING, _POUND = unit_of("£"), unit_of("pounds")
 _RADIAN = unit_of("radians")
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 
 from verigym.verifiers.math.answer_labels import with_english_labels
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.trees import names
 
 _WINDOW = 3000
@@ -21,27 +22,31 @@ _WINDOW = 3000
 _SHOWN = 400
 """Characters at the end of these that tell the language."""
 _BRIEF = 100
-_ENGLISH = re.compile(
-    r"\b(?:the|is|are|and|so|we|answer|also|not|for|of|with|this|that|in|no|yes)\b", re.I
+_ENGLISH = lazy_pattern(
+    r"\b(?:the|is|are|and|so|we|answer|also|not|for|of|with|this|that|in|no|yes)\b",
+    re.I,
+    needs="and|are|for|in|is|no|of|so|that|the|we|with|yes",
 )
-_WORD = re.compile(r"[^\W\d_]{2,20}")
+_WORD = lazy_pattern(r"[^\W\d_]{2,20}")
 _COMMAND_WORDS = frozenset(names("boxed text textbf mathrm answer final"))
-_HAN = re.compile("[\u4e00-\u9fff]")
-_HAN_RUN = re.compile(r"[\u4e00-\u9fff【】「」]+(?!\s*\})")
-_TURNING = re.compile("[不非无未没否除余别勿几约近年月日]")
-_OPENING_IS = re.compile(r"^[\s,;]*(?:therefore[\s,]*)?is\s+(?=[$\\\d-])")
-_NOUN = re.compile(r"(?<=\d) (?!não\b)[a-zA-Z]{0,20}[À-ÖØ-öø-ÿ][a-zà-ÿ]{0,20}(?=\W*$)")
-_MATHS = re.compile(r"(\$\$?[^$]{1,400}\$\$?|\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\])", re.DOTALL)
-_DECIMAL = re.compile(
+_HAN = lazy_pattern("[\u4e00-\u9fff]")
+_HAN_RUN = lazy_pattern(r"[\u4e00-\u9fff【】「」]+(?!\s*\})")
+_TURNING = lazy_pattern("[不非无未没否除余别勿几约近年月日]")
+_OPENING_IS = lazy_pattern(r"^[\s,;]*(?:therefore[\s,]*)?is\s+(?=[$\\\d-])", needs="is")
+_NOUN = lazy_pattern(r"(?<=\d) (?!não\b)[a-zA-Z]{0,20}[À-ÖØ-öø-ÿ][a-zà-ÿ]{0,20}(?=\W*$)")
+_MATHS = lazy_pattern(
+    r"(\$\$?[^$]{1,400}\$\$?|\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\])", re.DOTALL, needs="$|\\(|\\["
+)
+_DECIMAL = lazy_pattern(
     r"(?<![\d.,(\[\w])((?<!\\\{)\d{1,3}(?:[.\u00a0\u202f ]\d{3})+|(?<!\\\{)\d{1,15}),(\d{1,15})(?![\d,)\]\\]|\.\d)"
 )
-_DOTTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,8}(?![\d.,]\d)")
+_DOTTED = lazy_pattern(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,8}(?![\d.,]\d)")
 
 Rule = tuple[re.Pattern[str], str]
 
 
 def _rules(*pairs: tuple[str, str]) -> tuple[Rule, ...]:
-    return tuple((re.compile(pattern, re.IGNORECASE), english) for pattern, english in pairs)
+    return tuple((lazy_pattern(pattern, re.IGNORECASE), english) for pattern, english in pairs)
 
 
 # Where "none" is all that is said: the line ends.
@@ -81,7 +86,7 @@ _FRENCH = _rules(
 _GERMAN_WORDS = frozenset(
     names(
         "welche löse bestimme berechne zahlen groß keiner keines keins antwort ergebnis endergebnis endantwort lautet beträgt lösung lösungen lösungsmenge loesung somit gleich ergibt keine "
-        "nein wahr falsch richtig richtige ist sind unendlich existiert reellen damit daher folglich insgesamt gibt bedeutet gesuchte größer kleiner mindestens höchstens"
+        "nein wahr falsch richtig richtige ist sind unendlich existiert reellen damit daher folglich insgesamt gibt bedeutet gesuchte für und größer kleiner mindestens höchstens"
     )
 )
 _GERMAN = _rules(
@@ -104,6 +109,7 @@ _GERMAN = _rules(
     (r"\b(?:somit|daher|folglich|damit|also|das bedeutet,? dass)\b", "therefore"),
     (r"\boder\b", "or"), (r"\bund\b", "and"),
     (r"\b(?:moment|das ist falsch|das stimmt nicht|korrektur|fehler)\b(?=[^\n]{0,60}\d)", "wrong, "),
+    (r"\bf[üu]r (?=\$?[a-z] ?[=<>≤≥])", "for "),
     (r"\bja\b", "yes"), (r"\bnein\b", "no"), (r"\b(?:wahr|richtig)\b", "true"), (r"\bfalsch\b", "false"),
 )  # fmt: skip
 _SPANISH_WORDS = frozenset(
@@ -141,8 +147,9 @@ _CHINESE_UNITS = {
     "毫米": "mm", "千米": "km", "公里": "km", "米": "m", "千克": "kg", "公斤": "kg", "克": "g", "小时": "hours",
     "分钟": "minutes", "秒": "seconds", "度": "degrees", "升": "L", "毫升": "mL",
 }  # fmt: skip
-_MEASURED = re.compile(
-    rf"(?<=[\d$}}])(\s*\\text\w*\{{)?\s*({'|'.join(sorted(_CHINESE_UNITS, key=len, reverse=True))})(?(1)\}})(?![\u4e00-\u9fff])"
+_MEASURED = lazy_pattern(
+    rf"(?<=[\d$}}])(\s*\\text\w*\{{)?\s*({'|'.join(sorted(_CHINESE_UNITS, key=len, reverse=True))})(?(1)\}})(?![\u4e00-\u9fff])",
+    needs="克|公斤|公里|分钟|升|小时|度|秒|米",
 )
 _CHINESE = _rules(
     (r"无穷多(?:个|组)?解?|无数(?:个|组)?解?|有?无限多(?:个|组)?解?", " infinitely many solutions "),
@@ -172,8 +179,9 @@ _CHINESE = _rules(
 )  # fmt: skip
 
 
-_OR_ABROAD = re.compile(
-    r"(?P<one>\b(?P<name>[a-z]) ?= ?[^=\s,;]{1,30}\$?),? (?:o|ou|oder|u|bzw\.|或) (?=\$?(?P=name) ?=)"
+_OR_ABROAD = lazy_pattern(
+    r"(?P<one>\b(?P<name>[a-z]) ?= ?[^=\s,;]{1,30}\$?),?(?: o | ou | oder | u | bzw\. | 或 )(?=\$?(?P=name) ?=)",
+    needs="o |ou |oder |u |bzw. |或 ",
 )
 
 
@@ -189,7 +197,7 @@ def to_english(text: str, question: str = "") -> str:
     labelled, commas = with_english_labels(shown)
     found = labelled != shown
     shown = _NOUN.sub("", with_points(labelled)) if commas else labelled
-    if not shown.isascii() and _HAN.search(shown):
+    if not shown.isascii() and max(shown) >= "\u4e00" and _HAN.search(shown):
         shown = _MEASURED.sub(lambda match: f" {_CHINESE_UNITS[match[2]]}", shown)
         shown = _outside_formulas(shown, _CHINESE)
         shown = "\n".join(map(_without_rest, shown.split("\n")))
@@ -240,7 +248,7 @@ def has_decimal_commas(text: str) -> bool:
     return _rules_for(text) is not None or bool(_COMMA_QUESTION.search(text))
 
 
-_COMMA_QUESTION = re.compile(
+_COMMA_QUESTION = lazy_pattern(
     r"\b(?:berechnen?|bestimmen?|ermittl?e|ermitteln|gib|wie (?:viele?|gro(?:ß|ss)|hoch|lang|schwer|weit|alt|teuer|schnell|lautet|breit|tief)|wieviele?"
     r"|welche[rsnm]?|löse[nt]?|vereinfache|runde|angeben|schreibweise|wenn|dezimalzahl"
     r"|calcule[rz]?|calculons|d[ée]terminer?|d[ée]terminez|combien|trouve[rz]?|quel(?:le)?s?|r[ée]sou(?:s|dre|dez)|simplifie[rz]|évalue[rz]?|arrondi[ers]?"
@@ -248,14 +256,14 @@ _COMMA_QUESTION = re.compile(
     r"|quanto|quanti|qual|calcola|risolvi|trova|resolva|encontre|hoeveel|bereken|oblicz|сколько|найдите|вычислите|чему|решите)\b",
     re.IGNORECASE,
 )
-_ASKS_SEVERAL = re.compile(
+_ASKS_SEVERAL = lazy_pattern(
     r"\b(?:welche[rsn]?|bestimmen?|finden?|berechnen?|löse[nt]?|gib|nennen?|ermittle|quels|quelles|trouve[rz]?|d[ée]termine[rz]?|donne[rz]?|cu[áa]les|hall[ae]|encuentr[ae]|determin[ae])"
     r"\s+(?:[^\W\d]+\s+){0,3}?(?:l(?:ö|oe)sungen|nullstellen|zahlen|primzahlen|primfaktoren|teiler|werte|wurzeln|koordinaten|paare?|punkte?|vektor|intervalle?"
     r"|solutions|racines|valeurs|nombres|entiers|facteurs|diviseurs|coordonn[ée]es|couples?|points?|vecteur|intervalle"
     r"|soluciones|ra[íi]ces|valores|n[úu]meros|primos|divisores|coordenadas|pares?|puntos?|vector|intervalo)\b",
     re.IGNORECASE,
 )
-_COMMA = re.compile(r"(?<=\d)\{,\}(?=\d)")
+_COMMA = lazy_pattern(r"(?<=\d)\{,\}(?=\d)", needs="{,}")
 
 
 def reads_decimal_comma(gold: str, question: str) -> bool:

@@ -17,85 +17,100 @@ from verigym.verifiers.math.conclusions import DOUBTS, conclusions, last_sentenc
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.mentions import words_of
 from verigym.verifiers.math.parser import parse
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.rivals import asked_names, is_rival
 from verigym.verifiers.math.statements import stated
 from verigym.verifiers.math.trees import TooBig, Unreadable, names
 
 _MOST_CHARS = 600
-_REMARK = re.compile(r"(?:\(.*\)|(?:This|It|These|They|That|The (?:series|curve|graph|set|answer|check)) (?!(?:is|are) (?:not|no|wrong)\b)[^\d$\\=<>]*)[.!]?", re.DOTALL)  # fmt: skip
-_TAIL = re.compile(
-    r",? (?:i\.\s?e\.|that is,|(?:in other words|which (?:is|means|makes|equals|are|gives|agrees|lies)|although|though|while|whereas|so that|as (?:required|expected|desired|claimed))\b).*$",
+_REMARK = lazy_pattern(r"(?:\(.*\)|(?:This|It|These|They|That|The (?:series|curve|graph|set|answer|check)) (?!(?:is|are) (?:not|no|wrong)\b)[^\d$\\=<>]*)[.!]?", re.DOTALL)  # fmt: skip
+_TAIL = lazy_pattern(
+    r",? (?:i\.\s?e\.|that is,|(?:in other words|which (?:is|cannot be|can't be|means|makes|equals|are|gives|agrees|lies)|although|though|while|whereas|so that|as (?:required|expected|desired|claimed))\b).*$",
     re.DOTALL,
+    needs="as |i.|in other words|so that|that is,|though|whereas|which |while",
 )
-_LEAD = re.compile(
+_LEAD = lazy_pattern(
     r"^(?:[A-Z][a-z]+ing|Since|Because|As|For|From|By|With|In|Using|After|Hence|So|Thus|Therefore)\b[^.]{0,200}?,\s(?=[a-z])"
 )
 _NUMBER = r"-?(?:\\?\$\s?)?-?\d[\d,]*(?:\.\d+)?(?:/\d+)?"
-_RANGE = re.compile(
-    rf",? (?:from|between|among)(?: the)? ({_NUMBER}) (?:to|and|through) ({_NUMBER})(?:,? inclusive)?$"
+_RANGE = lazy_pattern(
+    rf",? (?:from|between|among)(?: the)? ({_NUMBER}) (?:to|and|through) ({_NUMBER})(?:,? inclusive)?$",
+    needs="among|between|from",
 )
-_COMES = re.compile(
-    rf"\b(?:comes? out (?:as|at|to be|to)|works? out (?:at|as|to be|to)|turns? out to be|amounts? to|totals?) (?P<value>{_NUMBER}(?: [a-z]+)?)$"
+_COMES = lazy_pattern(
+    rf"\b(?:comes? out (?:as|at|to be|to)|works? out (?:at|as|to be|to)|turns? out to be|amounts? to|totals?) (?P<value>{_NUMBER}(?: [a-z]+)?)$",
+    needs=" out |amount|total",
 )
-_OF = re.compile(rf"\b(?P<noun>[a-z]+) of (?P<value>{_NUMBER}(?: [a-z]+)?)$")
+_OF = lazy_pattern(rf"\b(?P<noun>[a-z]+) of (?P<value>{_NUMBER}(?: [a-z]+)?)$", needs=" of ")
 _PARTS = frozenset(
     names(
         "root square cube power half third quarter multiple factor divisor remainder out sum product difference"
     )
 )
-_HAS = re.compile(
-    rf"(?P<subject>{_NUMBER}) (?:has|have) (?:exactly |only |just |a total of )?(?P<value>\d[\d,]*) (?P<noun>[a-z]+(?: [a-z]+){{0,2}})"
+_HAS = lazy_pattern(
+    rf"(?P<subject>{_NUMBER}) (?:has|have) (?:exactly |only |just |a total of )?(?P<value>\d[\d,]*) (?P<noun>[a-z]+(?: [a-z]+){{0,2}})",
+    needs=" ha",
 )
-_PER = re.compile(r" (?:per|a|an|for each|for every) ([a-z]+)$")
-_GON = re.compile(r"\b(\d+)-(?:gon|sided polygon)s?\b")
-_DAY = re.compile(
-    r"\b(?:falls|fell|lands|landed|is|was|be) (?:on )?(?:an? )?\**([A-Z][a-z]+day)\**$"
+_PER = lazy_pattern(r" (?:per|a|an|for each|for every) ([a-z]+)$", needs="a|for every|per")
+_GON = lazy_pattern(r"\b(\d+)-(?:gon|sided polygon)s?\b", needs="gon")
+_DAY = lazy_pattern(
+    r"\b(?:falls|fell|lands|landed|is|was|be) (?:on )?(?:an? )?\**([A-Z][a-z]+day)\**$", needs="day"
 )
-_POINT = re.compile(
-    r"(?<![A-Za-z\\])[A-Z](?:_\{?\w\}?|')?\s*(?:\\left)?\(\s*(?P<x>[^(),;|]{1,40}?)\s*(?:,|;|\\mid|\\vert|\|)\s*(?P<y>[^(),;|]{1,40}?)\s*(?:\\right)?\)"
+_POINT = lazy_pattern(
+    r"(?<![A-Za-z\\])[A-Z](?:_\{?\w\}?|')?\s*(?:\\left)?\(\s*(?P<x>[^(),;|]{1,40}?)\s*(?:,|;|\\mid|\\vert|\|)\s*(?P<y>[^(),;|]{1,40}?)\s*(?:\\right)?\)",
+    needs="(",
 )
-_POINTS = re.compile(r"(?:[\s,;$.]|\band\b|\([^()]*\))+")
-_SOLUTION = re.compile(
-    r"(?<![A-Za-z\\])(?P<name>[a-z])_\{?(?P<index>[1-9])\}?\s*=\s*(?P<value>[^=,;$]+?)\s*(?=[,;$]|\.?$|\s(?:and|or)\s)"
+_POINTS = lazy_pattern(r"(?:[\s,;$.]|\band\b|\([^()]*\))+")
+_SOLUTION = lazy_pattern(
+    r"(?<![A-Za-z\\])(?P<name>[a-z])_\{?(?P<index>[1-9])\}?\s*=\s*(?P<value>[^=,;$]+?)\s*(?=[,;$]|\.?$|\s(?:and|or)\s)",
+    needs="_",
 )
-_EXCEPT = re.compile(
+_EXCEPT = lazy_pattern(
     r"(?:all|every|any) (?:real )?(?:numbers?|values?|reals?)?(?: of)? ?\$?(?P<bound>[a-z]\s*(?:\\geq?|\\leq?|≥|≤|>=?|<=?)\s*[^$\s,]+)\$?,? (?:except|but|other than)(?: for)? \$?(?P<gap>(?:[a-z]\s*=\s*)?[^$\s,]+)\$?",
     re.IGNORECASE,
+    needs="but|except|other than",
 )
-_BEFORE = re.compile(
+_BEFORE = lazy_pattern(
     r"^|\$|(?<![A-Za-z\\])[A-Za-z]\s?=\s?|\b(?:is|are|makes?|gives?|get|have|so|that)\s"
 )
-_CHAIN = re.compile(
+_CHAIN = lazy_pattern(
     r"(?P<way>[^=$]{3,80}(?:=[^=$]{1,60})*)=\s*(?P<end>[^=$]{1,60}?)\$?(?: of [a-z]+)?"
 )
-_NOUNS = re.compile(r"(?<=\d) ?(?:[a-zA-Z]{1,14})(?= ?(?:[-+*/×·÷=)]|$))")
-_SET = re.compile(r"=\s*(?P<end>\\?\{[^{}=]*\\?\})\$?$")
-_IDLE = re.compile(
-    r",? (?:as well|too|again|in total|altogether|in all|overall|exactly|respectively|at all|left over|this way|only)$"
+_NOUNS = lazy_pattern(r"(?<=\d) ?(?:[a-zA-Z]{1,14})(?= ?(?:[-+*/×·÷=)]|$))")
+_SET = lazy_pattern(r"=\s*(?P<end>\\?\{[^{}=]*\\?\})\$?$", needs="=")
+_IDLE = lazy_pattern(
+    r",? (?:as well|too|again|in total|altogether|in all|overall|exactly|respectively|at all|left over|this way|only)$",
+    needs="again|altogether|as well|at all|exactly|in all|in total|left over|only|overall|respectively|this way|too",
 )
-_NAMELY = re.compile(r"\b(?:namely|that is|i\.e\.):? \$?([^a-z].{0,80})$")
-_WHERE = re.compile(
-    r"\b(?:for|when|if|on|where)(?: exactly| precisely)?(?: all| every| any)? (\$?(?:[a-z]\s?(?:[<>≤≥]|\\[lg]e)|[\[(]-?[\d\\∞-]|-?\d+\s?(?:[<>≤≥]|\\[lg]e))[^,;]{1,60})$"
+_NAMELY = lazy_pattern(
+    r"\b(?:namely|that is|i\.e\.):? \$?([^a-z].{0,80})$", needs="i.e.|namely|that is"
+)
+_WHERE = lazy_pattern(
+    r"\b(?:for|when|if|on|where)(?: exactly| precisely)?(?: all| every| any)? (\$?(?:[a-z]\s?(?:[<>≤≥]|\\[lg]e)|[\[(]-?[\d\\∞-]|-?\d+\s?(?:[<>≤≥]|\\[lg]e))[^,;]{1,60})$",
+    needs="for|if|on|when|where",
 )
 _PRECISELY = frozenset(("exactly", "precisely", "only", "true", "and", "if"))
 _HOLDS = frozenset(("holds", "hold", "satisfied", "fulfilled", "works"))
-_ASKS_WHERE = re.compile(
+_ASKS_WHERE = lazy_pattern(
     r"\b(?:where|for (?:which|what)|on (?:which|what)|intervals?|values? of|domain|find all|solve)\b",
     re.IGNORECASE,
+    needs="domain|find all|for wh|interval|on wh|solve|value|where",
 )
-_COUNTED = re.compile(
+_COUNTED = lazy_pattern(
     r"(?:^|\b(?:so|thus|are|is|in|have|gives?|leaves|makes|exactly|only|that)\b,? )(?P<way>[-\d\s+*/×·÷−().!^{}]{3,60}?)\s*=\s*(?P<end>\d[\d,]*) (?:different |distinct |such |possible )?(?P<noun>[a-z]{3,})\b",
     re.IGNORECASE,
+    needs="=",
 )
-_VALUE = re.compile(
+_VALUE = lazy_pattern(
     r"\$[^$]+\$|\\\(.+?\\\)|(?<![\w.^_])-?(?:\\?\$|€|£)?\d[\d,]*(?:\.\d+)?(?:/\d+)?(?:\s?(?:%|°|π|√\d+))?(?![\w^]|\.\d)"
 )
-_BOUNDS = re.compile(
+_BOUNDS = lazy_pattern(
     r"\b(?:at (?:least|most)|(?:less|more|fewer|greater|larger|smaller|bigger|higher|lower|other) than|between|about|around|approximately|roughly|up to|under|over|above|below|step|case|part|equation|method|figure|chapter|example|exercise|problem|line|try|check|not|never|no|cannot|neither|nor|without|except|half|twice|times|root|square|cube|power|started?|begins?|began|initially|originally|first|add|adding|subtract\w*|multiply\w*|divid\w+|original|once|before|by)\b|n't\b",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r": ((?:so |then )?(?:it|this|they|the [a-z]+) .+)$")
-_KIND = re.compile(r"\b(?:is|are) (?:an? |the )?(?P<kind>[a-z]+) [a-z]+$")
+_CLAUSE = lazy_pattern(r": ((?:so |then )?(?:it|this|they|the [a-z]+) .+)$", needs=": ")
+_SPACES = lazy_pattern(r"[\s$\\,{}()]")
+_KIND = lazy_pattern(r"\b(?:is|are) (?:an? |the )?(?P<kind>[a-z]+) [a-z]+$", needs="are|is")
 
 
 def last_words(reply: str, question: str) -> Iterator[str]:
@@ -208,7 +223,7 @@ def _forms(text: str, question: str) -> Iterator[str]:
 
 def _shown(number: str, question: str) -> bool:
     bare = number.replace("$", "").replace("\\", "").replace(",", "").strip()
-    return re.search(rf"(?<![\d.]){re.escape(bare)}(?![\d])", question.replace(",", "")) is not None
+    return _has_number(bare, question.replace(",", ""))
 
 
 def _listed(text: str) -> Iterator[str]:
@@ -265,11 +280,21 @@ def _sole(text: str, question: str) -> str:
 
 
 def _is_given(value: str, question: str) -> bool:
-    bare = re.sub(r"[\s$\\,{}()]", "", value)
-    return (
-        re.search(rf"(?<![\d.]){re.escape(bare)}(?![\d])", re.sub(r"[\s$\\,{}()]", "", question))
-        is not None
-    )
+    return _has_number(_SPACES.sub("", value), _SPACES.sub("", question))
+
+
+def _has_number(number: str, text: str) -> bool:
+    """Return True if a text has a number that is no part of a longer one."""
+    at = text.find(number)
+    while at >= 0:
+        end = at + len(number)
+        if text[end : end + 1].isdigit() or (
+            at and (text[at - 1].isdigit() or text[at - 1] == ".")
+        ):
+            at = text.find(number, at + 1)
+        else:
+            return True
+    return False
 
 
 def _is_asked_of(clause: str, question: str) -> bool:

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import re
 
+from verigym.verifiers.math.patterns import lazy_pattern
+
 _MOST_CHARS = 4000
 _LETTER = r"\$?\s*([A-Za-z])(?![A-Za-z])\s*\$?"
-_NAMES = re.compile(
+_NAMES = lazy_pattern(
     rf"\b(?:in terms of|terms of|as an? function of|depending on|with respect to|respect to|let|where|for|variables?|constants?|"
     rf"suppose|denote(?:d by)?|given|mass|length|height|width|radius|time|speed|velocity|acceleration|force|"
     rf"side|area|volume|distance|unknowns?|parameters?|number)\s+(?:only |the |both )?{_LETTER}(?:(?:\s*,\s*|\s*,?\s*and\s+){_LETTER})?"
     rf"(?:(?:\s*,\s*|\s*,?\s*and\s+){_LETTER})?"
 )
-_IN_TEX = re.compile(r"\$\$?([^$]{1,400})\$\$?|\\\((.{1,400}?)\\\)|\\\[(.{1,400}?)\\\]", re.DOTALL)
-_WORDS = re.compile(
+_IN_TEX = lazy_pattern(
+    r"\$\$?([^$]{1,400})\$\$?|\\\((.{1,400}?)\\\)|\\\[(.{1,400}?)\\\]", re.DOTALL, needs="$|\\(|\\["
+)
+_WORDS = lazy_pattern(
     r"\\(?:text|mathrm|operatorname|mbox|textbf)\s*\{[^{}]*\}|\\[A-Za-z]+|[A-Za-z]{4,}"
 )
-_ALONE = re.compile(
+_ALONE = lazy_pattern(
     r"(?<![A-Za-z\d.\s])\s*([A-Za-z])(?![A-Za-z])|^\s*([A-Za-z])(?![A-Za-z])|([A-Za-z])(?=\s*[=^+*/<>_-])"
 )
-_IN_SUM = re.compile(r"(?<![A-Za-z])\d*([A-Za-z])\s*[-+*=/^]\s*\d*([A-Za-z])(?![A-Za-z])")
-_TERMS = re.compile(r"\b(?:terms|function) of\b", re.IGNORECASE)
-_MEASURE = re.compile(
+_IN_SUM = lazy_pattern(
+    r"(?<![A-Za-z])\d*([A-Za-z])\s*[-+*=/^]\s*\d*([A-Za-z])(?![A-Za-z])", needs="*|+|-|/|=|^"
+)
+_TERMS = lazy_pattern(r"\b(?:terms|function) of\b", re.IGNORECASE, needs="function|terms")
+_MEASURE = lazy_pattern(
     r"\b(?:how (?:long|far|fast|tall|high|wide|deep|heavy|old|hot|cold|large|big|much)|lengths?|distances?|heights?|widths?|"
     r"depths?|speeds?|velocity|accelerat\w+|mass(?:es)?|weights?|weighs?|forces?|tension|energy|work|power|voltage|current|charge|"
     r"resistance|pressure|temperature|times?|duration|area|volume|capacity|perimeter|radius|diameter|circumference|"

@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.trees import MAX_DIGITS, MAX_TOKENS, TooBig, Unreadable
 
 
@@ -18,17 +19,20 @@ class Token(NamedTuple):
     value: Fraction | None = None
 
 
-_REPEATING = re.compile(
+_REPEATING = lazy_pattern(
     r"(\d*)\.(\d*?)(?:\\(?:overline|bar|overbar)\s*\{\s*(\d+)\s*\}|\\(?:overline|bar)\s*(\d)|\((\d+)\)"
-    r"|\\dot\s*\{?\s*(\d)\s*\}?(?:(\d*)\\dot\s*\{?\s*(\d)\s*\}?)?)"
+    r"|\\dot\s*\{?\s*(\d)\s*\}?(?:(\d*)\\dot\s*\{?\s*(\d)\s*\}?)?)",
+    needs="(|\\",
 )
-_DOTTED = re.compile(r"(\d*)\.(\d{2,})\s?\.\.\.(?!\d)")
-_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?![\d,]*\d)(?:\.\d+)?")
-_SPACED = re.compile(r"\d{1,3}(?: \d{3})+(?![\d])(?:\.\d+)?")
-_PREFIXED = re.compile(r"0(?:[xX][0-9A-Fa-f]+|[bB][01]+|[oO][0-7]+)(?![0-9A-Za-z.])")
-_NUMBER = re.compile(r"(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+(?![\d.]))?")
-_WHOLE = re.compile(r"[1-9]\d{0,15}(?![\d.,eE ])", re.ASCII)
-_TOKEN = re.compile(
+_DOTTED = lazy_pattern(r"(\d*)\.(\d{2,})\s?\.\.\.(?!\d)")
+_GROUPED = lazy_pattern(r"\d{1,3}(?:,\d{3})+(?![\d,]*\d)(?:\.\d+)?", needs=",")
+_SPACED = lazy_pattern(r"\d{1,3}(?: \d{3})+(?![\d])(?:\.\d+)?")
+_PREFIXED = lazy_pattern(
+    r"0(?:[xX][0-9A-Fa-f]+|[bB][01]+|[oO][0-7]+)(?![0-9A-Za-z.])", needs="B|O|X|b|o|x"
+)
+_NUMBER = lazy_pattern(r"(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+(?![\d.]))?")
+_WHOLE = lazy_pattern(r"[1-9]\d{0,15}(?![\d.,eE ])", re.ASCII)
+_TOKEN = lazy_pattern(
     r"(?P<cmd>\\[A-Za-z]+|\\\\|\\[{}])"
     r"|(?P<word>[A-Za-z]+)"
     r"|(?P<op>\.\.\.|<=|>=|!=|!!|[-+*/^_=<>!()\[\]{}|,;:&%'€£¥])"

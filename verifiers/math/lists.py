@@ -11,15 +11,20 @@ from verigym.verifiers.math.families import Family, families_of, same_families
 from verigym.verifiers.math.items import same_item
 from verigym.verifiers.math.labels import expanded, label_of, name_of, unlabelled
 from verigym.verifiers.math.nodes import same_node
+from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.ranges import filled
 from verigym.verifiers.math.reading import Item, Reading
 from verigym.verifiers.math.regions import is_region, same_region, sure_region, variable_of
 from verigym.verifiers.math.trees import Node
 
-_RESIDUE = re.compile(r"\b(?:remainder|residue)\b", re.IGNORECASE)
-_MODULAR = re.compile(r"\b(?:modulo|(?:units|ones|last) digit)\b|\\p?mod\b|\bmod \d", re.IGNORECASE)
+_RESIDUE = lazy_pattern(r"\b(?:remainder|residue)\b", re.IGNORECASE, needs="mainder|sidue")
+_MODULAR = lazy_pattern(
+    r"\b(?:modulo|(?:units|ones|last) digit)\b|\\p?mod\b|\bmod \d",
+    re.IGNORECASE,
+    needs=" digit|\\|mod |modulo",
+)
 
-_MODULUS = re.compile(r"(?:\bby|\\?mod(?:ulo)?|pmod)[\s${(\\]*(\d+)")
+_MODULUS = lazy_pattern(r"(?:\bby|\\?mod(?:ulo)?|pmod)[\s${(\\]*(\d+)")
 
 
 def same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
@@ -50,8 +55,8 @@ def _same_reading(gold: Reading, answer: Reading, ctx: Context) -> bool:
         if found is False and (any(map(_sure, left)) or any(map(_sure, right))):
             return False
     if len(left) == len(right) == 1 and (
-        _RESIDUE.search(ctx.question)
-        or (_is_plain_number(left[0]) and _MODULAR.search(ctx.question))
+        is_in(_RESIDUE, ctx.question)
+        or (_is_plain_number(left[0]) and is_in(_MODULAR, ctx.question))
     ):
         mine, theirs = _residue(left[0]), _residue(right[0])
         if not _fits_modulus(right[0], ctx.question):

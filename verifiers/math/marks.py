@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import re
 
+from verigym.verifiers.math.patterns import lazy_pattern
+
 _ARROW = (
     r"(?:[=\-–—~]{1,3}>+|[→⇒⟹➜➔➡⟶∴▶►✅✔☑✓👉🎯💡⭐●▪•◦◆■🔹]\ufe0f?"
     r"|\\(?:therefore|Rightarrow|Longrightarrow|implies|to|rightarrow|longrightarrow)(?![A-Za-z]))"
 )
-_LEAD = re.compile(rf"((?:\$\$?|\\\(|\\\[)?)\s*{_ARROW}\s*")
-_QUOTE = re.compile(r">{1,3}\s+|>{1,3}(?=[*_`$])")
-_HEADING = re.compile(r"#{1,6}\s+|[-+*]\s+(?=\*\*|\$|\\boxed)")
-_END = re.compile(
-    r"\s*(?:[∎■□✓✔✅☑🎉▢◻⬛]\ufe0f?|\$?\\(?:blacksquare|square|qed|Box|checkmark)\$?|(?<=[\s.])Q\.?E\.?D\.?)\s*\.?$"
+_LEAD = lazy_pattern(rf"((?:\$\$?|\\\(|\\\[)?)\s*{_ARROW}\s*")
+_QUOTE = lazy_pattern(r">{1,3}\s+|>{1,3}(?=[*_`$])", needs=">")
+_HEADING = lazy_pattern(r"#{1,6}\s+|[-+*]\s+(?=\*\*|\$|\\boxed)")
+_END = lazy_pattern(
+    r"\s*(?:[∎■□✓✔✅☑🎉▢◻⬛]\ufe0f?|\$?\\(?:blacksquare|square|qed|Box|checkmark)\$?|(?<=[\s.])Q\.?E\.?D\.?)\s*\.?$",
+    needs="Q|\\|∎|■|□|▢|◻|☑|✅|✓|✔|⬛|🎉",
 )
-_BOLD = re.compile(r"(?<![\w)*])(\*{1,3})(?=[^\s*])([^*\n]{1,120}?)(?<=[^\s*])\1!?(?![\w(*])")
-_HTML = re.compile(r"</?(?:b|strong|i|em|p|br|span|code|div|u|center|h[1-6])(?:\s[^<>=]{1,40}=[^<>]{0,80})?\s?/?>", re.IGNORECASE)  # fmt: skip
+_BOLD = lazy_pattern(r"(?<![\w)*])(\*{1,3})(?=[^\s*])([^*\n]{1,120}?)(?<=[^\s*])\1!?(?![\w(*])")
+_HTML = lazy_pattern(r"</?(?:b|strong|i|em|p|br|span|code|div|u|center|h[1-6])(?:\s[^<>=]{1,40}=[^<>]{0,80})?\s?/?>", re.IGNORECASE, needs=">")  # fmt: skip
 _MAX_MARKS = 12
 """Marks that are taken off at each end."""
-_ROW = re.compile(
-    r"\|[^|]*\b(?:answer|result|total|solution|value|sum)\b[^|]*\|\s*([^|]+?)\s*\|", re.IGNORECASE
+_ROW = lazy_pattern(
+    r"\|[^|]*\b(?:answer|result|total|solution|value|sum)\b[^|]*\|\s*([^|]+?)\s*\|",
+    re.IGNORECASE,
+    needs="answer|result|solution|sum|total|value",
 )
-_SAID = re.compile(
+_SAID = lazy_pattern(
     r"(?:result|solution|value|final(?: result| value)?|output|conclusion|total|therefore|thus|hence|so)\W{0,3}?[:=]\W{0,3}?(?=[\s\d$\\`(-])",
     re.IGNORECASE,
+    needs=":|=",
 )
 
 

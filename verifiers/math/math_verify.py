@@ -29,6 +29,7 @@ from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
 from verigym.verifiers.math.answer import written_reference
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.trees import MAX_REPLY_CHARS
 
 _WINDOW = 8000
@@ -38,7 +39,7 @@ _WAIT_S = 20.0
 _MAX_BRACES = 60
 _MAX_PARENTHESES = 6
 """math-verify's grammar takes exponential time in them: ten are past any deadline."""
-_TOO_BIG = re.compile(
+_TOO_BIG = lazy_pattern(
     r"\d{400}"  # a number of so many digits
     r"|(?:\^|\*\*)\s*[{(]?\s*-?\d{5}"  # an exponent of five digits
     r"|(?:\^|\*\*)\s*[{(]?\s*[\d.]{1,20}\s*[})]?\s*(?:\^|\*\*)\s*[{(]?\s*[\d.]"  # a tower of numbers

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.units import Dims, Unit, unit_of
 
 _LENGTH: Dims = (("L", 1),)
@@ -18,7 +19,7 @@ _YEAR: Dims = (("year", 1),)
 _MASS: Dims = (("M", 1),)
 _FORCE: Dims = (("L", 1), ("M", 1), ("T", -2))
 _SPEED: Dims = (("L", 1), ("T", -1))
-_MONEY = tuple(unit.dims for name in ("dollar", "euro", "€", "£", "¥") if (unit := unit_of(name)))
+MONEY = tuple(unit.dims for name in ("dollar", "euro", "€", "£", "¥") if (unit := unit_of(name)))
 _MEASURES = (
     (r"(?:surface |lateral |total |cross-sectional )*areas?", (_AREA,)),
     (r"volumes?|capacity", (_VOLUME,)),
@@ -26,12 +27,12 @@ _MEASURES = (
     (r"mass(?:es)?", (_MASS,)),
     (r"weights?", (_MASS, _FORCE)),
     (r"(?:average |mean |final |initial )?(?:speed|velocity)", (_SPEED,)),
-    (r"(?:total |sale |selling |cost |final )*(?:price|cost|change|salary|wage|revenue|profit)", _MONEY),
+    (r"(?:total |sale |selling |cost |final )*(?:price|cost|change|salary|wage|revenue|profit)", MONEY),
     (r"probability|ratio|fraction|number|sum|product|remainder|quotient|mean|slope", ()),
 )  # fmt: skip
 _ASKED = tuple(
     (
-        re.compile(
+        lazy_pattern(
             rf"\b(?:what(?:'s| is| was| will be)|find|compute|calculate|determine|give|work out)\s+(?:(?:the|its|their|his|her|exact|approximate|maximum|minimum|possible|greatest|least|largest|smallest|new|total) )*(?:{words})\b(?! (?:of change|per|vector|ratio|in terms|function))",
             re.IGNORECASE,
         ),
@@ -40,26 +41,35 @@ _ASKED = tuple(
     for words, dims in _MEASURES[:-1]
 )
 _DOLLARS = unit_of("dollars") or Unit()
-_IN_DOLLARS = re.compile(r"\$ ?\d|\bdollars?\b", re.IGNORECASE)
-_IN_CENTS = re.compile(
+_IN_DOLLARS = lazy_pattern(r"\$ ?\d|\bdollars?\b", re.IGNORECASE, needs="$|dollar")
+_IN_CENTS = lazy_pattern(
     r"\bcents?\b|¢|\b(?:penn(?:y|ies)|nickels?|dimes?|quarters?|coins?)\b", re.IGNORECASE
 )
 _HOW = (
-    (re.compile(r"\bhow (?:far|tall|high|wide|deep)\b", re.IGNORECASE), (_LENGTH,)),
-    (re.compile(r"\bhow (?:fast)\b", re.IGNORECASE), (_SPEED,)),
-    (re.compile(r"\bhow heavy\b", re.IGNORECASE), (_MASS, _FORCE)),
+    (
+        lazy_pattern(
+            r"\bhow (?:far|tall|high|wide|deep)\b", re.IGNORECASE, needs="deep|far|high|tall|wide"
+        ),
+        (_LENGTH,),
+    ),
+    (lazy_pattern(r"\bhow (?:fast)\b", re.IGNORECASE, needs="how fast"), (_SPEED,)),
+    (lazy_pattern(r"\bhow heavy\b", re.IGNORECASE, needs="how heavy"), (_MASS, _FORCE)),
 )
-_LENGTHS = re.compile(
-    r"(?<=\d)[\s\-$}]*(?:\\(?:text|mathrm)\s*\{\s*)?(cm|mm|km|m|ft|feet|foot|in|inch(?:es)?|yd|yards?|miles?|met(?:er|re)s?|centimet(?:er|re)s?|kilomet(?:er|re)s?|millimet(?:er|re)s?|dm)(?![A-Za-z/])"
+_LENGTHS = lazy_pattern(
+    r"(?<=\d)[\s\-$}]*(?:\\(?:text|mathrm)\s*\{\s*)?(cm|mm|km|m|ft|feet|foot|in|inch(?:es)?|yd|yards?|miles?|met(?:er|re)s?|centimet(?:er|re)s?|kilomet(?:er|re)s?|millimet(?:er|re)s?|dm)(?![A-Za-z/])",
+    needs="feet|foot|ft|in|m|yard|yd",
 )
-_COUNTS = re.compile(r"\bhow many (?!dollars|cents|euros?|pounds|coins|pennies)", re.IGNORECASE)
-_PRICED = re.compile(
+_COUNTS = lazy_pattern(
+    r"\bhow many (?!dollars|cents|euros?|pounds|coins|pennies)", re.IGNORECASE, needs="how many "
+)
+_PRICED = lazy_pattern(
     r"[$€£¥]|\b(?:dollars?|cents?|euros?|pounds?|costs?|prices?|pa(?:y|ys|id)|money|earn\w*|s(?:old|ells?)|spen[dt]\w*|worth|bills?|coins?)\b",
     re.IGNORECASE,
 )
-_ASKS_PERCENT = re.compile(
+_ASKS_PERCENT = lazy_pattern(
     r"\b(?:what|which|by what|find the|as a|calculate the)\s+(?:\w+ ){0,2}?(?:per ?cent|percentage)\b",
     re.IGNORECASE,
+    needs="cent",
 )
 
 
@@ -84,7 +94,7 @@ def is_unfit(unit: Unit, question: str) -> bool:
     """Return True if a unit is of another measure than the question asks for."""
     if _ASKS_PERCENT.search(question) and unit.dims:
         return True
-    if unit.dims in _MONEY and _COUNTS.search(question) and not _PRICED.search(question):
+    if unit.dims in MONEY and _COUNTS.search(question) and not _PRICED.search(question):
         return True
     wanted = asked_dims(question)
     if wanted is None or (not unit.dims and not unit.degree):

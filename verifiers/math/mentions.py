@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.trees import names
 
@@ -82,17 +83,23 @@ UNTRUE = frozenset(
     )
 )
 """Words about results that are not the writer's own."""
-CONCLUDES = re.compile(
+CONCLUDES = lazy_pattern(
     r"(?:^|[,;:.]\s*|\s[-–—]+\s|\band\s+)(?:so|therefore|thus|hence|consequently|which means|that means|this means)\b(?:\s+that\b)?,?\s*"
     r"|\s*(?:[→⇒⟹]|=+>|-+>)\s*",
     re.IGNORECASE,
+    needs="-|>|consequently|hence|so|that means|therefore|this means|thus|which means|→|⇒|⟹",
 )
-_SHORT = re.compile(
+_SHORT = lazy_pattern(
     r"\b(it|that|this|there|here|answer|result|total|sum|value|solution)'s\b|\b(they|these|those)'re\b",
     re.IGNORECASE,
+    needs="'re|'s",
 )
-_SAYS = re.compile(r"^(?:i'd say|i would say|i think|i believe)(?: that)?\s+", re.IGNORECASE)
-WORD = re.compile(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
+_SAYS = lazy_pattern(
+    r"^(?:i'd say|i would say|i think|i believe)(?: that)?\s+",
+    re.IGNORECASE,
+    needs=" believe| think| would say|'d say",
+)
+WORD = lazy_pattern(r"[A-Za-z]+(?:['-][A-Za-z]+)*")
 
 
 def _forms(stem: str) -> set[str]:

@@ -13,6 +13,7 @@ from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.labels import expanded, label_of, renamed, unlabelled
 from verigym.verifiers.math.matrices import components, identity, multiple, rows_of
 from verigym.verifiers.math.numeric import Undefined, value_of
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.quantities import PREFIX, agree
 from verigym.verifiers.math.relations import same_relation
 from verigym.verifiers.math.scalars import same_scalar
@@ -88,10 +89,13 @@ def same_node(gold: Node, answer: Node, ctx: Context, constant: bool = False) ->
     return same_scalar(gold, answer, ctx)
 
 
-_NAMES = re.compile(r"[ABCDKabcdk](?:_\{?\w\}?)?|alpha|beta|gamma|lambda|mu")
-_SOLVES = re.compile(
+_NAMES = lazy_pattern(
+    r"[ABCDKabcdk](?:_\{?\w\}?)?|alpha|beta|gamma|lambda|mu", needs="A|B|C|D|K|a|b|c|d|k|mu"
+)
+_SOLVES = lazy_pattern(
     r"y\s*'|\\d?d?ot|\bdifferential|\bgeneral solution|\bODE\b|\brecurrence|y\^?\{?\\prime|\bd\s*[a-z]\s*/\s*d\s*[a-z]|frac\{d|a_\{?n",
     re.IGNORECASE,
+    needs="\\prime|a_|d|general solution|ot|recurrence|y",
 )
 
 

@@ -7,18 +7,23 @@ import re
 from verigym.verifiers.math.cursor import Cursor
 from verigym.verifiers.math.grammar import BASES
 from verigym.verifiers.math.lexer import Token
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.trees import Node, Unreadable
 
-_BASED = re.compile(
-    r"\(?(\d[0-9A-Za-z]*|[A-Fa-f]+\d[0-9A-Fa-f]*|(?:[A-F]+|[a-f]{2,})(?=\)?\s*_\s*\{?\s*16))\)?\s*_\s*\{?\s*(1[0-6]|[2-9])\s*\}?"
+_BASED = lazy_pattern(
+    r"\(?(\d[0-9A-Za-z]*|[A-Fa-f]+\d[0-9A-Fa-f]*|(?:[A-F]+|[a-f]{2,})(?=\)?\s*_\s*\{?\s*16))\)?\s*_\s*\{?\s*(1[0-6]|[2-9])\s*\}?",
+    needs="_",
 )
-_PREFIXED = re.compile(r"0([xX](?=[0-9A-Fa-f])|[bB](?=[01]+$)|[oO](?=[0-7]+$))([0-9A-Fa-f]{1,300})")
+_PREFIXED = lazy_pattern(
+    r"0([xX](?=[0-9A-Fa-f])|[bB](?=[01]+$)|[oO](?=[0-7]+$))([0-9A-Fa-f]{1,300})", needs="0"
+)
 _PREFIXES = {"x": 16, "b": 2, "o": 8}
 
 
-_WORDED = re.compile(
+_WORDED = lazy_pattern(
     r"([0-9A-Fa-f]{1,300})\s*,?\s*\(?\s*(?:in\s+)?(?:base\s*-?\s*(\w{1,7})|(binary|octal|hexadecimal|hex|decimal|ternary))\s*(?:notation|form)?\s*\)?",
     re.IGNORECASE,
+    needs="base|binary|decimal|hex|octal|ternary",
 )
 _NAMED = {
     "binary": 2,
@@ -29,12 +34,14 @@ _NAMED = {
     "hexadecimal": 16,
     "hex": 16,
 }
-_TARGET = re.compile(
+_TARGET = lazy_pattern(
     r"\b(?:in|to|into|as a?n?)\s+(?:its\s+)?(?:base\s*-?\s*(\w{1,7})|(binary|octal|hexadecimal|hex|decimal|denary|ternary))\b",
     re.IGNORECASE,
 )
-_ASKED = re.compile(
-    r"\b(?:what is|give|find|the)\b.{0,30}\b(binary|octal|hexadecimal|decimal)\b", re.IGNORECASE
+_ASKED = lazy_pattern(
+    r"\b(?:what is|give|find|the)\b.{0,30}\b(binary|octal|hexadecimal|decimal)\b",
+    re.IGNORECASE,
+    needs="binary|decimal|octal",
 )
 
 

@@ -22,11 +22,12 @@ from verigym.verifiers.math.cursor import Cursor
 from verigym.verifiers.math.grammar import FUNCTIONS, GREEK, RELATIONS, STARTS
 from verigym.verifiers.math.lexer import Token, tokens
 from verigym.verifiers.math.numerals import based, in_base, numeral, proper
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.quantities import quantity
 from verigym.verifiers.math.ranges import total
 from verigym.verifiers.math.trees import MAX_HEIGHT, Node, TooBig, Unreadable, num
 
-_PLAIN = re.compile(r"(-?)(\d{1,15}(?:\.\d{1,12})?)", re.ASCII)
+_PLAIN = lazy_pattern(r"(-?)(\d{1,15}(?:\.\d{1,12})?)", re.ASCII)
 
 
 def plain_number(text: str) -> Node | None:

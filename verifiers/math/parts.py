@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
-_ASKED = re.compile(
+from verigym.verifiers.math.patterns import lazy_pattern
+
+_ASKED = lazy_pattern(
     r"\b(?:part|question|subpart|item)\s*\(?([a-h]|i{1,3}|iv|vi?)\b\)?|\b(?:answer|value|result)\s+(?:to|of|for|in)\s+\(([a-h])\)",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
+_LABEL = lazy_pattern(
     r"\b(?:part|question)\s*\(?([a-h]|i{1,3}|iv|vi?)\b\)?|(?<![\w)}])\(([a-h]|i{1,3}|iv|vi?)\)(?=[\s:.*])|(?:^|\n)\W{0,6}([a-h])[).:]\s",
     re.IGNORECASE,
 )

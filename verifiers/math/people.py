@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.trees import names
 
@@ -25,17 +26,19 @@ _NO_NAMES = frozenset(
         "Write Your His Her Their Of To From By With As So Its Now Today Assume Given Round Evaluate Simplify"
     )
 )
-_WORD = re.compile(r"(?<![\\\w$])[A-Za-z][a-z]+(?![\w}$])")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+")
-_WHO = r"(?i:(?:so|then|thus|therefore|and|while|the|his|her|their|that)[, ]+)*(?P<who>[A-Za-z][a-z]+)(?:'s (?:age|share|score|amount|total|number)(?: is)?)?"
+_WORD = lazy_pattern(r"(?<![\\\w$])[A-Za-z][a-z]+(?![\w}$])")
+_SENTENCE = lazy_pattern(r"(?<=[.!?])\s+")
+_WHO = rf"(?i:(?:so|then|thus|therefore|and|while|the|his|her|their|that)[, ]+)*(?:[A-Z][a-z]+'s (?=(?:{'|'.join(sorted(_KIN))})\b))?(?P<who>[A-Za-z][a-z]+)(?:'s (?:age|share|score|amount|total|number)(?: is)?)?"
 _HAS = r"(?:\s*[:=]\s*| (?:is|has|had|have|gets|got|gives|earns|earned|scored|scores|sold|sells|bought|buys|ate|owns|needs|will be|will have|paid|pays|ran|read|made|makes|saved|saves|collected|weighs|now has|is now|must be|must have) )(?:now |only |exactly |then )?"
 _AMOUNT = r"(?P<amount>(?:\\?\$|€|£|\\dollar ?)?-?\d[\d.,]*(?<=\d)(?:/\d+)?|[a-z]+(?:-[a-z]+)?)(?P<noun>(?: [a-z%]+){0,3})"
-_TOLD = re.compile(rf"{_WHO}{_HAS}{_AMOUNT}")
-_SPLIT = re.compile(
-    r"\s*(?:[;,](?: and| while| but)?|\band\b|\bwhile\b)\s+(?=(?:the |his |her |their )?[A-Za-z][a-z]+(?:'s [a-z]+)?(?:\s*[:=]| [a-z]+ ))"
+_TOLD = lazy_pattern(rf"{_WHO}{_HAS}{_AMOUNT}")
+_SPLIT = lazy_pattern(
+    r"\s*(?:[;,](?: and| while| but)?|\band\b|\bwhile\b)\s+(?=(?:the |his |her |their )?[A-Za-z][a-z]+(?:'s [a-z]+)?(?:\s*[:=]| [a-z]+ ))",
+    needs=",|;|and|while",
 )
-_ASIDE = re.compile(
-    r"\s*\((?:and |so |while |with |thus )*(?P<who>[A-Za-z][a-z]+)(?: [a-z]+){0,3}(?:\s*[:=]\s*| )\S{1,12}(?: [a-z]+){0,2}\)$"
+_ASIDE = lazy_pattern(
+    r"\s*\((?:and |so |while |with |thus )*(?P<who>[A-Za-z][a-z]+)(?: [a-z]+){0,3}(?:\s*[:=]\s*| )\S{1,12}(?: [a-z]+){0,2}\)$",
+    needs="(",
 )
 
 

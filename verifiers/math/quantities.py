@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.trees import Node, num
 
 PREFIX = "quantity "
 _INSIDE = r"[^()\[\]=]{1,60}"
 _EVENT = r"[^()\[\]]{1,60}"
-_QUANTITY = re.compile(
+_QUANTITY = lazy_pattern(
     r"(?:(?:length|measure|area)(?: of)? )?(?:"
     r"\\(?:bar|hat|overline) ?\{? ?[a-z] ?\}?"
     r"|L ?\\\{[^=]{1,40}\\\}|\|[A-Z](?: ?_ ?\{?\w+\}?)?\||\\[a-z]{2,7} ?\([a-z]\)|\\partial ?[a-z] ?/ ?\\partial ?[a-z]"
@@ -27,8 +28,9 @@ _QUANTITY = re.compile(
     r"|\\(?:Delta|nabla) ?[A-Za-z](?: ?\([^()=]{1,20}\))?|\\?(?:gcd|lcm|GCD|LCM|HCF|GCF) ?\([^()=]{1,30}\)|\\?(?:det|dim|rank|tr) ?\(? ?[A-Z] ?\)?"
     r") ?(?:=|\\approx) ?(?=[^=])"
 )
-_CALL = re.compile(
-    r"([a-zA-Z](?:_\{?\w{1,3}\}?)?'{0,3})\(([a-zA-Z](?: ?, ?[a-zA-Z]){0,3}|\d{1,4})\) ?= ?(?=[^=])"
+_CALL = lazy_pattern(
+    r"([a-zA-Z](?:_\{?\w{1,3}\}?)?'{0,3})\(([a-zA-Z](?: ?, ?[a-zA-Z]){0,3}|\d{1,4})\) ?= ?(?=[^=])",
+    needs="(",
 )
 
 

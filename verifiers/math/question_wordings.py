@@ -9,52 +9,77 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.rivals import asked_names
 from verigym.verifiers.math.spelled import number_of, ordinal_of
 from verigym.verifiers.math.trees import names
 
 _MOST_CHARS = 240
-_NOT_SAID = re.compile(
+_NOT_SAID = lazy_pattern(
     r"\b(?:not|never|cannot|neither|nor|no|none|without|except|but|hardly|if|unless|maybe|perhaps|might|may|could|probably|possibly|or|"
     r"either|guess|suppose|assum\w+|wrong|false|until|before|almost|nearly|about|says?|said|claims?|thinks?)\b|n't\b|\?",
     re.IGNORECASE,
+    needs="?|about|almost|assum|but|claim|could|either|except|false|guess|hardly|if|may|might|n't|nearly|never|no|or|perhaps|possibly|probably|said|say|suppose|think|unless|until|without|wrong",
 )
-_PER = re.compile(
-    r"(?P<value>.{1,60}?),? (?:per|an?|each|every|for (?:each|every|one)) (?P<noun>[a-z]{2,20})"
+_PER = lazy_pattern(
+    r"(?P<value>.{1,60}?),? (?:per|an?|each|every|for (?:each|every|one)) (?P<noun>[a-z]{2,20})",
+    needs="a|every|for |per",
 )
-_SPAN = re.compile(
+_SPAN = lazy_pattern(
     r"(?:(?P<lead>.*)\s)?(?P<word>in|after|for|within) (?:exactly |only |just |another )?(?P<value>(?P<count>\d[\d.,/]*|[a-z]+(?:-[a-z]+)?) (?:more )?(?P<noun>[a-z]{3,20}))(?: from now| later|['’] time)?",
     re.IGNORECASE | re.DOTALL,
+    needs="after|for|in",
 )
-_ASKS_WHICH = re.compile(r"\b(?:which|what) (?P<noun>[a-z]{3,20})\b", re.IGNORECASE)
+_ASKS_WHICH = lazy_pattern(r"\b(?:which|what) (?P<noun>[a-z]{3,20})\b", re.IGNORECASE, needs="wh")
 _PLACE_WORDS = r"(?:number |no\. ?|#)?(?P<number>\d{1,6}|[a-z]+(?:-[a-z]+)?)"
-_DIVIDED = re.compile(
-    r"\bremainder (?:of |is )?(?P<value>\d{1,30}) (?:(?:on|upon|after|in|under) (?:the )?division|when (?:it is )?divided|on dividing)(?: \S+)? by (?P<by>\d{1,30})$"
+_DIVIDED = lazy_pattern(
+    r"\bremainder (?:of |is )?(?P<value>\d{1,30}) (?:(?:on|upon|after|in|under) (?:the )?division|when (?:it is )?divided|on dividing)(?: \S+)? by (?P<by>\d{1,30})$",
+    needs="remainder ",
 )
-_POWER = re.compile(r"\d+ ?\^ ?\{?\w+\}?")
-_PRODUCT = re.compile(
+_POWER = lazy_pattern(r"\d+ ?\^ ?\{?\w+\}?", needs="^")
+_PRODUCT = lazy_pattern(
     r"(?P<one>[A-Za-z]) ?(?P<sign>·|⋅|∙|•|\.|×|\\cdot|\\times|\\bullet) ?(?P<other>[A-Za-z]) ?= ?(?P<value>\S.{0,120})",
     re.DOTALL,
+    needs=".|\\bullet|\\cdot|\\times|·|×|•|∙|⋅",
 )
-_MARKED = re.compile(r"\\(?:mathbf|vec|boldsymbol|bm|overrightarrow|mathrm) ?(?:\{ ?(\w) ?\}|(\w))")
-_NAMED_CHAIN = re.compile(
+_MARKED = lazy_pattern(
+    r"\\(?:mathbf|vec|boldsymbol|bm|overrightarrow|mathrm) ?(?:\{ ?(\w) ?\}|(\w))",
+    needs="bm|boldsymbol|mathbf|mathrm|overrightarrow|vec",
+)
+_NAMED_CHAIN = lazy_pattern(
     r"(?:so |then )?(?:the |its )?(?P<name>[A-Za-z]{4,20}(?: [a-z]{4,20})?) ?(?:=|is) ?(?P<value>[^=]+=.+)",
     re.IGNORECASE | re.DOTALL,
 )
-_DOT = re.compile(r"\b(?:dot|scalar|inner) product\b", re.IGNORECASE)
-_CROSS = re.compile(r"\b(?:cross|vector) product\b", re.IGNORECASE)
-_SIGNED = re.compile(
+_DOT = lazy_pattern(r"\b(?:dot|scalar|inner) product\b", re.IGNORECASE)
+_CROSS = lazy_pattern(r"\b(?:cross|vector) product\b", re.IGNORECASE, needs="cross|vector")
+_SIGNED = lazy_pattern(
     r"(?:[^=]*\b(?:is|equals?|gets?|gives|makes|obtain|to) )?(?:minus|negative) (?P<value>[^+\-=<>,;]{1,60})",
     re.IGNORECASE,
+    needs="minus|negative",
 )
 
 
 _TIMES = frozenset(
     names("second minute hour day night week month quarter year century round term row page step")
 )
-_NAMED_PLACE = re.compile(r"(?:on |in |at )?(?:the )?(?P<noun>[a-z]{3,20}) \d{1,6}", re.IGNORECASE)
-_GUESSED = re.compile(r"(?:maybe|perhaps|possibly)\b", re.IGNORECASE)
-_ASKS_AHEAD = re.compile(r"\b(?:in|after) how (?:many|long)\b", re.IGNORECASE)
+_NAMED_PLACE = lazy_pattern(
+    r"(?:on |in |at )?(?:the )?(?P<noun>[a-z]{3,20}) \d{1,6}", re.IGNORECASE
+)
+_COUNTS = lazy_pattern(r"\bhow many ((?:[a-z-]+ ?){1,4})", re.IGNORECASE, needs="how many ")
+_MONEY_NOUN = lazy_pattern(
+    r"\b(?:dollars?|cents?|euros?|pounds?|pence|penn(?:y|ies)|yen|rupees?|pesos?|bucks?|francs?|coins?|money|thousands?|millions?)\b",
+    re.IGNORECASE,
+)
+_MONEY = lazy_pattern(
+    r"(?:[^\d=]{0,60}\b(?:costs?|is|are|was|were|be|to|for|spent|spends?|paid|pays?|of|equals?|makes?|earns?|earned|gets?)\b[^\d=]{0,12}?)?(?:(?:\\dollar|[€£]) ?\d[\d,]*(?:\.\d+)?|\d[\d,]*(?:\.\d+)? ?(?:dollars|euros|cents|€|£))(?: (?:in total|on [a-z]+|altogether))?",
+    re.IGNORECASE | re.DOTALL,
+    needs="\\dollar|cents|dollars|euros|£|€",
+)
+_GUESSED = lazy_pattern(
+    r"(?:maybe|perhaps|possibly)\b", re.IGNORECASE, needs="maybe|perhaps|possibly"
+)
+_ASKS_AHEAD = lazy_pattern(r"\b(?:in|after) how (?:many|long)\b", re.IGNORECASE)
 
 
 def is_unfitting(answer: str, question: str) -> bool:
@@ -70,6 +95,14 @@ def is_unfitting(answer: str, question: str) -> bool:
         return False
     asked = {match["noun"].lower() for match in _ASKS_WHICH.finditer(question[-1000:])} & _TIMES
     return bool(asked) and named["noun"].lower() not in asked
+
+
+def is_money_for_count(answer: str, question: str) -> bool:
+    """Return True for "$165" and "the texts cost $165" where a question asks how many texts there are."""
+    asked = list(_COUNTS.finditer(question[-1000:]))
+    if not asked or not _MONEY.fullmatch(clean(answer).strip(" .!*")):
+        return False
+    return not any(_MONEY_NOUN.search(match[1]) for match in asked)
 
 
 def values_as_asked(text: str, question: str) -> Iterator[str]:

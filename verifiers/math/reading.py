@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from verigym.verifiers.math.parser import parse, plain_number
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.phrasings import with_repeats
 from verigym.verifiers.math.scales import multiplied
 from verigym.verifiers.math.sentences import formal
@@ -42,48 +43,59 @@ class Reading(Struct, frozen=True):
         return tuple(item for group in self.groups for item in group)
 
 
-_QUALIFIER = re.compile(
+_QUALIFIER = lazy_pattern(
     r"[,;]?\s*\(?(?:\bfor (?:all|any|every|each|some|an? |integers?|real|constants?|arbitrary|positive|non|n\b|k\b|x\b|\\?[a-z]{0,6} ?[a-z] ?(?:\\in|>|<|!=|=))|"
     r"\b(?:where|with|when|whenever|provided|such that|as required|respectively|in total|in simplest form|"
-    r"rounded|correct to|to (?:\w+ )?(?:decimal|significant|d\.? ?p\b|s\.? ?f\b)|approximately|which|because|since|inclusive|units?\b$|if [a-z] ?(?:!=|>|<)|reject|discard|disregard|not (?=-?[\d\\]|[a-z] ?=)|rather than|(?:with )?(?:equality|attained|achieved|reached|occurring|occurs)(?: holds| occurs)? (?:at|when|for|if|iff)|at (?=\(?[a-z]\b.{0,3}=))|(?:[,;]\s*(?=[a-z] ?(?:!=|[<>]=? ?-?\d))|[,;]?\s*\((?=[a-z] ?(?:!=|<|>|\\in)[^()]*\)\s*$))|(?<=[,;] )[a-zA-Z] (?=an? |any |some |is an? |being an? )).*$"
+    r"rounded|correct to|to (?:\w+ )?(?:decimal|significant|d\.? ?p\b|s\.? ?f\b)|approximately|which|because|since|inclusive|units?\b$|if [a-z] ?(?:!=|>|<)|reject|discard|disregard|not (?=-?[\d\\]|[a-z] ?=)|rather than|(?:with )?(?:equality|attained|achieved|reached|occurring|occurs)(?: holds| occurs)? (?:at|when|for|if|iff)|at (?=\(?[a-z]\b.{0,3}=))|(?:[,;]\s*(?=[a-z] ?(?:!=|[<>]=? ?-?\d))|[,;]?\s*\((?=[a-z] ?(?:!=|<|>|\\in)[^()]*\)\s*$))|(?<=[,;] )[a-zA-Z] (?=an? |any |some |is an? |being an? )).*$",
+    needs="!=|(|,|;|<|>|achieved|approximately|as required|at |attained|because|correct to|discard|disregard|equality|for |if |in simplest form|in total|inclusive|not |occurring|occurs|provided|rather than|reached|reject|respectively|rounded|since|such that|to |unit|when|where|which|with",
 )
-_CONSTANT = re.compile(
-    r"\b(?:constants?|arbitrary|any|some|every|all|each|real|integer)\b|\\in\s*\\[RZQNC]|\b[cCkK]\b"
+_CONSTANT = lazy_pattern(
+    r"\b(?:constants?|arbitrary|any|some|every|all|each|real|integer)\b|\\in\s*\\[RZQNC]|\b[cCkK]\b",
+    needs="C|K|\\in|all|any|arbitrary|c|every|integer|k|real|some",
 )
-_LABEL = re.compile(
+_LABEL = lazy_pattern(
     r"^(?:(?:hence|so|thus|therefore|we (?:get|have)|and)[,:]? )?"
-    r"([A-Za-z][A-Za-z' ()-]{2,60}?)\s*(?:=|:|\b(?:is|are|equals|will be|was)\b)\s*(?:equal to |approximately |about |simply )?(.+)$"
+    r"([A-Za-z][A-Za-z' ()-]{2,60}?)\s*(?:=|:|\b(?:is|are|equals|will be|was)\b)\s*(?:equal to |approximately |about |simply )?(.+)$",
+    needs=":|=|are|equals|is|was|will be",
 )
-_NEGATIVE = re.compile(
+_NEGATIVE = lazy_pattern(
     r"\b(?:not|never|cannot|neither|at (?:least|most)|(?:less|more|fewer|greater|larger|smaller) than|between)\b|n't\b",
     re.IGNORECASE,
+    needs=" than|between|least|most|n't|neither|never|not",
 )
-_PART_OF = re.compile(
+_PART_OF = lazy_pattern(
     r"\b(?:roots?|squares?|cubes?|half|halves|thirds?|quarters?|twice|double|triple|multiples?|powers?|factors?|divisors?"
     r"|reciprocal|inverse|opposite|logarithm|factorial)(?: of)? $",
     re.IGNORECASE,
 )
-_LEAD = re.compile(
+_LEAD = lazy_pattern(
     r"^(?:for (?=all|any|every))?(?:(?:hence|so|thus|therefore|then),?|for(?= [a-z] ?[<>])|either|both|only|exactly|approximately|about|roughly|around|just|the (?:values?|numbers?|pairs?|solutions?|functions?) (?:is|are|of)?|all (?=\()|(?:all|any|every)(?: the)?(?: real| positive| non-?negative)?(?: integers?| numbers?| values?| reals?)?(?: of)?(?=\s+[a-z]\s*(?:<|>|=|!|\\in)))\s+",
     re.IGNORECASE,
+    needs="<|>|about|all|any|approximately|around|both|either|every|exactly|hence|just|only|roughly|so|the |then|therefore|thus",
 )
 _REVERSED = (
-    (re.compile(r"\]([^\[\],;()]+)[,;]([^\[\],;()]+)\["), r"(\1,\2)"),
-    (re.compile(r"([\[(])([^\[\],;()]+)[,;]([^\[\],;()]+)\["), r"\1\2,\3)"),
-    (re.compile(r"\]([^\[\],;()]+)[,;]([^\[\],;()]+)([\])])"), r"(\1,\2\3"),
+    (lazy_pattern(r"\]([^\[\],;()]+)[,;]([^\[\],;()]+)\["), r"(\1,\2)"),
+    (lazy_pattern(r"([\[(])([^\[\],;()]+)[,;]([^\[\],;()]+)\["), r"\1\2,\3)"),
+    (lazy_pattern(r"\]([^\[\],;()]+)[,;]([^\[\],;()]+)([\])])"), r"(\1,\2\3"),
 )
-_EXCEPT = re.compile(
+_EXCEPT = lazy_pattern(
     r"^(?:all |the )*(?:(?:real )?numbers?|reals?|real values?|\\RR|x)?(?: of)?(?: [a-z])?,? ?(?:except|but|other than)(?: for| at| when)? (?:[a-z]\s*=)?(.+)$"
 )
-_EXCEPTS = re.compile("except|but|other than")
-_IMPLIES = re.compile(r"\\(?:implies|Rightarrow|Longrightarrow|therefore)(?![A-Za-z])")
-_ASSIGNED = re.compile(r"([A-Za-z](?:_\{?\w\}?)?)\s*=")
-_TO = re.compile(r"^(\d+)[ -]to[ -](\d+)(?:[ -]to[ -](\d+))?$")
-_AND = re.compile(r"\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*")
-_EXPLICIT_AND = re.compile(r"\band\b|&")
-_ASIDE = re.compile(
-    r"\s*\((?:[^()]*\b(?:approx|about|rounded|decimal|d\. ?p\.?|dp\b|s\. ?f\.?|sig|equality|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|[\d\s.+\-*/^!]+(?:\([\d\s+\-*/]+\)[\d\s.+\-*/^!]*)?|[^()]*\b(?:rejected|extraneous|invalid|discarded|inadmissible)[^()]*|\s*-?\d[\d.]*\s*%\s*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*|(?:by|using|via|from|see) [A-Za-z' -]{3,40})\)\s*$"
+_EXCEPTS = lazy_pattern("except|but|other than", needs="but|except|other than")
+_IMPLIES = lazy_pattern(
+    r"\\(?:implies|Rightarrow|Longrightarrow|therefore)(?![A-Za-z])", needs="\\"
 )
+_ASSIGNED = lazy_pattern(r"([A-Za-z](?:_\{?\w\}?)?)\s*=", needs="=")
+_TO = lazy_pattern(r"^(\d+)[ -]to[ -](\d+)(?:[ -]to[ -](\d+))?$", needs="to")
+_AND = lazy_pattern(r"\s*(?:,\s*)?(?:\b(?:and|or)\b|&)\s*|\s*[,;]\s*")
+_EXPLICIT_AND = lazy_pattern(r"\band\b|&")
+_ASIDE = lazy_pattern(
+    r"\s*\((?:[^()]*\b(?:approx|about|rounded|decimal|d\. ?p\.?|dp\b|s\. ?f\.?|sig|equality|in |or |i\.e\.|that is|which|simplified)[^()]*|\\approx[^()]*|exact[^()]*|[\d\s.+\-*/^!]+(?:\([\d\s+\-*/]+\)[\d\s.+\-*/^!]*)?|[^()]*\b(?:rejected|extraneous|invalid|discarded|inadmissible)[^()]*|\s*-?\d[\d.]*\s*%\s*|\s*=[^()]*|[A-Za-z][a-z]*(?:[ -][a-z]+){0,5}\s*|(?:by|using|via|from|see) [A-Za-z' -]{3,40})\)\s*$",
+    needs="(",
+)
+
+
+_GROUPS = lazy_pattern(r"\d,\d{3}|\d \d{3}")
 
 
 def readings(text: str, *, strict: bool = False) -> list[Reading]:
@@ -109,7 +121,7 @@ def readings(text: str, *, strict: bool = False) -> list[Reading]:
                     found.append(both)
                     if strict and _EXPLICIT_AND.search(body):
                         found.remove(reading)
-        if not re.search(r"\d,\d{3}|\d \d{3}", text):
+        if not _GROUPS.search(text):
             break
     return found
 
@@ -185,7 +197,7 @@ def split(text: str, thousands: bool) -> list[tuple[str, str]]:
             depth += 1
         elif char in ")]}":
             depth -= 1
-        elif depth <= 0 and (char in ",;& \n" or char.isalpha()):
+        elif depth <= 0 and char in ",;& \t\nao":
             match = _AND.match(text, at)
             joined = char.isalpha() and at > 0 and text[at - 1].isalnum()
             if match and match[0].strip() and not joined:
@@ -324,10 +336,12 @@ def _loose(body: Node) -> bool:
 
 
 _ANGLES = ("sin", "cos", "tan", "cot", "sec", "csc", "cis")
-_COMPOUND = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+\.?)\s*(?:,|and)?\s*")
-_FEET = re.compile(r"^(\d+)\s*'\s*(\d{1,2}(?:\.\d+)?)\s*(?:''|\")?$")
-_OPERATOR = re.compile(
-    r"^\\(?:lim|int|iint|oint|iiint|sum|prod|min|max|sup|inf)(?![a-z]).*=([^=]+)$", re.DOTALL
+_COMPOUND = lazy_pattern(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+\.?)\s*(?:,|and)?\s*")
+_FEET = lazy_pattern(r"^(\d+)\s*'\s*(\d{1,2}(?:\.\d+)?)\s*(?:''|\")?$", needs="'")
+_OPERATOR = lazy_pattern(
+    r"^\\(?:lim|int|iint|oint|iiint|sum|prod|min|max|sup|inf)(?![a-z]).*=([^=]+)$",
+    re.DOTALL,
+    needs="\\",
 )
 
 

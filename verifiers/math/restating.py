@@ -28,6 +28,7 @@ from verigym.verifiers.math.forms import (
 from verigym.verifiers.math.labels import label_of
 from verigym.verifiers.math.numeric import Undefined, value_of
 from verigym.verifiers.math.parser import parse
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.probing import same_value
 from verigym.verifiers.math.trees import Node, TooBig, Unreadable, names, num
 
@@ -38,54 +39,60 @@ _NUMBER = r"((?<![\d,.])-?\d[\d,]{0,18}(?:\.\d{1,12})?(?:/\d{1,12})?)"
 _TWO = rf"{_NUMBER}(?:,? and |, ){_NUMBER}(?:,? and {_NUMBER})?"
 # Operations in words, as formulas.
 _SPOKEN = (
-    (re.compile(rf"(?:greatest common (?:divisor|factor)|highest common factor|gcd|gcf|hcf) (?:of|between) {_TWO}", re.I), "gcd"),
-    (re.compile(rf"(?:least|lowest|smallest) common (?:multiple|denominator) of {_TWO}|lcm of {_TWO}", re.I), "lcm"),
-    (re.compile(rf"sum of {_TWO}", re.I), "+"),
-    (re.compile(rf"product of {_TWO}", re.I), "*"),
-    (re.compile(rf"(?:difference (?:of|between)) {_TWO}", re.I), "-"),
-    (re.compile(rf"quotient of {_TWO}", re.I), "/"),
+    (lazy_pattern(rf"(?:greatest common (?:divisor|factor)|highest common factor|gcd|gcf|hcf) (?:of|between) {_TWO}", re.I, needs="gcd|gcf|greatest common |hcf|highest common factor"), "gcd"),
+    (lazy_pattern(rf"(?:least|lowest|smallest) common (?:multiple|denominator) of {_TWO}|lcm of {_TWO}", re.I, needs=" common |lcm of "), "lcm"),
+    (lazy_pattern(rf"sum of {_TWO}", re.I, needs="sum of "), "+"),
+    (lazy_pattern(rf"product of {_TWO}", re.I, needs="product of "), "*"),
+    (lazy_pattern(rf"(?:difference (?:of|between)) {_TWO}", re.I, needs="difference "), "-"),
+    (lazy_pattern(rf"quotient of {_TWO}", re.I, needs="quotient of "), "/"),
 )  # fmt: skip
 _OF = (
-    (re.compile(rf"{_NUMBER} (?:percent|per cent|%) of {_NUMBER}", re.I), r"$\1/100*\2$"),
-    (re.compile(rf"{_NUMBER}\\?% of {_NUMBER}", re.I), r"$\1/100*\2$"),
-    (re.compile(r"(?<!\d)(\d{1,12}/\d{1,12}) of (\d{1,12}(?:/\d{1,12})?)"), r"$(\1)*(\2)$"),
-    (re.compile(rf"{_NUMBER} (?:divided by|over) {_NUMBER}", re.I), r"$\1/\2$"),
-    (re.compile(rf"{_NUMBER} (?:times|multiplied by) {_NUMBER}", re.I), r"$\1*\2$"),
-    (re.compile(rf"{_NUMBER} plus {_NUMBER}", re.I), r"$\1+\2$"),
-    (re.compile(rf"{_NUMBER} minus {_NUMBER}", re.I), r"$\1-\2$"),
-    (re.compile(rf"square root of {_NUMBER}", re.I), r"$\\sqrt{\1}$"),
-    (re.compile(rf"cube root of {_NUMBER}", re.I), r"$\\sqrt[3]{\1}$"),
-    (re.compile(rf"(?:factorial of {_NUMBER}|{_NUMBER} factorial)", re.I), r"$\1\2!$"),
-    (re.compile(rf"{_NUMBER} choose {_NUMBER}", re.I), r"$\\binom{\1}{\2}$"),
-    (re.compile(r"\bwhen \$?([^$?.,]{1,60}?)\$? is divided by \$?([^$?.,]{1,40}?)\$?(?=[.?,]|$)", re.I), r"$(\1)/(\2)$"),
-    (re.compile(r"\bdivide \$?([^$?.]{1,60}?)\$? by \$?([^$?.]{1,40}?)\$?(?=[.?]|$)", re.I), r"$(\1)/(\2)$"),
-    (re.compile(r"\bmultiply \$?([^$?.]{1,60}?)\$? (?:by|and) \$?([^$?.]{1,40}?)\$?(?=[.?]|$)", re.I), r"$(\1)*(\2)$"),
-    (re.compile(rf"{_NUMBER} squared", re.I), r"$\1^2$"),
-    (re.compile(rf"{_NUMBER} cubed", re.I), r"$\1^3$"),
-    (re.compile(r"determinant of (?:the matrix )?(\[\[[^a-zA-Z]{1,200}?\]\])", re.I), r"$\\det \1$"),
-    (re.compile(r"(?:determinant of )(?:the matrix )?\$?\s*(\\begin\{([pb]matrix)\}.{1,400}?\\end\{\2\})\s*\$?", re.I | re.S), r"$\\det \1$"),
+    (lazy_pattern(rf"{_NUMBER} (?:percent|per cent|%) of {_NUMBER}", re.I, needs="%|per cent|percent"), r"$\1/100*\2$"),
+    (lazy_pattern(rf"{_NUMBER}\\?% of {_NUMBER}", re.I, needs="% of "), r"$\1/100*\2$"),
+    (lazy_pattern(r"(?<!\d)(\d{1,12}/\d{1,12}) of (\d{1,12}(?:/\d{1,12})?)", needs="/"), r"$(\1)*(\2)$"),
+    (lazy_pattern(rf"{_NUMBER} (?:divided by|over) {_NUMBER}", re.I, needs="divided by|over"), r"$\1/\2$"),
+    (lazy_pattern(rf"{_NUMBER} (?:times|multiplied by) {_NUMBER}", re.I, needs="multiplied by|times"), r"$\1*\2$"),
+    (lazy_pattern(rf"{_NUMBER} plus {_NUMBER}", re.I, needs=" plus "), r"$\1+\2$"),
+    (lazy_pattern(rf"{_NUMBER} minus {_NUMBER}", re.I, needs=" minus "), r"$\1-\2$"),
+    (lazy_pattern(rf"square root of {_NUMBER}", re.I, needs="square root of "), r"$\\sqrt{\1}$"),
+    (lazy_pattern(rf"cube root of {_NUMBER}", re.I, needs="cube root of "), r"$\\sqrt[3]{\1}$"),
+    (lazy_pattern(rf"(?:factorial of {_NUMBER}|{_NUMBER} factorial)", re.I, needs=" factorial|factorial of "), r"$\1\2!$"),
+    (lazy_pattern(rf"{_NUMBER} choose {_NUMBER}", re.I, needs=" choose "), r"$\\binom{\1}{\2}$"),
+    (lazy_pattern(r"\bwhen \$?([^$?.,]{1,60}?)\$? is divided by \$?([^$?.,]{1,40}?)\$?(?=[.?,]|$)", re.I, needs="when "), r"$(\1)/(\2)$"),
+    (lazy_pattern(r"\bdivide \$?([^$?.]{1,60}?)\$? by \$?([^$?.]{1,40}?)\$?(?=[.?]|$)", re.I, needs="divide "), r"$(\1)/(\2)$"),
+    (lazy_pattern(r"\bmultiply \$?([^$?.]{1,60}?)\$? (?:by|and) \$?([^$?.]{1,40}?)\$?(?=[.?]|$)", re.I, needs="multiply "), r"$(\1)*(\2)$"),
+    (lazy_pattern(rf"{_NUMBER} squared", re.I, needs=" squared"), r"$\1^2$"),
+    (lazy_pattern(rf"{_NUMBER} cubed", re.I, needs=" cubed"), r"$\1^3$"),
+    (lazy_pattern(r"determinant of (?:the matrix )?(\[\[[^a-zA-Z]{1,200}?\]\])", re.I, needs="determinant of "), r"$\\det \1$"),
+    (lazy_pattern(r"(?:determinant of )(?:the matrix )?\$?\s*(\\begin\{([pb]matrix)\}.{1,400}?\\end\{\2\})\s*\$?", re.I | re.S, needs="determinant of "), r"$\\det \1$"),
 )  # fmt: skip
-_TEX = re.compile(r"\$\$?([^$]{1,400})\$\$?|\\\((.{1,400}?)\\\)|\\\[(.{1,400}?)\\\]", re.DOTALL)
-_PLAIN = re.compile(
+_TEX = lazy_pattern(
+    r"\$\$?([^$]{1,400})\$\$?|\\\((.{1,400}?)\\\)|\\\[(.{1,400}?)\\\]", re.DOTALL, needs="$|\\(|\\["
+)
+_PLAIN = lazy_pattern(
     r"(?:(?<![A-Za-z])(?:sqrt|sin|cos|tan|log|ln|exp|gcd|lcm|binom|det|abs|pi|mod)(?![A-Za-z])"
     r"|\\[A-Za-z]+|(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])|[\d\s+\-*/^=()\[\]{},.:!%|_<>≤≥×·÷−²³√π⋅])+"
 )
-_EDGES = re.compile(r"^(?:[,.:\s=*/^)\]]|[aAI]\s)+|(?:[,.:\s=*/^(\[+-]|\s[aAI])+$")
-_ASKS = re.compile(
+_EDGES = lazy_pattern(r"^(?:[,.:\s=*/^)\]]|[aAI]\s)+|(?:[,.:\s=*/^(\[+-]|\s[aAI])+$")
+_ASKS = lazy_pattern(
     r"(?:what(?: is|'s)|calculate|compute|evaluate|simplify|find|convert|express|write|reduce|determine|solve)"
     r"(?:\s+(?:the|exact|value|of|fraction|number|percentage|decimal|expression|following))*[:\s$(\\\[]*$",
     re.IGNORECASE,
 )
 
-_COUNTS = re.compile(r"\b(?:how many|number of|ways|count)\b", re.IGNORECASE)
-_COMBINES = re.compile(
+_COUNTS = lazy_pattern(
+    r"\b(?:how many|number of|ways|count)\b", re.IGNORECASE, needs="count|how many|number of|ways"
+)
+_COMBINES = lazy_pattern(
     r"\b(?:ways?|subsets?|functions?|strings?|sequences?|outcomes?|possib\w+|different|distinct|arrang\w+|choos\w+|passwords?|codes?|colou?r\w*|committees?|words|tilings?)\b",
     re.IGNORECASE,
 )
-_CHANCES = re.compile(
-    r"\b(?:probabilit\w+|chances?|likelihood|fraction|proportion)\b", re.IGNORECASE
+_CHANCES = lazy_pattern(
+    r"\b(?:probabilit\w+|chances?|likelihood|fraction|proportion)\b",
+    re.IGNORECASE,
+    needs="chance|fraction|likelihood|probabilit|proportion",
 )
-_SIMPLIFIES = re.compile(r"\bsimplif", re.IGNORECASE)
+_SIMPLIFIES = lazy_pattern(r"\bsimplif", re.IGNORECASE, needs="simplif")
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +251,10 @@ def _is_mixed(node: Node) -> bool:
     )
 
 
-_ANGLES = re.compile(r"(?<![a-z])(?:arc)?(?:sin|cos|tan|cot|sec|csc)(?:e|ine|gent)?(?![a-z])")
+_ANGLES = lazy_pattern(
+    r"(?<![a-z])(?:arc)?(?:sin|cos|tan|cot|sec|csc)(?:e|ine|gent)?(?![a-z])",
+    needs="cos|cot|csc|sec|sin|tan",
+)
 _OPERATORS = ("sum", "prod")
 _ANGULAR = frozenset(names("sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc"))
 

@@ -9,10 +9,18 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from verigym.verifiers.math.asked import count_of_asked, is_other_deed, is_rate, value_of_letter
+from verigym.verifiers.math.asked import (
+    asked_letter,
+    count_of_asked,
+    is_other_deed,
+    is_rate,
+    value_of_letter,
+)
 from verigym.verifiers.math.mentions import VERBS
-from verigym.verifiers.math.people import amount_asked
+from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.people import amount_asked, people_of
 from verigym.verifiers.math.spelled import number_of
+from verigym.verifiers.math.targets import targets_of
 from verigym.verifiers.math.trees import names
 from verigym.verifiers.math.units import COUNTING
 
@@ -42,24 +50,26 @@ _FAMILIES = tuple(
         "vertices/vertex edges faces", "permutation/permutations combination/combinations", "real_part imaginary_part modulus argument",
     ))
 )  # fmt: skip
-_ALL = sorted({word for family in _FAMILIES for word in family}, key=len, reverse=True)
+NAMES = frozenset(word for family in _FAMILIES for word in family)
+_ALL = sorted(NAMES, key=len, reverse=True)
 _NAME = rf"(?<![\w\\-])(?:{'|'.join(map(re.escape, _ALL))})(?![\w-])"
-_NAMED = re.compile(_NAME, re.IGNORECASE)
-_ASKS = re.compile(
+_NAMED = lazy_pattern(_NAME, re.IGNORECASE)
+_ASKS = lazy_pattern(
     r"\b(?:what(?:'s| is| was| are| will be| would be)|find|compute|calculate|determine|give|state|evaluate|write down|work out)\s+(?:me )?(?:the (?:exact |possible )?(?:coordinates?|values?|measure|size) of )?(.{0,160})",
     re.IGNORECASE | re.DOTALL,
+    needs="calculate|compute|determine|evaluate|find|give|state|what|work out|write down",
 )
-_CLAUSE = re.compile(
+_CLAUSE = lazy_pattern(
     r"[.?!;]\s|[?]|\b(?:if|when|where|given|whose|with|for which|such that|so that|using|knowing)\b|\b(?:of|for|between|from|in)\s",
     re.IGNORECASE,
 )
 _LEAD = r"(?:(?:so|thus|therefore|hence|then|and|we get|giving|with)[, ]+)*(?:the |its |their |our |a |an )?"
 _VALUE = r"(?P<value>\\?\$?-?\d[\d.,/]*(?<=[\d])(?: ?[a-z%]{1,12})?|[a-z]+(?:-[a-z]+)?)"
-_ONE = re.compile(
+_ONE = lazy_pattern(
     rf"{_LEAD}(?P<name>{_NAME})(?: of [^=:,;]{{1,60}}?)?\s*(?:=|:|\bis\b|\bequals\b|\bof\b|\s)\s*(?P<rest>\S.*)",
     re.IGNORECASE,
 )
-_PART = re.compile(
+_PART = lazy_pattern(
     rf"{_LEAD}(?P<name>{_NAME})\s*(?:=|:|\bis\b|\bequals\b|\bof\b|\s)\s*{_VALUE}", re.IGNORECASE
 )
 _LETTERS = {
@@ -67,21 +77,27 @@ _LETTERS = {
     "V": "volume", "m": "slope", "b": "y-intercept",
 }  # fmt: skip
 
-_LETTER = re.compile(r"([rdxyAPCVmb])\s*=\s*-?[\d\\][^,;=]*$")
-_SPLIT = re.compile(r"\s*(?:[,;]\s*(?:and |with )?|\band\b|\bwith\b)\s*(?:a )?")
-_DIVIDED = re.compile(
-    r"(?:(?P<quotient>-?\d[\d,]*)\s*,?\s*)?\b(?:[Rr]|rem\.?|remainder|with (?:a )?remainder(?: of)?)\s*[:=]?\s*(?P<remainder>\d[\d,]*)"
+_LETTER = lazy_pattern(r"([rdxyAPCVmb])\s*=\s*-?[\d\\][^,;=]*$", needs="=")
+_SPLIT = lazy_pattern(
+    r"\s*(?:[,;]\s*(?:and |with )?|\band\b|\bwith\b)\s*(?:a )?", needs=",|;|and|with"
 )
-_RATIO = re.compile(
+_DIVIDED = lazy_pattern(
+    r"(?:(?P<quotient>-?\d[\d,]*)\s*,?\s*)?\b(?:[Rr]|rem\.?|remainder|with (?:a )?remainder(?: of)?)\s*[:=]?\s*(?P<remainder>\d[\d,]*)",
+    needs="R|r",
+)
+_RATIO = lazy_pattern(
     r"(?:the )?(?:ratio (?:of )?)?(?:the )?(?:number of )?(?P<first>[a-z]+)\s*(?::|/|to|\\to)\s*(?:the )?(?:number of )?(?P<second>[a-z]+)(?: ratio)?\s*(?:=|is|:)\s*(?P<a>\d[\d.]*)\s*(?P<sign>:|to|/)\s*(?P<b>\d[\d.]*)",
     re.IGNORECASE,
+    needs="/|:|to",
 )
-_ASKED_RATIO = re.compile(
+_ASKED_RATIO = lazy_pattern(
     r"\bratio of (?:the )?(?:number of |amount of )?([a-z]+)(?: [a-z]+)? to (?:the )?(?:number of |amount of )?([a-z]+)|\bratio ([a-z]+) ?: ?([a-z]+)",
     re.IGNORECASE,
+    needs="ratio ",
 )
-_COUNTED = re.compile(
-    r"(?P<a>\d+) (?P<first>[a-z]+)(?: to| for(?: every)?| and|:|,) (?P<b>\d+) (?P<second>[a-z]+)"
+_COUNTED = lazy_pattern(
+    r"(?P<a>\d+) (?P<first>[a-z]+)(?: to| for(?: every)?| and|:|,) (?P<b>\d+) (?P<second>[a-z]+)",
+    needs=" and| for| to|,|:",
 )
 
 
@@ -110,6 +126,7 @@ def is_rival(name: str, asked: frozenset[str]) -> bool:
     return False
 
 
+@lru_cache(maxsize=64)
 def of_asked(answer: str, question: str) -> str | None:
     """The answer as the value of the quantity that is asked for; None if it names another one in its place.
 
@@ -125,6 +142,7 @@ def of_asked(answer: str, question: str) -> str | None:
     if (
         told is None
         or _gives_place(told, question)
+        or _gives_part(told, question)
         or _is_other_term(told, question)
         or _counts_other(told, question)
     ):
@@ -139,6 +157,8 @@ def of_asked(answer: str, question: str) -> str | None:
     swapped = _in_asked_order(answer, question)
     if swapped is not None:
         return swapped or None
+    if _is_of_other_initial(answer, question):
+        return None
     letter = _LETTER.match(answer)
     if (
         letter
@@ -180,21 +200,30 @@ def of_asked(answer: str, question: str) -> str | None:
     return answer
 
 
-_THEN = re.compile(r",? (?:so|thus|hence|therefore)(?: that)?,? (?P<end>\S.*)", re.DOTALL)
-_CALLS = re.compile(r"\W*(?:sin|cos|tan)\b(?!.*(?:=|\bis\b))", re.IGNORECASE)
-_IS_THE = re.compile(rf"\d is (?:the|its|a|an) (?P<name>{_NAME})[ .]*$", re.IGNORECASE)
-_VALUE_OF = re.compile(
+_THEN = lazy_pattern(
+    r",? (?:so|thus|hence|therefore)(?: that)?,? (?P<end>\S.*)",
+    re.DOTALL,
+    needs="hence|so|therefore|thus",
+)
+_CALLS = lazy_pattern(r"\W*(?:sin|cos|tan)\b(?!.*(?:=|\bis\b))", re.IGNORECASE, needs="cos|sin|tan")
+_IS_THE = lazy_pattern(
+    rf"\d is (?:the|its|a|an) (?P<name>{_NAME})[ .]*$", re.IGNORECASE, needs=" is "
+)
+_VALUE_OF = lazy_pattern(
     r"\b(?:minimum|maximum|minimal|maximal|smallest|largest|least|greatest|min|max)(?: possible)? value of (?:the (?:expression|function|sum|product) )?\$?([^.?]{2,60})",
     re.IGNORECASE,
+    needs=" value of ",
 )
-_ROOTS = re.compile(
+_ROOTS = lazy_pattern(
     r"\bhow many (?:[a-z]+ ){0,3}(?:roots|solutions|zeros|zeroes)\b(.{0,200})",
     re.IGNORECASE | re.DOTALL,
+    needs="how many ",
 )
-_ASSIGNED = re.compile(r"\$?([a-z])\s*=\s*[^=<>,;]{1,30}")
+_INITIAL = lazy_pattern(r"\$?([A-Za-z])\s*=\s*-?\$?\d[\d./]*(?: [a-z]{1,12})?", needs="=")
+_ASSIGNED = lazy_pattern(r"\$?([a-z])\s*=\s*[^=<>,;]{1,30}", needs="=")
 
 
-_INTERCEPT = re.compile(r"\(\s*([^(),]{1,30}),\s*([^(),]{1,30})\)\.?$")
+_INTERCEPT = lazy_pattern(r"\(\s*([^(),]{1,30}),\s*([^(),]{1,30})\)\.?$", needs="(")
 
 
 def intercept_of(gold: str, question: str) -> str:
@@ -232,19 +261,45 @@ def _gives_place(answer: str, question: str) -> bool:
     )
 
 
-_TERM = re.compile(r"[a-zT]_\{?(\d{1,4})\}? ?=")
-_NTH = re.compile(
-    r"\b(\d{1,4})(?:\^?\{?\\?(?:text\{)?)?(?:st|nd|rd|th)\b[^.?]{0,40}\bterm\b", re.IGNORECASE
+def _is_of_other_initial(answer: str, question: str) -> bool:
+    """Return True for "A = 13" where Ben's age is asked for, and Anna is the other person."""
+    assigned = _INITIAL.fullmatch(answer.strip(" .$"))
+    if assigned is None or re.search(rf"(?<!\w){assigned[1]}(?![\w'])", question):
+        return False
+    everyone, asked = people_of(question)
+    others = {name[0].upper() for name in everyone - asked}
+    own = {name[0].upper() for name in asked}
+    return bool(own) and assigned[1].upper() in others - own
+
+
+def _gives_part(answer: str, question: str) -> bool:
+    """Return True for "x = 24" where 4x is asked for, or x + y."""
+    assigned = _ASSIGNED.fullmatch(answer.strip(" .$"))
+    targets = targets_of(question) if assigned is not None else ()
+    if assigned is None or not targets or asked_letter(question):
+        return False
+    letter = rf"(?<![A-Za-z\\]){assigned[1]}(?![A-Za-z(])"
+    return all(re.search(letter, target) for target in targets)
+
+
+_TERM = lazy_pattern(r"[a-zT]_\{?(\d{1,4})\}? ?=", needs="_")
+_NTH = lazy_pattern(
+    r"\b(\d{1,4})(?:\^?\{?\\?(?:text\{)?)?(?:st|nd|rd|th)\b[^.?]{0,40}\bterm\b",
+    re.IGNORECASE,
+    needs="term",
 )
-_HOW_MANY = re.compile(r"\bhow many ((?:[a-z-]+ ){0,3}?)([a-z]{3,})\b([^.?]*)", re.IGNORECASE)
+_HOW_MANY = lazy_pattern(
+    r"\bhow many ((?:[a-z-]+ ){0,3}?)([a-z]{3,})\b([^.?]*)", re.IGNORECASE, needs="how many "
+)
 _DO = VERBS | frozenset(
     names(
         "play like study speak prefer enjoy do does did take takes took belong use own choose pass fail attend join know love hate want "
         "of were both neither dislike sing dance plays liked studied speaks chose failed passed joined knew"
     )
 )
-_FIRST_COUNTED = re.compile(r"\b\d[\d,]* ([a-z]{3,20})", re.IGNORECASE)
-_ONLY_COUNT = re.compile(r"\d[\d,]* ([a-z]{3,20})")
+_AUXILIARIES = frozenset(names("do does did are were is was have has had will can must should"))
+_FIRST_COUNTED = lazy_pattern(r"\b\d[\d,]* ([a-z]{3,20})", re.IGNORECASE)
+_ONLY_COUNT = lazy_pattern(r"\d[\d,]* ([a-z]{3,20})")
 
 
 def _is_other_term(answer: str, question: str) -> bool:
@@ -265,8 +320,12 @@ def _counts_other(answer: str, question: str) -> bool:
         counted = _FIRST_COUNTED.search(question)
         if counted is not None and _singular(counted[1].lower()) == _singular(count[1].lower()):
             return False
+    if f"{asked[-1][1]}{asked[-1][2]}".split(maxsplit=1)[0].lower() in _AUXILIARIES:
+        return _singular(count[1].lower()) not in question.lower()
     clause = re.sub(r"\d+-[a-z]+", " ", f"{asked[-1][1]}{asked[-1][2]}{asked[-1][3]}".lower())
     noun = count[1].lower()
+    if re.search(rf"\bfor \d[\d,]* {noun}\b", clause):
+        return noun not in f"{asked[-1][1]}{asked[-1][2]}".lower()
     if _singular(noun) in clause:
         return False
     named = frozenset(name[0].lower() for name in _NAMED.finditer(f"{asked[-1][1]}{asked[-1][2]}"))

@@ -17,12 +17,13 @@ from fractions import Fraction
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.numeric import Undefined, value_of
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.probing import points, probed_equal, same_value
 from verigym.verifiers.math.trees import Node, TooBig, num, replace_kind
 
 SURE_DIGITS = 10
-_TAKES_PERCENT = re.compile(r"\d\s*(?:\\?%|per ?cent) of\b", re.IGNORECASE)
-_ASKS_PERCENT = re.compile(
+_TAKES_PERCENT = lazy_pattern(r"\d\s*(?:\\?%|per ?cent) of\b", re.IGNORECASE)
+_ASKS_PERCENT = lazy_pattern(
     r"\b(?:what|which|find the|as a|calculate the|many) (?:\w+ ){0,2}?(?:per ?cent\w*)\b",
     re.IGNORECASE,
 )

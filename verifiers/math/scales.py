@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.spelled import number_of
 
 _POWERS = {
@@ -13,28 +14,40 @@ _POWERS = {
 _COUNTS = {"dozen": 12, "score": 20}
 _LETTERS = {"k": 3, "K": 3, "M": 6}
 _ALL = "|".join((*_POWERS, *_COUNTS))
-_SCALE = re.compile(
+_SCALE = lazy_pattern(
     rf"(?P<number>(?<![\w./])\d+(?:\.\d+)?|(?<=[\d}})]))[\s-]*"
     rf"(?P<words>\b(?:{_ALL})s?(?:\s+(?:{_ALL})s?)*)\b(?!-)(?:\s+of\b(?! (?:a|an|the)\b))?",
     re.IGNORECASE,
+    needs="billion|crore|dozen|hundred|lakh|million|score|thousand|trillion",
 )
-_SPELLED = re.compile(
+_SPELLED = lazy_pattern(
     rf"((?:[a-z]+[ -]){{0,8}}(?:{'|'.join(_POWERS)}|dozen))s? (?:of )?([a-z]{{3,20}})",
     re.IGNORECASE,
+    needs="billion|crore|dozen|hundred|lakh|million|thousand|trillion",
 )
-_LETTER = re.compile(
-    r"((?:\\dollar|[€£¥])?\s*\d+(?:\.\d+)?)\s?([kKM])(?: ([a-z]{3,20})(?: [a-z]{3,20})?)?"
+_LETTER = lazy_pattern(
+    r"((?:\\dollar|[€£¥])?\s*\d+(?:\.\d+)?)\s?([kKM])(?: ([a-z]{3,20})(?: [a-z]{3,20})?)?",
+    needs="K|M|k",
 )
-_HINT = re.compile(rf"\d ?[kKM](?![A-Za-z])|(?:{_ALL})", re.IGNORECASE)
-_NO_NOUN = re.compile(
+_HINT = lazy_pattern(
+    rf"\d ?[kKM](?![A-Za-z])|(?:{_ALL})",
+    re.IGNORECASE,
+    needs="billion|crore|dozen|hundred|k|m|score|thousand|trillion",
+)
+_NO_NOUN = lazy_pattern(
     r"and|or|for|where|with|when|if|mod|plus|minus|times|over|is|are|being|any|all|but|not|to|than|less|more|"
     r"squared|cubed|factorial|point|integer|percent|per|choose|divided|multiplied"
 )
-_ASKED = re.compile(
+_ASKED = lazy_pattern(
     rf"\b(?:how many|in(?: units of)?|number of|to the nearest) ({_ALL})s?\b(?! years)",
     re.IGNORECASE,
+    needs="billion|crore|dozen|hundred|lakh|million|score|thousand|trillion",
 )
-_COUNTED = re.compile(r"\bhow (?:many|much)\b|\bnumber of\b|\bpopulation\b", re.IGNORECASE)
+_COUNTED = lazy_pattern(
+    r"\bhow (?:many|much)\b|\bnumber of\b|\bpopulation\b",
+    re.IGNORECASE,
+    needs="how m|number of|population",
+)
 
 
 def multiplied(text: str) -> str:
@@ -64,7 +77,7 @@ def with_letters(text: str, question: str) -> str:
 
 def in_asked_scale(text: str, question: str) -> str:
     """`text` without the scale that the question counts in: "how many dozen?", "5 dozen"."""
-    asked = _ASKED.search(question)
+    asked = _ASKED.search(question) if is_in(_ASKED, question) else None
     if asked is None:
         return text
     return re.sub(rf"(?<=[\d}})])\s*\b{asked[1]}s?\b", "", text, count=1, flags=re.IGNORECASE)

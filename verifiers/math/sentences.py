@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from verigym.verifiers.math.patterns import lazy_pattern
+
 _SUBJECT = (
     r"(?:(?P<name>[a-z]) (?:is|are|must be|has to be|can be|may be) |(?:for )?(?:the set of )?)"
     r"(?:(?:all|any|every|each|the|an?)(?: of)?(?: the)? )*"
@@ -17,28 +19,46 @@ _SIGNS = {
     "nonzero": "!=0",
 }
 _SIGN = r"(?P<sign>positive|negative|non-? ?negative|non-? ?positive|non-? ?zero)"
-_REAL = re.compile(rf"{_SUBJECT}{_SIGN}(?: reals?)?(?P<noun> numbers?| values?)?{_TAIL}")
-_REALS = re.compile(rf"{_SUBJECT}{_SIGN} reals?(?: numbers?| values?)?{_TAIL}")
-_WHOLE = re.compile(rf"{_SUBJECT}(?:{_SIGN} )?(?:integers?|whole numbers?){_TAIL}")
-_PARITY = re.compile(rf"{_SUBJECT}(?P<parity>even|odd)(?P<noun> integers?| numbers?)?{_TAIL}")
-_MULTIPLE = re.compile(
-    rf"{_SUBJECT}(?:(?:integers?|numbers?) )?(?:multiples? of|divisible by) (?P<of>\d{{1,9}})"
+_REAL = lazy_pattern(
+    rf"{_SUBJECT}{_SIGN}(?: reals?)?(?P<noun> numbers?| values?)?{_TAIL}",
+    needs="negative|positive|zero",
 )
-_POWER = re.compile(rf"{_SUBJECT}(?:(?:integer|integral) )?powers? of (?P<of>\d{{1,9}})")
+_REALS = lazy_pattern(rf"{_SUBJECT}{_SIGN} reals?(?: numbers?| values?)?{_TAIL}", needs=" real")
+_WHOLE = lazy_pattern(
+    rf"{_SUBJECT}(?:{_SIGN} )?(?:integers?|whole numbers?){_TAIL}", needs="integer|whole number"
+)
+_PARITY = lazy_pattern(
+    rf"{_SUBJECT}(?P<parity>even|odd)(?P<noun> integers?| numbers?)?{_TAIL}", needs="even|odd"
+)
+_MULTIPLE = lazy_pattern(
+    rf"{_SUBJECT}(?:(?:integers?|numbers?) )?(?:multiples? of|divisible by) (?P<of>\d{{1,9}})",
+    needs="divisible by|multiple",
+)
+_POWER = lazy_pattern(
+    rf"{_SUBJECT}(?:(?:integer|integral) )?powers? of (?P<of>\d{{1,9}})", needs="power"
+)
 _COMPARISONS = {
     "greater than or equal to": ">=", "at least": ">=", "no less than": ">=", "not less than": ">=",
     "greater than": ">", "more than": ">", "less than or equal to": "<=", "at most": "<=",
     "no more than": "<=", "not more than": "<=", "less than": "<", "equal to": "=",
 }  # fmt: skip
-_COMPARED = re.compile(
-    rf"(?:(?:all|any|every|for) )*(?:(?:integers?|real numbers?|values?)(?: of)? )?([a-z]) (?:that are |is |are |must be )?({'|'.join(_COMPARISONS)}) (\S+)"
+_COMPARED = lazy_pattern(
+    rf"(?:(?:all|any|every|for) )*(?:(?:integers?|real numbers?|values?)(?: of)? )?([a-z]) (?:that are |is |are |must be )?({'|'.join(_COMPARISONS)}) (\S+)",
+    needs="at least|at most|equal to|greater than|less than|more than",
 )
-_RESIDUES = re.compile(
-    r"(?P<name>[a-z]\s*(?:\\equiv|=)\s*)?(?P<each>-?\d+(?:\s*(?:,|\bor\b|\band\b)+\s*-?\d+)+)\s*(?P<modulus>\\pmod.*)"
+_RESIDUES = lazy_pattern(
+    r"(?P<name>[a-z]\s*(?:\\equiv|=)\s*)?(?P<each>-?\d+(?:\s*(?:,|\bor\b|\band\b)+\s*-?\d+)+)\s*(?P<modulus>\\pmod.*)",
+    needs=",|and|or",
 )
-_SYSTEM = re.compile(
-    r"\\begin\s*\{(cases|aligned|align\*?|gathered|split)\}(.*?)\\end\s*\{\1\}", re.DOTALL
+_SYSTEM = lazy_pattern(
+    r"\\begin\s*\{(cases|aligned|align\*?|gathered|split)\}(.*?)\\end\s*\{\1\}",
+    re.DOTALL,
+    needs="align|cases|gathered|split",
 )
+
+
+_A_WORD = lazy_pattern(r"[a-z]{3}")
+_SPACES = lazy_pattern(r"\s+")
 
 
 def formal(text: str) -> str:
@@ -47,9 +67,9 @@ def formal(text: str) -> str:
         text = _SYSTEM.sub(_system, text)
     if "\\pmod" in text:
         return _residues(text)
-    if not re.search(r"[a-z]{3}", text) or len(text) > 100:
+    if len(text) > 100 or not _A_WORD.search(text):
         return text
-    shown = re.sub(r"\s+", " ", text.strip(" .")).replace("- ", "-")
+    shown = _SPACES.sub(" ", text.strip(" .")).replace("- ", "-")
     return _numbers(shown[:1].lower() + shown[1:]) or text
 
 

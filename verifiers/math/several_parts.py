@@ -11,36 +11,41 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from verigym.reply import spoken
+from verigym.verifiers.math.patterns import lazy_pattern
 
-_LETTERS = re.compile(r"(?<![\w)}\\^_])\(?\b([a-h]|i{1,3}|iv|vi{0,3}|[1-8])\)(?=[\s:.*$\\-]|\d)")
+_LETTERS = lazy_pattern(
+    r"(?<![\w)}\\^_])\(?\b([a-h]|i{1,3}|iv|vi{0,3}|[1-8])\)(?=[\s:.*$\\-]|\d)", needs=")"
+)
 _ORDERS = (tuple("abcdefgh"), ("i", "ii", "iii", "iv", "v", "vi", "vii"), tuple("12345678"))
-_PLAIN = re.compile(r"\\(?:text|mathrm|mbox|textbf)\{([^{}]*)\}")
-_NAMED = re.compile(
+_PLAIN = lazy_pattern(r"\\(?:text|mathrm|mbox|textbf)\{([^{}]*)\}", needs="\\")
+_NAMED = lazy_pattern(
     r"(?:the )?(?P<name>[A-Za-z]{3,20}(?: [a-z]{2,20}){0,2}?)(?: is| of|:| ?=)? ?(?P<value>(?:[-+$(√π]|\d|\\(?!text)|[a-z] ?[-+^*/]).*)",
     re.DOTALL,
 )
-_SEPARATED = re.compile(r"\s*(?:[,;]\s*(?:and\s+)?|\s+and\s+|\n)\s*")
-_PLACED = re.compile(
-    r"(?P<value>\S.{0,60}?),? (?:at|when|for|where) (?P<place>\$?[a-z]\$? ?= ?\S.{0,30})", re.DOTALL
+_SEPARATED = lazy_pattern(r"\s*(?:[,;]\s*(?:and\s+)?|\s+and\s+|\n)\s*", needs="\n|,|;|and")
+_PLACED = lazy_pattern(
+    r"(?P<value>\S.{0,60}?),? (?:at|when|for|where) (?P<place>\$?[a-z]\$? ?= ?\S.{0,30})",
+    re.DOTALL,
+    needs="at|for|when|where",
 )
-_ASKS_PLACE = re.compile(
+_ASKS_PLACE = lazy_pattern(
     r"\b(?:where|at which|when|for (?:what|which)|attain|occur)", re.IGNORECASE
 )
-_STATED_PLACE = re.compile(
+_STATED_PLACE = lazy_pattern(
     r"(?:,|\bis|\band(?: it| this)? is|\bwhich is|\boccurs|\bwhich occurs)?\s*"
     r"(?:attained|reached|achieved|assumed|taken|occurring|located)?[\s,]*"
     r"\b(?:at|when|for|where)\s+\$?(?P<place>[a-z]\$?\s*=\s*[^,.;\n$)]{1,30})",
 )
-_STATES = re.compile(
-    r"\W{0,4}(?:is|are|was|equals?|=|:|of|to be|comes to|will be|must be|would be|\$|\d|-|\\\(|\\\[|√|π|\\(?:frac|sqrt|boxed))"
+_STATES = lazy_pattern(
+    r"\W{0,4}(?:is|are|was|equals?|=|:|of|at|to be|comes to|will be|must be|would be|\$|\d|-|\\\(|\\\[|√|π|\\(?:frac|sqrt|boxed))"
 )
-_LEADS = re.compile(
-    r"[^\w(\[]{0,4}(?:is|are|was|equals?|of|to be|comes to|will be|must be|would be)?[\s:=*]*"
+_LEADS = lazy_pattern(
+    r"[^\w(\[]{0,4}(?:is|are|was|equals?|of|to be|comes to|will be|must be|would be)?(?:\s*(?:located |the point |at ){1,3})?[\s:=*]*"
 )
-_TRAILS = re.compile(r"(?:[\s,;*]|\b(?:and|the|its|with|while|whereas|has|a|whose))+$")
-_CAPTION = re.compile(r"[A-Za-z ,']{3,60}:\s+(?=\S)")
-_REMARK = re.compile(r"\s*\((?:[a-z]+ ){1,3}[^()]{1,40}\)\s*[.]?$")
-_BOX = re.compile(r"\\boxed\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}")
+_TRAILS = lazy_pattern(r"(?:[\s,;*]|\b(?:and|the|its|with|while|whereas|has|a|whose))+$")
+_CAPTION = lazy_pattern(r"[A-Za-z ,']{3,60}:\s+(?=\S)")
+_REMARK = lazy_pattern(r"\s*\((?:[a-z]+ ){1,3}[^()]{1,40}\)\s*[.]?$", needs="(")
+_BOX = lazy_pattern(r"\\boxed\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}", needs="\\boxed{")
 
 
 @dataclass(frozen=True)
@@ -73,15 +78,21 @@ def _lettered(text: str) -> Parts | None:
     return Parts("lettered", labels, tuple(values)) if all(values) else None
 
 
-_CIRCLE = re.compile(
+_CIRCLE = lazy_pattern(
     r"(?:cent(?:er|re)\s?[:=]?\s?)?(?P<center>\([^()]*\))\s?[,;]?\s?(?:and )?(?:the )?(?:radius|r)\s?[:=]?\s?(?P<radius>\S.*)",
     re.IGNORECASE,
 )
-_ASKS_CIRCLE = re.compile(r"\bcent(?:er|re) and (?:the )?radius\b", re.IGNORECASE)
-_QUOTIENT = re.compile(
+_ASKS_CIRCLE = lazy_pattern(
+    r"\bcent(?:er|re) and (?:the |its )?radius\b|\bradius and (?:the |its )?cent(?:er|re)\b",
+    re.IGNORECASE,
+    needs="cent|radius and ",
+)
+_QUOTIENT = lazy_pattern(
     r"(?:quotient:?\s*)?(?P<quotient>-?\d+),? ?(?:[Rr]|rem\.?|remainder|with (?:a )?remainder(?: of)?):? ?(?P<remainder>\d+)"
 )
-_ASKS_QUOTIENT = re.compile(r"\bquotient and (?:the )?remainder\b", re.IGNORECASE)
+_ASKS_QUOTIENT = lazy_pattern(
+    r"\bquotient and (?:the )?remainder\b", re.IGNORECASE, needs="quotient and "
+)
 
 
 def _named(text: str, question: str) -> Parts | None:
@@ -128,7 +139,7 @@ def stretches(parts: Parts, reply: str) -> list[str] | None:
 
 def _pattern(name: str) -> str:
     """The pattern of a name, in both spellings of "center"."""
-    return re.escape(name).replace("center", "cent(?:er|re)")
+    return re.escape(name).replace("center", "cent(?:er(?:ed)?|red?)")
 
 
 def _under_labels(parts: Parts, text: str) -> list[str] | None:
@@ -216,13 +227,15 @@ def _top_level(text: str) -> list[str]:
     return out
 
 
-_SIDES = re.compile(
+_SIDES = lazy_pattern(
     r"\$?(?P<one>\d[\d.]*)\s*(?P<unit>[a-z]{1,6})?\$?\s*(?:×|\\times|x|by)\s*\$?(?P<two>\d[\d.]*)\s*(?P<unit2>[a-z]{1,6})?\$?"
 )
-_ASKS_SIDES = re.compile(
-    r"\bdimensions?\b|\blength and (?:the )?width\b|\bwidth and (?:the )?length\b", re.IGNORECASE
+_ASKS_SIDES = lazy_pattern(
+    r"\bdimensions?\b|\blength and (?:the )?width\b|\bwidth and (?:the )?length\b",
+    re.IGNORECASE,
+    needs="dimension|length and |width and ",
 )
-_SIDE_NAMES = re.compile(
+_SIDE_NAMES = lazy_pattern(
     r"(?:the |its )*(?P<name>width|length|height|breadth|wide|long|tall)\b(?: is| of|:| =)?",
     re.IGNORECASE,
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.trees import names
 
 _ONES = {
@@ -21,7 +23,7 @@ _TENS = {
     for value, word in enumerate(names("twenty thirty forty fifty sixty seventy eighty ninety"), 2)
 }
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_ORDINALS = {
+ORDINALS = {
     word: value
     for value, word in enumerate(
         names(
@@ -33,21 +35,33 @@ _ORDINALS = {
 } | {f"{word[:-1]}ieth": value for word, value in _TENS.items()}
 _PARTS = {
     "half": 2, "halve": 2, "quarter": 4, "hundredth": 100, "thousandth": 1000, "millionth": 10**6,
-    **{word: value for word, value in _ORDINALS.items() if value > 2},
+    **{word: value for word, value in ORDINALS.items() if value > 2},
 }  # fmt: skip
-_DIGITS = re.compile(r"(\d{1,6})\s*(?:\^?\{?\s*)(?:st|nd|rd|th)\s*\}?")
+_DIGITS = lazy_pattern(r"(\d{1,6})\s*(?:\^?\{?\s*)(?:st|nd|rd|th)\s*\}?", needs="nd|rd|st|th")
 STARTS = frozenset(
     (*_ONES, *_TENS, *_SCALES, "half", "hundred", "dozen", "minus", "negative", "a", "an")
 )
 """Words that a number in words starts with."""
-_PLACE = re.compile(r"\s*(?:place|position|term|day|floor|row|one|time|number)\s*$")
+_PLACE = lazy_pattern(
+    r"\s*(?:place|position|term|day|floor|row|one|time|number)\s*$",
+    needs="day|floor|number|one|place|position|row|term|time",
+)
+
+
+_OTHER = lazy_pattern(r"[^A-Za-z\s-]")
+_LETTERS = lazy_pattern("[a-z]+")
 
 
 def number_of(text: str) -> str | None:
     """The number that words say, as digits or as a fraction of digits; None if they say none."""
-    if len(text) > 120 or not text[:1].isalpha() or re.search(r"[^A-Za-z\s-]", text):
+    return None if len(text) > 120 or not text[:1].isalpha() else _number_of(text)
+
+
+@lru_cache(maxsize=2048)
+def _number_of(text: str) -> str | None:
+    if _OTHER.search(text):
         return None
-    words = re.findall(r"[a-z]+", text.lower())
+    words = _LETTERS.findall(text.lower())
     if not words or len(words) > 16:
         return None
     negative = words[0] in ("minus", "negative")
@@ -64,7 +78,7 @@ def _number(words: list[str]) -> str | None:
             return None
         return f"{whole}.{''.join(map(str, places))}"
     last = words[-1].removesuffix("s") if words else ""
-    if last in _PARTS and not (len(words) > 1 and words[-1] in _ORDINALS and words[-2] in _TENS):
+    if last in _PARTS and not (len(words) > 1 and words[-1] in ORDINALS and words[-2] in _TENS):
         if "and" in words[:-1] and words[-2] != "and":
             at = len(words) - 1 - words[::-1].index("and")
             whole, part = _value(words[:at]), _fraction(words[at + 1 :])
@@ -139,13 +153,13 @@ def ordinal_of(text: str) -> int | None:
     match = _DIGITS.fullmatch(shown)
     if match:
         return int(match[1])
-    words = re.findall(r"[a-z]+", shown)
-    if not words or words[-1] not in _ORDINALS or re.search(r"[^a-z\s-]", shown):
+    words = _LETTERS.findall(shown)
+    if not words or words[-1] not in ORDINALS or re.search(r"[^a-z\s-]", shown):
         return None
     if len(words) == 1:
-        return _ORDINALS[words[0]]
+        return ORDINALS[words[0]]
     tens = _value(words[:-1])
-    below = _ORDINALS[words[-1]]
+    below = ORDINALS[words[-1]]
     if tens is None or tens % 10 or below > 99 or (below > 9 and tens % 100) or tens < 20:
         return None
     return tens + below

@@ -10,6 +10,7 @@ import re
 import unicodedata
 
 from verigym.verifiers.math.languages import has_decimal_commas
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.trees import names
 
 _FRENCH = names(
@@ -38,7 +39,7 @@ _PORTUGUESE = names(
 _PORTUGUESE_TENS = names("vinte trinta quarenta cinquenta sessenta setenta oitenta noventa")
 _ENGLISH = frozenset(names("once due cent um sept elf sei null"))
 """Number words of other languages that are words or abbreviations of English."""
-_MINUS = re.compile(r"(?:moins|menos|meno|minus) ")
+_MINUS = lazy_pattern(r"(?:moins|menos|meno|minus) ", needs="eno|inus|oins")
 
 
 def _words() -> dict[str, int]:

@@ -9,65 +9,76 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.spelled import STARTS, number_of
 from verigym.verifiers.math.units import unit_of
 
 _MOST_CHARS = 200
-_HINT = re.compile(
+_HINT = lazy_pattern(
     r"\b(?:root|absolute|modulus|times|twice|squared|cubed|factorial|choose|plus|minus|negative|over|divided|power|pi|point|half|"
     r"reals?|numbers?|values?|most|least|than|exceeds?|above|below|up|between|greater|less|more|fewer|with|such|where)\b",
     re.IGNORECASE,
+    needs="above|absolute|below|between|choose|cubed|divided|exceed|factorial|fewer|greater|half|least|less|minus|modulus|more|most|negative|number|over|pi|plus|point|power|real|root|squared|such|than|times|twice|up|value|where|with",
 )
 _OPERATORS = (
-    (re.compile(r" (?:is )?divided by | over "), " / "),
-    (re.compile(r" (?:times|multiplied by) "), " * "),
-    (re.compile(r" plus "), " + "),
-    (re.compile(r" (?:minus|less) "), " - "),
+    (lazy_pattern(r" (?:is )?divided by | over ", needs="divided by |over "), " / "),
+    (lazy_pattern(r" (?:times|multiplied by) ", needs="multiplied by|times"), " * "),
+    (lazy_pattern(r" plus ", needs=" plus "), " + "),
+    (lazy_pattern(r" (?:minus|less) ", needs="less|minus"), " - "),
 )  # fmt: skip
 _ATOM = r"(?:\d[\d.]*|[a-z]|\\[a-z]+|\([^()]*\)|\\frac\{[^{}]*\}\{[^{}]*\})"
 _UNARY = (
-    (re.compile(rf"(?:the )?square root of ({_ATOM})"), r"\\sqrt{\1}"),
-    (re.compile(rf"(?:the )?cube root of ({_ATOM})"), r"\\sqrt[3]{\1}"),
-    (re.compile(rf"(?:the )?(?:absolute value|modulus|magnitude) of ({_ATOM}(?: ?[-+*/] ?{_ATOM})?)"), r"|\1|"),
-    (re.compile(rf"({_ATOM}) (?:root|sqrt|rt) ({_ATOM})"), r"\1*\\sqrt{\2}"),
-    (re.compile(rf"(?<![\w\\])(?:root|radical) ({_ATOM})"), r"\\sqrt{\1}"),
-    (re.compile(rf"({_ATOM}) squared"), r"\1^2"),
-    (re.compile(rf"({_ATOM}) cubed"), r"\1^3"),
-    (re.compile(rf"({_ATOM}) (?:raised )?to the (?:power (?:of )?)?({_ATOM})(?:th power| power|th)?"), r"\1^{\2}"),
-    (re.compile(rf"({_ATOM}) factorial"), r"\1!"),
-    (re.compile(rf"({_ATOM}) choose ({_ATOM})"), r"\\binom{\1}{\2}"),
-    (re.compile(rf"(?:twice|double) (\\sqrt\{{[^{{}}]*\}}|{_ATOM})"), r"2*\1"),
-    (re.compile(r"(\d[\d.]*) (\\sqrt\{)"), r"\1*\2"),
-    (re.compile(r"(\d[\d.]*) pi\b"), r"\1\\pi"),
-    (re.compile(r"(?<![\w\\])pi\b"), r"\\pi"),
+    (lazy_pattern(rf"(?:the )?square root of ({_ATOM})", needs="square root of "), r"\\sqrt{\1}"),
+    (lazy_pattern(rf"(?:the )?cube root of ({_ATOM})", needs="cube root of "), r"\\sqrt[3]{\1}"),
+    (lazy_pattern(rf"(?:the )?(?:absolute value|modulus|magnitude) of ({_ATOM}(?: ?[-+*/] ?{_ATOM})?)", needs="absolute value|magnitude|modulus"), r"|\1|"),
+    (lazy_pattern(rf"({_ATOM}) (?:root|sqrt|rt) ({_ATOM})", needs="root|rt"), r"\1*\\sqrt{\2}"),
+    (lazy_pattern(rf"(?<![\w\\])(?:root|radical) ({_ATOM})", needs="adical|oot"), r"\\sqrt{\1}"),
+    (lazy_pattern(rf"({_ATOM}) squared", needs=" squared"), r"\1^2"),
+    (lazy_pattern(rf"({_ATOM}) cubed", needs=" cubed"), r"\1^3"),
+    (lazy_pattern(rf"({_ATOM}) (?:raised )?to the (?:power (?:of )?)?({_ATOM})(?:th power| power|th)?", needs="to the "), r"\1^{\2}"),
+    (lazy_pattern(rf"({_ATOM}) factorial", needs=" factorial"), r"\1!"),
+    (lazy_pattern(rf"({_ATOM}) choose ({_ATOM})", needs=" choose "), r"\\binom{\1}{\2}"),
+    (lazy_pattern(rf"(?:twice|double) (\\sqrt\{{[^{{}}]*\}}|{_ATOM})", needs="double|twice"), r"2*\1"),
+    (lazy_pattern(r"(\d[\d.]*) (\\sqrt\{)", needs="\\sqrt{"), r"\1*\2"),
+    (lazy_pattern(r"(\d[\d.]*) pi\b", needs=" pi"), r"\1\\pi"),
+    (lazy_pattern(r"(?<![\w\\])pi\b"), r"\\pi"),
 )  # fmt: skip
-_FORMULA = re.compile(
+_FORMULA = lazy_pattern(
     r"(?:[\d\s.+\-*/^(){}\[\]|!]|\\(?:sqrt|pi|frac|binom|theta|alpha|beta)|(?<![A-Za-z])[a-z](?![A-Za-z]))+"
 )
-_VERBS = re.compile(
+_VERBS = lazy_pattern(
     r"\b(?:root|absolute|modulus|times|twice|squared|cubed|factorial|choose|plus|minus|over|divided|power|pi)\b"
 )
 
-_SHARE = re.compile(
+_SHARE = lazy_pattern(
     r"(?:an? |about an? )?(?P<above>\d[\d,]*|[a-z]+) (?:out of|in|of|chances? (?:in|out of))(?: every| each| the| all)? (?P<below>\d[\d,]*|[a-z]+)(?: chances?| probability| times| cases| [a-z]+)?",
     re.IGNORECASE,
+    needs="chance|in|of",
 )
-_CHANCE = re.compile(
+_CHANCE = lazy_pattern(
     r"(?:an? )?(\d[\d.]* ?%|\d+/\d+|0?\.\d+) (?:chance|probability|likelihood)(?: of [a-z ]{1,40})?",
     re.IGNORECASE,
+    needs="chance|likelihood|probability",
 )
-_CERTAIN = re.compile(
-    r"(?:it is |it's )?(?:a )?(?:certain(?:ty)?|impossible|sure thing)", re.IGNORECASE
+_CERTAIN = lazy_pattern(
+    r"(?:it is |it's )?(?:a )?(?:certain(?:ty)?|impossible|sure thing)",
+    re.IGNORECASE,
+    needs="certain|impossible|sure thing",
 )
-_ASKS_SHARE = re.compile(
+_ASKS_SHARE = lazy_pattern(
     r"\b(?:probabilit\w+|chances?|likel\w+|fraction|proportion|what part|portion|percent\w*|odds)\b|%",
     re.IGNORECASE,
 )
-_ASKS_CHANCE = re.compile(r"\b(?:probabilit\w+|chances?|likel(?:y|ihood))\b", re.IGNORECASE)
-_ASKS_ODDS = re.compile(r"\b(?:odds|ratio)\b", re.IGNORECASE)
-_OF_ALL = re.compile(
+_ASKS_CHANCE = lazy_pattern(
+    r"\b(?:probabilit\w+|chances?|likel(?:y|ihood))\b",
+    re.IGNORECASE,
+    needs="chance|likel|probabilit",
+)
+_ASKS_ODDS = lazy_pattern(r"\b(?:odds|ratio)\b", re.IGNORECASE, needs="odds|ratio")
+_OF_ALL = lazy_pattern(
     r"(?P<part>\d[\d,]*) (?:out )?of (?:the |all |all the )?(?P<all>\d[\d,]*)(?: (?P<noun>[a-z]+(?: [a-z]+){0,4}))?",
     re.IGNORECASE,
+    needs="of ",
 )
 
 _SUBJECT = (
@@ -82,91 +93,118 @@ _COMPARISONS = {
 }
 _BOUND = rf"(?P<bound>-?(?:\d[\d./]*|\\frac ?\{{\d+\}} ?\{{\d+\}}|\\sqrt ?\{{\d+\}}|\\pi|{'|'.join(sorted(STARTS))}))"
 _COMPARED = tuple(
-    (re.compile(rf"{_SUBJECT}(?:{words}) {_BOUND}", re.IGNORECASE), sign)
+    (lazy_pattern(rf"{_SUBJECT}(?:{words}) {_BOUND}", re.IGNORECASE), sign)
     for words, sign in _COMPARISONS.items()
 )
 _ONWARDS = (
     (
-        re.compile(rf"{_BOUND} (?:or|and) (?:less|fewer|smaller|lower|below|under)", re.IGNORECASE),
+        lazy_pattern(
+            rf"{_BOUND} (?:or|and) (?:less|fewer|smaller|lower|below|under)",
+            re.IGNORECASE,
+            needs="below|fewer|less|lower|smaller|under",
+        ),
         "<=",
     ),
     (
-        re.compile(
+        lazy_pattern(
             rf"{_BOUND} (?:or|and) (?:more|greater|larger|bigger|above|higher|over|up)",
             re.IGNORECASE,
+            needs="above|bigger|greater|higher|larger|more|over|up",
         ),
         ">=",
     ),
 )
-_BETWEEN = re.compile(
+_BETWEEN = lazy_pattern(
     rf"{_SUBJECT}(?P<strict>strictly )?between (?P<low>-?\d[\d./]*) and (?P<high>-?\d[\d./]*)(?:,? \(?(?P<ends>inclusive|exclusive|both inclusive|not inclusive|strictly)\)?)?",
     re.IGNORECASE,
+    needs="between ",
 )
-_WITH = re.compile(
+_BOUND_WORDS = (
+    "than", "least", "most", "between", "no ", "not ", "n't ", "from", "above", "below", "under", "over", "beyond", "exceed", "up to",
+    "or ", "and ",
+)  # fmt: skip
+"""Every sentence of a bound has one of these."""
+_WITH = lazy_pattern(
     r"(?:the set of )?(?:all|any|every|those)? ?(?:the )?(?:real )?(?:numbers?|reals?|values?|x)?(?: of)?(?: real)?(?: numbers?)?(?: [a-z])?(?: \\in ?\\RR)? ?(?:with|such that|where|for which|satisfying|that satisfy)(?: the condition)? (?P<said>[^a-z]{0,6}\|?[a-z]\|?[^a-z]*)",
     re.IGNORECASE,
+    needs="for which|satisfying|such that|that satisfy|where|with",
 )
-_MIXED = re.compile(r"(-?\d+) and (\d+/\d+|\\frac ?\{\d+\} ?\{\d+\})( .*)?")
-_SIGNED = re.compile(r"(?:minus|negative) (\d.*)", re.IGNORECASE)
+_MIXED = lazy_pattern(r"(-?\d+) and (\d+/\d+|\\frac ?\{\d+\} ?\{\d+\})( .*)?", needs=" and ")
+_SIGNED = lazy_pattern(r"(?:minus|negative) (\d.*)", re.IGNORECASE, needs="minus|negative")
 _REWRITTEN = (
     (
-        re.compile(
+        lazy_pattern(
             r"(?:the )?open interval (?:from |between )?(-?[\d./]+) (?:to|and) (-?[\d./]+)",
             re.IGNORECASE,
+            needs="open interval ",
         ),
         r"(\1,\2)",
     ),
     (
-        re.compile(
+        lazy_pattern(
             r"(?:the )?closed interval (?:from |between )?(-?[\d./]+) (?:to|and) (-?[\d./]+)",
             re.IGNORECASE,
+            needs="closed interval ",
         ),
         r"[\1,\2]",
     ),
     (
-        re.compile(
+        lazy_pattern(
             r"(?:the )?quotient(?: is|:| =)? ([^,;]+?)(?:,| and|, and) (?:the )?remainder(?: is|:| =)? 0",
             re.IGNORECASE,
+            needs="quotient",
         ),
         r"\1",
     ),
     (
-        re.compile(
+        lazy_pattern(
             r"(?:it|this|that) (?:is|was|will be|would be) (?:now |then |exactly )?(-?\d.*)",
             re.IGNORECASE,
+            needs="it|that|this",
         ),
         r"\1",
     ),
 )
-_COUNT_AND_LIST = re.compile(
+_COUNT_AND_LIST = lazy_pattern(
     r"(?P<count>\d+|[a-z]+)(?: [a-z]+){0,3} ?[:(,] ?(?:namely |i\.e\.,? |they are |which are )?(?:[a-z] ?= ?|at [a-z] ?= ?)?(?P<listed>-?[\d\\][^a-z=()]*(?:and [^a-z=()]*)?)\)?",
     re.IGNORECASE,
+    needs="(|,|:",
 )
-_PART_OF_UNIT = re.compile(
+_PART_OF_UNIT = lazy_pattern(
     r"(?P<number>\d+/\d+|\\frac ?\{\d+\} ?\{\d+\}|[a-z]+(?:[- ][a-z]+)?) of an? (?P<unit>[a-z]+)",
     re.IGNORECASE,
+    needs=" of a",
 )
-_UNIT_OF_STUFF = re.compile(
-    r"(-?\d[\d./, ]*) ?([a-z]+) of (?!an?\b)[a-z]+(?: [a-z]+)?", re.IGNORECASE
+_UNIT_OF_STUFF = lazy_pattern(
+    r"(-?\d[\d./, ]*) ?([a-z]+) of (?!an?\b)[a-z]+(?: [a-z]+)?",
+    re.IGNORECASE,
+    needs=" of ",
 )
-_EACH = re.compile(
-    r"[a-z] (?:is|equals) -?\d[\d./]*(?:(?:,| and|, and) [a-z] (?:is|equals) -?\d[\d./]*)+"
+_EACH = lazy_pattern(
+    r"[a-z] (?:is|equals) -?\d[\d./]*(?:(?:,| and|, and) [a-z] (?:is|equals) -?\d[\d./]*)+",
+    needs="equals|is",
 )
-_FRACTION_OF = re.compile(
+_FRACTION_OF = lazy_pattern(
     r"((?:a|one|two|three|four|five|six|seven|eight|nine|ten)[ -][a-z]+) of (?:the |his |her |all |it)[a-z ]*(?: (?:is|are|was|were) [a-z]+)?",
     re.IGNORECASE,
+    needs=" of ",
 )
-_OPERATED = re.compile(
-    r"\\?(?:lim|det|tr|dim|rank|deg|avg|mean|limit|ans|sum|prob|P) ?(?:[A-Z] ?)?= ?(?=-?[\d\\])(?!.*=.*=)"
+_OPERATED = lazy_pattern(
+    r"\\?(?:lim|det|tr|dim|rank|deg|avg|mean|limit|ans|sum|prob|P) ?(?:[A-Z] ?)?= ?(?=-?[\d\\])(?!.*=.*=)",
+    needs="=",
 )
-_YEAR = re.compile(
+_YEAR = lazy_pattern(
     r"(?:[Ii]n (?:the year )?|[Tt]he year |[A-Za-z][A-Za-z \d']{3,60} in (?:the year )?)(\d{4})(?: (?:AD|CE))?"
 )
-_POSSIBLE = re.compile(
-    r"([a-z]) (?:can|could|may|must|has to) (?:only )?(?:be|equal)(?: equal to| either| one of)? (?=[-\d{\\(])(?!.*\bnot\b)"
+_POSSIBLE = lazy_pattern(
+    r"([a-z]) (?:can|could|may|must|has to) (?:only )?(?:be|equal)(?: equal to| either| one of)? (?=[-\d{\\(])(?!.*\bnot\b)",
+    needs="can|could|has to|may|must",
 )
-_COMPLEX = re.compile(r"complex\((-?[\d.]+), ?(-?[\d.]+)\)")
-_BRACED = re.compile(r"\{ ?([a-z]) ?[|:] ?([^{}]+)\}")
+_COMPLEX = lazy_pattern(r"complex\((-?[\d.]+), ?(-?[\d.]+)\)")
+_BRACED = lazy_pattern(r"\{ ?([a-z]) ?[|:] ?([^{}]+)\}")
+
+
+_A_WORD = lazy_pattern(r"[A-Za-z]{2}")
 
 
 def in_symbols(text: str, question: str = "") -> str:
@@ -180,13 +218,14 @@ def in_symbols(text: str, question: str = "") -> str:
         return f"\\{{{braced[1]} | {braced[2]}\\}}" if braced else text
     if text.startswith("complex("):
         return _COMPLEX.sub(r"(\1)+(\2)*i", text)
-    if not re.search(r"[A-Za-z]{2}", text):
+    if not _A_WORD.search(text):
         return text
     share = _as_share(text, question)
     if share is not None:
         return share
+    bare = text.strip(" .")
     for pattern, written in _REWRITTEN:
-        match = pattern.fullmatch(text.strip(" ."))
+        match = pattern.fullmatch(bare)
         if match:
             return match.expand(written)
     counted = _COUNT_AND_LIST.fullmatch(text.strip(" ."))
@@ -314,9 +353,12 @@ def _as_measure(text: str) -> str | None:
 
 def _as_bounds(text: str) -> str | None:
     text = re.sub(r"\s+", " ", text.strip(" ."))
-    said = _WITH.fullmatch(text)
+    said = _WITH.fullmatch(text) if "<" in text or ">" in text or "=" in text else None
     if said and re.search(r"[<>=]", said["said"]):
         return said["said"].strip()
+    lowered = text.lower()
+    if not any(word in lowered for word in _BOUND_WORDS):
+        return None
     between = _BETWEEN.fullmatch(text)
     if between and (between["name"] or "number" in text or "real" in text or "value" in text):
         ends = (between["ends"] or "").lower()

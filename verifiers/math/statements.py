@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from verigym.verifiers.math.directions import CHANGED
@@ -35,6 +36,7 @@ from verigym.verifiers.math.mentions import (
     uncontracted,
     words_of,
 )
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.spelled import STARTS, number_of
 from verigym.verifiers.math.trees import names
 
@@ -62,7 +64,7 @@ _PREMISES = frozenset(
         "should ought used once"
     )
 )
-_BOUNDS = frozenset(
+BOUNDS = frozenset(
     names(
         "if unless whether when whenever either or otherwise else sometimes not never no none nobody nothing neither nor cannot without hardly "
         "barely except but wrong incorrect false rather than least most between about around approximately roughly nearly almost over under "
@@ -81,18 +83,21 @@ _STOP = frozenset(
         "and tall long wide high deep old each during until"
     )
 )
-_UP = re.compile(r"(?<=\b(?:end|add|sum)s) up\b|(?<=\bended) up\b|(?<=\b(?:end|add)) up\b")
+_UP = lazy_pattern(
+    r"(?<=\b(?:end|add|sum)s) up\b|(?<=\bended) up\b|(?<=\b(?:end|add)) up\b", needs=" up|ended"
+)
 _IN_TIME = frozenset(
     names(
         "way ways order orders manner manners second seconds minute minutes hour hours day days week weeks month months year years"
     )
 )
-_BREAK = re.compile(r"(?<=[a-z\d$)%}*])[.!?][\"')*]*\s+(?=[A-Z\d\"$(])")
-_ABBREVIATED = re.compile(
+_BREAK = lazy_pattern(r"[.!?](?<=[a-z\d$)%}*][.!?])[\"')*]*\s+(?=[A-Z\d\"$(])", needs="!|.|?")
+_ABBREVIATED = lazy_pattern(
     r"\b(?:figs?|eqn?s?|no|nr|ref|thm|prop|cor|ch|chap|sec|pp?|pg|def|ex|tab|vol|art|fn)\.[\s*(\[]{1,4}\d{1,3}[\s*)\].:]*$",
     re.IGNORECASE,
+    needs=".",
 )
-_MEASURES = re.compile(
+_MEASURES = lazy_pattern(
     r"((?:[A-Za-z']+ ){1,6}?(?:is|was|lasts?|lasted|takes?|took|costs?|weighs?|weighed|needs?|needed|paid|pays|earns?|earned|spent|spends|has|have|makes|gives|gets?|equals))"
     r" ((?:\d[\d.]* (?:hours?|minutes?|seconds?|days?|weeks?|years?|months?|feet|foot|inch(?:es)?|dollars?|cents?|euros?|pounds?|ounces?|kg|g|m|cm|km|meters?|centimeters?|grams?|kilograms?|h|hrs?|mins?|s|secs?)"
     r"(?:,? and |, | )?){2,3})(?: long| tall| old| in total| altogether| left| remaining| now)?[.! ]*"
@@ -104,21 +109,25 @@ _READINGS = frozenset(
     )
 )
 _WOULD = frozenset(names("he'd she'd they'd it'd that'd"))
-_RATE = re.compile(r"\d [A-Za-z]+(?:/| per )|\d mph\b")
-_REASON = re.compile(r"(?<=[a-z]),? (?:because|since|after|as) (?=.*\d).{3,80}$", re.IGNORECASE)
-_LEAD = re.compile(
+_RATE = lazy_pattern(r"\d [A-Za-z]+(?:/| per )|\d mph\b", needs=" per |/|mph")
+_REASON = lazy_pattern(
+    r"(?<=[a-z]),? (?:because|since|after|as) (?=.*\d).{3,80}$",
+    re.IGNORECASE,
+    needs="after|as|because|since",
+)
+_LEAD = lazy_pattern(
     r"^(?:(?:(?-i:[Bb]y|[Uu]sing|[Ff]rom|[Vv]ia) (?:the )?(?-i:[A-Z])[A-Za-z'-]+(?: [a-z]+){0,2}?,?\s+(?=the |we |it |there ))|(?:for (?:a|the) (?:grand )?total of|leaving(?: (?:him|her|them|us|it|[A-Z][a-z]+))?(?: with)?|making(?: it)?|totall?ing|giving(?: us)?)\s+|(?:now|finally|altogether|overall|in total|in all|in the end|at the end|in summary|in conclusion|then|and|ok|okay|well|yes|either way|accordingly|ultimately|eventually|clearly|obviously|evidently|certainly|as a result|all in all"
     r"|(?:since|because|as|after|before|during|by|at|on|with) [a-z' \d]{2,60}),\s+|(?:now|then|finally|altogether|overall|and)\s+)",
     re.IGNORECASE,
 )
-_EURO_BEHIND = re.compile(r"(?<![\w€.,])(\d[\d.,]*(?<=\d)) ?€")
-_NUMERAL = re.compile(r"(?:\\?\$|€|£)?-?\d[\d,]*(?:\.\d+)?(?:/\d+)?(?:\\?%)?")
-_SYMBOL = re.compile(
+_EURO_BEHIND = lazy_pattern(r"(?<![\w€.,])(\d[\d.,]*(?<=\d)) ?€", needs="€")
+_NUMERAL = lazy_pattern(r"(?:\\?\$|€|£)?-?\d[\d,]*(?:\.\d+)?(?:/\d+)?(?:\\?%)?")
+_SYMBOL = lazy_pattern(
     r"[kMGmc]?(?:[NJWVAKFHTCL]|Pa|Hz|Wh)"
 )  # units whose capital letter is their name
-_HAS_NUMBER = re.compile(r"[-\\$€£]*\d")
-_UNIT = re.compile(r"[A-Za-z]+(?:/[A-Za-z]+|\^\{?[23]\}?|[²³])+")
-_MATHS = re.compile(r"\$(\\?\$?-?[\d,./]+)\$|\\\((-?[\d,./]+)\\\)")
+_HAS_NUMBER = lazy_pattern(r"[-\\$€£]*\d")
+_UNIT = lazy_pattern(r"[A-Za-z]+(?:/[A-Za-z]+|\^\{?[23]\}?|[²³])+", needs="/|^|²|³")
+_MATHS = lazy_pattern(r"\$(\\?\$?-?[\d,./]+)\$|\\\((-?[\d,./]+)\\\)", needs="$|\\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +171,8 @@ def stated(line: str, question: str = "") -> str | None:
 
 def differs(earlier: str, later: str, question: str = "") -> bool:
     """Return True if two sentences say the same of two numbers: "5 are left", "6 are left"."""
-    first, second = _amount(earlier, question), _amount(later, question)
+    second = _amount(later, question)
+    first = None if second is None else _amount(earlier, question)
     return (
         first is not None
         and second is not None
@@ -178,10 +188,10 @@ def _stated(found: _Amount, line: str, asked: frozenset[str]) -> str | None:
         return _counted(found, asked) if after else found.number if WORD.search(line) else None
     if before[-1] == "at" and before[-2:-1] and before[-2].startswith("arriv"):
         before = before[:-1]
-    if found.asks or _is_doubtful(before, after, asked):
+    if found.asks or is_doubtful(before, after, asked):
         return ""
     said = {*before, *after}
-    if said & (_BOUNDS - (_ASKABLE & asked)) or any(word.endswith("n't") for word in said):
+    if said & (BOUNDS - (_ASKABLE & asked)) or any(word.endswith("n't") for word in said):
         return None
     if CHANGED.search(_UP.sub("", " ".join(before))):
         return None  # `directions.py` reads these
@@ -204,7 +214,7 @@ def _stated(found: _Amount, line: str, asked: frozenset[str]) -> str | None:
     return None if noun is None else f"{found.number}{noun}"
 
 
-def _is_doubtful(before: list[str], after: list[str], asked: frozenset[str]) -> bool:
+def is_doubtful(before: list[str], after: list[str], asked: frozenset[str]) -> bool:
     """Return True if a sentence is a hedge, a premise, a plan, or what others say."""
     said = {*before, *after}
     premises = {word for word in said & _PREMISES if not any(word[:4] == one[:4] for one in asked)}
@@ -222,7 +232,7 @@ def _is_doubtful(before: list[str], after: list[str], asked: frozenset[str]) -> 
 def _counted(found: _Amount, asked: frozenset[str]) -> str | None:
     """The number and noun of "45 pages are left to read"; None if the sentence goes on otherwise."""
     after = found.after
-    if not (_BOUNDS | DOUBTS | _PREMISES | WORK_FORMS - asked).isdisjoint(after) or len(after) > 12:
+    if not (BOUNDS | DOUBTS | _PREMISES | WORK_FORMS - asked).isdisjoint(after) or len(after) > 12:
         return None
     if found.led:
         return f"{found.number}{_noun(after, asked) or ''}"
@@ -234,6 +244,7 @@ def _counted(found: _Amount, asked: frozenset[str]) -> str | None:
     return f"{found.number} {' '.join(after[:verb])}"
 
 
+@lru_cache(maxsize=256)
 def _amount(sentence: str, question: str) -> _Amount | None:
     """The only number of a sentence, but for those of the question; None if there is none, or signs are beside it."""
     if len(sentence) > 2 * _MOST_CHARS:

@@ -9,23 +9,27 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.spelled import number_of
 from verigym.verifiers.math.trees import names
 from verigym.verifiers.math.units import unit_of
 
 _MOST_CHARS = 300
-_COUNT = re.compile(
+_COUNT = lazy_pattern(
     r"(?<![\w.,])(?P<number>\d[\d,]*(?:\.\d+)?|[a-z]+(?:-[a-z]+)?)(?: (?:full|whole|complete|more|extra|such|of the))? ?(?P<noun>[a-zA-Z]{1,20})?(?![\w.,]\d)",
 )
-_REST = re.compile(r"\b(?:left|remain\w*|over|spare|extra|unused|surplus)\b")
-_NOT_SAID = re.compile(
+_REST = lazy_pattern(
+    r"\b(?:left|remain\w*|over|spare|extra|unused|surplus)\b",
+    needs="extra|left|over|remain|spare|surplus|unused",
+)
+_NOT_SAID = lazy_pattern(
     r"\b(?:not|never|cannot|neither|nor|no|none|without|except|but|hardly|if|unless|maybe|perhaps|might|may|could|would|should|probably|"
     r"possibly|or|either|guess|suppose|assum\w+|wrong|false|almost|nearly|about|than|least|most|each|per|says?|said|claims?|thinks?)\b|n't\b|[?=<>+*/×·÷()\[\]^_\\-]"
 )
-_PARTS = re.compile(r"\s*(?:[,;]\s*(?:and\s+|with\s+)?|\b(?:and|with|while|leaving)\b)\s*")
-_BOLD = re.compile(r"\*\*|\\(?:text|mathrm|textbf)\s*|[{}$]|\\(?=[ ,;])")
-_LEAD = re.compile(r"^(?:so|thus|hence|therefore|since|because|as)\b[^,;]*[,;]\s*", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[A-Za-z\d)*])[.!]\**\s+(?=[A-Z\d*])|\n+")
+_PARTS = lazy_pattern(r"\s*(?:[,;]\s*(?:and\s+|with\s+)?|\b(?:and|with|while|leaving)\b)\s*")
+_BOLD = lazy_pattern(r"\*\*|\\(?:text|mathrm|textbf)\s*|[{}$]|\\(?=[ ,;])", needs="$|**|\\|{|}")
+_LEAD = lazy_pattern(r"^(?:so|thus|hence|therefore|since|because|as)\b[^,;]*[,;]\s*", re.IGNORECASE)
+_SENTENCE = lazy_pattern(r"(?<=[A-Za-z\d)*])[.!]\**\s+(?=[A-Z\d*])|\n+")
 _EMPTY = frozenset(
     names("is are was were can be will remain remains left over filled of a the an in to")
 )

@@ -10,26 +10,33 @@ import re
 from functools import lru_cache
 
 from verigym.verifiers.math.clean import clean
+from verigym.verifiers.math.patterns import lazy_pattern
 
 _MOST_CHARS = 4000
-_ASKS = re.compile(
+_ASKS = lazy_pattern(
     r"\b(?:find|compute|calculate|determine|evaluate|what is|what's|value of|give|what does)\s+(?:the (?:exact |numerical )?value of\s+)?"
-    r"(?:\$+([^$]{3,60})\$+|\\\((.{3,60}?)\\\)|([^\s$?.;:,][^$?;:,]{1,50}?)(?=\s+(?:if|when|given|where|for|such|is|in|as|assuming|provided|knowing|and)\b|\s*[.?,;:]|\s*$))",
+    r"(?:\$+([^$]{2,60})\$+|\\\((.{2,60}?)\\\)|([^\s$?.;:,][^$?;:,]{1,50}?)(?=\s+(?:if|when|given|where|for|such|is|in|as|assuming|provided|knowing|and)\b|\s*[.?,;:]|\s*$))",
     re.IGNORECASE,
+    needs="calculate|compute|determine|evaluate|find|give|value of|what does|what is|what's",
 )
-_SIGN = re.compile(r"[-+*/^|]|\\(?:frac|sqrt|cdot|overline)|(?<=[a-z])(?=[a-z])")
-_WORDS = re.compile(r"(?<!\\)(?<![A-Za-z])[A-Za-z]{3,}")
-_END = re.compile(r"[.;!](?=\s|$)|,\s|\s(?:which|as|because|since|and so|so|when|where|for)\b|\n")
+_SIGN = lazy_pattern(r"[-+*/^|]|\\(?:frac|sqrt|cdot|overline)|(?<=[\da-z])(?=[a-z])")
+_WORDS = lazy_pattern(r"(?<!\\)(?<![A-Za-z])[A-Za-z]{3,}")
+_END = lazy_pattern(
+    r"[.;!](?=\s|$)|,\s|\s(?:which|as|because|since|and so|so|when|where|for)\b|\n",
+    needs="\n|!|,|.|;|as|because|for|since|so|when|where|which",
+)
 
-_LEAD_END = re.compile(r"[.;!](?=\s)|\n|\\implies|\\Rightarrow")
-_DOUBTS = re.compile(
+_LEAD_END = lazy_pattern(
+    r"[.;!](?=\s)|\n|\\implies|\\Rightarrow", needs="\n|!|.|;|\\Rightarrow|\\implies"
+)
+_DOUBTS = lazy_pattern(
     r"\b(?:if|suppose\w*|supposing|assum\w+|let|not|never|maybe|perhaps|possibly|might|may|could|would|should|check\w*|verify|when|guess\w*|"
     r"unless|wrong\w*|incorrect\w*|whether|try|can't|cannot|isn't|doubt\w*)\b",
     re.IGNORECASE,
 )
 
 
-_BRACED = re.compile(r"\{(\w)\}")
+_BRACED = lazy_pattern(r"\{(\w)\}", needs="{")
 
 
 def _braceless(line: str) -> str:

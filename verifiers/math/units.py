@@ -5,12 +5,12 @@ Not covered: logarithmic units, and offsets other than those of Celsius and Fahr
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from functools import lru_cache
 
 from msgspec import Struct
 
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.trees import names
 
 Dims = tuple[tuple[str, int], ...]
@@ -137,32 +137,44 @@ _add("degF fahrenheit Fahrenheit", "5/9", "temp", "459.67")
 _TABLE["degree"] = _TABLE["degrees"] = _TABLE["deg"] = Unit(degree=True)
 _TABLE["arcminute"] = _TABLE["arcminutes"] = Unit(Fraction(1, 60), degree=True)
 
-_WORDS = re.compile(
+_WORDS = lazy_pattern(
     r"\s*(?:(?P<word>[A-Za-z]+|€|£|¥|\\dollar|\\mu ?[a-zA-Z]|\\Omega)"
     r"|(?P<power>\^\s*\{?\s*(-?\d)\s*\}?|\b(?:squared|cubed)\b)|(?P<sign>[/*]|\\pmod)|(?P<rest>.))"
 )
 _SIGNS = {"€": "euro", "£": "pound_sterling", "¥": "yen", "\\dollar": "dollar", "\\Omega": "ohm"}
 _SPELLED = (
-    (re.compile(r"\^\s*\{?\s*\\circ\s*\}?\s*(?=[CFK]$)"), " deg"),
-    (re.compile(r"\^\s*\{?\s*\\circ\s*\}?"), " degrees "),
-    (re.compile(r"\\circ\s*"), " degrees "),
-    (re.compile(r"\bdegrees? (?:of )?(Celsius|celsius|C)\b"), "degC"),
-    (re.compile(r"\bdegrees? (?:of )?(Fahrenheit|fahrenheit|F)\b"), "degF"),
-    (re.compile(r"\bsq(?:uare|\.)? (\w+)"), r"\1^2"),
-    (re.compile(r"\bcu(?:bic|\.)? (\w+)"), r"\1^3"),
-    (re.compile(r"\b(\w+) squared\b"), r"\1^2"),
-    (re.compile(r"\b(\w+) cubed\b"), r"\1^3"),
-    (re.compile(r"\bmiles per hour\b"), "mph"),
-    (re.compile(r"\b(years?|months?|weeks?|days?) (?:old|of age)\b"), r"\1"),
-    (re.compile(r"(?<=[a-z]) (?:long|tall|high|wide|deep|thick|away|apart|far)$"), ""),
-    (re.compile(r"\b(cm|mm|km|ft|in|m)([23])\b"), r"\1^\2"),
-    (re.compile(r"\b(?:an?|each|every|per) (?=\w)"), " per "),
+    (lazy_pattern(r"\^\s*\{?\s*\\circ\s*\}?\s*(?=[CFK]$)", needs="\\circ"), " deg"),
+    (lazy_pattern(r"\^\s*\{?\s*\\circ\s*\}?", needs="\\circ"), " degrees "),
+    (lazy_pattern(r"\\circ\s*", needs="\\circ"), " degrees "),
+    (lazy_pattern(r"\bdegrees? (?:of )?(Celsius|celsius|C)\b", needs="degree"), "degC"),
+    (lazy_pattern(r"\bdegrees? (?:of )?(Fahrenheit|fahrenheit|F)\b", needs="degree"), "degF"),
+    (lazy_pattern(r"\bsq(?:uare|\.)? (\w+)", needs="sq"), r"\1^2"),
+    (lazy_pattern(r"\bcu(?:bic|\.)? (\w+)", needs="cu"), r"\1^3"),
+    (lazy_pattern(r"\b(\w+) squared\b", needs=" squared"), r"\1^2"),
+    (lazy_pattern(r"\b(\w+) cubed\b", needs=" cubed"), r"\1^3"),
+    (lazy_pattern(r"\bmiles per hour\b", needs="miles per hour"), "mph"),
+    (
+        lazy_pattern(
+            r"\b(years?|months?|weeks?|days?) (?:old|of age)\b", needs="day|month|week|year"
+        ),
+        r"\1",
+    ),
+    (
+        lazy_pattern(
+            r"(?<=[a-z]) (?:long|tall|high|wide|deep|thick|away|apart|far)$",
+            needs="apart|away|deep|far|high|long|tall|thick|wide",
+        ),
+        "",
+    ),
+    (lazy_pattern(r"\b(cm|mm|km|ft|in|m)([23])\b", needs="2|3"), r"\1^\2"),
+    (lazy_pattern(r"\b(?:an?|each|every|per) (?=\w)", needs="a|every|per"), " per "),
 )
-_QUOTIENT = re.compile(
-    r"\\frac\s*\{\s*([A-Za-z]+(?:\^\{?\d\}?)?)\s*\}\s*\{\s*([A-Za-z]+\s*(?:\^\s*\{?\d\}?)?)\s*\}\s*$"
+_QUOTIENT = lazy_pattern(
+    r"\\frac\s*\{\s*([A-Za-z]+(?:\^\{?\d\}?)?)\s*\}\s*\{\s*([A-Za-z]+\s*(?:\^\s*\{?\d\}?)?)\s*\}\s*$",
+    needs="\\frac",
 )
-_BELOW = re.compile(r"(?<=[\d}) ])\s*/\s*([A-Za-z]{1,12})$")
-_START = re.compile(r"(?<=[\d)}.\s\]])(?=[A-Za-z€£¥\\^])")
+_BELOW = lazy_pattern(r"(?<=[\d}) ])\s*/\s*([A-Za-z]{1,12})$", needs="/")
+_START = lazy_pattern(r"(?<=[\d)}.\s\]])(?=[A-Za-z€£¥\\^])")
 # Nouns that say only that something is counted: "12 ways" and "12 arrangements" are the same answer.
 COUNTING = frozenset(
     names(
@@ -230,15 +242,19 @@ def unit_of(phrase: str) -> Unit | None:
     return Unit(factor, left)
 
 
+_PREFIXED = lazy_pattern(
+    r"(-?)\s*(\\dollar|€|£|¥|Rs\.?|USD|US\s*\\dollar)\s*(-?[\d.(\\].*?)(?: (?:total|altogether|overall|in all))?$",
+    needs="\\dollar|€|£|¥|Rs|USD",
+)
+_NOUN = lazy_pattern(r"[A-Za-z][A-Za-z' -]{2,40}")
+
+
 def split_unit(text: str) -> list[tuple[str, Unit]]:
     """Yield each way to split `text` into a number and a unit, longest unit first."""
     if not text.isascii():
         text = text.translate(_ACCENTS)
     found: list[tuple[str, Unit]] = []
-    prefix = re.match(
-        r"(-?)\s*(\\dollar|€|£|¥|Rs\.?|USD|US\s*\\dollar)\s*(-?[\d.(\\].*?)(?: (?:total|altogether|overall|in all))?$",
-        text,
-    )
+    prefix = _PREFIXED.match(text)
     if prefix:
         name = prefix[2].rstrip(".").replace("US ", "").removeprefix("US")
         name = {"D": "USD"}.get(name, name)
@@ -263,7 +279,7 @@ def split_unit(text: str) -> list[tuple[str, Unit]]:
         if unit is not None:
             found.append((body.removesuffix("*").rstrip("\\ "), unit))
             break
-        noun = re.fullmatch(r"[A-Za-z][A-Za-z' -]{2,40}", phrase.strip())
+        noun = _NOUN.fullmatch(phrase.strip())
         if noun and text[match.start() - 1] in " ":
             words = frozenset(phrase.lower().split())
             if words & _NO_NOUNS:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 
+from verigym.verifiers.math.patterns import lazy_pattern
+
 _MOST = 60
-_WHOLE = re.compile(r"\b(?:integers?|whole|naturals?|counting)\b|\\ZZ|\\NN", re.IGNORECASE)
-_BETWEEN = re.compile(r"(-?\d{1,6}) ?(<=?) ?([a-z]) ?(<=?) ?(-?\d{1,6})(?P<rest>.*)")
-_WORDS = re.compile(
+_WHOLE = lazy_pattern(
+    r"\b(?:integers?|whole|naturals?|counting)\b|\\ZZ|\\NN",
+    re.IGNORECASE,
+    needs="\\nn|\\zz|counting|integer|natural|whole",
+)
+_BETWEEN = lazy_pattern(r"(-?\d{1,6}) ?(<=?) ?([a-z]) ?(<=?) ?(-?\d{1,6})(?P<rest>.*)", needs="<")
+_WORDS = lazy_pattern(
     r"(?:all |the |any )*(?:positive |natural )?(?:integers?|whole numbers?|numbers)(?: [a-z])? (?:from|between) (-?\d{1,6}) (?:to|through|and) (-?\d{1,6})(?P<ends>,? \(?(?:both )?inclusive\)?)?",
     re.IGNORECASE,
+    needs="between|from",
 )
-_REST = re.compile(
+_REST = lazy_pattern(
     r"[\s,;()]*(?:(?:with|where|for|and|an?|is|are|[a-z]|integers?|whole|numbers?|natural|\\in|\\ZZ|\\NN)[\s,;()]*)*"
 )
 

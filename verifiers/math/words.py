@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from verigym.verifiers.math.grammar import FUNCTIONS
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.spelled import number_of, ordinal_of
 from verigym.verifiers.math.trees import names
 
@@ -16,40 +17,46 @@ _SAME = {
     **dict.fromkeys(("no", "false", "incorrect", "n", "f", "nope", "nah", "negative answer"), "no"),
 }
 _SOUGHT = r"(?:solutions?|roots?|values?|limits?|answers?|integers?|numbers?|functions?|pairs?|triples?|primes?|points?|x|n)"
-_NONE = re.compile(
+_NONE = lazy_pattern(
     rf"(?:there (?:is|are|exists?) )?(?:no|none|zero)(?: such| real| integer| valid| possible| positive| other)*(?: {_SOUGHT})?"
     r"(?: exists?| found)?|none of (?:them|these|the above)|"
     r"(?:it is |it's )?non-?existent|(?:no )?(?:(?:the|this) )?limit does not exist|the empty set|empty set|null set|none|dne|(?:(?!if |when |or |either |no |yes )[^ ]+ ){0,4}(?:does not exist|doesn't exist|has no limit)|"
     rf"(?:(?:there (?:is|are) )?no(?: such| real| integer| positive| possible)* {_SOUGHT}|nothing|none) (?:that )?(?:satisf(?:y|ies)|fulfills?|solves?|works?)(?: (?:this|it|that|(?:the|this|that|these|both|all)(?: given)? (?:equations?|inequality|inequalities|conditions?|systems?|constraints?)))?|"
-    rf"(?:do|does) not exist|not? exists?|(?:(?!if |when |or |either |may |might )[^ ]+ ){{0,4}}(?:has|have|admits) no(?: such| real| integer| valid| possible| positive)* {_SOUGHT}"
+    rf"(?:do|does) not exist|not? exists?|(?:(?!if |when |or |either |may |might )[^ ]+ ){{0,4}}(?:has|have|admits) no(?: such| real| integer| valid| possible| positive)* {_SOUGHT}",
+    needs=" exist|dne|empty set|existent|fulfill|no|null set|satisf|solve|work|zero",
 )
-_INFINITE = re.compile(
+_INFINITE = lazy_pattern(
     r"(?:(?!no |not |if |or |either |finitely )[^ ]+ ){0,4}?(?:an )?(?:infinity|infinitely many|infinite(?: number(?: of)?)?|unlimited|endless(?:ly many)?)"
-    rf"(?: real| integer| positive| distinct| such)*(?: {_SOUGHT})?(?: exists?)?"
+    rf"(?: real| integer| positive| distinct| such)*(?: {_SOUGHT})?(?: exists?)?",
+    needs="endless|infinite|infinity|unlimited",
 )
-_TENDS = re.compile(
-    r"(?:(?:the|this|that|given|improper|infinite|series|sequence|integral|limit|sum|it|\$?[a-z]_n) ){0,5}(?:is )?(converg|diverg)(?:es|ent|e|ing)"
+_TENDS = lazy_pattern(
+    r"(?:(?:the|this|that|given|improper|infinite|series|sequence|integral|limit|sum|it|\$?[a-z]_n) ){0,5}(?:is )?(converg|diverg)(?:es|ent|e|ing)",
+    needs="converg|diverg",
 )
 _HOW = r"(absolutely|conditionally|uniformly|pointwise|absolute|conditional|uniform)"
 _SUBJECT = r"(?:(?:the|this|that|given|improper|infinite|series|sequence|integral|sum|it) ){0,5}"
-_CONVERGES = re.compile(
+_CONVERGES = lazy_pattern(
     rf"{_SUBJECT}(?:is )?(?:converges|convergent|converge) (?:but |and )?(?:only |just |merely )?{_HOW}(?: only)?(?: (?:but |and )?not (?P<not>\w+))?"
     rf"|{_SUBJECT}(?:is )?(?:only )?{_HOW} (?:convergent|convergence)(?: only)?(?: (?:but |and )?not (?P<nor>\w+))?"
     rf"|{_SUBJECT}(?:is )?(?:not (?:absolutely|uniformly) (?:convergent )?but )(?:only )?{_HOW}(?: convergent)?"
 )
-_ASIDE = re.compile(
-    r"\s*(?:\((?:because |since |as |the |it |by )[a-zA-Z ,'-]{3,80}\)|,? (?:because|since) [a-zA-Z ,'-]{3,120})\s*\.?$"
+_ASIDE = lazy_pattern(
+    r"\s*(?:\((?:because |since |as |the |it |by )[a-zA-Z ,'-]{3,80}\)|,? (?:because|since) [a-zA-Z ,'-]{3,120})\s*\.?$",
+    needs="(|because|since",
 )
-_TEST = re.compile(
+_TEST = lazy_pattern(
     r"\s*,?\s*\(?(?:by|using|via|from|because|since|as an?|p-series|geometric|alternating|harmonic|ratio|root|integral|comparison)\b[^()]*(?:\([^()]*\))?[^()]*\)?\s*\.?$",
     re.IGNORECASE,
+    needs="alternating|as a|because|by|comparison|from|geometric|harmonic|integral|p-series|ratio|root|since|using|via",
 )
-_UNSURE = re.compile(
+_UNSURE = lazy_pattern(
     r"\b(?:if|unless|or|maybe|perhaps|might|may|could|possibly|probably|but|except|otherwise|think|guess|unsure|assum\w+)\b",
     re.IGNORECASE,
 )
-_REALS = re.compile(
-    r"(?:all|any|every|the set of(?: all)?)?(?: of)?(?: the)? ?real(?: numbers?| values?| x)*s?"
+_REALS = lazy_pattern(
+    r"(?:all|any|every|the set of(?: all)?)?(?: of)?(?: the)? ?real(?: numbers?| values?| x)*s?",
+    needs="real",
 )
 _STOP = frozenset(
     names(
@@ -59,13 +66,17 @@ _STOP = frozenset(
 )
 
 
+_COMMANDS = lazy_pattern(r"\\[a-zA-Z]+|[{}$\\]", needs="$|\\|{|}")
+_MARKS = lazy_pattern(r"[.,;:!?\"()*_]+", needs='!|"|(|)|*|,|.|:|;|?|_')
+
+
+@lru_cache(maxsize=1024)
 def plain(text: str) -> str:
     """Words in lower case, without marks."""
-    text = re.sub(r"\\[a-zA-Z]+|[{}$\\]", " ", text.lower())
-    return re.sub(r"\s+", " ", re.sub(r"[.,;:!?\"()*_]+", " ", text)).strip()
+    return " ".join(_MARKS.sub(" ", _COMMANDS.sub(" ", text.lower())).split())
 
 
-_NUMBERS = re.compile(r"[-+*/^=\d.,() ]*\d[-+*/^=\d.,() ]*", re.ASCII)
+_NUMBERS = lazy_pattern(r"[-+*/^=\d.,() ]*\d[-+*/^=\d.,() ]*", re.ASCII)
 
 
 @lru_cache(maxsize=1024)
@@ -136,14 +147,16 @@ def same_words(gold: str, answer: str) -> bool:
     return said is not None and first == _content(said)
 
 
-_NOT_AN = re.compile(r"\s*\(not (?:necessarily )?an? [a-z ]{3,30}\)\.?$")
-_NUMBERED = re.compile(
+_NOT_AN = lazy_pattern(r"\s*\(not (?:necessarily )?an? [a-z ]{3,30}\)\.?$", needs="(not ")
+_NUMBERED = lazy_pattern(
     r"(?:the )?(?P<noun>player|person|team|bag|box|group|case|class|option|figure|set|store|plan|car|train|pipe|number|term|equation|statement|row|column|machine|student|child|dataset|line|curve|function) (?:number |no\. ?|\# ?)?(?P<number>\d{1,3}|[a-z]+)(?: (?:wins|has .{1,30}))?[ .]*",
     re.IGNORECASE,
+    needs=" ",
 )
-_NTH = re.compile(
+_NTH = lazy_pattern(
     r"(?:the )?(?P<number>\d{1,3}(?:st|nd|rd|th)|[a-z]+) (?P<noun>[a-z]+)(?: (?:wins|has .{1,30}))?[ .]*",
     re.IGNORECASE,
+    needs=" ",
 )
 
 
@@ -160,7 +173,7 @@ def _numbered(text: str) -> tuple[str, str] | None:
     return None if number is None else (match["noun"].lower(), number)
 
 
-_WORKED_ASIDE = re.compile(r"\s*\([\d\s+\-*/=^%.,]+\)\.?$")
+_WORKED_ASIDE = lazy_pattern(r"\s*\([\d\s+\-*/=^%.,]+\)\.?$", needs="(")
 _FULL = {
     short: name
     for name in names(
@@ -173,16 +186,18 @@ _FULL = {
     )
 } | {"weds": "wednesday", "thurs": "thursday"}
 """Days and months by their abbreviations."""
-_IT_IS = re.compile(
+_IT_IS = lazy_pattern(
     r"^(?:so )?(?:(?:it|that|the day|this) (?:is|will be|was)|it's|(?:it|that) (?:falls|fell) on|on)(?: an?)? "
 )
-_LINK = re.compile(
+_LINK = lazy_pattern(
     r"^(?:(?:so|thus|therefore|hence|then|finally|in conclusion|consequently|we conclude that|this means that|it follows that)\b[, ]*)+",
     re.IGNORECASE,
+    needs="consequently|finally|hence|in conclusion|it follows that|so|then|therefore|this means that|thus|we conclude that",
 )
-_STATED = re.compile(
+_STATED = lazy_pattern(
     r"((?:[^ ]+ ){1,7}?)(?:is|are|was|were|must be|has to be|will be|should be|represents|describes|falls on|fell on|was on|is on)"
-    r"(?: (?:therefore|thus|indeed|called|exactly|always|simply))? (?:an? |the )?(.{1,80})"
+    r"(?: (?:therefore|thus|indeed|called|exactly|always|simply))? (?:an? |the )?(.{1,80})",
+    needs="are|describes|falls on|fell on|has to be|is|must be|represents|should be|was|were|will be",
 )
 _DOUBTFUL = frozenset(
     names(
@@ -209,19 +224,22 @@ def complement(text: str) -> str | None:
     return None if not _DOUBTFUL.isdisjoint(said) else match[2]
 
 
-_TAKEN_BACK = re.compile(
+_TAKEN_BACK = lazy_pattern(
     r"\b(?:if|unless|but|sometimes|some cases|depends?|depending|partly|partially|maybe|perhaps|probably|possibly|only when|"
     r"not always|not necessarily|in general not|otherwise|might|could be|may be|or|yet|mostly|half|when)\b"
 )
-_VERDICT = re.compile(
+_VERDICT = lazy_pattern(
     r"(?:^|\b(?:and|or|also|both|nor|then|is|are|it's|,|;|/)\s*|[,;/.]\s*)(?P<word>yes|no|true|false|correct|incorrect)\b(?=\s*(?:$|[,;./)]|\b(?:and|or|for|in|if|when)\b))"
 )
 # "no idea", "no comment": the word denies a noun.
-_NOTHING = re.compile(
+_NOTHING = lazy_pattern(
     r" (?!(?:it|it's|this|that|these|they|he|she|we|you|i|because|since|as|for|the|there|not|a|an|if|when|only|and|but|so|in|is|are|by|with|every|all|any|some|one of|x|n|k|f|its|his|her|their|what|no|indeed|sir|way,|neither|none|actually|of course|never|never,|thanks|at)\b)[a-z]+"
     r"| (?:one|body) (?:knows|can)| way\b(?! ?[.,!]| ?$)| (?:for|of) (?:sure|certain)"
 )
-_REASON = re.compile(r"\b(?:because|since|as|for example|for instance|e\.g|indeed)\b|:")
+_REASON = lazy_pattern(
+    r"\b(?:because|since|as|for example|for instance|e\.g|indeed)\b|:",
+    needs=":|as|because|e.g|for example|for instance|indeed|since",
+)
 
 
 def begins_with_verdict(gold: str, answer: str) -> bool | None:

@@ -10,43 +10,56 @@ import re
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.mentions import labels
 from verigym.verifiers.math.parser import parse
+from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.trees import TooBig, Unreadable
 
 _MOST_CHARS = 300
-_CLAUSE = re.compile(
-    r"\s*(?:[;,]\s*(?:and |then |so |thus |hence |next )*|\.\s+|\\to\b|\\implies\b|\band(?: then)?\b|\bthen\b|\bso\b|\n)\s*"
+_CLAUSE = lazy_pattern(
+    r"\s*(?:[;,]\s*(?:and |then |so |thus |hence |next )*|\.\s+|\\to\b|\\implies\b|\band(?: then)?\b|\bthen\b|\bso\b|\n)\s*",
+    needs="\n|,|.|;|\\implies|\\to|and|so|then",
 )
-_NOUN = re.compile(r"(?<=[\d)])\s+[a-z]{2,20}(?: [a-z]{2,20}){0,2}(?=\s*(?:[-+*/)=]|$))")
-_CURRENCY = re.compile(r"\\dollar\s*|[€£]")
-_NUMERIC = re.compile(r"(?:[\d\s.,+\-*/()^%!]|\\u?sqrt ?(?:\{ ?\d+ ?\}|(?=[\d(])))+")
-_CONCLUSION = re.compile(
+_NOUN = lazy_pattern(r"(?<=[\d)])\s+[a-z]{2,20}(?: [a-z]{2,20}){0,2}(?=\s*(?:[-+*/)=]|$))")
+_CURRENCY = lazy_pattern(r"\\dollar\s*|[€£]", needs="\\dollar|£|€")
+_NUMERIC = lazy_pattern(r"(?:[\d\s.,+\-*/()^%!]|\\u?sqrt ?(?:\{ ?\d+ ?\}|(?=[\d(])))+")
+_CONCLUSION = lazy_pattern(
     r"^(?P<work>[^A-Za-z]*[a-z]?.*[=<>].*?),? (?:so|therefore|thus|hence|which gives|giving|i\.e\.,?|that is,?|which means)(?: that)?,? (?P<end>(?P<name>[a-z]) ?(?:=|<=|>=|<|>|\\in) ?[^=<>]+?(?:(?:,| or| and) (?P=name) ?= ?[^=<>]+)*)$",
     re.DOTALL,
+    needs="giving|hence|i.e.|so|that is|therefore|thus|which gives|which means",
 )
-_SAME_NAME = re.compile(r"\bor ([a-z]) ?=(?=[^=]*$)")
-_MOD = re.compile(
-    r"(?P<number>-?\d{1,30}) ?(?:\\pmod|%) ?\{?(?P<modulus>\d{1,30})\}? ?= ?(?P<value>-?\d{1,30})"
+_SAME_NAME = lazy_pattern(r"\bor ([a-z]) ?=(?=[^=]*$)")
+_MOD = lazy_pattern(
+    r"(?P<number>-?\d{1,30}) ?(?:\\pmod|%) ?\{?(?P<modulus>\d{1,30})\}? ?= ?(?P<value>-?\d{1,30})",
+    needs="%|\\pmod",
 )
-_POWER_MOD = re.compile(
-    r"(\d{1,9}) ?\^ ?\{?(\d{1,9})\}? ?(?:\\pmod|%) ?\{?(\d{1,9})\}? ?= ?(\d{1,9})"
+_POWER_MOD = lazy_pattern(
+    r"(\d{1,9}) ?\^ ?\{?(\d{1,9})\}? ?(?:\\pmod|%) ?\{?(\d{1,9})\}? ?= ?(\d{1,9})", needs="%|\\pmod"
 )
-_APPROXIMATED = re.compile(r"(-?\d[\d,.]*) ?\\approx ?(-?\d[\d,.]*)")
-_ROUNDS = re.compile(r"\bround|\bnearest\b|\bapproximat|\bestimate", re.IGNORECASE)
-_PAIRS = re.compile(r"\(([\d\s.+\-*/^(),]+)\) ?= ?\(([^()=]+)\)")
-_CONGRUENT = re.compile(r"\\equiv ?(?P<value>-?\d{1,30}) ?\\pmod ?\{?(?P<modulus>\d{1,30})\}?")
-_CONGRUENT_CHAIN = re.compile(
-    r"(?P<name>[a-z]) ?(?:\\equiv|=) ?(?P<way>[^=<>]{1,80}?) ?(?:\\equiv|=) ?(?P<value>-?\d{1,30}) ?\\pmod ?\{?(?P<modulus>\d{1,30})\}?"
+_APPROXIMATED = lazy_pattern(r"(-?\d[\d,.]*) ?\\approx ?(-?\d[\d,.]*)")
+_ROUNDS = lazy_pattern(r"\bround|\bnearest\b|\bapproximat|\bestimate", re.IGNORECASE)
+_PAIRS = lazy_pattern(r"\(([\d\s.+\-*/^(),]+)\) ?= ?\(([^()=]+)\)")
+_CONGRUENT = lazy_pattern(
+    r"\\equiv ?(?P<value>-?\d{1,30}) ?\\pmod ?\{?(?P<modulus>\d{1,30})\}?", needs="\\equiv"
 )
-_CHECK = re.compile(
+_CONGRUENT_CHAIN = lazy_pattern(
+    r"(?P<name>[a-z]) ?(?:\\equiv|=) ?(?P<way>[^=<>]{1,80}?) ?(?:\\equiv|=) ?(?P<value>-?\d{1,30}) ?\\pmod ?\{?(?P<modulus>\d{1,30})\}?",
+    needs="\\pmod",
+)
+_CHECK = lazy_pattern(
     r"^(?P<value>[a-z] ?= ?[^,;()=]{1,30}?)[,;]? \(?check:? (?P<work>[^()]*(?:\([^()]*\)[^()]*)*)\)?$",
     re.IGNORECASE,
+    needs="check",
 )
-_ALSO = re.compile(r"\b(?:or|not|never|maybe|perhaps)\b", re.IGNORECASE)
+_ALSO = lazy_pattern(
+    r"\b(?:or|not|never|maybe|perhaps)\b", re.IGNORECASE, needs="maybe|never|not|or|perhaps"
+)
+
+
+_RELATES = lazy_pattern(r"[=<>]|\\equiv|\\approx", needs="=|<|>|\\equiv|\\approx")
 
 
 def result_of(answer: str, question: str = "", *, equation: bool = False) -> str:
     """The result at the end of workings; other text as it is."""
-    if len(answer) > _MOST_CHARS or not re.search(r"[=<>]|\\equiv|\\approx", answer):
+    if len(answer) > _MOST_CHARS or not _RELATES.search(answer):
         return answer
     modulo = _MOD.fullmatch(answer)
     if modulo is not None:
@@ -68,7 +81,7 @@ def result_of(answer: str, question: str = "", *, equation: bool = False) -> str
     if pair is not None and not equation:
         sides = [re.split(r",(?![^()]*\))", side) for side in (pair[1], pair[2])]
         if len(sides[0]) == len(sides[1]) and all(
-            _is_true(f"{a}={b}") for a, b in zip(*sides, strict=True)
+            is_true(f"{a}={b}") for a, b in zip(*sides, strict=True)
         ):
             return f"({pair[2]})"
     chained = _CONGRUENT_CHAIN.fullmatch(answer)
@@ -82,7 +95,7 @@ def result_of(answer: str, question: str = "", *, equation: bool = False) -> str
     checked = _CHECK.match(answer)
     if checked is not None and not _ALSO.search(answer):
         work = re.sub(r"(?<=\d)\*?\(", "*(", checked["work"]).strip(" .)")
-        if _is_true(work) or _is_true(f"{work})"):
+        if is_true(work) or is_true(f"{work})"):
             return checked["value"]
     concluded = _CONCLUSION.match(answer)
     if (
@@ -92,7 +105,7 @@ def result_of(answer: str, question: str = "", *, equation: bool = False) -> str
     ):
         work = concluded["work"]
         # Work of numbers alone must be true, and lead nowhere else.
-        if not _NUMERIC.fullmatch(work.replace("=", "")) or _is_true(work):
+        if not _NUMERIC.fullmatch(work.replace("=", "")) or is_true(work):
             return concluded["end"]
     return (None if equation else _end_of_chain(answer, question)) or _last_of(answer)
 
@@ -109,15 +122,15 @@ def _agree_modulo(way: str, value: str, modulus: int) -> bool:
     return True
 
 
-_COMPOUND = re.compile(r"\d+ [a-z]{1,8}(?:(?:,? and|,)? \d+ [a-z]{1,8}){1,2}")
-_MEASURED = re.compile(r"(?:\d[\d.,]* ?[a-z]{0,8} ?[-+*/] ?)*\d[\d.,]* ?[a-z]{0,8}")
-_LITERAL = re.compile(
+_COMPOUND = lazy_pattern(r"\d+ [a-z]{1,8}(?:(?:,? and|,)? \d+ [a-z]{1,8}){1,2}", needs=" ")
+_MEASURED = lazy_pattern(r"(?:\d[\d.,]* ?[a-z]{0,8} ?[-+*/] ?)*\d[\d.,]* ?[a-z]{0,8}")
+_LITERAL = lazy_pattern(
     r"(?:\\dollar ?|€ ?|£ ?)?-?(?:\d+ \d+/\d+|\d[\d.,]*|\\frac ?\{-?\d+\} ?\{\d+\}|\d+/\d+)(?: ?(?:%|\^ ?\{?\\circ ?\}?|[a-zA-Z/^\d ]{1,20}))?"
 )
-_EVALUATED = re.compile(
+_EVALUATED = lazy_pattern(
     r"\bevaluated\b|[\])] ?_ ?\{?-?\w+\}? ?\^|\\(?:int|sum|prod|lim)(?![a-z])|\| ?_"
 )
-_WORDS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
+_WORDS = lazy_pattern(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
 
 
 def _end_of_chain(answer: str, question: str) -> str | None:
@@ -132,7 +145,7 @@ def _end_of_chain(answer: str, question: str) -> str | None:
     bare = _bare(end)
     for k, side in enumerate(way):
         if _NUMERIC.fullmatch(_bare(side)):
-            if not _is_true(f"{_bare(side)} = {bare}"):
+            if not is_true(f"{_bare(side)} = {bare}"):
                 return None
         elif _EVALUATED.search(side):
             continue
@@ -175,12 +188,12 @@ def _last_of(answer: str) -> str:
     if len(clauses) < 2 or not all("=" in clause for clause in clauses):
         return answer
     for clause in clauses:
-        if not re.search(r"[-+*/^]", clause.partition("=")[0]) or not _is_true(clause):
+        if not re.search(r"[-+*/^]", clause.partition("=")[0]) or not is_true(clause):
             return answer
     return clauses[-1].rpartition("=")[2].strip()
 
 
-def _is_true(clause: str) -> bool:
+def is_true(clause: str) -> bool:
     """Return True if an equation of numbers with nouns and currencies is true."""
     sides = _NOUN.sub("", _CURRENCY.sub("", clause)).split("=")
     if len(sides) < 2 or not all(_NUMERIC.fullmatch(side) for side in sides):

@@ -1,0 +1,131 @@
+"""Patterns are compiled at their first use, so a mistake in one would show only there."""
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from re import _constants as kinds  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+
+import pytest
+
+import verigym.verifiers.math as package
+from verigym.verifiers.math.patterns import folded, lazy_pattern
+
+
+def _patterns() -> Iterator[object]:
+    for info in pkgutil.iter_modules(package.__path__):
+        module = importlib.import_module(f"{package.__name__}.{info.name}")
+        for value in vars(module).values():
+            many = value if isinstance(value, tuple) else (value,)
+            for one in many:
+                for part in one if isinstance(one, tuple) else (one,):
+                    if type(part).__name__ in ("_Pattern", "_NeedyPattern"):
+                        yield part
+
+
+def _always_has(parsed, needs: tuple[str, ...], any_case: bool) -> bool:
+    """Return True if no text matches a parsed pattern without one of `needs` in it."""
+    run = ""
+    for kind, value in parsed:
+        if kind is kinds.LITERAL:
+            run += chr(value).lower() if any_case else chr(value)
+            if any(need in run for need in needs):
+                return True
+            continue
+        if kind in (kinds.AT, kinds.ASSERT_NOT):
+            continue
+        run = ""
+        if kind is kinds.SUBPATTERN:
+            # Letters of any case in a part of a pattern that else minds the case are not looked into.
+            found = (any_case or not value[1] & re.I) and _always_has(value[3], needs, any_case)
+        elif kind is kinds.BRANCH:
+            found = all(_always_has(branch, needs, any_case) for branch in value[1])
+        elif kind in (kinds.MAX_REPEAT, kinds.MIN_REPEAT):
+            found = value[0] > 0 and _always_has(value[2], needs, any_case)
+        elif kind is kinds.ASSERT:
+            found = _always_has(value[1], needs, any_case)
+        elif kind is kinds.IN:
+            found = all(_is_one_of(item, needs, any_case) for item in value)
+        else:
+            found = False
+        if found:
+            return True
+    return False
+
+
+def _is_one_of(item, needs: tuple[str, ...], any_case: bool) -> bool:
+    kind, value = item
+    if kind not in (kinds.LITERAL, kinds.RANGE):
+        return False
+    low, high = (value, value) if kind is kinds.LITERAL else value
+    return high - low < 50 and all(
+        (chr(code).lower() if any_case else chr(code)) in needs for code in range(low, high + 1)
+    )
+
+
+def test_a_lazy_pattern_is_the_compiled_one():
+    lazy, compiled = lazy_pattern(r"(?P<a>\d)b", re.IGNORECASE), re.compile(r"(?P<a>\d)b", re.I)
+    assert lazy.search("x1B")["a"] == "1"
+    assert lazy.sub("-", "1b2b") == compiled.sub("-", "1b2b")
+    assert lazy.pattern == compiled.pattern
+    assert lazy.groupindex == compiled.groupindex
+
+
+def test_every_pattern_of_a_module_compiles():
+    found = [pattern for pattern in _patterns() if pattern.pattern]
+    assert len(found) > 700
+
+
+def test_no_text_without_its_needs_matches_a_pattern():
+    needy = [pattern for pattern in _patterns() if type(pattern).__name__ == "_NeedyPattern"]
+    assert len(needy) > 100
+    for pattern in needy:
+        flags = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE).state.flags
+        any_case = bool(flags & re.IGNORECASE)
+        assert any_case == bool(pattern._any_case), pattern.pattern
+        if any_case:
+            assert all(
+                need == need.lower() and (need.isascii() or need.upper() == need)
+                for need in pattern.needs
+            ), pattern.needs
+        parsed = parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE)
+        assert _always_has(parsed, pattern.needs, any_case), (pattern.pattern, pattern.needs)
+
+
+def test_a_pattern_with_needs_does_what_the_compiled_one_does():
+    needy, compiled = (make(r"(a)b", re.IGNORECASE) for make in (_needy, re.compile))
+    for text in ("", "xaBy ab", "xy", "\u017fab"):
+        assert needy.sub("-", text) == compiled.sub("-", text)
+        assert needy.subn("-", text) == compiled.subn("-", text)
+        assert needy.split(text) == compiled.split(text)
+        assert needy.findall(text, 2) == compiled.findall(text, 2)
+        assert [m.span() for m in needy.finditer(text)] == [
+            m.span() for m in compiled.finditer(text)
+        ]
+        for method in ("search", "match", "fullmatch"):
+            ours, theirs = (getattr(one, method)(text) for one in (needy, compiled))
+            assert (ours and ours.span()) == (theirs and theirs.span())
+
+
+def _needy(text: str, flags: int) -> re.Pattern[str]:
+    return lazy_pattern(text, flags, needs="ab")
+
+
+def test_folding_knows_every_letter_that_stands_for_an_ascii_one():
+    every = "".join(map(chr, range(128, 0x11000)))
+    for letter in "abcdefghijklmnopqrstuvwxyz":
+        for other in re.findall(letter, every, re.IGNORECASE):
+            assert folded(other) == letter
+
+
+def test_no_module_compiles_its_patterns_at_import():
+    for path in Path(package.__path__[0]).glob("*.py"):
+        if path.name != "patterns.py":
+            assert "re.compile(" not in path.read_text(), path.name
+
+
+def test_an_unknown_attribute_is_an_error():
+    with pytest.raises(AttributeError):
+        _ = lazy_pattern("a").unknown

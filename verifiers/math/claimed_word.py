@@ -1,0 +1,85 @@
+"""Reads a choice or a verdict from a last sentence: "Clara wins the race" for who wins, "91 isn't a prime" for no.
+
+A choice is one of the names, or of the two things joined by "or", in the question; it counts where it is the subject
+of what the question asks. A verdict is a clause that repeats the last word of a yes-no question, or its opposite.
+
+Not covered: choices among more than two formulas, and verdicts that follow from the sentence without these words.
+"""
+
+from __future__ import annotations
+
+import re
+
+from verigym.verifiers.math.affirming import asked_words, is_denied, is_opposite, said_words
+from verigym.verifiers.math.claimed_value import HEDGES
+from verigym.verifiers.math.claiming_sentences import claiming_sentence
+from verigym.verifiers.math.clauses import clauses_of
+from verigym.verifiers.math.other_quantity import opposes
+from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.people import people_of
+from verigym.verifiers.math.question_focus import focus_of, roots
+
+_PAIR = lazy_pattern(r"\b(?:which|what|who)\b[^?]*?[,:;] (?:is it )?(?P<one>[^,?]{1,40}?),? or (?P<other>[^,?]{1,40})\?", re.IGNORECASE, needs=" or ")  # fmt: skip
+_CHOOSES = lazy_pattern(r"\b(?:who|whom|whose|which)\b", re.IGNORECASE, needs="wh")
+_LEADS = lazy_pattern(
+    r"^\W*(?:(?:so|thus|hence|therefore|then|and|but|the|that|means?|it|is|winner|answer|must|be|has|to|was)\b[, ]*)*"
+)
+_DENIES = lazy_pattern(
+    r"\b(?:not|never|neither|nor|cannot|or|both)\b|n't\b",
+    re.IGNORECASE,
+    needs="both|n't|neither|never|not|or",
+)
+_NO = lazy_pattern(r"\b(?:has|have|is|are|there|with|exists?|admits|had) no\b", needs=" no")
+_FIRST = frozenset(("first", "win", "fastest"))
+
+
+def claimed_word(reply: str, question: str) -> str:
+    """The choice, "yes" or "no" that the last sentence of a reply claims; empty if it claims none."""
+    sentence = claiming_sentence(reply, with_value=False).replace("**", "").replace("$", "")
+    if not sentence or HEDGES.search(sentence):
+        return ""
+    clauses = [clause.text for clause in clauses_of(sentence) if clause.weight > -1]
+    return _choice(clauses, question) or _verdict(clauses, question)
+
+
+def _choice(clauses: list[str], question: str) -> str:
+    focus = focus_of(question)
+    if not _CHOOSES.search(focus.clause):
+        return ""
+    pair = _PAIR.search(question.replace("$", ""))
+    options = (
+        [pair["one"].strip(), pair["other"].strip()] if pair else sorted(people_of(question)[0])
+    )
+    wanted = focus.words | (_FIRST if "win" in focus.words else frozenset())
+    chosen: set[str] = set()
+    for clause in clauses:
+        if _DENIES.search(clause) or opposes(clause, focus.clause):
+            continue
+        lead = _LEADS.match(clause)
+        body = clause[lead.end() :] if lead is not None else clause
+        for option in options:
+            if (
+                not body.lower().startswith(option.lower())
+                or body[len(option) : len(option) + 1].isalnum()
+            ):
+                continue
+            said = roots(body[len(option) :]) | roots(clause[: len(clause) - len(body)])
+            if said & wanted or "win" in said:
+                chosen.add(option)
+    return chosen.pop() if len(chosen) == 1 else ""
+
+
+def _verdict(clauses: list[str], question: str) -> str:
+    asked = asked_words(question)
+    if not asked:
+        return ""
+    found = set()
+    for clause in clauses:
+        said = said_words(clause.strip(" ,;:.!"))
+        if not said:
+            continue
+        same, opposed = said[-1] == asked[-1], is_opposite(said[-1], asked[-1])
+        if (same or opposed) and set(said[:-1]) <= set(asked):
+            denied = is_denied(clause.lower()) != (_NO.search(clause) is not None)
+            found.add("no" if denied == same else "yes")
+    return found.pop() if len(found) == 1 else ""
