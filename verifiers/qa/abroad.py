@@ -1,7 +1,7 @@
 """Translates labels, phrases, dates, yes and no of other languages into the English that the other files read.
 
-"Ответ: Paris", "答案：Paris", "La réponse est Paris", "20 juillet 1969", "Nein". Names stay as they are written; free prose
-in other languages is not read.
+"Ответ: Paris", "答案：Paris", "La réponse est Paris", "20 juillet 1969", "Nein". Names stay as they are written;
+`abroad_sentences.py` reads sentences.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ _DAY = re.compile(
     r"(?:\s+(?:de|del))?\s+(\d{4})(?:\s*(?:г\.?|года|r\.?|roku)(?!\w))?(?!\w)",
     re.IGNORECASE,
 )
+_VERDICT = re.compile(r"\W*([^\W\d_]{2,5})\s*[,.!]\s+(?=\w)")
 _EAST = re.compile(r"(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일号號]")
 _EAST_YEAR = re.compile(r"^\W*(\d{4})\s?[年년]\W*$")
 
@@ -68,3 +69,12 @@ def with_english_dates(text: str) -> str:
 def yes_or_no_abroad(answer: str) -> bool | None:
     """The yes or no that an answer of one word says in another language; None if it is none."""
     return YES_OR_NO.get(answer.strip(" .!。！").lower())
+
+
+def with_english_verdict(answer: str) -> str:
+    """`answer` with "Ja, ..." and "Non. ..." at its start as "Yes, ..." and "No, ..."."""
+    found = _VERDICT.match(answer)
+    said = YES_OR_NO.get(found[1].lower()) if found else None
+    if found is None or said is None:
+        return answer
+    return f"{'Yes' if said else 'No'}, {answer[found.end() :]}"

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
@@ -36,6 +38,7 @@ CURRENCIES = {
 _BEFORE = re.compile(r"(?:\bUS\s?)?([$€£¥])\s?$|\b(USD|EUR|GBP|JPY)\s$")
 _BEHIND = re.compile(r"[\s-](?:US\s)?([^\W\d_]+)\b(?!['’-])|\s?([$€£¥])")
 _PHRASE = re.compile(r"[\s-]?(?:[°º]\s?)?[A-Za-zµΩ²³/^°]+\.?(?:[\s-](?:[A-Za-z²³/^]+\d?)){0,3}")
+_YEAR = re.compile(r"(?:1[5-9]|20)\d\d\b(?![.,]\d)")
 _DEGREES = re.compile(
     r"(?:degrees?\s|deg\.?\s?|[°º]\s?)(c|f)(?:elsius|entigrade|ahrenheit)?\b|\b(c|f)(?:elsius|ahrenheit)\b",
     re.IGNORECASE,
@@ -131,6 +134,43 @@ def mark_amount(answer: str, aliases: Sequence[str], asked: Asked) -> str | None
     return text
 
 
+def mark_amounts(
+    answer: str, aliases: Sequence[str], asked: Asked, given: str, other: str
+) -> str | None:
+    """`answer` with `ANSWER` for each amount that is one of `aliases`, `given` for those whose number the question has, and `other` for the rest.
+
+    None if it has none of `aliases`.
+    """
+    wanted = [found for found in map(_known_amount, aliases) if found]
+    text = with_minus(without_marks(plain(answer)))
+    mentions = _amounts_in(text)
+    hits = [one for one in mentions if any(_is_same(one, right, asked) for right in wanted)]
+    if not hits:
+        return None
+    known = {one.value for _, _, one in numbers_in(" ".join(asked.row)) if one}
+    asked_again = [one for one in hits if one.value in known]
+    hits = (
+        hits if len(asked_again) == len(hits) else [one for one in hits if one not in asked_again]
+    )
+    for one in sorted(mentions, key=lambda one: -one.start):
+        start, end = one.start, one.end
+        if one not in hits and any(
+            _is_gloss(text, hit, one) or _is_gloss(text, one, hit) for hit in hits
+        ):
+            start, end = _brackets(text, one)
+            text = text[:start] + text[end:]
+        else:
+            is_given = (
+                one.value in known
+                or re.fullmatch(r"\([12]\d{3}\)", text[start - 1 : end + 1])
+                or any(_is_near(hit, one) for hit in hits)
+                or (not one.unit and any(hit.unit for hit in hits) and _YEAR.match(text, start))
+            )
+            mark = ANSWER if one in hits else given if is_given else other
+            text = text[:start] + mark + text[end:]
+    return text
+
+
 @dataclass(frozen=True)
 class _Amount:
     """A number with what it is a number of: a unit of measure, else the word or sign of a unit, else nothing."""
@@ -213,15 +253,18 @@ def _unit_behind(text: str, at: int) -> tuple[str, int] | None:
         phrase = match[0][:end].strip(" -")
         if phrase.endswith((".", ",")):
             phrase, end = phrase[:-1], end - 1
-        spelled = _DEGREES.sub(lambda found: f"deg{(found[1] or found[2]).upper()}", phrase)
-        spelled = (
-            spelled.replace("²", "^2").replace("³", "^3").replace("µ", "u").replace("Ω", "ohm")
-        )
-        if spelled.startswith("US"):
-            continue  # "US dollars", no microseconds
+        spelled = _spelled(phrase)
+        if spelled.startswith("US") or spelled.endswith((" in", " a")):
+            continue  # "US dollars", no microseconds; "50 m in length"
         if _measure(spelled):
             return spelled, at + end
     return None
+
+
+def _spelled(phrase: str) -> str:
+    """A unit in the letters of `unit_of`: "°C" is degC, "m²" is m^2."""
+    spelled = _DEGREES.sub(lambda found: f"deg{(found[1] or found[2]).upper()}", phrase)
+    return spelled.replace("²", "^2").replace("³", "^3").replace("µ", "u").replace("Ω", "ohm")
 
 
 @lru_cache(maxsize=4096)
@@ -268,6 +311,20 @@ def _is_gloss(text: str, main: _Amount, other: _Amount) -> bool:
     return abs(main.base() - other.base()) <= abs(main.base()) / 100
 
 
+def converted(text: str, wanted: AbstractSet[Decimal]) -> frozenset[int]:
+    """The starts of the numbers in `text` that are one of `wanted` in another unit: "32 °F (0 °C)"."""
+    found = _amounts_in(text)
+    hits = [one for one in found if one.unit and one.value in {Fraction(value) for value in wanted}]
+    return frozenset(one.start for one in found if any(_is_near(hit, one) for hit in hits))
+
+
+def _is_near(main: _Amount, other: _Amount) -> bool:
+    """Return True if an amount is another in another unit, within rounding."""
+    if main.unit is None or other.unit is None or main.unit.dims != other.unit.dims:
+        return False
+    return main.unit != other.unit and abs(main.base() - other.base()) <= abs(main.base()) / 100
+
+
 def _brackets(text: str, amount: _Amount) -> tuple[int, int]:
     """Start and end of an amount with the brackets around it."""
     before = re.search(
@@ -280,13 +337,24 @@ def _brackets(text: str, amount: _Amount) -> tuple[int, int]:
     return amount.start, amount.end
 
 
-_IN_UNIT = re.compile(r"\bin ((?:square |cubic )?[a-z]+(?: per [a-z]+)?)\b", re.IGNORECASE)
+_IN_UNIT = re.compile(
+    r"\bin ((?:(?:square|cubic|degrees) )?[a-z]+(?: per [a-z]+)?)\b", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=256)
+def units_asked(question: str) -> tuple[Unit, ...]:
+    """The units of measure that a question asks for: "in kilometres", "in degrees Celsius"."""
+    found = (_measure(_spelled(match[1])) for match in _IN_UNIT.finditer(question[-2000:]))
+    return tuple(unit for unit in found if unit)
+
+
+def measure_behind(text: str, at: int) -> tuple[Unit | None, int]:
+    """The unit of measure behind a number that ends at `at`, and its end; None and `at` if there is none."""
+    phrase = _unit_behind(text, at)
+    return (_measure(phrase[0]), phrase[1]) if phrase else (None, at)
 
 
 def is_asked_unit(phrase: str, prompt: str) -> bool:
     """Return True if a phrase names the very unit that a question asks for: "km" for "in kilometres"."""
-    unit = _measure(phrase)
-    if unit is None or not unit.dims:
-        return False
-    asked = [found for match in _IN_UNIT.finditer(prompt[-2000:]) if (found := _measure(match[1]))]
-    return any(one.dims == unit.dims and one.factor == unit.factor for one in asked)
+    return _measure(_spelled(phrase)) in units_asked(prompt)

@@ -24,9 +24,8 @@ The submission is text (`commit.py` says where its answer is) or `{"answer", "ci
 - yes_no: by the first word, where nothing says the contrary.
 - list: every item (each a text or a list of its aliases), no other, in any order, unless the question wants one.
 
-With `sentence`, all kinds but yes_no also take sentences that state the answer in words of the question
-("Paris is the capital of France. It lies on a river."); `statement.py` says which, after `plainly.py` took out
-rejected candidates and clauses that only describe the answer.
+With `sentence`, all kinds but list also take sentences that state the answer ("It was written by Mary Shelley in 1818."):
+`claims.py` reads the place at which the answer stands. Names in small letters are read by `statement.py`, word by word.
 
 Covers: lists of candidates, alternatives, hedges, the answer inside a long text, the question repeated,
 two numbers or dates, pages cited by the dozen, invented quotes. Does not cover: right answers in words
@@ -69,6 +68,7 @@ from verigym.verifiers.qa.citations import (
     judge_citations,
     read_support,
 )
+from verigym.verifiers.qa.claim_marks import says
 from verigym.verifiers.qa.commit import (
     NEGATIONS,
     hedge_in,
@@ -78,13 +78,14 @@ from verigym.verifiers.qa.commit import (
     unframed,
 )
 from verigym.verifiers.qa.digits import with_minus, with_points
-from verigym.verifiers.qa.leading import has_role, mark_numbers, states_first
 from verigym.verifiers.qa.lists import judge_list
 from verigym.verifiers.qa.mark import (
     is_sign_alone,
     mark_given,
     mark_signs,
     mark_texts,
+    once,
+    says_yes_or_no,
     states_unspaced,
 )
 from verigym.verifiers.qa.members import (
@@ -95,7 +96,6 @@ from verigym.verifiers.qa.names import in_usual_order, is_pair_turned, spellings
 from verigym.verifiers.qa.normalise import f1, known_tokens, plain, signs, tokens
 from verigym.verifiers.qa.persons import is_same_person, is_surname
 from verigym.verifiers.qa.places import asks_person
-from verigym.verifiers.qa.plainly import says_yes_or_no, states_plainly
 from verigym.verifiers.qa.reference import (
     known_date,
     known_number,
@@ -105,12 +105,15 @@ from verigym.verifiers.qa.reference import (
     wanted_number,
     with_answer,
 )
+from verigym.verifiers.qa.roles import has_role
 from verigym.verifiers.qa.sentence_words import without_marks
 from verigym.verifiers.qa.statement import counts_something, states
+from verigym.verifiers.qa.strangers import has_stranger
 from verigym.verifiers.qa.submission import asks, take
 from verigym.verifiers.qa.values import (
     Number,
     dates_in,
+    is_day,
     is_yes_or_no,
     moves_date,
     numbers_in,
@@ -124,6 +127,9 @@ from verigym.verifiers.text.evidence import show
 
 MAX_ANSWER_CHARS = 2_000
 _CURRENCIES = frozenset("$€£¥")
+_ANYTHING_BUT = re.compile(
+    r"\W*(?:any|every|no)(?:thing|one|body|where) (?:but|except|other than)\b", re.IGNORECASE
+)
 _BLANKS = re.compile(r"[^\S\n]{2,}")
 _PERCENT = frozenset({"percent", "percentage", "%"})
 _ABOUT = frozenset({"about", "approximately", "around", "roughly", "circa", "ca", "~", "≈"})
@@ -136,9 +142,7 @@ class AnswerParams(Struct, frozen=True):
         Literal["exact", "f1"],
         Meta(description="1 for an exact match alone, or token F1 of texts and lists."),
     ] = "exact"
-    sentence: Annotated[
-        bool, Meta(description="Take sentences that state the answer in the question's words.")
-    ] = True
+    sentence: Annotated[bool, Meta(description="Take sentences that state the answer.")] = True
     max_words: Annotated[int, Meta(ge=1, description="Words of an answer at most.")] = 40
     tolerance: Annotated[
         float, Meta(ge=0, description="Relative difference allowed of numbers.")
@@ -233,6 +237,13 @@ class AnswerVerifier(Verifier[AnswerParams]):
             answer = with_points(answer)
         if verdict is None:
             verdict = self._judge_answer(task, reference, kind, right, answer)
+        named = [str(one) for one in right] if isinstance(right, (list, tuple)) else [str(right)]
+        if (
+            verdict.score
+            and _ANYTHING_BUT.match(answer)
+            and not any(map(_ANYTHING_BUT.match, named))
+        ):
+            verdict = scored(0.0, "wrong_answer", "the reply excludes what it names")
         if verdict.score and answer.endswith("?") and not asks(right):
             verdict = unusable("hedged", "the answer is a question")
         if self.settings.citations == "ignore" or (not support.groups and not cited):
@@ -266,6 +277,15 @@ class AnswerVerifier(Verifier[AnswerParams]):
         words = tokens(answer)
         if not words and not (kind == "list" and signs(answer).strip(".,;")):
             return unusable("no_answer", "the answer has no words")
+        if self.settings.sentence and kind in ("text", "number", "date"):
+            asked = read_question(task.prompt)
+            if kind != "text" and has_stranger(answer, asked):
+                return unusable("several_answers", "give one answer, not a list of candidates")
+            texts = [str(one) for one in right]
+            if isinstance(listed := reference.get("units"), list | tuple):
+                texts += [f"{one} {unit}" for one in texts for unit in listed]
+            if says(answer, texts, asked, self._day_first):
+                return exact(True)
         if len(words) > self._max_words:
             return unusable(
                 "too_long", f"{len(words)} words; an answer has at most {self._max_words}"
@@ -275,7 +295,10 @@ class AnswerVerifier(Verifier[AnswerParams]):
         aliases = [list(known_tokens(str(one))) for one in right]
         # An alias may itself have a comma or an "or"; then the answer may, too.
         whole = kind == "text" and words in aliases
-        if not whole and (hedge := hedge_in(answer)):
+        hedge = None if whole else hedge_in(answer)
+        if hedge == "both" and asks_whether(read_question(task.prompt)):
+            hedge = None  # "Both were American"
+        if hedge and not set(hedge.split()) <= set(read_question(task.prompt).row):
             return unusable("hedged", f"the answer hedges: {show(hedge)}")
         if not whole and kind != "yes_no" and self._is_another_date(task, kind, right, answer):
             return exact(False)
@@ -340,13 +363,11 @@ class AnswerVerifier(Verifier[AnswerParams]):
             }
             if len(values) == 1:
                 masked = mark_given(text, [(s, e, day in values) for s, e, day in mentions])
-                if states(masked, asked, bool(values & given), frozenset(["ad", "ce"])) or (
-                    not values & given and states_first(answer, masked, asked, (), number=True)
-                ):
+                if states(masked, asked, bool(values & given), frozenset(["ad", "ce"])):
                     found = values.pop()
         if found is None:
             return unusable("unreadable", "the answer is not one date that can be read")
-        return exact(any(found[: len(one)] == one for one in wanted))
+        return exact(is_day(found, wanted))
 
     def _judge_text(
         self,
@@ -362,7 +383,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
             return exact(True)
         asked = read_question(task.prompt)
         truths = {read_yes_no(alias) for alias in aliases if is_yes_or_no(alias)}
-        if truths and is_yes_or_no(words[:1]) and asks_whether(asked):
+        if truths and asks_whether(asked):
             is_right = yes_or_no(asked, answer, words) in truths
         elif self.settings.sentence:
             body = unframed(words, question_words(task.prompt)) or words
@@ -409,19 +430,13 @@ class AnswerVerifier(Verifier[AnswerParams]):
         in_question = any(has_words(asked, alias) for alias in aliases if alias)
         if masked is not None and not has_role(masked, asked):
             return False
-        if masked is not None and states_plainly(masked, asked, in_question, aliases):
+        if masked is not None and states(once(masked), asked, in_question):
             return True
         amount = mark_amount(answer, texts, asked)
-        if amount is not None and states_plainly(amount, asked, in_question, aliases):
+        if amount is not None and states(once(amount), asked, in_question):
             return True
         if states_unspaced(answer, texts, task.prompt):
             return True
-        if not in_question and not any(map(is_yes_or_no, aliases)):
-            if (counted := mark_numbers(answer, texts)) is not None:
-                if states_first(answer, counted, asked, texts, number=True):
-                    return True
-            elif masked is not None and states_first(answer, masked, asked, texts):
-                return True
         alone = read_number(answer)
         if (
             alone is not None
@@ -452,11 +467,15 @@ class AnswerVerifier(Verifier[AnswerParams]):
         turned = in_usual_order(answer, texts).replace(" & ", " and ")
         words = words if turned == answer else tokens(turned)
         aliases = [alias for text in texts for alias in spellings(text, asked)]
-        if tuple(words) in aliases:
-            return True
+        if tuple(words) in aliases or any(
+            tuple(words) == alias[1:] and alias[0] in asked.kinds for alias in aliases if alias
+        ):
+            return True  # "D" for "Vitamin D"
         held = set(words)
         present = [alias for alias in aliases if held.issuperset(alias)]
         is_new = turned != answer or not {known_tokens(text) for text in texts}.issuperset(present)
+        if turned != answer and says(turned, texts, asked, self._day_first):
+            return True
         if is_new and self._states_text(task, right, list(map(list, aliases)), turned, words):
             return True
         if asks_person(asked) and any(
@@ -513,7 +532,7 @@ class AnswerVerifier(Verifier[AnswerParams]):
         if self.settings.sentence:
             amounts = [f"{one} {unit}" for one in right for unit in listed]
             amount = mark_amount(answer, amounts, asked)
-            if amount is not None and states_plainly(amount, asked, False, [["0"]]):
+            if amount is not None and states(once(amount), asked):
                 return exact(True)  # "330 m (1,083 ft)"
             extra = frozenset(units | _ABOUT | money)
             said = self._number_said(task, answer, extra)
@@ -525,11 +544,6 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 if units and reference.get("unit_required") and not units.intersection(words):
                     return scored(0.0, "wrong_answer", "the number has no unit", both(0.0))
                 return self._compare_number(task, right, said)
-            texts = [str(one) for one in right]
-            if (counted := mark_numbers(answer, texts)) and states_first(
-                answer, counted, asked, texts, number=True
-            ):
-                return exact(True)
             years = [known_date(str(one), None) for one in right]
             if asks_when(asked) and all(years):
                 verdict = self._judge_date(task, [one for one in years if one], answer)

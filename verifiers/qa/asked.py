@@ -26,7 +26,9 @@ _TOLD = re.compile(
     r"^\W*(?:please\s+)?(?:do\s+not|don['’]?t|never|no|without|if|use\s+no|with\s+no)\b",
     re.IGNORECASE,
 )
-_SENTENCES = re.compile(r"[^.!?\n。？！]*+[.!?\n。？！]?")
+_SENTENCES = re.compile(
+    r"(?:[^.!?\n。？！]|(?<=\b[A-Z])\.|(?<=\b[DMS]r)\.|(?<=\bSt)\.|\.(?=[^\s\"”’)]))*+[.!?\n。？！]?"
+)
 _MOST_PROMPT = 20_000
 _MOST_WORDS = 60
 

@@ -18,6 +18,9 @@ _SAID_UNSPACED = frozenset(
     """.split()  # noqa: SIM905
 )
 _DENIED_UNSPACED = re.compile("[不没沒非无無或]|ない|ません|じゃ|か|아니|않|또는|ไม่|หรือ")
+_JOINED_UNSPACED = re.compile(
+    r"[、，,；;和与與或及第\d\s]|的[父母兄弟姐妹子女朋]|附近|以[前后後]|之[前后後]|と"
+)
 _BETWEEN_ITEMS = re.compile(
     rf"{ANSWER}[)\"'*_`]*(?:\s*(?:,|;|&|\band\b|\n|^\s*[-*•]|\d{{1,2}}[.)])\s*)+[(\"'*_`]*(?:the\s|a\s|an\s)?"
     rf"(?={ANSWER})",
@@ -25,6 +28,17 @@ _BETWEEN_ITEMS = re.compile(
 )
 _OTHER_SIGNS = re.compile(rf"[^\w\s.,:!\"'“”‘’`*(){ANSWER}]|(?<!\S)[*_`'\"]+(?!\S)")
 _ITEM_START = re.compile(r"(?m)^\s*(?:[-*•]|\d{1,2}[.)])\s+")
+
+_SAID = re.compile(
+    rf"(?:^|[:,;.!–—-]|\b(?:is|was|be|says?|answer|answered))[\s*_\"'“”‘’(]*{ANSWER}[\s*_\"'“”‘’)]*(?:[.,;:!–—-]|$)",
+    re.IGNORECASE,
+)
+
+_TWICE = re.compile(
+    rf"{ANSWER}(?:\s*\((?:or\s|also\s|aka\s|i\.e\.,?\s)?{ANSWER}\)|\s?/\s?{ANSWER}"
+    rf"|,?\s\(?(?:(?:also|better|commonly|otherwise)\s(?:known|called)(?:\sas)?|aka|a\.k\.a\.|or)\s(?:the\s)?{ANSWER}\)?)(?![\w-])",
+    re.IGNORECASE,
+)
 
 
 def mark_texts(answer: str, aliases: Sequence[Sequence[str]]) -> str | None:
@@ -140,5 +154,30 @@ def states_unspaced(answer: str, aliases: Sequence[str], prompt: str) -> bool:
             return all(part in _SAID_UNSPACED for part in rest)
         if any(_DENIED_UNSPACED.search(part) for part in rest):
             return False
-        return all(part in prompt or part in _SAID_UNSPACED for part in rest)
+        if all(part in prompt or part in _SAID_UNSPACED for part in rest):
+            return True
+        return _states_joined(text.strip("。．.！! "), alias, prompt)
     return False
+
+
+def _states_joined(text: str, alias: str, prompt: str) -> bool:
+    """Return True if one clause ends or begins with the answer, and at least half of the rest stands in the question."""
+    if text.count(alias) != 1 or _JOINED_UNSPACED.search(text):
+        return False
+    before, after = text.split(alias)
+    rest = before or after
+    if (before and after) or not rest:
+        return False
+    close = before.endswith(("是", "为", "為", "は")) or before[-2:] in prompt
+    fits = close if before else after.startswith(("是", "は", "が"))
+    return fits and sum(sign in prompt for sign in rest) * 2 >= len(rest)
+
+
+def once(masked: str) -> str:
+    """`masked` with one mark for two names of the answer: "carbon dioxide (CO2)", "Anakin Skywalker, also known as Darth Vader"."""
+    return _TWICE.sub(ANSWER, masked)
+
+
+def says_yes_or_no(masked: str) -> bool:
+    """Return True if the marked yes or no is what is said, and no part of another phrase ("I have no idea")."""
+    return _SAID.search(masked) is not None

@@ -41,7 +41,7 @@ _DIRECTION = re.compile(
     r"\s(?:to|in|on|from)\s(?:the|its)\s(?:far\s)?(?:north|south|east|west)(?:-?(?:east|west))?(?=[\s.,;]|$)",
     re.IGNORECASE,
 )
-_TALE = re.compile(
+TALE = re.compile(
     r"(?P<count>\b(?:\d{1,2}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)(?P<noun>(?:\s[a-z]+){0,3})\s*(?::|,?\s+(?:namely|called|named|which\s+are|i\.e\.)\s|[(]|\s[-–]|—|,)\s*"
     r"(?P<items>[^:()?!]+?)\)?(?P<end>[.!]?\s*)$",
     re.IGNORECASE,
@@ -115,12 +115,13 @@ def without_tale(answer: str, asked: Asked) -> str:
     text = _CENSUS.sub("", answer)
     if not {"when", "year", "date"}.intersection(asked.row):
         text = _DATED.sub(r"\g<end>", text)
-    for found in _TALE.finditer(text):
+    for found in TALE.finditer(text):
         items = split_items(found["items"])
         count = int(found["count"]) if found["count"].isdecimal() else _count(found["count"])
         named = all(_NAMED.fullmatch(item.strip()) for item in items)
         if (
-            len(items) == count
+            count is not None
+            and len(items) == count > 1
             and named
             and not re.search(
                 r"\b(?:or|not|maybe|and/or|others?|more|another|two|three|four|five|six|seven|eight|nine|ten|possibly|etc)\b",

@@ -9,8 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import permutations, product
 
 from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.exonyms import names_abroad
+from verigym.verifiers.qa.members import members, wants_order
 from verigym.verifiers.qa.normalise import known_tokens, plain
 from verigym.verifiers.qa.values import MONTHS
 
@@ -70,6 +73,12 @@ _DAY = re.compile(
 )
 _INITIALS = re.compile(r"\b(?:[A-Z]\.?[ ]?){2,4}(?=\s?[A-Z][a-z])|\b(?:[A-Z]\.){2,4}")
 _BEHIND = re.compile(r"[\s.!*_]*(?:\([^()]*\))?[\s.!*_]*")
+_US = ("US", "USA", "United States", "United States of America")
+_UK = ("UK", "United Kingdom", "Great Britain")
+_SHORT_NAMES = {
+    **{name.lower(): _US for name in (*_US, "U.S.")},
+    **{name.lower(): _UK for name in (*_UK, "U.K.")},
+}
 _LAST_FIRST = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
 
 
@@ -92,15 +101,49 @@ def spellings(alias: str, asked: Asked) -> tuple[tuple[str, ...], ...]:
             if int(n) < 21
             else {1: "st", 2: "nd", 3: "rd"}.get(int(n) % 10, "th")
         )
-        for number in (n, f"{n}{ending}"):
-            texts |= {f"{number} {month}", f"{month} {number}", f"{number} of {month}"}
+        for name in (one for one, k in MONTHS.items() if k == MONTHS[month]):
+            for number in (n, f"{n}{ending}"):
+                texts |= {f"{number} {name}", f"{name} {number}", f"{number} of {name}"}
     if " & " in alias:
         texts.add(alias.replace(" & ", " and "))
-    found = [known_tokens(text) for text in texts]
+    texts.update(names_abroad(alias))
+    found = [known_tokens(text) for text in texts | _orders(alias, asked)]
     for tokens in list(found):
+        found += _across(tokens)
         found += _numerals(tokens)
         found += _with_kinds(tokens, asked)
     return tuple(dict.fromkeys([known_tokens(alias), *filter(None, found)]))
+
+
+_ENDS = r"(?=\b|s\b|[eifa])"
+_ACROSS = (
+    (re.compile(rf"(?<=[a-z]{{2}})our{_ENDS}"), "or"),
+    (re.compile(rf"(?<=[a-z]{{2}})or{_ENDS}"), "our"),
+    (re.compile(r"(?<=[a-z]{2})tre(?=s?\b)"), "ter"),
+    (re.compile(r"(?<=[a-z]{2})ter(?=s?\b)"), "tre"),
+    (re.compile(r"(?<=[a-z]{2})is(?=e|ing|ation)"), "iz"),
+    (re.compile(r"(?<=[a-z]{2})iz(?=e|ing|ation)"), "is"),
+)
+
+
+def _across(tokens: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The tokens in the spelling of the other side of the Atlantic: "harbour" and "harbor", "centre" and "center"."""
+    text = " ".join(tokens)
+    found = [tuple(pattern.sub(other, text).split()) for pattern, other in _ACROSS]
+    return [one for one in found if one != tokens]
+
+
+def _orders(alias: str, asked: Asked) -> set[str]:
+    """A list of two or three as one text, in every order, and with the short names of two countries."""
+    parts = members(alias, asked)
+    if not 1 < len(parts) < 4 or wants_order(" ".join(asked.row)):
+        return set()
+    forms = [(part, *_SHORT_NAMES.get(part.lower().removeprefix("the "), ())) for part in parts]
+    return {
+        f"{' '.join(row[:-1])} and {row[-1]}"
+        for names in product(*forms)
+        for row in permutations(names)
+    }
 
 
 def _numerals(tokens: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -126,6 +169,8 @@ def _numerals(tokens: tuple[str, ...]) -> list[tuple[str, ...]]:
 def _with_kinds(tokens: tuple[str, ...], asked: Asked) -> list[tuple[str, ...]]:
     """ "danube river", "river danube" and "danube", where the question asks for a river."""
     found: list[tuple[str, ...]] = []
+    if len(tokens) > 1 and tokens[0] in asked.kinds and len("".join(tokens[1:])) > 2:
+        found.append(tokens[1:])  # "vitamin B12"
     for short, long in (("mt", "mount"), ("mount", "mt"), ("st", "saint"), ("saint", "st")):
         if short in tokens:
             found.append(tuple(long if token == short else token for token in tokens))

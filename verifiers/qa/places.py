@@ -7,6 +7,7 @@ where a city is asked for; any place where no place is asked for.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from verigym.verifiers.qa.asked import Asked
 
@@ -119,7 +120,7 @@ _HEADS = frozenset(
     """.split()  # noqa: SIM905
 )
 _ALIKE = {
-    "uk": "united kingdom", "u.k.": "united kingdom", "us": "united states", "u.s.": "united states", "usa": "united states",
+    "uk": "united kingdom", "u.k.": "united kingdom", "britain": "united kingdom", "us": "united states", "u.s.": "united states", "usa": "united states",
     "u.s.a.": "united states", "united states of america": "united states", "england": "united kingdom",
     "scotland": "united kingdom", "wales": "united kingdom", "czech republic": "czechia",
 }  # fmt: skip
@@ -191,6 +192,21 @@ def is_beside(name: str, has_the: bool, asked: Asked, answer: frozenset[str]) ->
     return not asks_place(asked) and not words & asked.capital
 
 
+def is_at_odds(name: str, asked: Asked, answer: frozenset[str]) -> bool:
+    """Return True if a place beside the answer is a country or state that the question or the answer rules out."""
+    if name in asked.row or name in answer:
+        return False
+    named = _countries(asked)
+    if name in _STATES:
+        return (bool(named) and _STATES[name] not in named) or not answer.isdisjoint(_NAMESAKES)
+    return (
+        name in _COUNTRIES
+        and name not in {"us", "georgia"}
+        and bool(named)
+        and _ALIKE.get(name, name) not in named
+    )
+
+
 def _is_agreed(country: str, asked: Asked) -> bool:
     """Return True if a country is not asked for, and is the one that the question names, if it names one."""
     if "country" in asked.row or "countries" in asked.row or "nation" in asked.row:
@@ -199,6 +215,13 @@ def _is_agreed(country: str, asked: Asked) -> bool:
         return False
     named = _countries(asked)
     return not named or _ALIKE.get(country, country) in named
+
+
+@lru_cache(maxsize=256)
+def countries_in(asked: Asked) -> frozenset[str]:
+    """The countries that a question names, by name or as an adjective; both names of one."""
+    named = _countries(asked)
+    return named | {other for other, name in _ALIKE.items() if name in named and len(other) > 3}
 
 
 def _countries(asked: Asked) -> frozenset[str]:

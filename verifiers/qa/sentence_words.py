@@ -200,6 +200,12 @@ SAYS = {
     "add": "sum",
     "currently": "current",
 }
+PAST = frozenset(
+    """
+    went came got took ran fell rose stood sat lay left lost won met made said saw told gave kept held led sent spent grew began
+    became broke drew drove flew knew sang sank slept spoke swam threw wore wrote found fought brought thought paid put set
+    """.split()  # noqa: SIM905
+)
 _STEM = re.compile(r"(?:ing|ed|es|s|e|d)$")
 PIECE = re.compile(
     f"[{ANSWER}{GIVEN}]"
@@ -249,6 +255,13 @@ def stem(word: str) -> str:
     """Return a word without its ending, so that forms of it compare equal."""
     short = _STEM.sub("", re.sub("['’]s$", "", word))
     return short if len(short) > 2 else word
+
+
+@lru_cache(maxsize=1024)
+def forms_of(word: str) -> frozenset[str]:
+    """Return a word with the words that say the same: "chosen", "choose", "chose"."""
+    near = {one for one, said in SAYS.items() if word == one or word in said.split()}
+    return frozenset({word, *near}.union(*(SAYS[one].split() for one in near)))
 
 
 def stands_in(words: Sequence[str], row: Sequence[str]) -> bool:

@@ -10,8 +10,7 @@ for numbers of the question. What is left is read sentence by sentence:
   with a pronoun or the like, so that a bare second candidate is none.
 - nothing: "Sure!", or the question again.
 
-A clause behind the answer ("@, on the Thames", "@, known for its beaches") is read as a part of its sentence here, which may
-only repeat the question; `clauses.py` takes out, or makes a remark of, those that name no other candidate.
+A clause behind the answer may only repeat the question. Replies in freer words are read by `claims.py`.
 
 Anything else could be a second candidate, and then the reply states no answer. If the question itself has the
 answer ("the Nile or the Thames?"), the answer must be the subject or follow "is", since there every candidate is
@@ -25,6 +24,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from verigym.verifiers.qa.asked import Asked
+from verigym.verifiers.qa.deeds import tells_another_deed
 from verigym.verifiers.qa.places import asks_place
 from verigym.verifiers.qa.sentence_words import (
     ANSWER,
@@ -70,8 +70,8 @@ def counts_something(masked: str, asked: Asked) -> str:
     match = _COUNTED.search(masked)
     if match and match[1].lower() in _INHABITANTS and asked.counted & set(map(stem, _INHABITANTS)):
         return masked[: match.start(1)] + masked[match.end(1) :]
-    if asked.counted:
-        return masked
+    if asked.counted or (asked.row[:1] == ("how",) and {"many", "much"}.isdisjoint(asked.row)):
+        return masked  # "It has 828 rooms"
     if match is None or match[1].lower() in MEASURES or asked.knows(match[1].lower()):
         return masked
     return masked[: match.start(1)] + masked[match.end(1) :]
@@ -147,6 +147,8 @@ class _Sentence:
         if self._turns() or self._is_contrary():
             return "other"
         strange = [i for i in range(len(self.pieces)) if not self._is_known(i)]
+        if has_answer and tells_another_deed(self.words, self.asked):
+            return "other"
         if has_answer:
             return "answer" if not strange and self._is_shaped(self.pieces) else "other"
         if not strange:
@@ -289,8 +291,16 @@ class _Sentence:
     def _is_beside_the_point(self, i: int) -> bool:
         """Return True if the sentence says something else of the answer: "the capital of @ is France"."""
         before = [low for low in self.low[:i] if is_word(low) and low not in ARTICLES]
-        if before[-1:] == ["of"] and before[-2:-1] and before[-2] not in OF_NAMES:
-            return True
+        if before[-1:] == ["of"] and before[-2:-1]:
+            turned = before[-2] not in self.asked.kinds and self.asked.knows(before[-2])
+            if before[-2] not in OF_NAMES or (turned and self._beside(i, 1) in ("is", "was")):
+                return True
+        if before[-1:] and before[-1] in ("above", "below", "before", "after", "over", "under"):
+            return before[-1] not in self.asked.row
+        after = self.low[i + 1] if i + 1 < len(self.low) else ""
+        counted = self.asked.counted
+        if counted and after.endswith("s") and after not in FUNCTION:
+            return stem(after) not in counted  # "There are @ teams", where players are counted
         if not before or before[-1] not in VERBS:
             return False
         behind = self._beside(i, 1)

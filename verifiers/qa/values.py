@@ -265,7 +265,7 @@ def dates_in(
 def read_date(text: str, day_first: bool | None) -> tuple[int, ...] | None:
     """Year, perhaps month, perhaps day; None if `text` is no date or may be two.
 
-    `03/04/2020` is read only where `day_first` says how, or where one number cannot be a month.
+    `03/04/2020` is read only where `day_first` says how, or where one number cannot be a month; `3.4.2020` has the day first.
     """
     text = " ".join(text.lower().replace(",", ", ").split()).rstrip(".")
     text = _WEEKDAYS.sub("", text)
@@ -276,7 +276,7 @@ def read_date(text: str, day_first: bool | None) -> tuple[int, ...] | None:
         first, second, year = map(int, match.groups())
         if first == second or second > 12:
             return _checked(year, first, second)
-        if first > 12 or day_first is True:
+        if first > 12 or day_first is True or (day_first is None and "." in text):
             return _checked(year, second, first)
         return _checked(year, first, second) if day_first is False else None
     if match := _DAY_MONTH.fullmatch(text):
@@ -292,6 +292,12 @@ def read_date(text: str, day_first: bool | None) -> tuple[int, ...] | None:
         if match := _MONTH_DAY.fullmatch(day):
             return _named(match[3], match[1], match[2])
     return None
+
+
+def is_day(day: tuple[int, ...], wanted: Sequence[tuple[int, ...]]) -> bool:
+    """Return True if a date is one of `wanted`, or lies in one; not in a year if `wanted` has its day, too."""
+    finer = [one for one in wanted if len(one) == len(day)]
+    return day in finer if finer else any(day[: len(one)] == one for one in wanted)
 
 
 def _named(year: str, month: str, day: str | None) -> tuple[int, ...] | None:

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 import verigym
 from verigym.verifiers.qa.commit import hedge_in
 from verigym.verifiers.qa.normalise import f1, tokens
+from verigym.verifiers.qa.sentence_words import FUNCTION
 from verigym.verifiers.qa.values import read_date, read_number
 
 MEGABYTE = 1 << 20
 DATA = Path(__file__).parents[2] / "data"
-SENTENCES, FORMS = (
+SENTENCES, FORMS, REPLIES = (
     [json.loads(line) for line in (DATA / name).read_text("utf-8").splitlines()]
-    for name in ("qa_sentences.jsonl", "qa_forms.jsonl")
+    for name in ("qa_sentences.jsonl", "qa_forms.jsonl", "qa_replies.jsonl")
 )
 
 
@@ -55,7 +56,8 @@ def test_the_answer_itself_is_right_in_every_dress(answer):
 @given(ANSWERS, ANSWERS, st.sampled_from([", ", " or ", "; ", " / ", "\n", " | ", " and "]))
 def test_two_candidates_are_never_paid(one, other, between):
     left, right = tokens(one), tokens(other)
-    assume(left and right and left != right)
+    assume(left and right and left != right and "p" not in left + right)  # the prompt
+    assume(FUNCTION.isdisjoint(left + right))  # "so, 0" has one candidate
     for reply in (f"{one}{between}{other}", f"{other}{between}{one}"):
         assume(tokens(reply) not in (left, right))
         for score in ("exact", "f1"):
@@ -294,6 +296,20 @@ def test_right_answers_in_other_forms_are_paid_and_near_ones_never():
         assert row["label"] or score == 0.0, row
         paid[row["label"]] += score == 1.0
     assert paid[1] >= 0.97 * sum(row["label"] for row in FORMS)
+
+
+@pytest.mark.parametrize(("part", "least"), [("everyday", 0.96), ("harder", 0.76)])
+def test_replies_are_paid_if_they_state_the_answer_and_else_never(part, least):
+    """`harder`: in other words than the question's, in other languages, and written to trick the reading."""
+    rows = [row for row in REPLIES if row.get("set", "everyday") == part]
+    paid = {0: [], 1: []}
+    for row in rows:
+        verdict = judge(row["reference"], row["reply"], row["prompt"])
+        assert verdict.score is not None, row
+        if verdict.score > 0:
+            paid[row["label"]].append(row)
+    assert not paid[0]
+    assert len(paid[1]) >= least * sum(row["label"] for row in rows)
 
 
 PAIRS = [
