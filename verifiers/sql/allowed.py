@@ -79,7 +79,7 @@ def is_allowed(function: exp.Func) -> bool:
 
 
 def name_of(function: exp.Func) -> str:
-    """The function's name for people."""
+    """Return the function's name for people."""
     if isinstance(function, exp.Anonymous | exp.AnonymousAggFunc):
         return function.name
     return function.sql_name()

@@ -22,7 +22,7 @@ from verigym.verifiers.sql.scopes import Cell as Place
 from verigym.verifiers.sql.solve import constant, days_with, part_of, solutions
 from verigym.verifiers.sql.sqlite import SqliteEngine
 from verigym.verifiers.sql.translate import Untranslatable
-from verigym.verifiers.sql.turning_days import Turn, turning_days
+from verigym.verifiers.sql.turning_days import TurningDay, turning_days
 
 Values = Mapping[Place, Cell]
 """A value for each class of cells, by the first cell of the class."""
@@ -55,7 +55,7 @@ class Assignments:
         """Choices that meet a class's own conditions, by class."""
         self.truth: dict[Place, dict[Cell, bool | None]] = {}
         """True if the conditions hold, by class and value of its own (None: unknown)."""
-        self.turns: dict[int, list[list[Turn]]] = {}
+        self.turns: dict[int, list[list[TurningDay]]] = {}
         """Pairs of days beside which a condition turns, by condition and day."""
 
     def close(self) -> None:
@@ -179,7 +179,7 @@ class Assignments:
         return None if value is None else fitted(value, self.classes.kind(cell))
 
     def solve(self) -> dict[Place, Cell]:
-        """The assignment that meets all required conditions, or most."""
+        """Return the assignment that meets all required conditions, or most."""
         used = sorted({self.classes.root(cell) for atom in self.atoms for cell in atom.cells})
         if not used:
             return {}
@@ -271,7 +271,7 @@ class Assignments:
         false: set[int],
         choices: Mapping[Place, Sequence[Cell]],
     ) -> dict[Place, Cell]:
-        """The best of some hundred assignments near `start`."""
+        """Return the best of some hundred assignments near `start`."""
         best = dict(start)
         truths = self.try_values([best])[0]
         score = self._score(best, truths, true, false)

@@ -19,7 +19,7 @@ _CLOCKS = ("00:00:00", "12:30:00", "23:59:59", "00:00:01")
 
 
 def numbered(number: int, kind: str) -> Cell:
-    """The value of a kind that has this number: all differ."""
+    """Return the value of a kind that has this number: all differ."""
     if kind == "text":
         return f"n{number}"
     if kind == "numeral":
@@ -35,7 +35,7 @@ def negative(value: Cell) -> bool:
 
 
 def around(value: Value, kind: str) -> list[Cell]:
-    """A constant of a query and its neighbours, as values of a column; the constant weighs most."""
+    """Return a constant of a query and its neighbours, as values of a column; the constant weighs most."""
     if kind in ("int", "real", "bool"):
         if isinstance(value, str):
             try:
@@ -141,7 +141,7 @@ def usual(kind: str, hints: Hints) -> list[Cell]:
 
 
 def fitted(value: Cell, kind: str) -> Cell:
-    """A value of another column of the class, as this column's kind would hold it."""
+    """Return a value of another column of the class, as this column's kind would hold it."""
     if kind == "int" and isinstance(value, float):
         return int(value)
     if kind in ("int", "real", "bool") and isinstance(value, str):

@@ -38,7 +38,7 @@ class Classes:
         }
 
     def root(self, cell: Place) -> Place:
-        """The first cell of the class of `cell`."""
+        """Return the first cell of the class of `cell`."""
         while self.roots.get(cell, cell) != cell:
             cell = self.roots[cell]
         return cell
@@ -48,7 +48,7 @@ class Classes:
         return self.scene.occurrences[cell[0]].table, cell[1]
 
     def kind(self, cell: Place) -> str:
-        """The kind of a cell's column."""
+        """Return the kind of a cell's column."""
         return self.hints.kinds.get(self.place(cell), "int")
 
     def may_be_null(self, root: Place) -> bool:

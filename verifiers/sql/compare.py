@@ -182,7 +182,7 @@ def _distinct(rows: Rows) -> Rows:
 
 
 def cell(value: Any) -> Any:
-    """A cell as it is compared: numbers by value, days and moments as texts."""
+    """Return a cell as it is compared: numbers by value, days and moments as texts."""
     if value is None or isinstance(value, str):
         if isinstance(value, str) and value.endswith(" 00:00:00"):
             return value[:-9]

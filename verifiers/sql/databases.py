@@ -54,7 +54,7 @@ class _Plan:
 def family(
     schema: Schema, hints: Hints, count: int, seed: int, name: str = ""
 ) -> Iterator[Database]:
-    """`count` databases from `seed`, small ones first; more rows where sizes are asked for."""
+    """Yield `count` databases from `seed`, small ones first; more rows where sizes are asked for."""
     maker = _Maker(schema, hints)
     sizes = sorted(_few(hints.sizes))
     for number in range(count):
@@ -84,7 +84,7 @@ class Extender:
         self._maker = _Maker(schema, hints)
 
     def extend(self, database: Database, number: int) -> Database:
-        """The database in the larger schema; the same for the same number."""
+        """Return the database in the larger schema; the same for the same number."""
         rng = random.Random(f"{self._seed}:more{number}")
         plan = _plan(rng, rng.randint(20, 80), 90, [])
         return self._maker.extend(database, self._known, replace(plan, lone=False), rng)
@@ -457,7 +457,7 @@ class _Maker:
 def with_parents(
     schema: Schema, kinds: Mapping[Place, str], database: Mapping[str, list[Row]]
 ) -> Database:
-    """The database with a parent added for each foreign key that has none."""
+    """Return the database with a parent added for each foreign key that has none."""
     found = {table: list(database.get(table, ())) for table in schema.tables}
     for table in reversed(schema.parents_first()):
         for key in (key for key in schema.foreign if key.table == table):
@@ -498,7 +498,7 @@ def _parent(
 
 
 def without_orphans(schema: Schema, database: Database) -> Database:
-    """The database without rows whose foreign keys have no parent."""
+    """Return the database without rows whose foreign keys have no parent."""
     left = dict(database)
     changed = bool(schema.foreign)
     while changed:

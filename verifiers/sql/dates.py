@@ -50,7 +50,7 @@ def _unit(unit: Value) -> str:
 
 
 def date_add(value: Value, amount: Value, unit: Value) -> str | None:
-    """The day or moment `amount` units later; months end on their last day."""
+    """Return the day or moment `amount` units later; months end on their last day."""
     moment = _moment(value)
     if moment is None or amount is None:
         return None
@@ -162,7 +162,7 @@ def to_moment(value: Value) -> str | None:
 
 
 def last_day(value: Value) -> str | None:
-    """The last day of a month."""
+    """Return the last day of a month."""
     moment = _moment(value)
     if moment is None:
         return None
@@ -204,17 +204,17 @@ def format_date(value: Value, pattern: Value) -> str | None:
 
 
 def day_name(value: Value) -> str | None:
-    """`Monday` and so on."""
+    """Return the name of a weekday, such as `Monday`."""
     return format_date(value, "%A")
 
 
 def month_name(value: Value) -> str | None:
-    """`January` and so on."""
+    """Return the name of a month, such as `January`."""
     return format_date(value, "%B")
 
 
 def from_days(number: Value) -> str | None:
-    """The day of that number, year 0 being the start."""
+    """Return the day of that number, year 0 being the start."""
     try:
         return str(dt.date.fromordinal(int(number or 0) - 366 + 1))
     except (ValueError, OverflowError):
@@ -238,7 +238,7 @@ def period_diff(late: Value, early: Value) -> int | None:
 
 
 def digits(value: Value) -> int | None:
-    """The number that a day is written with, 20240131: what MySQL subtracts."""
+    """Return the number that a day is written with, 20240131: what MySQL subtracts."""
     moment = _moment(value)
     return None if moment is None else int(f"{moment:%Y%m%d}")
 
@@ -250,7 +250,7 @@ def seconds(value: Value) -> int | None:
 
 
 def parsed(value: Value, pattern: Value) -> str | None:
-    """The day or moment in a text, by a pattern of strftime's letters."""
+    """Return the day or moment in a text, by a pattern of strftime's letters."""
     if not isinstance(value, str) or not isinstance(pattern, str) or len(pattern) > 60:
         return None
     try:

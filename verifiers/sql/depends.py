@@ -12,7 +12,7 @@ MAX_CONDITIONS = 24
 
 
 def conditions_of(tree: exp.Expr) -> Iterator[tuple[str, exp.Expr]]:
-    """Names of conditions, as `WHERE 2: a > 3`, with the query where each is true."""
+    """Yield the names of conditions, as `WHERE 2: a > 3`, with the query where each is true."""
     places = list(_places(tree))[:MAX_CONDITIONS]
     for number, name in places:
         copy = tree.copy()

@@ -137,7 +137,7 @@ class DuckEngine:
 
 
 def printed(tree: exp.Expr) -> str:
-    """The query as DuckDB writes it. Raises Untranslatable for makers of huge values."""
+    """Return the query as DuckDB writes it. Raises Untranslatable for makers of huge values."""
     for node in tree.walk():
         name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
         if isinstance(node, _LAVISH) or (name and name not in _FUNCTIONS):
@@ -146,7 +146,7 @@ def printed(tree: exp.Expr) -> str:
 
 
 def resident() -> int:
-    """Bytes of memory that this process holds; 0 if the system does not say."""
+    """Return the bytes of memory that this process holds; 0 if the system does not say."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
     except OSError:
@@ -154,7 +154,7 @@ def resident() -> int:
 
 
 def create(table: str, columns: Sequence[Any], kind: str = "TABLE", *, folds: bool = False) -> str:
-    """A CREATE statement without keys: the generated rows hold to them.
+    """Return a CREATE statement without keys: the generated rows hold to them.
 
     `folds` makes upper and lower case one in texts.
     """
@@ -164,7 +164,7 @@ def create(table: str, columns: Sequence[Any], kind: str = "TABLE", *, folds: bo
 
 
 def insert(table: str, columns: Sequence[Any], rows: Rows) -> str:
-    """One INSERT with all rows written out: far faster than one call a row."""
+    """Return one INSERT with all rows written out: far faster than one call a row."""
     lines = (
         "("
         + ", ".join(_literal(cell, column.kind) for cell, column in zip(row, columns, strict=True))

@@ -26,13 +26,13 @@ class Engine(Protocol):
     name: str
 
     def printed(self, tree: exp.Expr) -> str:
-        """The query in the engine's words. Raises Untranslatable."""
+        """Return the query in the engine's words. Raises Untranslatable."""
 
     def load(self, database: Database, *, turned: bool = False) -> None:
         """Replace all rows; `turned` stores them in another order, to show what hangs on it."""
 
     def run(self, sql: str) -> tuple[Sequence[str], Rows]:
-        """Names and rows of a result. Raises QueryFailed."""
+        """Return the names and rows of a result. Raises QueryFailed."""
 
     def close(self) -> None:
-        """Give everything back."""
+        """Release the engine's resources."""

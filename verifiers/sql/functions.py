@@ -23,14 +23,14 @@ def text_of(value: Value) -> str:
 
 
 def left(value: Value, count: Value) -> str | None:
-    """The first characters."""
+    """Return the first characters."""
     if value is None or not isinstance(count, int):
         return None
     return text_of(value)[:count] if count >= 0 else ""
 
 
 def right(value: Value, count: Value) -> str | None:
-    """The last characters."""
+    """Return the last characters."""
     if value is None or not isinstance(count, int):
         return None
     return text_of(value)[-count:] if count > 0 else ""
@@ -73,7 +73,7 @@ def repeat(value: Value, count: Value) -> str | None:
 
 
 def initcap(value: Value) -> str | None:
-    """Each word with a capital."""
+    """Return each word with a capital."""
     return None if value is None else text_of(value).title()
 
 
@@ -188,7 +188,7 @@ def chosen(number: Value, *values: Value) -> Value:
 
 
 def code_of(value: Value) -> int | None:
-    """The code of the first character."""
+    """Return the code of the first character."""
     text = "" if value is None else text_of(value)
     return None if value is None else ord(text[0]) if text else 0
 

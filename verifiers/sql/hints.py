@@ -94,7 +94,7 @@ class Hints:
     kinds: dict[Place, str] = field(default_factory=dict)
 
     def root(self, place: Place) -> Place:
-        """The class that a column belongs to, by its first member."""
+        """Return the class that a column belongs to, by its first member."""
         while self.parent.get(place, place) != place:
             place = self.parent[place]
         return place
@@ -117,7 +117,7 @@ def read_hints(schema: Schema, reference: exp.Expr) -> Hints:
 
 
 def widened(hints: Hints, schema: Schema, submission: exp.Expr) -> tuple[Hints, Hints]:
-    """The reference's hints with those of a submission, which adds no more than there are; and all its own.
+    """Return the reference's hints with those of a submission, which adds no more than there are; and all its own.
 
     `schema` may have tables and columns that the reference does not name. Kinds are the reference's.
     """
@@ -161,7 +161,7 @@ def _beside(
 
 
 def kinds_of(schema: Schema, hints: Hints) -> dict[Place, str]:
-    """The kind of each column: declared, or what the reference does with it, or what its name says."""
+    """Return the kind of each column: declared, or what the reference does with it, or what its name says."""
     kinds: dict[Place, str] = {}
     classes: dict[Place, str] = {}
     for table, columns in schema.tables.items():

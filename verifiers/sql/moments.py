@@ -74,7 +74,7 @@ def is_day(node: exp.Expr, kinds: Mapping[str, str]) -> bool:
 
 
 def day_less_day(node: exp.Expr, kinds: Mapping[str, str], dialect: str | None) -> exp.Expr | None:
-    """A day less a day: days to most, the numbers that they are written with to MySQL."""
+    """Return a day less a day: days to most, the numbers that they are written with to MySQL."""
     if not isinstance(node, exp.Sub) or dialect == "sqlite":
         return None
     if not is_day(node.this, kinds) or not is_day(node.expression, kinds):
@@ -91,7 +91,7 @@ def day_less_day(node: exp.Expr, kinds: Mapping[str, str], dialect: str | None) 
 def day_and_number(
     node: exp.Expr, kinds: Mapping[str, str], dialect: str | None
 ) -> exp.Expr | None:
-    """A day and a whole number, which Postgres and its kin add as days."""
+    """Return a day and a whole number, which Postgres and its kin add as days."""
     if not isinstance(node, exp.Add | exp.Sub) or dialect in (None, "sqlite", "mysql"):
         return None
     for day, number in ((node.this, node.expression), (node.expression, node.this)):

@@ -41,7 +41,7 @@ def matching(pattern: str) -> Iterator[str]:
 
 
 def stepping(literal: exp.Literal) -> Iterator[int]:
-    """The days that a number may move a day by: of an interval, or compared with a difference."""
+    """Yield the days that a number may move a day by: of an interval, or compared with a difference."""
     text = literal.name.partition(" ")[0]
     if text.isdigit() and int(text) <= 400:
         interval = literal.find_ancestor(exp.Interval)

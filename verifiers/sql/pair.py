@@ -48,7 +48,7 @@ class Pair:
         self.same_schema = _shape(self.schema) == _shape(wanted.schema)
 
     def judged(self, run: Run, task_id: str) -> Verdict:
-        """The verdict. Raises TaskError if the reference cannot be compared with anything."""
+        """Return the verdict. Raises TaskError if the reference cannot be compared with anything."""
         checked = 0
         for number, database in self._databases(run):
             try:

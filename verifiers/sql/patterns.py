@@ -11,7 +11,7 @@ _MAX_REPEATS = 40
 
 
 def example_of(pattern: str) -> str | None:
-    """A text that the regular expression matches; None if it is beyond this reader."""
+    """Return a text that the regular expression matches; None if it is beyond this reader."""
     try:
         text, at = _alternatives(pattern, 0)
     except (_Unknown, IndexError, ValueError, RecursionError):

@@ -47,7 +47,7 @@ def proved_equal(
 
 
 def canonical(tree: exp.Expr, schema: Schema, dialect: str | None, *, ordered: bool) -> str:
-    """The canonical form as a text."""
+    """Return the canonical form as a text."""
     types: dict[str, Any] = {
         table: {column.name: _TYPES.get(column.kind, "text") for column in columns}
         for table, columns in schema.tables.items()

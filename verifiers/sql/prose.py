@@ -20,7 +20,7 @@ _BLANK = re.compile(r"\n[ \t]*\n\s*")
 
 
 def query_in_prose(text: str) -> str | None:
-    """The one stretch from a line that begins with SELECT or WITH to a semicolon, or to a blank line with
+    """Return the one stretch from a line that begins with SELECT or WITH to a semicolon, or to a blank line with
     prose behind it; None if there are two, or if the text takes it back."""
     found = _START.search(text)
     if found is None:

@@ -66,7 +66,7 @@ def dialect_of(name: str) -> str | None:
 
 
 def read_query(text: str, dialect: str | None, schema: Schema, now: str) -> Query:
-    """The query in `text`. Raises Refused."""
+    """Return the query in `text`. Raises Refused."""
     if len(text) > MAX_CHARS:
         raise RefusedQuery("too_long", f"{len(text)} characters, {MAX_CHARS} are allowed")
     source = extract_program(text, "sql").strip()

@@ -38,7 +38,7 @@ class Reference:
 
 
 def read_reference(task: Task) -> Reference:
-    """The reference of `task`. Raises TaskError if it cannot be used."""
+    """Return the reference of `task`. Raises TaskError if it cannot be used."""
     raw = task.reference
     if not isinstance(raw, dict) or not isinstance(raw.get("query"), str):
         raise TaskError(

@@ -64,11 +64,11 @@ class Schema:
         return next((c for c in self.tables.get(table, ()) if c.name == name), None)
 
     def having(self, name: str) -> list[str]:
-        """The tables that have a column of this name."""
+        """Return the tables that have a column of this name."""
         return [table for table, cols in self.tables.items() if any(c.name == name for c in cols)]
 
     def with_kinds(self, kinds: Mapping[tuple[str, str], str]) -> Schema:
-        """The same with the kinds of some columns set."""
+        """Return the same with the kinds of some columns set."""
         tables = {
             table: tuple(replace(c, kind=kinds.get((table, c.name), c.kind)) for c in cols)
             for table, cols in self.tables.items()
@@ -124,7 +124,7 @@ def kind_of(declared: str) -> tuple[str, tuple[str, ...]]:
 
 
 def read_schema(raw: JSON) -> Schema:
-    """The schema in a reference. Raises TaskError if it cannot be used."""
+    """Return the schema in a reference. Raises TaskError if it cannot be used."""
     if not isinstance(raw, dict) or not isinstance(raw.get("tables"), dict):
         raise TaskError(f'schema must be {{"tables": {{"R": {{"A": "INT"}}}}}}, got {raw!r:.80}')
     plain: dict[str, dict[str, tuple[str, tuple[str, ...]]]] = {}

@@ -69,19 +69,19 @@ class Scene:
 
 
 def read_scene(tree: exp.Expr, schema: Schema) -> Scene:
-    """The scene of a query with lower-case names."""
+    """Return the scene of a query with lower-case names."""
     reader = _Reader(schema)
     reader.query(tree, None, {}, negated=False, depth=0)
     return reader.scene
 
 
 def cell_name(cell: Cell) -> str:
-    """The column that stands for a cell where atoms are evaluated."""
+    """Return the column that stands for a cell where atoms are evaluated."""
     return f"_o{cell[0]}_{cell[1]}"
 
 
 def cell_of(name: str) -> Cell | None:
-    """The cell that a column of an atom stands for."""
+    """Return the cell that a column of an atom stands for."""
     found = _NAME.fullmatch(name)
     return (int(found[1]), found[2]) if found else None
 

@@ -14,7 +14,7 @@ _MAX_TRIES = 300
 def shrink(
     start: Difference, schema: Schema, again: Callable[[Database], Difference | None]
 ) -> Difference:
-    """A difference from which no single row can be dropped, or the best within some hundred tries."""
+    """Return a difference from which no single row can be dropped, or the best within some hundred tries."""
     best, tries, shorter = start, 0, True
     while shorter and tries < _MAX_TRIES:
         shorter = False

@@ -64,7 +64,7 @@ def _equal(left: exp.Expr, right: exp.Expr) -> Iterator[Proposal]:
 
 
 def constant(node: exp.Expr | None) -> Value | None:
-    """The value of an expression without columns; None if it has some or is not understood."""
+    """Return the value of an expression without columns; None if it has some or is not understood."""
     if isinstance(node, exp.Literal):
         return next(values_of(node), None)
     if isinstance(node, exp.Paren | exp.Cast | exp.TryCast | exp.TsOrDsToDate | exp.Date):
@@ -279,7 +279,7 @@ _FORMATS = {"%Y": "year", "%m": "month", "%d": "day", "%Y-%m": "month_of_year", 
 
 
 def part_of(node: exp.Expr) -> tuple[exp.Column, str] | None:
-    """The column and the part of a day (year, month, day, quarter) that an expression asks for."""
+    """Return the column and the part of a day (year, month, day, quarter) that an expression asks for."""
     while isinstance(node, exp.Paren | exp.Cast):
         node = node.this
     name, inner = "", None

@@ -149,7 +149,7 @@ def _stored(rows: Rows) -> Rows:
 
 
 def bounded(fetch: Callable[[int], list[Any]], max_rows: int) -> Rows:
-    """All rows of a result. Raises QueryFailed above `max_rows` rows or some megabytes."""
+    """Return all rows of a result. Raises QueryFailed above `max_rows` rows or some megabytes."""
     rows: Rows = []
     size = 0
     while more := fetch(200):

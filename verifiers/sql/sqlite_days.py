@@ -27,7 +27,7 @@ def constant_day(node: exp.Expr) -> Value | None:
 
 
 def unshifted(node: exp.Expr, wanted: list[Value]) -> tuple[exp.Expr, list[Value]] | None:
-    """The shifted moment in a call, and values of it that give the call about one of the wanted values.
+    """Return the shifted moment in a call, and values of it that give the call about one of the wanted values.
 
     None if the call is not of a moment with constant shifts. Months of other lengths come out a few days off.
     """

@@ -47,7 +47,7 @@ _ROUNDING = ("mysql", "postgres", "duckdb")
 
 
 def for_sqlite(tree: exp.Expr, schema: Schema, dialect: str | None) -> str:
-    """The query in SQLite's words. Raises Untranslatable."""
+    """Return the query in SQLite's words. Raises Untranslatable."""
     for node in tree.walk():
         if isinstance(node, _NOT_IN_SQLITE):
             raise Untranslatable(f"SQLite has no {node.key}")
@@ -65,7 +65,7 @@ def for_sqlite(tree: exp.Expr, schema: Schema, dialect: str | None) -> str:
 
 
 def for_engine(tree: exp.Expr, dialect: str) -> str:
-    """The query in the words of DuckDB or PostgreSQL."""
+    """Return the query in the words of DuckDB or PostgreSQL."""
     return tree.sql(dialect, unsupported_level=ErrorLevel.IGNORE)
 
 

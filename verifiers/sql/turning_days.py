@@ -34,7 +34,7 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True)
-class Turn:
+class TurningDay:
     """Two pairs of days beside each other; the comparison holds on the first only."""
 
     holds: Values
@@ -48,8 +48,8 @@ def turning_days(
     moments: bool,
     years: Sequence[int],
     truths: Truths,
-) -> list[list[Turn]]:
-    """The turns of a condition by the day that the first class of `pair` takes.
+) -> list[list[TurningDay]]:
+    """Return the turns of a condition by the day that the first class of `pair` takes.
 
     `number`: of the condition in what `truths` returns. `text`: the condition, for its numbers. `years`: more
     years to take days of.
@@ -87,10 +87,12 @@ def turning_days(
             for gap, (anchor, middle) in zip(gaps, middles, strict=True)
             for _, low, high in [gap]
         ]
-    turns: dict[int, list[Turn]] = {}
+    turns: dict[int, list[TurningDay]] = {}
     for anchor, low, high in gaps:
         first, second = (low, high) if found[anchor, low] else (high, low)
-        turns.setdefault(anchor, []).append(Turn(values(anchor, first), values(anchor, second)))
+        turns.setdefault(anchor, []).append(
+            TurningDay(values(anchor, first), values(anchor, second))
+        )
     return list(turns.values())
 
 

@@ -106,7 +106,7 @@ class Wanted:
         yield from family(self.schema, self.hints, left, seed)
 
     def databases(self) -> Iterator[tuple[int, Database]]:
-        """The reference's own databases with their numbers."""
+        """Yield the reference's own databases with their numbers."""
         number = 0
         while True:
             with self._lock:
@@ -120,7 +120,7 @@ class Wanted:
             number += 1
 
     def text(self, engine: Engine) -> str:
-        """The reference in the engine's words. Raises Untranslatable."""
+        """Return the reference in the engine's words. Raises Untranslatable."""
         found = self._printed.get(engine.name)
         if found is None:
             found = self._printed[engine.name] = engine.printed(self.plain)
@@ -148,7 +148,7 @@ class Wanted:
         return cut(rows, self.window, width, self.ordered)
 
     def names(self, engine: Engine) -> tuple[str, ...]:
-        """The columns' names, once it has run on the engine."""
+        """Return the columns' names, once it has run on the engine."""
         return self._names.get(engine.name, ())
 
     def check(self, engine: Engine, task_id: str) -> None:
@@ -229,7 +229,7 @@ class Wanted:
         return False
 
     def weak(self, engine: Engine, extender: Extender | None) -> Sequence[str]:
-        """The conditions of the reference that could be left out on all of its databases.
+        """Return the conditions of the reference that could be left out on all of its databases.
 
         `extender` if the engine has more tables and columns than the reference.
         """
@@ -267,7 +267,7 @@ class Wanted:
 
 
 def named_part(schema: Schema, trees: Sequence[exp.Expr]) -> Schema:
-    """The part of the schema that the queries name; what they do not, cannot matter."""
+    """Return the part of the schema that the queries name; what they do not, cannot matter."""
     tables: set[str] = set()
     columns: set[str] | None = set()
     for tree in trees:

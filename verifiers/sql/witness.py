@@ -67,7 +67,7 @@ class Witnesses:
         self.values.close()
 
     def make(self, count: int) -> Iterator[Database]:
-        """The databases, at most `count`, the base first."""
+        """Yield the databases, at most `count`, the base first."""
         if not self.scene.occurrences:
             return
         self.base = self.values.solve()

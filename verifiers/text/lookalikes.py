@@ -48,17 +48,17 @@ _COMMENT = re.compile(r"<!--(?:(?!-->).)*+(?:-->|$)", re.DOTALL)
 
 
 def visible(text: str) -> str:
-    """`text` without characters that show nothing; compatible characters in their plain form."""
+    """Return `text` without characters that show nothing; compatible characters in their plain form."""
     return text if text.isascii() else unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
 
 
 def folded(text: str) -> str:
-    """`visible` text in which lookalikes of Latin letters are Latin letters, without strokes through them."""
+    """Return `visible` text in which lookalikes of Latin letters are Latin letters, without strokes through them."""
     return text if text.isascii() else _STROKES.sub("", visible(text)).translate(_TABLE)
 
 
 def respelt(text: str) -> str:
-    """`text` with the words folded that are meant to be read as Latin ones.
+    """Return `text` with the words folded that are meant to be read as Latin ones.
 
     In a text that is mostly in another alphabet these are the words that mix it with Latin letters.
     """
@@ -72,10 +72,10 @@ def respelt(text: str) -> str:
 
 
 def without_digits(text: str) -> str:
-    """`text` in which digits and signs inside words are the letters that they look like ("m00n")."""
+    """Return `text` in which digits and signs inside words are the letters that they look like ("m00n")."""
     return _MIXED.sub(lambda word: word[0].translate(_DIGITS), text)
 
 
 def without_comments(text: str) -> str:
-    """`text` without HTML comments, which a reader of the page does not see."""
+    """Return `text` without HTML comments, which a reader of the page does not see."""
     return _COMMENT.sub(" ", text)

@@ -19,7 +19,7 @@ _REFERENCE = re.compile(r"\\.|\(\?P?<|<([A-Za-z_]\w*)>", re.DOTALL)
 
 
 def read_grammar(grammar: JSON) -> str:
-    """The one pattern that `grammar` (a pattern, or an object as above) stands for.
+    """Return the one pattern that `grammar` (a pattern, or an object as above) stands for.
 
     Raises TaskError for unknown names, recursion, or a pattern that grows too long.
     """

@@ -21,7 +21,7 @@ _SHOWN_PATH = 80
 
 
 def compile_schema(schema: JSON, where: str) -> jsonschema_rs.Validator:
-    """A validator for `schema`. Raises TaskError, which begins with `where`, if it is not one."""
+    """Return a validator for `schema`. Raises TaskError, which begins with `where`, if it is not one."""
     try:
         return _compiled(to_json(schema))
     except RequestError as error:
@@ -41,7 +41,7 @@ class SchemaError:
 
 
 def errors(validator: jsonschema_rs.Validator, value: JSON) -> Iterator[SchemaError]:
-    """Each way in which `value` fails; none if it is valid."""
+    """Yield each way in which `value` fails; none if it is valid."""
     if validator.is_valid(value):
         return
     for error in validator.iter_errors(value):

@@ -64,7 +64,7 @@ class _Open:
 
 
 def check_rules(rules: JSON) -> Mapping[str, Any]:
-    """The rules, or TaskError if they cannot be used."""
+    """Return the rules, or TaskError if they cannot be used."""
     if not isinstance(rules, dict) or not isinstance(rules.get("elements"), dict):
         raise TaskError('xml rules must be {"root": name, "elements": {name: rule}}')
     elements = rules["elements"]

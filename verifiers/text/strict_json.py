@@ -30,7 +30,7 @@ class NotJson(ValueError):
 
 
 def read_json(text: str, max_chars: int = MAX_CHARS, max_depth: int = MAX_DEPTH) -> JSON:
-    """The value that `text` holds, in time linear in its length.
+    """Return the value that `text` holds, in time linear in its length.
 
     Raises NotJson with reason `too_long`, `too_deep`, `duplicate_key` or `bad_json`. Messages hold
     at most a few characters of the text.

@@ -92,7 +92,7 @@ class BadCall(Exception):
 
 
 def written_calls(text: str) -> list[Written]:
-    """The calls that spoken `text` writes, in order. Raises NotJson, BadCall and TakenBack."""
+    """Return the calls that spoken `text` writes, in order. Raises NotJson, BadCall and TakenBack."""
     whole = text.strip()
     if whole.startswith(("{", "[")) and whole.endswith(("}", "]")):
         try:
@@ -116,6 +116,12 @@ def written_calls(text: str) -> list[Written]:
     if found and takes_back(outside[end:]):
         raise TakenBack
     return found
+
+
+def before_calls(text: str) -> str:
+    """Return what `text` says before its first call in a tag or behind a token; "" if it has none."""
+    opened = _OPEN.search(text)
+    return "" if opened is None else text[: opened.start()]
 
 
 def outside_of_data(text: str) -> str:

@@ -29,7 +29,7 @@ class Change:
 
 
 def find_keys(initial: Tables, named: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """The key of each table: as the reference names it, else the declared one, else `id` where every
+    """Return the key of each table: as the reference names it, else the declared one, else `id` where every
     row of the initial state has one of its own."""
     keys: dict[str, tuple[str, ...]] = {}
     for table, rows in initial.rows.items():
@@ -121,7 +121,7 @@ def _bag(table: str, old: Sequence[Row], new: Sequence[Row], sameness: Sameness)
 
 
 def booleans_as_numbers(tables: Tables) -> Tables:
-    """The same tables as SQLite would hold them: true is 1, false is 0."""
+    """Return the same tables as SQLite would hold them: true is 1, false is 0."""
     return replace(
         tables,
         rows={
@@ -134,7 +134,7 @@ def booleans_as_numbers(tables: Tables) -> Tables:
 
 
 def count_rows(tables: Tables) -> int:
-    """Rows over all tables."""
+    """Return the number of rows of all tables."""
     return sum(len(rows) for rows in tables.rows.values())
 
 

@@ -86,7 +86,7 @@ class Payments:
 def read_goal(
     number: int, goal: JSON, initial: Tables, keys: Mapping[str, Sequence[str]], sameness: Sameness
 ) -> Goal:
-    """A goal as the reference writes it. Raises TaskError."""
+    """Return a goal as the reference writes it. Raises TaskError."""
     what = f"goal {number}"
     if not isinstance(goal, dict) or not goal.keys() <= _KEYS:
         raise TaskError(f"{what} must be an object with keys of {sorted(_KEYS)}")
@@ -129,7 +129,7 @@ def read_goal(
 
 
 def read_allowed(number: int, entry: JSON, sameness: Sameness) -> Allowed:
-    """An allowed side effect, `{"table", "where", "columns", "kinds"}`. Raises TaskError."""
+    """Return an allowed side effect, `{"table", "where", "columns", "kinds"}`. Raises TaskError."""
     what = f"allowed {number}"
     if not isinstance(entry, dict) or not entry.keys() <= {"table", "where", "columns", "kinds"}:
         raise TaskError(f"{what} must be an object with table, where, columns and kinds")
@@ -183,7 +183,7 @@ def is_met(
 
 
 def pay_for_goals(goals: Sequence[Goal], initial: Tables, changes: Sequence[Change]) -> Payments:
-    """The changes that the goals pay for, each goal the least that meets it.
+    """Return the changes that the goals pay for, each goal the least that meets it.
 
     `changes` must be in an order that does not depend on that of rows. Goals with the fewest
     candidates choose first, and a change that is paid for already is chosen before others.

@@ -82,7 +82,7 @@ class _Unreadable(Exception):
 
 
 def read_calls(submission: JSON, rules: Rules | None = None) -> Reply | Verdict:
-    """The calls in a submission, or the verdict on one that cannot be read.
+    """Return the calls in a submission, or the verdict on one that cannot be read.
 
     `rules` are the schemas of the tools' arguments, which give values that are written as text their type.
     """

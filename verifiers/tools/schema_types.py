@@ -37,7 +37,7 @@ _MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSc
 
 
 def with_json_types(schema: JSON) -> JSON:
-    """The schema with the types of JSON Schema; names that are none in any language are kept."""
+    """Return the schema with the types of JSON Schema; names that are none in any language are kept."""
     if not isinstance(schema, dict):
         return schema
     made = dict(schema)

@@ -50,7 +50,7 @@ class Tables:
 
 
 def read_tables(state: JSON) -> Tables:
-    """The tables of a state: `{table: [row, ...]}`, `{"tables": ...}`, `{"sqlite": dump}`, or text
+    """Return the tables of a state: `{table: [row, ...]}`, `{"tables": ...}`, `{"sqlite": dump}`, or text
     that is one of these in JSON, or a dump. Raises BadState."""
     try:
         if isinstance(state, str):

@@ -16,7 +16,7 @@ _CONSTANTS: dict[str, JSON] = {"True": True, "False": False, "None": None}
 
 
 def rules_of(definitions: Sequence[JSON]) -> dict[str, Mapping[str, JSON]]:
-    """The schemas of the arguments of tools, as the OpenAI chat API defines them."""
+    """Return the schemas of the arguments of tools, as the OpenAI chat API defines them."""
     found: dict[str, Mapping[str, JSON]] = {}
     for definition in definitions:
         inner = definition.get("function", definition) if isinstance(definition, dict) else None

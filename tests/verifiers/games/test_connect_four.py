@@ -7,7 +7,7 @@ import pytest
 
 import verigym
 from verigym.verifiers.games.connect_four import (
-    ConnectFour,
+    ConnectFourRules,
     board_of,
     completing,
     four,
@@ -176,7 +176,7 @@ def test_the_middle_column_again_and_again_is_hardly_paid():
 def test_a_move_too_many_is_not_paid():
     env = verigym.make("games/connect-four-v0")
     env.reset(seed=1)
-    rules, state, moves = ConnectFour(), env.state.board, []
+    rules, state, moves = ConnectFourRules(), env.state.board, []
     rng = random.Random(1)
     # Play on, however long it takes.
     for _ in range(2000):
@@ -205,4 +205,4 @@ def test_a_move_too_many_is_not_paid():
 )
 def test_boards_that_make_no_sense_are_refused(rows):
     with pytest.raises(verigym.TaskError, match="connect-four"):
-        ConnectFour().start({"rows": rows, "opponent": "random", "seed": 1})
+        ConnectFourRules().start({"rows": rows, "opponent": "random", "seed": 1})

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import verigym
 from verigym.envs.games.replayed import ReplayedGame
 from verigym.errors import TaskError
-from verigym.verifiers.games.guessing import Mastermind, Wordle, code_marks, word_marks
-from verigym.verifiers.games.merging import Merging, pushed, pushes, with_new_tile
+from verigym.verifiers.games.guessing import MastermindRules, WordleRules, code_marks, word_marks
+from verigym.verifiers.games.merging import MergingRules, pushed, pushes, with_new_tile
 from verigym.verifiers.games.rules import RULES
 
 REPLAYED = [
@@ -50,7 +50,7 @@ def test_marks_agree_with_each_other(secret, guess):
 
 @given(codes, st.lists(codes, max_size=40))
 def test_guesses_are_kept_once_each_and_in_order(secret, guesses):
-    for rules, signs in ((Mastermind(), "1234"), (Wordle(), "abcd")):
+    for rules, signs in ((MastermindRules(), "1234"), (WordleRules(), "abcd")):
         word, *words = (text.translate(str.maketrans("1234", signs)) for text in (secret, *guesses))
         state = rules.start({"secret": word, "symbols": 4, "max_moves": 9})
         for guess in words:
@@ -76,11 +76,11 @@ def test_a_push_keeps_the_sum_and_opposite_pushes_mirror(board):
 
 @given(st.integers(-9, 1 << 40))
 def test_a_grid_without_tiles_starts_with_two_new_ones(seed):
-    start = Merging().start({"target": 64, "seed": seed})
+    start = MergingRules().start({"target": 64, "seed": seed})
     assert sorted(start.tiles)[:14] == [0] * 14
     assert set(start.tiles) <= {0, 2, 4}
     assert start.tiles.count(0) == 14
-    assert start == Merging().start({"target": 64, "seed": seed, "tiles": list(start.tiles)})
+    assert start == MergingRules().start({"target": 64, "seed": seed, "tiles": list(start.tiles)})
 
 
 @pytest.mark.parametrize(

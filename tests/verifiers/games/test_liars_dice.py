@@ -8,7 +8,7 @@ import pytest
 import verigym
 from verigym.verifiers.games.dice_book import LIAR, Book, book, hands_of, holds, styles
 from verigym.verifiers.games.dice_table import TABLE
-from verigym.verifiers.games.liars_dice import MARGIN, LiarsDice
+from verigym.verifiers.games.liars_dice import MARGIN, LiarsDiceRules
 
 
 def brute(dice, faces, style, bids, own, deals):
@@ -145,7 +145,7 @@ def test_other_dice_of_the_opponent_change_nothing_that_is_seen_or_judged(diffic
 
 
 def test_winning_by_luck_is_not_paid_and_losing_by_it_costs_nothing():
-    rules = LiarsDice()
+    rules = LiarsDiceRules()
     ends = set()
     for seed, other in product(range(60), range(1, 7)):
         reference = {
@@ -174,12 +174,12 @@ def test_winning_by_luck_is_not_paid_and_losing_by_it_costs_nothing():
     [("2 3", (2, 3)), (" 2x3 ", (2, 3)), ("2, 3.", (2, 3)), ("Liar!", LIAR), ("0 1", (0, 1))],
 )
 def test_moves_as_they_are_written(text, move):
-    assert LiarsDice().read(text) == move
+    assert LiarsDiceRules().read(text) == move
 
 
 @pytest.mark.parametrize("text", ["", "2", "2 3 4", "liars", "-1 2", "2 ³", None, 5, "9" * 400])
 def test_what_is_no_move(text):
-    assert LiarsDice().read(text) is None
+    assert LiarsDiceRules().read(text) is None
 
 
 @pytest.mark.parametrize(
@@ -199,6 +199,6 @@ def test_what_is_no_move(text):
 )
 def test_a_reference_that_makes_no_sense_is_refused(change):
     good = {"dice": 1, "faces": 6, "opponent": "honest", "seed": 1, "rounds": [[[1], [2]]]}
-    LiarsDice().start(good)
+    LiarsDiceRules().start(good)
     with pytest.raises(verigym.TaskError, match="liars-dice"):
-        LiarsDice().start({**good, **change})
+        LiarsDiceRules().start({**good, **change})

@@ -20,14 +20,14 @@ KINDS: dict[str, Kind] = {kind.id: kind for kind in (*PUBLIC, KEY_SENTENCES, *OW
 
 
 def kind_of(id: str) -> Kind:
-    """A kind by id. Raises RequestError with a suggestion for an unknown one."""
+    """Return a kind by id. Raises RequestError with a suggestion for an unknown one."""
     if id not in KINDS:
         raise RequestError(f"no constraint {id!r}; {suggestion(id, KINDS)}")
     return KINDS[id]
 
 
 def draw(seed: int, n: int, ids: Sequence[str] | None = None) -> list[dict[str, Any]]:
-    """`n` constraints of different kinds, `{"id", "args"}`; the same seed gives the same ones.
+    """Return `n` constraints of different kinds, `{"id", "args"}`; the same seed gives the same ones.
 
     Nothing promises that one text can satisfy all of several: draw from `ids` that go together.
     """
@@ -37,10 +37,10 @@ def draw(seed: int, n: int, ids: Sequence[str] | None = None) -> list[dict[str, 
 
 
 def say(constraints: Sequence[dict[str, Any]]) -> str:
-    """The constraints in words, one to a line."""
+    """Return the constraints in words, one to a line."""
     return "\n".join(kind_of(c["id"]).say(c["args"]) for c in constraints)
 
 
 def write(constraint: dict[str, Any]) -> str:
-    """A text that satisfies this constraint alone."""
+    """Return a text that satisfies this constraint alone."""
     return kind_of(constraint["id"]).write(constraint["args"])

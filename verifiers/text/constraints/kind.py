@@ -41,7 +41,7 @@ class Kind:
     write: Callable[[Args], str]
 
     def read(self, given: Any, where: str) -> dict[str, Any]:
-        """The arguments, checked. Raises TaskError for one that is missing, unknown or of a wrong type.
+        """Return the arguments, checked. Raises TaskError for one that is missing, unknown or of a wrong type.
 
         Arguments that are null count as absent: public rows carry every name of every kind.
         """
@@ -94,7 +94,7 @@ def holds(count: int, relation: str, wanted: int) -> bool:
 
 
 def some(relation: str, wanted: int) -> int:
-    """A count that holds: as many as wanted, or one fewer."""
+    """Return a count that holds: as many as wanted, or one fewer."""
     return wanted if relation == "at least" else max(0, wanted - 1)
 
 
@@ -104,7 +104,7 @@ def filler(n_words: int) -> str:
 
 
 def word(rng: random.Random) -> str:
-    """One word of the list."""
+    """Draw a word of the list."""
     return rng.choice(WORDS)
 
 
@@ -114,10 +114,10 @@ def words(rng: random.Random, n: int) -> list[str]:
 
 
 def listed(texts: list[str]) -> str:
-    """Quoted texts for a prompt."""
+    """Return texts in quotes, for a prompt."""
     return ", ".join(f'"{text}"' for text in texts)
 
 
 def nothing(rng: random.Random) -> dict[str, Any]:
-    """The arguments of a kind that has none."""
+    """Return the arguments of a kind that has none."""
     return {}

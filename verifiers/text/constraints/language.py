@@ -49,7 +49,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def language_of(text: str) -> str | None:
-    """The language's two-letter code, or None for a text without letters."""
+    """Return the language's two-letter code, or None for a text without letters."""
     text = text[:_MAX_CHARS]
     scripts = Counter(filter(None, map(_script, text)))
     if not scripts:

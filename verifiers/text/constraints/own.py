@@ -37,7 +37,7 @@ _CONSTRUCTED = {
 
 
 def lines(text: str) -> list[str]:
-    """The lines that are not blank, stripped."""
+    """Return the lines that are not blank, stripped."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 

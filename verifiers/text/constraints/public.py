@@ -102,7 +102,7 @@ def n_placeholders(text: str) -> int:
 
 
 def n_bullets(text: str) -> int:
-    """Lines that begin with `-`, or with `*` that no second one follows."""
+    """Return the lines that begin with `-`, or with `*` that no second one follows."""
     count = 0
     lines = text.split("\n")
     skip = False
@@ -121,7 +121,7 @@ def n_bullets(text: str) -> int:
 
 
 def n_highlights(text: str) -> int:
-    """`*...*` within a line that are not blank, and `**...**` once more."""
+    """Count the texts in `*...*` within a line that are not blank; those in `**...**` count twice."""
     single = re.findall(r"\*[^\n*]*\*", text)
     double = re.findall(r"\*\*[^\n*]*\*\*", text)
     return sum(bool(part.strip("*").strip()) for part in single + double)
@@ -188,7 +188,7 @@ def ends_with(text: str, args: Args) -> bool:
 
 
 def has_title(text: str, args: Args) -> bool:
-    """`<<...>>` within a line, not blank between the brackets."""
+    """Return `<<...>>` within a line, not blank between the brackets."""
     for line in text.split("\n"):
         begin, end = line.find("<<"), line.rfind(">>")
         if end > begin + 2 > 1 and line[begin:end].lstrip("<").rstrip(">").strip():

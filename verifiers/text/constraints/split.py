@@ -48,7 +48,7 @@ def n_words(text: str) -> int:
 
 
 def words(text: str) -> list[str]:
-    """The words, in lower case."""
+    """Return the words, in lower case."""
     return _WORD.findall(text.lower())
 
 
@@ -58,7 +58,7 @@ def n_capital_tokens(text: str) -> int:
 
 
 def tokens(text: str) -> list[str]:
-    """The text's tokens; those without letters may be cut otherwise than elsewhere."""
+    """Return the text's tokens; those without letters may be cut otherwise than elsewhere."""
     guarded = _HELD.sub(lambda found: "\0" if found[0] == ":" else "\1", text)
     spaced = _CLITIC.sub(r" \1", _MARKS.sub(" ", guarded))
     spaced = _PAIRS.sub(_pair, spaced)
@@ -71,7 +71,7 @@ def _pair(found: re.Match[str]) -> str:
 
 
 def sentence_list(text: str) -> list[str]:
-    """The sentences of a text, stripped, none of them blank."""
+    """Return the sentences of a text, stripped, none of them blank."""
     pieces = []
     begin = at = 0
     while (found := _END.search(text, at)) is not None:
@@ -120,7 +120,7 @@ _PREFIX = re.compile(
 
 
 def pieces(text: str) -> list[str]:
-    """The text cut at every `.`, `?` and `!` that no digit follows and no title or initial precedes.
+    """Return the text cut at every `.`, `?` and `!` that no digit follows and no title or initial precedes.
 
     Each piece keeps its end mark; `."` counts as `".`, as the public check reads it.
     """

@@ -88,7 +88,7 @@ def _name(id: str, taken: Mapping[str, float]) -> str:
 
 
 def variants(text: str) -> list[str]:
-    """The text and what the loose mode tries beside it, none of them blank."""
+    """Return the text and what the loose mode tries beside it, none of them blank."""
     lines = text.split("\n")
     kept = [text]
     kept += ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
@@ -97,7 +97,7 @@ def variants(text: str) -> list[str]:
 
 
 def constraints_of(task: Task) -> list[tuple[Kind, dict[str, Any]]]:
-    """The kinds and arguments of a reference. Raises TaskError if they cannot be used."""
+    """Return the kinds and arguments of a reference. Raises TaskError if they cannot be used."""
     reference = task.reference
     if not isinstance(reference, dict):
         raise TaskError("the reference must be an object with constraints")
