@@ -214,7 +214,7 @@ def clip_rewards(rewards: list[float], eta: float = 0.0) -> list[float]:
 
 
 def delta_rewards(rewards: list[float]) -> list[float]:
-    """Each step's reward less the next one's, the last as it is: the sum is that of the first.
+    """Return each step's reward less the next one's, the last as it is: the sum is that of the first.
 
     Source: as `clip_rewards`, the Delta mechanism.
     """
@@ -225,7 +225,7 @@ def delta_rewards(rewards: list[float]) -> list[float]:
 
 
 def ids_in(params: Mapping[str, Any]) -> set[str]:
-    """The ids of all verifiers that parameters of a composition name, however deep."""
+    """Return the ids of all verifiers that parameters of a composition name, however deep."""
     found: set[str] = set()
     todo: list[Any] = [params.get("of")]
     while todo:

@@ -128,7 +128,7 @@ class Composition(Verifier[Q]):
         return verdicts
 
     def combine(self, task: Task, submission: JSON) -> Verdict:
-        """The verdict of the whole; there is a child."""
+        """Return the verdict of the whole; there is a child."""
         raise NotImplementedError
 
 

@@ -18,23 +18,24 @@ import asyncio
 import atexit
 import contextlib
 import copy
-import functools
 import math
 import os
 import threading
 import time
-from collections import deque
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from types import TracebackType
 from typing import Any, Self
 
+from typing_extensions import override
+
 from verigym.canonical import JSON, to_json
-from verigym.errors import RequestError, VerigymError
+from verigym.errors import RequestError
 from verigym.sandbox.workers.spawner import Spawner
 from verigym.task import Task
 from verigym.verdict import Verdict
 from verigym.verifiers.cache import VerdictCache
+from verigym.verifiers.pool_calls import PoolBusy, PoolCalls
 from verigym.verifiers.pool_messages import Loaded
 from verigym.verifiers.pool_queue import HasRoom, PoolQueue, has_room
 from verigym.verifiers.pool_requests import (
@@ -58,15 +59,11 @@ _STREAMED = 4
 """Calls in a request whose verdicts are streamed: few are judged in vain if the caller leaves."""
 
 
-class PoolBusy(VerigymError):
-    """Raised if the queue of a pool stayed full; nothing was judged, so try again later."""
-
-
 class PoolClosed(RequestError):
     """Raised if the pool is used after `close`."""
 
 
-class VerifierPool:
+class VerifierPool(PoolCalls):
     """Pool of `workers` processes (None: one per core) that judge for any number of threads and
     event loops.
 
@@ -145,150 +142,7 @@ class VerifierPool:
         """Time of the next timer, in `time.monotonic` seconds."""
         atexit.register(self.close)
 
-    # What everyone calls.
-
-    def verify(
-        self,
-        verifier: str,
-        task: Task,
-        submission: JSON,
-        *,
-        params: Mapping[str, JSON] | None = None,
-        timeout_s: float | None = None,
-        wait_s: float | None = None,
-    ) -> Verdict:
-        """Judge one submission; blocks. Raises RequestError for an unknown id or parameter."""
-        items = [(task, submission)]
-        return self.verify_batch(
-            verifier, items, params=params, timeout_s=timeout_s, wait_s=wait_s
-        )[0]
-
-    def verify_batch(
-        self,
-        verifier: str,
-        items: Sequence[tuple[Task, JSON]],
-        *,
-        params: Mapping[str, JSON] | None = None,
-        timeout_s: float | None = None,
-        wait_s: float | None = None,
-    ) -> list[Verdict]:
-        """Judge `items` with all workers and return the verdicts in order; blocks.
-
-        `timeout_s` bounds each item. `wait_s` bounds the wait for room in the queue, None for ever.
-        """
-        futures = self.submit(verifier, items, params=params, timeout_s=timeout_s, wait_s=wait_s)
-        return [verdict for future in futures for verdict in future.result()]
-
-    async def verify_async(
-        self,
-        verifier: str,
-        task: Task,
-        submission: JSON,
-        *,
-        params: Mapping[str, JSON] | None = None,
-        timeout_s: float | None = None,
-        wait_s: float | None = None,
-    ) -> Verdict:
-        """Judge like `verify` without blocking the event loop. Cancelling it stops the work on it."""
-        items = [(task, submission)]
-        verdicts = await self.verify_batch_async(
-            verifier, items, params=params, timeout_s=timeout_s, wait_s=wait_s
-        )
-        return verdicts[0]
-
-    async def verify_batch_async(
-        self,
-        verifier: str,
-        items: Sequence[tuple[Task, JSON]],
-        *,
-        params: Mapping[str, JSON] | None = None,
-        timeout_s: float | None = None,
-        wait_s: float | None = None,
-        deadline: float = math.inf,
-        lane: str = "",
-    ) -> list[Verdict]:
-        """Judge like `verify_batch` without blocking the event loop. Cancelling it stops the work
-        on it."""
-        submit = functools.partial(
-            self.submit,
-            verifier,
-            items,
-            params=params,
-            timeout_s=timeout_s,
-            deadline=deadline,
-            lane=lane,
-        )
-        try:
-            futures = submit(wait_s=0.0)
-        except PoolBusy:
-            if wait_s is not None and wait_s <= 0:
-                raise
-            futures = await asyncio.to_thread(submit, wait_s=wait_s)
-        try:
-            if len(futures) == 1:
-                return await asyncio.wrap_future(futures[0])
-            answers = await asyncio.gather(*map(asyncio.wrap_future, futures))
-        except BaseException:
-            self.cancel(futures)
-            raise
-        return [verdict for verdicts in answers for verdict in verdicts]
-
-    async def verify_each_async(
-        self,
-        verifier: str,
-        items: Sequence[tuple[Task, JSON]],
-        *,
-        params: Mapping[str, JSON] | None = None,
-        timeout_s: float | None = None,
-        deadline: float = math.inf,
-        lane: str = "",
-    ) -> AsyncGenerator[tuple[int, Verdict], None]:
-        """Yield the places in `items` and their verdicts, each as soon as it is ready; never waits
-        for room.
-
-        Close it (`contextlib.aclosing`) to stop the work on the rest.
-        """
-        loop = asyncio.get_running_loop()
-        ready: deque[tuple[int, Verdict]] = deque()
-        news = asyncio.Event()
-
-        def report(place: int, verdict: Verdict) -> None:
-            ready.append((place, verdict))
-            with contextlib.suppress(RuntimeError):  # the loop is closed, so nobody waits
-                loop.call_soon_threadsafe(news.set)
-
-        submitted = self.submit(
-            *(verifier, items),
-            params=params,
-            timeout_s=timeout_s,
-            wait_s=0.0,
-            deadline=deadline,
-            lane=lane,
-            on_verdict=report,
-        )
-        futures = [asyncio.wrap_future(future) for future in submitted]
-        for future in futures:
-            future.add_done_callback(lambda _: news.set())
-        left = len(items)
-        try:
-            while True:
-                news.clear()
-                while ready:
-                    left -= 1
-                    yield ready.popleft()
-                if not left:
-                    return
-                for future in futures:
-                    if future.done():
-                        future.result()  # raises where there are to be no verdicts
-                await news.wait()
-        finally:
-            if left:
-                self.cancel(submitted)
-            for future in futures:
-                if not future.cancel() and not future.cancelled():
-                    future.exception()  # looked at, or asyncio complains
-
+    @override
     def submit(
         self,
         verifier: str,
@@ -301,12 +155,6 @@ class VerifierPool:
         lane: str = "",
         on_verdict: Callable[[int, Verdict], None] | None = None,
     ) -> list[Future[list[Verdict]]]:
-        """Put `items` in the queue; the futures return their verdicts, both in order.
-
-        An item without a verdict at `deadline`, of `time.monotonic`, gets one of status `timeout`.
-        `on_verdict` is called with each place and verdict before its future is done, from any thread
-        and in any order; it must be quick and must not raise.
-        """
         timeout_s = self.timeout_s if timeout_s is None else timeout_s
         if not timeout_s > 0:
             raise RequestError(f"timeout_s must be above 0, got {timeout_s}")
@@ -340,9 +188,8 @@ class VerifierPool:
                 self._finish(request)
         return [request.done for request in requests]
 
+    @override
     def cancel(self, futures: Sequence[Future[list[Verdict]]]) -> None:
-        """Stop the work on calls: those that wait leave the queue, and workers that run them are
-        stopped."""
         wanted = set(futures)
         with self._lock:
             for request in [request for request in self._queue if request.done in wanted]:

@@ -33,7 +33,7 @@ _KEPT = (
 
 
 def without_seeds(verifier: str, cases: Sequence[Case]) -> list[Case]:
-    """The cases that are not also seeds of the verifier. Raises RequestError if all are."""
+    """Return the cases that are not also seeds of the verifier. Raises RequestError if all are."""
     known = {_identity(case) for case in seeds_of(verifier)}
     unknown = [case for case in cases if _identity(case) not in known]
     if not unknown:
@@ -51,7 +51,7 @@ def make_measurement(
     report: Mapping[str, Any],
     n_seeds: int,
 ) -> dict[str, Any]:
-    """The entry of a blind set called `name` in the card of `verifier`; `report` is of `summarise`.
+    """Return the entry of a blind set called `name` in the card of `verifier`; `report` is of `summarise`.
 
     `n_seeds` cases of the file were seeds and left out.
     """
@@ -76,13 +76,13 @@ def make_measurement(
 def add_measurement(
     measurements: Sequence[Mapping[str, Any]], new: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
-    """The blind measurements of a card with `new` among them, in place of the one of that name."""
+    """Return the blind measurements of a card with `new` among them, in place of the one of that name."""
     others = [one for one in measurements if one["name"] != new["name"]]
     return sorted([*others, new], key=lambda one: str(one["name"]))
 
 
 def commit_of(verifier: str) -> str | None:
-    """The git commit that the verifier's module is of, with `-dirty` if tracked programs differ from it; None if
+    """Return the git commit that the verifier's module is of, with `-dirty` if tracked programs differ from it; None if
     no repository tracks the module."""
     spec = find_spec(package_of(verifier))
     if spec is None or not spec.origin:
@@ -96,7 +96,7 @@ def commit_of(verifier: str) -> str | None:
 
 
 def release_of(verifier: str) -> str:
-    """The distribution of a verifier and its version, such as `verigym 0.1.0`."""
+    """Return the distribution of a verifier and its version, such as `verigym 0.1.0`."""
     package = package_of(verifier).partition(".")[0]
     found = packages_distributions().get(package)
     return f"{found[0]} {version(found[0])}" if found else package

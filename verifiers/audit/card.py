@@ -41,7 +41,7 @@ def make_card(
     reports: Mapping[str, Mapping[str, Any]],
     blind: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """A card of what the verifier says of itself, of its reports by name of the set of cases, and of its
+    """Return a card of what the verifier says of itself, of its reports by name of the set of cases, and of its
     blind measurements."""
     keep = ("failures", "verifier", "version", "params", "cases")
     return {
@@ -66,7 +66,7 @@ def make_card(
 
 
 def markdown(card: Mapping[str, Any]) -> str:
-    """The card for people."""
+    """Return the card as Markdown."""
     lines = [f"# {card['verifier']}@{card['version']}", "", card["about"], ""]
     if card["evidence"]:
         lines += [f"Evidence: {card['evidence']}", ""]
@@ -98,14 +98,14 @@ def write_card(path: Path, card: Mapping[str, Any]) -> list[Path]:
 
 
 def read_card(verifier: str, version: int) -> dict[str, Any] | None:
-    """The card that ships with a registered verifier; None if there is none of this version."""
+    """Return the card that ships with a registered verifier; None if there is none of this version."""
     path = beside(verifier, "cards", "json") if verifier in list_verifiers() else None
     card = None if path is None else read_file(path)
     return card if card is not None and card.get("version") == version else None
 
 
 def read_file(path: Path) -> dict[str, Any] | None:
-    """The card in a file of JSON, or of a path as `write_card` takes it; None if there is none."""
+    """Return the card in a file of JSON, or of a path as `write_card` takes it; None if there is none."""
     try:
         card = json.loads(_named(path, ".json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -119,7 +119,7 @@ def _named(path: Path, ending: str) -> Path:
 
 
 def percent(rate: float | None, interval: Sequence[float] | None) -> str:
-    """A rate with its interval, `1.5 % (0.8 to 2.9)`; a dash of nothing."""
+    """Return a rate with its interval, `1.5 % (0.8 to 2.9)`; a dash of nothing."""
     if rate is None or interval is None:
         return "–"
     low, high = interval

@@ -62,7 +62,7 @@ class Case:
 
 
 def resolve_verifier(name: str) -> str:
-    """The id that `name` means, an id or a family. Raises RequestError with suggestions."""
+    """Return the id that `name` means, an id or a family. Raises RequestError with suggestions."""
     known = list_verifiers()
     if name in known:
         return name
@@ -79,7 +79,7 @@ def resolve_verifier(name: str) -> str:
 
 
 def read_cases(path: Path | str, verifier: str) -> list[Case]:
-    """The cases in a file of JSON lines. Raises RequestError that names the line."""
+    """Return the cases in a file of JSON lines. Raises RequestError that names the line."""
     path = Path(path)
     try:
         lines = path.read_bytes().split(b"\n")
@@ -136,7 +136,7 @@ def case_of(row: dict[str, Any], own: TaskOf | None, name: str) -> Case:
 
 
 def general_task(given: Any, name: str) -> Task:
-    """A task of what a row says of it; what a verifier seldom reads may be left out."""
+    """Return a task of what a row says of it; what a verifier seldom reads may be left out."""
     if not isinstance(given, dict):
         raise RequestError(f"a task is an object, got {type(given).__name__}")
     fields = {"id": name, "env_id": "", "seed": 0, "prompt": "", "difficulty": "", **given}
@@ -144,7 +144,7 @@ def general_task(given: Any, name: str) -> Task:
 
 
 def seeds_of(verifier: str) -> list[Case]:
-    """The seed set that ships with a verifier; empty if there is none."""
+    """Return the seed set that ships with a verifier; empty if there is none."""
     path = beside(verifier, "seeds", "jsonl")
     if path is not None and path.is_file():
         return read_cases(path, verifier)
@@ -157,7 +157,7 @@ def seeds_of(verifier: str) -> list[Case]:
 
 
 def seed_params(verifier: str) -> dict[str, Any]:
-    """The parameters that the seeds of a verifier are made for; empty for the defaults."""
+    """Return the parameters that the seeds of a verifier are made for; empty for the defaults."""
     path = beside(verifier, "seeds", "jsonl")
     if path is None or not path.is_file():
         return {}
@@ -191,12 +191,12 @@ def beside(verifier: str, folder: str, suffix: str) -> Path | None:
 
 
 def categories(cases: Iterable[Case]) -> list[str]:
-    """The categories in order of appearance."""
+    """Return the categories in order of appearance."""
     return list(dict.fromkeys(case.category for case in cases))
 
 
 def package_of(verifier: str) -> str:
-    """The package that a registered verifier's module lies in; not imported."""
+    """Return the package that a registered verifier's module lies in; not imported."""
     place = list_verifiers()[verifier].partition(":")[0]
     return place.rpartition(".")[0] or place
 

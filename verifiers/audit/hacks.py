@@ -50,7 +50,7 @@ class HackCase:
 
 
 def read_hack_cases(path: Path, verifier: str | None = None) -> list[HackCase]:
-    """The rows of a file of JSON lines, those of `verifier` alone if it is given.
+    """Return the rows of a file of JSON lines, those of `verifier` alone if it is given.
 
     Raises RequestError that names the line.
     """
@@ -95,7 +95,7 @@ def judge_hack_cases(
     *,
     on_case: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """`total` rows, names of those `paid`, and of those without a score that must have one (`hack_errors`);
+    """Return `total` rows, names of those `paid`, and of those without a score that must have one (`hack_errors`);
     the share of each with its interval."""
 
     def one(case: HackCase) -> tuple[HackCase, Verdict]:

@@ -24,7 +24,7 @@ def wilson(successes: float, n: float, z: float = 1.959964) -> tuple[float, floa
 
 
 def rate(successes: int, n: int) -> float | None:
-    """The proportion; None of nothing."""
+    """Return the proportion of successes; None if `n` is 0."""
     return successes / n if n else None
 
 
@@ -34,7 +34,7 @@ def interval(successes: int, n: int) -> list[float] | None:
 
 
 def quantile(values: Sequence[float], q: float) -> float | None:
-    """The smallest of `values` that a share `q` of them does not exceed; None of nothing."""
+    """Return the smallest of `values` that a share `q` of them does not exceed; None of nothing."""
     if not values:
         return None
     ordered = sorted(values)

@@ -94,7 +94,7 @@ def summarise(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def failures(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
-    """The cases that were judged wrongly or not at all, as plain data."""
+    """Return the cases that were judged wrongly or not at all, as plain data."""
     return [
         {
             "name": o.case.name,
@@ -138,7 +138,7 @@ def agreement(outcomes: Sequence[Outcome], others: Sequence[Outcome]) -> dict[st
 
 
 def shown(submission: JSON) -> str:
-    """The start of a submission in printable ASCII."""
+    """Return the start of a submission in printable ASCII."""
     text = submission if isinstance(submission, str) else repr(submission)
     return ascii(text[:200])[1:-1] + (" ..." if len(text) > 200 else "")
 

@@ -34,7 +34,7 @@ _SLOW_S = 0.5
 
 
 def run_one(sandbox: Sandbox, job: Job, cancellation: Cancellation | None = None) -> Result:
-    """The result of `job`. Raises SandboxError if the machine failed, MissingError if it lacks
+    """Return the result of `job`. Raises SandboxError if the machine failed, MissingError if it lacks
     the language, TaskError for a job that cannot be run as asked."""
     if job.language not in sandbox.languages:
         known = load_languages()
@@ -55,7 +55,7 @@ def run_one(sandbox: Sandbox, job: Job, cancellation: Cancellation | None = None
 def run_in_order(
     sandbox: Sandbox, jobs: Sequence[Job], at_once: int
 ) -> Generator[Result, None, None]:
-    """The results of `jobs` in their order, `at_once` of them running side by side.
+    """Yield the results of `jobs` in their order, `at_once` of them running side by side.
 
     Whoever stops reading stops the rest, what is under way included; so what was read does not
     depend on how fast the machine is. The first job runs alone, since most programs that fail fail

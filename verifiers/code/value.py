@@ -44,7 +44,7 @@ class NotALiteral(Exception):
 
 
 def read_literal(text: str) -> Value:
-    """The value that `text` stands for. Raises NotALiteral."""
+    """Return the value that `text` stands for. Raises NotALiteral."""
     tokens: list[tuple[str, str]] = []
     place, text = 0, text.rstrip()
     while place < len(text):

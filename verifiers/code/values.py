@@ -42,7 +42,7 @@ class BadValue(Exception):
 
 
 def read_answer(stdout: bytes) -> JSON:
-    """The answer in what a job printed. Raises BadValue unless there is just one, and JSON."""
+    """Return the answer in what a job printed. Raises BadValue unless there is just one, and JSON."""
     lines = [line for line in stdout.split(b"\n") if line.startswith(MARK)]
     if len(lines) != 1:
         raise BadValue("no answer" if not lines else f"{len(lines)} answers to one call")
@@ -50,7 +50,7 @@ def read_answer(stdout: bytes) -> JSON:
 
 
 def load(line: bytes) -> JSON:
-    """One line of JSON. Raises BadValue, whatever it holds."""
+    """Return one line of JSON. Raises BadValue, whatever it holds."""
     try:
         value: JSON = json.loads(line, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -64,7 +64,7 @@ def _no_constant(name: str) -> None:
 
 
 def normal(value: JSON, depth: int = 0) -> Normal:
-    """The normal form of tagged JSON; equal values have equal forms. Raises BadValue."""
+    """Return the normal form of tagged JSON; equal values have equal forms. Raises BadValue."""
     if depth > MAX_DEPTH:
         raise BadValue(f"nested more than {MAX_DEPTH} deep")
     if value is None or isinstance(value, bool):

@@ -151,7 +151,7 @@ def _compared(lines: list[str], design: _Design) -> Verdict:
 
 
 def bench(design: _Design) -> str:
-    """A test bench that applies the vectors and prints the outputs, in binary, a line for each."""
+    """Return a test bench that applies the vectors and prints the outputs, in binary, a line for each."""
     ports = [f".{name}({name})" for name, _ in (*design.inputs, *design.outputs)]
     declared = [f"  reg [{width - 1}:0] {name};" for name, width in design.inputs]
     declared += [f"  wire [{width - 1}:0] {name};" for name, width in design.outputs]

@@ -77,7 +77,7 @@ class Table:
         return {move: some[MOVES.index(move)] for move in self.open}
 
 
-class Blackjack:
+class BlackjackRules:
     """`{"deck": [1, 1, ...], "hands": [["9T", "6", "A3..."]], "moves": ["hit", "stand"], "soft17": false}`.
 
     `deck` counts the cards of rank A, 2 to 9 and ten. A move is one of `moves`, whose choice is hit, stand,
@@ -134,7 +134,7 @@ class Blackjack:
         return state.over and not self.won(state)
 
     def share(self, state: Table) -> float:
-        """The share of hands that were well played."""
+        """Return the share of hands that were well played."""
         return state.good / len(state.house.hands)
 
 
@@ -203,7 +203,7 @@ class Book:
 
 @lru_cache(maxsize=32)
 def book(deck: tuple[int, ...], soft17: bool) -> Book:
-    """The book of a deck; those last asked for are kept."""
+    """Return the book of a deck; those last asked for are kept."""
     return Book(deck, soft17)
 
 

@@ -25,7 +25,7 @@ RIGHTS = {0: 2, 7: 1, 4: 3, 56: 8, 63: 4, 60: 12}
 
 
 def squares(bits: int) -> list[int]:
-    """The squares of a bit set."""
+    """Return the squares of a bit set."""
     found = []
     while bits:
         low = bits & -bits
@@ -71,12 +71,12 @@ def pawn_attacks(square: int, side: int) -> int:
 
 
 def knight_leaps(square: int) -> int:
-    """Squares a knight's move away."""
+    """Return the squares a knight's move away."""
     return _KNIGHT[square]
 
 
 def king_leaps(square: int) -> int:
-    """Squares beside it."""
+    """Return the squares beside a square."""
     return _KING[square]
 
 
@@ -219,7 +219,7 @@ def _castles(position: Position, both: int) -> list[int]:
 
 
 def made(position: Position, move: int) -> Position:
-    """The position after a legal move."""
+    """Return the position after a legal move."""
     old, sides, turn, castling, passant = position
     pieces = list(old)
     start, to, promoted = move & 63, move >> 6 & 63, move >> 12

@@ -25,7 +25,7 @@ _COLUMN = 63
 Board = tuple[int, int]
 
 
-class ConnectFour:
+class ConnectFourRules:
     """`{"rows": [six rows of . X O from the top], "opponent": "greedy", "seed": 7}`; a move is a column, 1 to 7.
 
     The player is X and to move; the opponent, O, answers each move. A draw is no win.
@@ -69,7 +69,7 @@ class ConnectFour:
 
 
 def board_of(rows: JSON) -> Board:
-    """The bit sets of six rows of seven signs, the top one first. Raises TaskError if it is not a
+    """Return the bit sets of six rows of seven signs, the top one first. Raises TaskError if it is not a
     position of a game that goes on."""
     if (
         not isinstance(rows, list | tuple)
@@ -106,7 +106,7 @@ def rows_of(board: Board) -> list[str]:
 
 
 def pair(state: DuelState) -> Board:
-    """The board of a match."""
+    """Return the board of a match."""
     assert isinstance(state.board, tuple)
     xs, os = state.board
     return xs, os
@@ -122,7 +122,7 @@ def four(signs: int) -> bool:
 
 
 def open_cells(both: int) -> int:
-    """The lowest empty cell of each column that is not full."""
+    """Return the lowest empty cell of each column that is not full."""
     return (both + _BOTTOM) & _CELLS
 
 
@@ -184,7 +184,7 @@ def distance(me: int, you: int, most: int) -> int | None:
 
 @lru_cache(maxsize=4096)
 def winning_cell(me: int, you: int, most: int) -> int | None:
-    """A cell with which `me`, to move, forces four in as few moves as can be; None if not in `most`."""
+    """Return a cell with which `me`, to move, forces four in as few moves as can be; None if not in `most`."""
     both = me | you
     at_once = completing(me, both) & open_cells(both)
     if at_once:
@@ -198,7 +198,7 @@ def winning_cell(me: int, you: int, most: int) -> int | None:
 
 @lru_cache(maxsize=4096)
 def reply(me: int, you: int, strength: str, seed: int) -> int:
-    """The cell that an opponent with the signs `me` plays against `you`; a function of its arguments.
+    """Return the cell that an opponent with the signs `me` plays against `you`; a function of its arguments.
 
     `random` plays any; `greedy` makes four, or else stops it; `search` wins if it can in two moves,
     and else holds out for as long as it can see, which is three moves of `you`.
@@ -230,7 +230,7 @@ def _longest(me: int, you: int, cells: int) -> int:
 
 
 def bits(cells: int) -> list[int]:
-    """The single bits of a set, those of the middle columns first."""
+    """Return the single bits of a set, those of the middle columns first."""
     return [cells & column for column in _FROM_MIDDLE if cells & column]
 
 

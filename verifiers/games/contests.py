@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.verdict import Verdict, scored, unusable
-from verigym.verifiers.games.connect_four import ConnectFour, board_of, four, open_cells
-from verigym.verifiers.games.duels import Nim, TicTacToe, heaps_of, line_of, taken
+from verigym.verifiers.games.connect_four import ConnectFourRules, board_of, four, open_cells
+from verigym.verifiers.games.duels import NimRules, TicTacToeRules, heaps_of, line_of, taken
 from verigym.verifiers.games.liars_dice import DiceContest
 
 SELF = "self"
@@ -26,16 +26,16 @@ class Contest(Protocol):
     """One game, from both sides."""
 
     def start(self, reference: Mapping[str, JSON]) -> Any:
-        """The first board. Raises TaskError if the reference does not draw one."""
+        """Return the first board. Raises TaskError if the reference does not draw one."""
 
     def read(self, move: JSON) -> Hashable | None:
         """Return a policy's move in canonical form; None if it is not a move."""
 
     def moves(self, board: Any, side: int) -> Mapping[Any, str]:
-        """The moves that `side` can make, in that form, and how they are written."""
+        """Return the moves that `side` can make, in that form, and how they are written."""
 
     def play(self, board: Any, side: int, move: Any) -> Any:
-        """The board after it."""
+        """Return the board after a move."""
 
     def outcome(self, board: Any) -> float | None:
         """Return 1 if side 0 has won, 1/2 for a draw, 0 if side 1 has won; None while the game
@@ -68,7 +68,7 @@ def outcome(contest: Contest, sides: Sides) -> float | None:
 
 
 def judged(contest: Contest, reference: Mapping[str, JSON], written: Sequence[JSON]) -> Verdict:
-    """The score of side 0 after the moves of both: `first_wins`, `draw` or `second_wins`, also by
+    """Return the score of side 0 after the moves of both: `first_wins`, `draw` or `second_wins`, also by
     `first_forfeits` and `second_forfeits`. A game that is not over, or was before the last move, is 0."""
     sides = Sides(contest.start(reference))
     if outcome(contest, sides) is not None:
@@ -88,9 +88,9 @@ def judged(contest: Contest, reference: Mapping[str, JSON], written: Sequence[JS
 
 
 class NimContest:
-    """`{"heaps": [3, 5]}`; moves as in `Nim`. A board is the heaps and who moved last."""
+    """`{"heaps": [3, 5]}`; moves as in `NimRules`. A board is the heaps and who moved last."""
 
-    read = Nim().read
+    read = NimRules().read
 
     def start(self, reference: Mapping[str, JSON]) -> tuple[tuple[int, ...], int]:
         return heaps_of(reference), 1
@@ -113,9 +113,9 @@ class NimContest:
 
 
 class TicTacToeContest:
-    """`{"board": "........."}`; moves as in `TicTacToe`. X moves first."""
+    """`{"board": "........."}`; moves as in `TicTacToeRules`. X moves first."""
 
-    read = TicTacToe().read
+    read = TicTacToeRules().read
 
     def start(self, reference: Mapping[str, JSON]) -> str:
         board = reference.get("board")
@@ -139,9 +139,9 @@ class TicTacToeContest:
 
 
 class ConnectFourContest:
-    """`{"rows": [...]}` and moves as in `ConnectFour`. X moves first."""
+    """`{"rows": [...]}` and moves as in `ConnectFourRules`. X moves first."""
 
-    read = ConnectFour().read
+    read = ConnectFourRules().read
 
     def start(self, reference: Mapping[str, JSON]) -> tuple[int, int]:
         board = board_of(reference.get("rows"))

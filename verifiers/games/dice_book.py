@@ -74,7 +74,7 @@ class Book:
         return chances
 
     def value(self) -> tuple[float, float]:
-        """The chance of winning with the best moves, over all hands: as the one who begins, and not."""
+        """Return the chance of winning with the best moves, over all hands: as the one who begins, and not."""
         best = np.max([answers[0] for answers in self._answers], axis=0)
         return float(self._prior @ best), float(
             sum(self._prior @ values[0] for values in self.values)
@@ -83,7 +83,7 @@ class Book:
 
 @lru_cache(maxsize=8)
 def book(dice: int, faces: int, style: str) -> Book:
-    """The book of a style; a few are kept."""
+    """Return the book of a style; a few are kept."""
     return Book(dice, faces, style)
 
 
@@ -123,7 +123,7 @@ def styles(dice: int, faces: int, style: str) -> np.ndarray[Any, np.dtype[Any]]:
 
 @lru_cache(maxsize=8)
 def hands_of(dice: int, faces: int) -> tuple[list[Hand], np.ndarray[Any, np.dtype[Any]]]:
-    """All hands, sorted, and how likely each is [H]."""
+    """Return all hands, sorted, and how likely each is [H]."""
     hands = list(combinations_with_replacement(range(1, faces + 1), dice))
     ways = [
         math.factorial(dice) / math.prod(math.factorial(hand.count(f)) for f in set(hand))

@@ -37,7 +37,7 @@ class DuelState:
     last: str = ""
 
 
-class TicTacToe:
+class TicTacToeRules:
     """`{"board": ".........", "opponent": "greedy", "seed": 7, "goal": "win"}`; a move is a cell, 1 to 9.
 
     The player is X; the opponent, O, answers each move. With goal `draw` a draw is enough.
@@ -74,7 +74,7 @@ class TicTacToe:
         return ("." not in state.board or bool(line_of(str(state.board)))) and not self.won(state)
 
 
-class Nim:
+class NimRules:
     """`{"heaps": [3, 5], "opponent": "perfect", "seed": 7}`; a move is `[heap, how many]`, heaps from 1.
 
     Whoever takes the last thing wins; the opponent answers each move.
@@ -132,7 +132,7 @@ def heaps_of(reference: Mapping[str, JSON]) -> tuple[int, ...]:
 
 
 def taken(heaps: tuple[int, ...], heap: int, many: int) -> tuple[int, ...]:
-    """The heaps after `many` were taken from one of them."""
+    """Return the heaps after `many` were taken from one of them."""
     return (*heaps[:heap], heaps[heap] - many, *heaps[heap + 1 :])
 
 
@@ -198,7 +198,7 @@ def _answer(heaps: tuple[int, ...], strength: str, seed: int) -> tuple[int, int]
 
 
 def seeded(seed: int, position: str, count: int) -> int:
-    """A choice among `count` that the seed and the position decide."""
+    """Return a choice among `count` that the seed and the position decide."""
     drawn = hashlib.sha256(f"{seed} {position}".encode()).digest()
     return int.from_bytes(drawn[:8]) % count
 

@@ -20,18 +20,18 @@ from verigym.verifiers.games.chess import (
 
 
 def square_name(square: int) -> str:
-    """`a1` to `h8`."""
+    """Return the name of a square, `a1` to `h8`."""
     return "abcdefgh"[square % 8] + str(square // 8 + 1)
 
 
 def uci(move: int) -> str:
-    """A move such as `e2e4` or `a7a8q`."""
+    """Return a move such as `e2e4` or `a7a8q`."""
     promoted = LETTERS[move >> 12].lower() if move >> 12 else ""
     return square_name(move & 63) + square_name(move >> 6 & 63) + promoted
 
 
 def position_of(fen: str) -> Position:
-    """The position of a FEN; clocks may be left out. Raises TaskError for one that cannot be played."""
+    """Return the position of a FEN; clocks may be left out. Raises TaskError for one that cannot be played."""
     words = fen.split()
     rows = words[0].split("/") if words else []
     if len(words) < 4 or len(rows) != 8 or words[1] not in ("w", "b"):
@@ -78,7 +78,7 @@ def position_of(fen: str) -> Position:
 
 
 def fen_of(position: Position) -> str:
-    """The FEN, with clocks that stand still."""
+    """Return the FEN, with clocks that stand still."""
     _, _, turn, castling, passant = position
     rows = []
     for row in rows_of(position):

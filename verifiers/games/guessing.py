@@ -30,7 +30,7 @@ class Guesses(Struct, frozen=True, gc=False):
 
 @lru_cache(maxsize=1 << 12)
 def word_marks(secret: str, guess: str) -> str:
-    """A mark a letter: `+` in place, `?` elsewhere in the word, `-` not (or not once more)."""
+    """Return a mark a letter: `+` in place, `?` elsewhere in the word, `-` not (or not once more)."""
     left = "".join([s for s, g in zip(secret, guess, strict=True) if s != g])
     if not left:
         return "+" * len(secret)
@@ -54,7 +54,7 @@ def code_marks(secret: str, guess: str) -> tuple[int, int]:
     return placed, common - placed
 
 
-class Wordle:
+class WordleRules:
     """`{"secret": "crane", "max_moves": 6}`: a guess is any word of that many letters a to z.
 
     The secret may be up to ten words of one length, separated by spaces; each of them must be guessed.
@@ -80,7 +80,7 @@ class Wordle:
         return all(_holds(state.made, word) for word in state.secret.split())
 
 
-class Mastermind:
+class MastermindRules:
     """`{"secret": "1352", "symbols": 6, "max_moves": 9}`: a guess is a code of the same length over 1 to `symbols`."""
 
     def start(self, reference: Mapping[str, JSON]) -> Guesses:
@@ -104,7 +104,7 @@ class Mastermind:
         return _holds(state.made, state.secret)
 
 
-class Hangman:
+class HangmanRules:
     """`{"secret": "window", "lives": 6}`: a guess is a letter; wrong ones cost a life.
 
     The secret may be up to ten words, separated by spaces; a letter is tried in all of them.

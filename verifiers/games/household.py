@@ -75,16 +75,16 @@ class Home:
         return self.at == place and (place in self.opened or place not in self.house.opens)
 
     def things_at(self, place: str) -> list[str]:
-        """The things there, seen or not."""
+        """Return the things there, seen or not."""
         return [t for t, spot in zip(self.house.things, self.where, strict=True) if spot == place]
 
 
 def kind_of(name: str) -> str:
-    """The name without its number."""
+    """Return the name without its number."""
     return name.rpartition(" ")[0]
 
 
-class Household:
+class HouseholdRules:
     """`{"places": [["fridge 1", "kitchen", true], ...], "things": {"egg 1": "fridge 1"}, "room": "kitchen",
     "errand": ["cool", "egg", "table"]}`.
 

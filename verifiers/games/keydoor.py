@@ -110,7 +110,7 @@ class Level:
 
 @lru_cache(maxsize=4096)
 def parse_level(rows: tuple[str, ...]) -> Level:
-    """The level that `rows` draw; parsed once."""
+    """Return the level that `rows` draw; parsed once."""
     return Level(rows)
 
 

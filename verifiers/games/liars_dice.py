@@ -74,7 +74,7 @@ class Bidding:
         return book(cup.dice, cup.faces, cup.style).chances(self.bids, self.own)
 
 
-class LiarsDice:
+class LiarsDiceRules:
     """`{"dice": 1, "faces": 6, "opponent": "honest", "seed": 7, "rounds": [[[3], [5]]]}`.
 
     A round is the player's dice and the opponent's. A move is `2 3`, at least two threes, or `liar`. Won
@@ -122,7 +122,7 @@ class LiarsDice:
         return state.over and not self.won(state)
 
     def share(self, state: Bidding) -> float:
-        """The share of rounds that were well played."""
+        """Return the share of rounds that were well played."""
         return state.good / len(state.cup.rounds)
 
 
@@ -162,7 +162,7 @@ class DiceContest:
 
 
 def open_moves(dice: int, faces: int, bids: tuple[int, ...]) -> list[int]:
-    """The moves that can be made, bids first."""
+    """Return the moves that can be made, bids first."""
     higher = list(range(bids[-1] + 1 if bids else 0, 2 * dice * faces))
     return [*higher, LIAR] if bids else higher
 
@@ -186,7 +186,7 @@ def read_bid(move: JSON) -> int | tuple[int, int] | None:
 
 
 def number_of(move: int | tuple[int, int], faces: int) -> int | None:
-    """The number of a bid as read; None for one that no dice could make true."""
+    """Return the number of a bid as read; None for one that no dice could make true."""
     if isinstance(move, int):
         return move
     many, face = move
@@ -194,7 +194,7 @@ def number_of(move: int | tuple[int, int], faces: int) -> int | None:
 
 
 def name_of(number: int, faces: int) -> str:
-    """A move as it is written."""
+    """Return a move as it is written."""
     return "liar" if number == LIAR else f"{number // faces + 1} {number % faces + 1}"
 
 
@@ -211,7 +211,7 @@ def shape_of(reference: Mapping[str, JSON]) -> tuple[int, int]:
 
 
 def pair_of(raw: JSON, dice: int, faces: int) -> tuple[Hand, Hand]:
-    """The hands of a round, sorted."""
+    """Return the hands of a round, sorted."""
     if isinstance(raw, list | tuple) and len(raw) == 2:
         hands = [
             tuple(sorted(int(str(n)) for n in hand if type(n) is int and 1 <= n <= faces))

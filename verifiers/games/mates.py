@@ -139,7 +139,7 @@ def mate_distance(position: Position, most: int) -> int | None:
 
 @lru_cache(maxsize=1 << 11)
 def mating_move(position: Position, moves: int, quiet: bool = True) -> int | None:
-    """A move with which the side to move forces mate within `moves` of its own.
+    """Return a move with which the side to move forces mate within `moves` of its own.
 
     `quiet` False looks at checks alone, and only at those that leave no choice to speak of: it finds
     many of the mates, fast.

@@ -53,7 +53,7 @@ _LINES = {
 # Whether a push is legal and what it does are asked one after the other.
 @lru_cache(maxsize=1 << 10)
 def pushed(tiles: Tiles, move: str) -> Tiles:
-    """The tiles after a push, before the new one comes."""
+    """Return the tiles after a push, before the new one comes."""
     out = [0] * 16
     for a, b, c, d in _LINES[move]:
         out[a], out[b], out[c], out[d] = _merged((tiles[a], tiles[b], tiles[c], tiles[d]))
@@ -61,7 +61,7 @@ def pushed(tiles: Tiles, move: str) -> Tiles:
 
 
 def pushes(tiles: Tiles) -> list[str]:
-    """The directions in which a push moves something."""
+    """Return the directions in which a push moves something."""
     rows = _ways(tiles[:4]) | _ways(tiles[4:8]) | _ways(tiles[8:12]) | _ways(tiles[12:])
     columns = _ways(tiles[::4]) | _ways(tiles[1::4]) | _ways(tiles[2::4]) | _ways(tiles[3::4])
     return _PUSHES[columns << 2 | rows].copy()
@@ -90,7 +90,7 @@ def with_new_tile(tiles: Tiles, seed: int) -> Tiles:
     return (*tiles[:place], tile, *tiles[place + 1 :])
 
 
-class Merging:
+class MergingRules:
     """`{"tiles": [16 numbers], "target": 128, "seed": 7}`: a move is a direction that moves something.
 
     Where `tiles` are left out, two new ones stand on the grid.

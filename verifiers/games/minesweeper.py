@@ -41,13 +41,13 @@ class Opened(Struct, frozen=True, gc=False):
 
 @cache
 def every(height: int, width: int) -> int:
-    """The set of all cells."""
+    """Return the set of all cells."""
     row = sum(1 << 4 * c for c in range(width))
     return sum(row << 4 * (width + GAP) * r for r in range(height))
 
 
 def field_of(height: int, width: int, mines: int) -> Field:
-    """The field with these mines."""
+    """Return the field with these mines."""
     cells = every(height, width)
     return Field(height, width, mines, cells ^ mines, around(mines, width) & 15 * cells)
 
@@ -63,7 +63,7 @@ def around(cells: int, width: int) -> int:
 
 
 def spread(cells: int, width: int) -> int:
-    """`cells` and the cells around them; between the rows too."""
+    """Return `cells` and the cells around them; between the rows too."""
     row = 4 * (width + GAP)
     three = cells << 4 | cells | cells >> 4
     return three << row | three | three >> row
@@ -76,7 +76,7 @@ def some(counts: int, cells: int) -> int:
 
 
 def opened_from(field: Field, cells: int, new: int) -> int:
-    """`cells` and what opening `new` opens: with no mine around, the cells around too."""
+    """Return `cells` and what opening `new` opens: with no mine around, the cells around too."""
     new &= ~cells
     cells |= new
     numbers, free = field.numbers, field.free
@@ -91,7 +91,7 @@ def opened_from(field: Field, cells: int, new: int) -> int:
     return cells
 
 
-class Minesweeper:
+class MinesweeperRules:
     """`{"rows": ["..*", "..."], "first": [1, 1]}`, `*` a mine: a move `[row, column]`, from 1, opens a cell.
 
     `rows` may be one text with spaces between them. `first` is open at the start. Won if all cells

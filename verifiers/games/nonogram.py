@@ -27,7 +27,7 @@ def runs_of(line: Sequence[str]) -> tuple[int, ...]:
     return tuple(len(list(group)) for sign, group in groupby(line) if sign == "#")
 
 
-class Nonogram:
+class NonogramRules:
     """`{"across": [[1], [2]], "down": [[2], [1]]}`, runs of rows and of columns.
 
     A move `[row, column]`, from 1, fills a cell or empties it again. Won if all runs are as told;

@@ -24,7 +24,7 @@ class Inquiry:
     guess: str = ""
 
 
-class TwentyQuestions:
+class TwentyQuestionsRules:
     """`{"secret": "dog", "things": [...], "asks": [...], "facts": [...], "max_moves": 12}`.
 
     `facts` are those of the `asks` to which the answer is yes. A move is `ask: can fly`, one of `asks`, or

@@ -13,23 +13,23 @@ from typing import Any, Protocol
 
 from verigym.canonical import JSON
 from verigym.errors import TaskError
-from verigym.verifiers.games.blackjack import Blackjack
-from verigym.verifiers.games.connect_four import ConnectFour
+from verigym.verifiers.games.blackjack import BlackjackRules
+from verigym.verifiers.games.connect_four import ConnectFourRules
 from verigym.verifiers.games.directions import read_direction
-from verigym.verifiers.games.duels import Nim, TicTacToe
-from verigym.verifiers.games.guessing import Hangman, Mastermind, Wordle
-from verigym.verifiers.games.household import Household
+from verigym.verifiers.games.duels import NimRules, TicTacToeRules
+from verigym.verifiers.games.guessing import HangmanRules, MastermindRules, WordleRules
+from verigym.verifiers.games.household import HouseholdRules
 from verigym.verifiers.games.keydoor import MOVES as DIRECTIONS
 from verigym.verifiers.games.keydoor import Level, Place, parse_level
-from verigym.verifiers.games.liars_dice import LiarsDice
+from verigym.verifiers.games.liars_dice import LiarsDiceRules
 from verigym.verifiers.games.mates import MatePuzzle
-from verigym.verifiers.games.merging import Merging
-from verigym.verifiers.games.minesweeper import Minesweeper
-from verigym.verifiers.games.nonogram import Nonogram
-from verigym.verifiers.games.questioning import TwentyQuestions
-from verigym.verifiers.games.sokoban import Sokoban
-from verigym.verifiers.games.sudoku import Sudoku
-from verigym.verifiers.games.zebra import Zebra
+from verigym.verifiers.games.merging import MergingRules
+from verigym.verifiers.games.minesweeper import MinesweeperRules
+from verigym.verifiers.games.nonogram import NonogramRules
+from verigym.verifiers.games.questioning import TwentyQuestionsRules
+from verigym.verifiers.games.sokoban import SokobanRules
+from verigym.verifiers.games.sudoku import SudokuRules
+from verigym.verifiers.games.zebra import ZebraRules
 
 MAX_CELLS = 10_000
 
@@ -38,7 +38,7 @@ class Rules(Protocol):
     """One game. States may hold the level, so that `apply` and `won` need nothing else."""
 
     def start(self, reference: Mapping[str, JSON]) -> Any:
-        """The first state. Raises TaskError if the reference does not draw one."""
+        """Return the first state. Raises TaskError if the reference does not draw one."""
 
     def read(self, move: JSON) -> Hashable | None:
         """Return a policy's move in canonical form; None if it is not a move."""
@@ -47,13 +47,13 @@ class Rules(Protocol):
         """Return True if `move` can be made in `state`."""
 
     def apply(self, state: Any, move: Any) -> Any:
-        """The state after a legal move."""
+        """Return the state after a legal move."""
 
     def won(self, state: Any) -> bool:
         """Return True if the goal is reached."""
 
 
-class KeyDoor:
+class KeyDoorRules:
     """`{"rows": [...]}` as in `games/keydoor`; a move into a wall is legal and changes nothing."""
 
     def start(self, reference: Mapping[str, JSON]) -> tuple[Level, Place]:
@@ -86,7 +86,7 @@ class HanoiState:
     target: int
 
 
-class Hanoi:
+class HanoiRules:
     """`{"disks": n}` from peg 1 to the last of `pegs` (3); or `{"start": [[3,2,1],[],[]]}`, `target`.
 
     A move is `[from, to]`, `"1->3"`, `"1 3"` or `"A C"`, pegs from 1 or A.
@@ -151,7 +151,7 @@ class SlidingState:
     width: int
 
 
-class Sliding:
+class SlidingRules:
     """`{"rows": [[1,2],[3,0]]}`, `goal` (rows; left out: in order, the hole last).
 
     A move is the direction in which a tile moves into the hole, or that tile's number.
@@ -242,7 +242,7 @@ class Lake:
         return state.rows[state.row][state.column] == "G"
 
 
-class Lights:
+class LightsRules:
     """`{"rows": ["#.", ".#"]}`, `#` lit: a press `[row, column]` (from 1) turns it and its neighbours.
 
     Won if all are out.
@@ -278,28 +278,28 @@ class Lights:
 
 
 RULES: Mapping[str, Rules] = {
-    "2048": Merging(),
-    "blackjack": Blackjack(),
+    "2048": MergingRules(),
+    "blackjack": BlackjackRules(),
     "chess": MatePuzzle(),
-    "connect-four": ConnectFour(),
-    "hangman": Hangman(),
-    "hanoi": Hanoi(),
-    "household": Household(),
-    "keydoor": KeyDoor(),
+    "connect-four": ConnectFourRules(),
+    "hangman": HangmanRules(),
+    "hanoi": HanoiRules(),
+    "household": HouseholdRules(),
+    "keydoor": KeyDoorRules(),
     "lake": Lake(),
-    "liars-dice": LiarsDice(),
-    "lights": Lights(),
-    "mastermind": Mastermind(),
-    "minesweeper": Minesweeper(),
-    "nim": Nim(),
-    "nonogram": Nonogram(),
-    "sliding": Sliding(),
-    "sokoban": Sokoban(),
-    "sudoku": Sudoku(),
-    "tic-tac-toe": TicTacToe(),
-    "twenty-questions": TwentyQuestions(),
-    "wordle": Wordle(),
-    "zebra": Zebra(),
+    "liars-dice": LiarsDiceRules(),
+    "lights": LightsRules(),
+    "mastermind": MastermindRules(),
+    "minesweeper": MinesweeperRules(),
+    "nim": NimRules(),
+    "nonogram": NonogramRules(),
+    "sliding": SlidingRules(),
+    "sokoban": SokobanRules(),
+    "sudoku": SudokuRules(),
+    "tic-tac-toe": TicTacToeRules(),
+    "twenty-questions": TwentyQuestionsRules(),
+    "wordle": WordleRules(),
+    "zebra": ZebraRules(),
 }
 
 

@@ -41,7 +41,7 @@ class Room(Struct, frozen=True, gc=False):
 
 
 class Store(Struct, frozen=True, gc=False):
-    """A room, the boxes in it as bits, and which bit one stands on."""
+    """A room, the boxes in it as bits, and the bit of the square that the player stands on."""
 
     room: Room
     boxes: int
@@ -49,14 +49,14 @@ class Store(Struct, frozen=True, gc=False):
 
 
 def bits(cells: int) -> Iterator[int]:
-    """The bits of a set, from the lowest."""
+    """Yield the bits of a set, from the lowest."""
     while cells:
         low = cells & -cells
         yield low.bit_length() - 1
         cells ^= low
 
 
-class Sokoban:
+class SokobanRules:
     """`{"rows": [...]}`: # wall, @ you, $ box, . goal, * box on a goal, + you on a goal, space floor.
 
     A move is a direction; a box before you is pushed where the cell behind it is free. What lies

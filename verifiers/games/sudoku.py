@@ -24,7 +24,7 @@ class Grid(Struct, frozen=True, gc=False):
 
 @cache
 def units(height: int, width: int) -> tuple[tuple[int, ...], ...]:
-    """The places of each row, column and box."""
+    """Return the places of each row, column and box."""
     n = height * width
     rows = [tuple(range(n * r, n * r + n)) for r in range(n)]
     columns = [tuple(range(c, n * n, n)) for c in range(n)]
@@ -36,7 +36,7 @@ def units(height: int, width: int) -> tuple[tuple[int, ...], ...]:
     return (*rows, *columns, *boxes)
 
 
-class Sudoku:
+class SudokuRules:
     """`{"rows": ["1..4", ...], "box": [2, 2]}`: a move `[row, column, number]`, from 1, fills a cell.
 
     `rows` may be one text with spaces between them. Given numbers stay; other cells may be filled anew,

@@ -41,7 +41,7 @@ class Street:
         return [word for row in self.words for word in row]
 
 
-class Zebra:
+class ZebraRules:
     """`{"words": [["anna", "ben"], ["cat", "dog"]], "clues": [["same", "anna", "dog"]], "solution": {...}}`.
 
     Each row of words names as many as there are houses, one a house. A move is `anna 2`: a word and its

@@ -23,7 +23,7 @@ class EndpointFault(Exception):
 
 
 def chat(url: str, key: str | None, body: dict[str, Any], timeout_s: float) -> str:
-    """The text of the one completion, whole and not refused. Raises Fault.
+    """Return the text of the one completion, whole and not refused. Raises Fault.
 
     `timeout_s` bounds the call as a whole, an answer that drips included.
     """

@@ -34,7 +34,7 @@ class Ask:
 
 
 def marker_of(*texts: str) -> str:
-    """A marker that none of the texts holds."""
+    """Return a marker that none of the texts holds."""
     marker = "M" + digest(*texts)[:16]
     while any(marker in text for text in texts):
         marker = "M" + digest(marker)[:16]
@@ -97,7 +97,7 @@ class NotAVerdict(ValueError):
 
 
 def read(reply: str, ask: Ask, allowed: tuple[str, ...]) -> str:
-    """The verdict in a reply. Raises NotAVerdict for anything but the one object asked for."""
+    """Return the verdict in a reply. Raises NotAVerdict for anything but the one object asked for."""
     return _checked(_object(reply, ask).get("verdict"), allowed)
 
 

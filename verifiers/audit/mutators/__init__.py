@@ -20,7 +20,7 @@ Mutate = Callable[[Case, random.Random], Iterator[Case]]
 
 
 def grow(verifier: str, seeds: Sequence[Case], seed: int = 0) -> list[Case]:
-    """The seeds and all that is made of them, without repeats; the same for the same `seed`."""
+    """Return the seeds and all that is made of them, without repeats; the same for the same `seed`."""
     mutate = _of_family(verifier)
     right = {_key(case) for case in seeds if case.label}
     cases = list(seeds)

@@ -18,7 +18,7 @@ from verigym.verifiers.code.counted.operators import (
 
 
 def take(machine: Any, value: Any) -> list[Any]:
-    """The items of a value as a list; one step each."""
+    """Return the items of a value as a list; one step each."""
     got = []
     for item in machine.items(value):
         machine.meter.spend(1)

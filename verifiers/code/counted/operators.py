@@ -14,7 +14,7 @@ _DEEP = 60
 
 
 def words(number: int) -> int:
-    """64-bit words of a number."""
+    """Return the number of 64-bit words that a number takes."""
     return (number.bit_length() >> 6) + 1
 
 
@@ -247,7 +247,7 @@ COMPARISONS: dict[str, Callable[[Any, Any, Any], bool]] = {
 
 
 def load_item(meter: Any, thing: Any, at: Any) -> Any:
-    """`thing[at]`."""
+    """Return `thing[at]`."""
     if type(thing) is dict:
         weigh(meter, at)
         return thing[at]
@@ -269,7 +269,7 @@ def store_item(meter: Any, thing: Any, at: Any, value: Any) -> None:
 
 
 def load_slice(meter: Any, thing: Any, low: Any, high: Any, step: Any) -> Any:
-    """`thing[low:high:step]`."""
+    """Return `thing[low:high:step]`."""
     if type(thing) not in (list, tuple, str):
         raise TypeError(f"{type(thing).__name__} has no slices")
     require_whole(*(bound for bound in (low, high, step) if bound is not None))

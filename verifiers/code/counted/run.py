@@ -143,7 +143,7 @@ def run_trusted(
 
 
 def read_or_fail(result: Result) -> list[str | list[Counted]]:
-    """`read_counts` of a job that ended well. Raises BadValue otherwise."""
+    """Return `read_counts` of a job that ended well. Raises BadValue otherwise."""
     if result.status is not JobStatus.OK:
         raise BadValue(f"{result.status.value} {result.stderr[-200:].decode('utf-8', 'replace')}")
     return read_counts(result.stdout)

@@ -29,6 +29,6 @@ KEYWORDS: Final = frozenset({"python", "ruby"})
 
 @cache
 def driver(language: str) -> str:
-    """The text of the driver for `language`, one of `SOLUTIONS`."""
+    """Return the text of the driver for `language`, one of `SOLUTIONS`."""
     ending = SOLUTIONS[language].rpartition(".")[2]
     return (files(__package__) / f"call_{language}.{ending}").read_text(encoding="utf-8")

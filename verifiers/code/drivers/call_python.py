@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def decoded(value: Any) -> Any:
-    """The value that a call's tagged JSON stands for."""
+    """Return the value that a call's tagged JSON stands for."""
     if isinstance(value, list):
         return [decoded(item) for item in value]
     if not isinstance(value, dict):
@@ -61,7 +61,7 @@ def decoded(value: Any) -> Any:
 
 
 def encoder(quote: Any) -> Any:
-    """A function (value, depth) -> tagged JSON; raises TypeError for what is not plain data."""
+    """Return a function (value, depth) -> tagged JSON; raises TypeError for what is not plain data."""
     whole: dict[type, Any] = {
         list: list.__iter__,
         tuple: tuple.__iter__,

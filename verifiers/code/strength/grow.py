@@ -68,7 +68,7 @@ class Grown:
 def grow(
     problem: Problem, *, seed: int = 0, budget: Budget | None = None, sandbox: Sandbox | None = None
 ) -> Grown:
-    """A stronger suite for `problem`. The same seed gives the same suite.
+    """Return a stronger suite for `problem`. The same seed gives the same suite.
 
     Raises TaskError if the right programs do not agree on any test, SandboxError.
     """

@@ -34,7 +34,7 @@ def check(descriptions: Any) -> list[Description]:
 
 
 def draw(description: Description, rng: random.Random, size: int) -> Any:
-    """A value of about `size` items; near its ends, near 0 and equal to others more often than
+    """Return a value of about `size` items; near its ends, near 0 and equal to others more often than
     evenly, since that is where programs are wrong."""
     if "one_of" in description:
         return rng.choice(description["one_of"])
@@ -82,7 +82,7 @@ def _arranged(description: Description, items: list[Any], rng: random.Random, si
 
 
 def boundaries(description: Description) -> list[Any]:
-    """The values at the edges of a description, the simplest first."""
+    """Return the values at the edges of a description, the simplest first."""
     if "one_of" in description:
         return list(description["one_of"])
     if "bool" in description:
@@ -142,7 +142,7 @@ def fits(description: Description, value: Any) -> bool:
 
 
 def changed(value: Any, rng: random.Random) -> Any:
-    """`value` with one small change; it may not fit its description any more."""
+    """Return `value` with one small change; it may not fit its description any more."""
     if isinstance(value, bool) or value is None:
         return not value
     if isinstance(value, int):

@@ -59,7 +59,7 @@ def run_batch(
     given: Sequence[Input],
     seconds: float,
 ) -> list[list[Answer]]:
-    """`answers` for programs in Python, some in one job. Raises SandboxError, TaskError."""
+    """Return `answers` for programs in Python, some in one job. Raises SandboxError, TaskError."""
     jobs = []
     for start in range(0, len(programs), _AT_ONCE):
         asked = {
@@ -165,5 +165,5 @@ def _text(name: str) -> str:
 
 
 def truths(found: list[Answer]) -> list[Any]:
-    """The first item of each answer; None if there was none."""
+    """Return the first item of each answer; None if there was none."""
     return [answer[0] if answer else None for answer in found]

@@ -277,7 +277,7 @@ def change(tree: ast.Module, at: int, which: int) -> None:
 
 
 def written(tree: ast.Module) -> str | None:
-    """The text of a changed program; None if the change left none."""
+    """Return the text of a changed program; None if the change left none."""
     try:
         text = ast.unparse(ast.fix_missing_locations(tree))
         compile(text, "mutant", "exec")

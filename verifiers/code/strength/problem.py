@@ -59,7 +59,7 @@ class Problem:
         return (FunctionVerifier if self.is_function else StdioVerifier)(**self.params)
 
     def with_tests(self, tests: list[dict[str, Any]]) -> Task:
-        """The task with other tests."""
+        """Return the task with other tests."""
         return replace(self.task, reference={**self.reference, "tests": tests})
 
     def input_of(self, test: dict[str, Any]) -> Input:
@@ -69,7 +69,7 @@ class Problem:
         return test["stdin"]
 
     def test(self, given: Input, answer: JSON) -> dict[str, Any]:
-        """A hidden test."""
+        """Return a hidden test."""
         if self.is_function:
             args, kwargs = given
             return {"args": args, "kwargs": kwargs, "result": answer, "visible": False}
@@ -77,7 +77,7 @@ class Problem:
 
 
 def read_problem(task: Task) -> Problem:
-    """The problem that a task's reference describes, beside its tests:
+    """Return the problem that a task's reference describes, beside its tests:
 
     `"solutions": {"right": [text, ...], "wrong": [text, ...]}`, and where inputs come from: `"inputs"`
     (descriptions of the arguments, see inputs.py) or `"generator"` (a program's text), and `"valid"`.
