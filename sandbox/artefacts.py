@@ -61,7 +61,7 @@ class ArtefactCache:
         wait_s: float,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Build:
-        """The build of `key`, by `make` if it is not held.
+        """Return the build of `key`, by `make` if it is not held.
 
         While one thread makes it, others that ask for it wait, at most `wait_s`, and share what it
         gives; where the machine failed it, one of them makes it anew. A build that is not to be
@@ -109,7 +109,7 @@ def _fault(detail: str) -> Build:
 
 
 def cut(failure: Result, output_bytes: int) -> Result:
-    """`failure` with no more output than a job allows."""
+    """Return `failure` with no more output than a job allows."""
     return replace(
         failure,
         stdout=failure.stdout[:output_bytes],

@@ -111,7 +111,7 @@ class Builder:
         files: Mapping[str, bytes] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> ProgramRun:
-        """The step that a `SandboxSession` of `language` speaks to. Raises RequestError for others."""
+        """Return the step that a `SandboxSession` of `language` speaks to. Raises RequestError for others."""
         found = self._find(language)
         if found.name not in SESSION_LANGUAGES:
             raise RequestError(
@@ -133,7 +133,7 @@ class Builder:
         )
 
     def canonical(self, name: str) -> str:
-        """The name of the language that `name` means. Raises RequestError for one not here."""
+        """Return the name of the language that `name` means. Raises RequestError for one not here."""
         return self._find(name).name
 
     def _find(self, name: str) -> Language:

@@ -125,7 +125,7 @@ def _languages() -> list[dict[str, Any]]:
 
 
 def render(report: dict[str, Any]) -> RenderableType:
-    """`report` for a person, to be printed by a rich console: what is missing is said at length."""
+    """Return `report` for a person, to be printed by a rich console: what is missing is said at length."""
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

@@ -76,7 +76,7 @@ class Dialect:
 
 
 def nonce() -> str:
-    """A fresh one for each cell."""
+    """Return a fresh mark for each cell."""
     return secrets.token_hex(16)
 
 
@@ -95,7 +95,7 @@ class FramedStream:
         """Text after the mark in its line; None until it has arrived."""
 
     def feed(self, data: bytes) -> None:
-        """Take what came."""
+        """Take the next bytes of the stream."""
         if self.end is not None:
             self._keep_left(data)
             return
@@ -116,7 +116,7 @@ class FramedStream:
                 self._keep_left(left)
 
     def output(self) -> bytes:
-        """The cell's output so far."""
+        """Return the cell's output so far."""
         if not self._marked:
             self._keep(len(self._rest))
         return bytes(self._kept)

@@ -32,7 +32,7 @@ class Blob(
 
 
 def blob(data: bytes) -> Blob:
-    """`data` for the wire."""
+    """Return `data` for the wire."""
     try:
         return Blob(text=data.decode())
     except UnicodeDecodeError:
@@ -166,7 +166,7 @@ class SandboxCard(msgspec.Struct, kw_only=True):
 
 
 def job_body(job: Job) -> JobBody:
-    """`job` for the wire."""
+    """Return `job` for the wire."""
     return JobBody(
         source=None if job.source is None else blob(job.source_bytes),
         language=job.language,
@@ -182,7 +182,7 @@ def job_body(job: Job) -> JobBody:
 
 
 def result_body(result: Result) -> ResultBody:
-    """`result` for the wire. A name that is not Unicode, as a program may give one, is escaped."""
+    """Return `result` for the wire. A name that is not Unicode, as a program may give one, is escaped."""
     return ResultBody(
         **{
             **vars(result),
@@ -196,17 +196,17 @@ def result_body(result: Result) -> ResultBody:
 
 
 def limits_body(limits: Limits) -> Any:
-    """`limits` for the wire."""
+    """Return `limits` for the wire."""
     return LimitsBody(**asdict(limits))
 
 
 def to_limits(body: Any) -> Limits:
-    """`limits` from the wire. Raises RequestError for what cannot be."""
+    """Return `limits` from the wire. Raises RequestError for what cannot be."""
     return Limits(**msgspec.structs.asdict(body))
 
 
 def to_text(code: Blob) -> str:
-    """A cell from the wire. Raises RequestError for what is no text."""
+    """Return a cell from the wire. Raises RequestError for what is no text."""
     return _text(code.to_bytes())
 
 

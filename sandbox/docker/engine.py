@@ -72,7 +72,7 @@ def errors() -> tuple[type[Exception], ...]:
 
 
 def connect(base_url: str | None) -> Any:
-    """A client of the engine at `base_url`, else of the one that DOCKER_HOST names, else the local.
+    """Return a client of the engine at `base_url`, else of the one that DOCKER_HOST names, else the local.
 
     Raises SandboxError, in at most `REACH_S`, if there is none.
     """
@@ -106,7 +106,7 @@ def connect(base_url: str | None) -> Any:
 
 
 def choose_runtime(info: dict[str, Any], wanted: str | None) -> str | None:
-    """The OCI runtime to ask for: `wanted`, else gVisor's if the engine has it, else its default."""
+    """Return the OCI runtime to ask for: `wanted`, else gVisor's if the engine has it, else its default."""
     offered = sorted(info.get("Runtimes") or {})
     if wanted is None:
         return "runsc" if "runsc" in offered else None
@@ -121,7 +121,7 @@ def choose_runtime(info: dict[str, Any], wanted: str | None) -> str | None:
 def container_config(
     image: str, shape: Shape, runtime: str | None, labels: dict[str, str]
 ) -> dict[str, Any]:
-    """The body of `POST /containers/create` for one job."""
+    """Return the body of `POST /containers/create` for one job."""
     # What lies in a tmpfs counts as memory of the container.
     memory = (shape.memory_mib + shape.disk_mib + _KEEPER_MIB) << 20
     tmpfs = f"rw,exec,nosuid,nodev,size={shape.disk_mib << 20},nr_inodes={shape.inodes + 1}"

@@ -39,7 +39,7 @@ class Frames:
         """The last of the keeper's own standard error: a traceback, or Python that will not start."""
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """The frames (kind, payload) that `data` completes."""
+        """Return the frames (kind, payload) that `data` completes."""
         view = memoryview(data)
         while view:
             if not self._left:
@@ -75,18 +75,18 @@ class Frames:
 
 
 def frame(kind: bytes, payload: bytes = b"") -> bytes:
-    """One frame for the keeper."""
+    """Return one frame for the keeper."""
     return _KEEPER.pack(kind, len(payload)) + payload
 
 
 def frames_of(kind: bytes, data: bytes) -> Iterator[bytes]:
-    """`data` in as many frames as it takes; none for no data."""
+    """Yield `data` in as many frames as it takes; none for no data."""
     for start in range(0, len(data), CHUNK):
         yield frame(kind, data[start : start + CHUNK])
 
 
 def job_frames(step: ProgramRun, machine: str, *, stream: bool) -> Iterator[bytes]:
-    """All that a keeper on `machine` needs to start `step`."""
+    """Yield all that a keeper on `machine` needs to start `step`."""
     job = {
         "filter": _filter(machine).hex(),
         "argv": step.argv,
@@ -115,7 +115,7 @@ def _filter(machine: str) -> bytes:
 
 
 def read_json(payload: bytes) -> dict[str, Any]:
-    """An object that the keeper sent."""
+    """Return an object that the keeper sent."""
     try:
         value = json.loads(payload)
     except ValueError as error:

@@ -539,7 +539,7 @@ def _send_files(patterns: list[str], limits: dict[str, int]) -> None:
 
 
 def main() -> None:
-    """Life of process 1."""
+    """Run the first process of the container."""
     if os.getpid() != 1:
         _fail(f"the keeper must be process 1 of its container, it is {os.getpid()}")
     signal.signal(signal.SIGINT, _note)

@@ -38,7 +38,7 @@ class ContainerPool:
         self._threads = ThreadPoolExecutor(_STARTERS, "verigym-docker-pool")
 
     def take(self, shape: Shape) -> Container:
-        """A container for one job, ready or made now. Raises SandboxError."""
+        """Return a container for one job, ready or made now. Raises SandboxError."""
         container = None
         with self._lock:
             self._check_open()

@@ -141,7 +141,7 @@ def load_languages(extra: Path | None = None) -> dict[str, Language]:
 
 
 def read_language(path: Traversable) -> Language:
-    """The language that one TOML file describes. Raises ConfigError, naming the file."""
+    """Return the language that one TOML file describes. Raises ConfigError, naming the file."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         name = path.name.removesuffix(".toml")
@@ -162,7 +162,7 @@ def find(
 
 
 def not_here(language: Language) -> MissingError:
-    """The error that says which package brings the toolchain of `language`."""
+    """Return the error that says which package brings the toolchain of `language`."""
     return MissingError(
         f"{language.title} is known, but its toolchain is not in this sandbox "
         f"({', '.join(language.programs)} on its PATH); on Debian: apt-get install {language.package}"
@@ -191,22 +191,22 @@ def _version(language: Language, execute: Callable[[ProgramRun], Result]) -> str
 
 
 def fill(texts: Iterable[str], limits: Limits) -> tuple[str, ...]:
-    """`texts` with the step's memory limit in place of `{memory_mib}`."""
+    """Return `texts` with the step's memory limit in place of `{memory_mib}`."""
     return tuple(text.replace("{memory_mib}", str(limits.memory_mib)) for text in texts)
 
 
 def environment(language: Language, limits: Limits) -> dict[str, str]:
-    """The language's variables for a step under `limits`."""
+    """Return the language's variables for a step under `limits`."""
     return dict(zip(language.env, fill(language.env.values(), limits), strict=True))
 
 
 def address_space_mib(language: Language, limits: Limits) -> int:
-    """The bound on each process's virtual size for a step of `language` under `limits`."""
+    """Return the bound on each process's virtual size for a step of `language` under `limits`."""
     return limits.memory_mib + language.needs.address_space_mib
 
 
 def widen(limits: Limits, needs: Needs, *, extra_bytes: int = 0, extra_files: int = 0) -> Limits:
-    """`limits` and what the runtime needs beside them; files of ours are not the job's expense."""
+    """Return `limits` and what the runtime needs beside them; the job is not charged for the sandbox's own files."""
     extra_mib = (extra_bytes + 4096 * extra_files + (1 << 20) - 1) >> 20
     return replace(
         limits,

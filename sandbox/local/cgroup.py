@@ -41,7 +41,7 @@ class Controller:
     """Version 2: the group into which `find` moved the processes of `parents`, by its path."""
 
     def make(self, name: str) -> ControlGroup:
-        """A new group of this process. `name`: letters, digits, underscores; once a process."""
+        """Return a new group of this process. `name`: letters, digits, underscores; once a process."""
         whole = _owned_name(name)
         made: list[str] = []
         try:

@@ -245,7 +245,7 @@ _shared_lock = threading.Lock()
 
 
 def default_sandbox() -> LocalSandbox:
-    """The one instance that this process shares, made at the first call."""
+    """Return the one instance that this process shares, made at the first call."""
     global _shared
     with _shared_lock:
         if _shared is None:

@@ -50,7 +50,7 @@ def serve(settings: dict[str, Any], fd: int, folder: str) -> NoReturn:
 
 
 def show_name(name: bytes) -> str:
-    """`name` as text. One that is not UTF-8 is escaped, behind "./" so that no other file has its name."""
+    """Return `name` as text. One that is not UTF-8 is escaped, behind "./" so that no other file has its name."""
     try:
         return name.decode()
     except UnicodeDecodeError:
@@ -58,7 +58,7 @@ def show_name(name: bytes) -> str:
 
 
 def find(top: int, names: list[str], most: int, total: int) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Entries for all that `names` stand for below descriptor `top`: literal names or patterns."""
+    """Yield entries for all that `names` stand for below descriptor `top`: literal names or patterns."""
     count = 0
     seen = set()
     for name in _matches(top, names):

@@ -104,7 +104,7 @@ class ControlGroup:
         return None if now is None else now - self._before["cpu"]
 
     def members(self) -> frozenset[int]:
-        """Pids of the processes in the group, as this process sees them (0: not at all)."""
+        """Return the pids of the processes in the group, as this process sees them (0: not at all)."""
         found = set[int]()
         for folder in self._folders:
             try:
@@ -239,7 +239,7 @@ def _figure(text: str, name: str) -> int:
 
 
 def read(path: str) -> str:
-    """Text of the kernel's file at `path`."""
+    """Return the text of the kernel's file at `path`."""
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         return file.read()
 

@@ -108,7 +108,7 @@ def visible_program(name: str) -> bool:
 
 
 def interpreter(*, for_all: bool = False) -> tuple[str, str, str]:
-    """The interpreter that runs programs, its prefix, and the name of its library folder.
+    """Return the interpreter that runs programs, its prefix, and the name of its library folder.
 
     The one that runs this process; where that lies in a folder closed to this user, or with `for_all`
     to any, as below another's home, the system's. Raises SandboxError if there is none.
@@ -207,7 +207,7 @@ def settings(
 
 
 def sources() -> list[tuple[str, str]]:
-    """Names and texts of the modules that run inside, in the order in which they are loaded."""
+    """Return the names and texts of the modules that run inside, in the order in which they are loaded."""
     package = "verigym.sandbox.local"
     parents = [("verigym", ""), ("verigym.sandbox", ""), (package, "")]
     folder = files(package)
@@ -223,7 +223,7 @@ def sources() -> list[tuple[str, str]]:
 
 
 def packages() -> list[str]:
-    """Paths of the files and folders that make up PACKAGES and all that they require."""
+    """Return the paths of the files and folders that make up PACKAGES and all that they require."""
     found: dict[str, None] = {}
     todo, done = list(PACKAGES), set()
     while todo:

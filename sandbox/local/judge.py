@@ -13,7 +13,7 @@ _FULL_BYTES = 64 << 10
 
 
 def judge(step: ProgramRun, seen: Seen, *, out_of_memory: bool) -> Result:
-    """The result of `step`. `out_of_memory` says that the kernel killed some of it for that."""
+    """Return the result of `step`. `out_of_memory` says that the kernel killed some of it for that."""
     status, detail = _status(step, seen, out_of_memory)
     reported = not seen.lost and seen.started is not None
     code = os.waitstatus_to_exitcode(seen.status) if reported else None

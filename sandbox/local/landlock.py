@@ -35,13 +35,13 @@ _libc.syscall.restype = ctypes.c_long
 
 
 def abi() -> int:
-    """The version of Landlock that this kernel offers, 0 for none."""
+    """Return the version of Landlock that this kernel offers, 0 for none."""
     version: int = _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _CREATE_RULESET_VERSION)
     return max(0, version)
 
 
 def rights(version: int) -> int:
-    """All rights on files that Landlock of `version` can withhold."""
+    """Return all rights on files that Landlock of `version` can withhold."""
     bits = 13 + (version >= 2) + (version >= 3) + (version >= 5)
     return (1 << bits) - 1 if version else 0
 
@@ -64,7 +64,7 @@ def restrict(read: Iterable[str], write: Iterable[str], *, tcp: bool = False) ->
 def ruleset(
     read: Iterable[str], write: Iterable[str], *, listed: Iterable[str] = (), tcp: bool = False
 ) -> int:
-    """A descriptor of the rules that leave the files below `read` and `write`, for `enter`.
+    """Return a descriptor of the rules that leave the files below `read` and `write`, for `enter`.
 
     Paths name folders or single files and must exist; below `write` everything is allowed but device
     nodes; folders below `listed` can be listed, no more. What is mounted below a folder later is

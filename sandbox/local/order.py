@@ -26,7 +26,7 @@ _INLINE_STDIN = 32 << 10
 
 
 def image(step: ProgramRun) -> str:
-    """The warm server that has imported what `step` will: one of IMAGES."""
+    """Return the warm server that has imported what `step` will: one of IMAGES."""
     if step.python is None:
         return "bare"
     found: set[bytes] = set()

@@ -88,7 +88,7 @@ def kill_all(spared: Collection[int] = ()) -> None:
 
 
 def children(pid: int) -> list[int]:
-    """Pids of the processes that have `pid` for parent; numbers alone, never a name."""
+    """Return the pids of the processes that have `pid` for parent; numbers alone, never a name."""
     found: list[int] = []
     try:
         for thread in os.listdir(f"/proc/{pid}/task"):

@@ -43,7 +43,7 @@ class SlotPool:
         self.owner = os.getpid()
 
     def server(self, key: Key) -> WarmServer:
-        """The server of this kind, started if there is none. Raises SandboxError."""
+        """Return the server of this kind, started if there is none. Raises SandboxError."""
         with self._lock:
             if self._closed:
                 raise SandboxError("the sandbox is closed")

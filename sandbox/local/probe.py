@@ -200,7 +200,7 @@ def layers() -> list[Layer]:
 
 
 def tier(found: Iterable[Layer]) -> str:
-    """`strong` where every required layer is active; `weaker` where those are that need no
+    """Return `strong` where every required layer is active; `weaker` where those are that need no
     namespaces, Landlock among them; else `refused`."""
     active = {layer.name for layer in found if layer.active}
     if active >= {name for name, required, _, _ in _LAYERS if required}:

@@ -21,6 +21,8 @@ _LINKS = (
     ("/dev/shm", f"{FOLDER}/tmp"),
     ("/tmp", f"{FOLDER}/tmp"),
     ("/var/tmp", f"{FOLDER}/tmp"),
+    # Places of a Harbor task (docs/harbor.md), in the job's own folder if it has them.
+    *((f"/{name}", f"{FOLDER}/tmp/{name}") for name in ("app", "logs", "solution", "tests")),
 )
 
 

@@ -246,7 +246,7 @@ class _Program(ctypes.Structure):
 
 
 def allowed(machine: str | None = None) -> dict[str, int]:
-    """Numbers of the calls that are let through at all, by name, on `machine` (default: this one)."""
+    """Return the numbers of the calls that are let through at all, by name, on `machine` (default: this one)."""
     return _numbers(_ALLOWED, machine)
 
 
@@ -276,7 +276,7 @@ def job_filter(
     slot: bool = False,
     machine: str | None = None,
 ) -> bytes:
-    """The filter program for `machine` (default: this one), to be given to `install`.
+    """Return the filter program for `machine` (default: this one), to be given to `install`.
 
     `slot` leaves open what the process needs that prepares jobs: they go on to `closing_filter`.
     `unix` and `inet` let the job make sockets of these families: leave out those that no namespace

@@ -159,7 +159,7 @@ class WarmServer:
         return hello
 
     def start_slot(self) -> Slot:
-        """A new slot, ready for a job. Raises SandboxError or OSError if there can be none."""
+        """Return a new slot, ready for a job. Raises SandboxError or OSError if there can be none."""
         jobs, their_jobs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         control, their_control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         group = None
@@ -256,7 +256,7 @@ def _make_folder() -> str:
 
 
 def memory_file(data: bytes) -> int:
-    """A descriptor of an anonymous file of `data` that nobody can change."""
+    """Return a descriptor of an anonymous file of `data` that nobody can change."""
     fd = os.memfd_create("job", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         with os.fdopen(os.dup(fd), "wb") as file:

@@ -61,18 +61,18 @@ def _check(result: int, what: str) -> int:
 
 
 def unshare(flags: int) -> None:
-    """unshare(2)."""
+    """Call unshare(2)."""
     _check(_libc.unshare(ctypes.c_int(flags)), f"unshare {flags:#x}")
 
 
 def prctl(option: int, value: int) -> None:
-    """prctl(2) with one argument."""
+    """Call prctl(2) with one argument."""
     if _libc.prctl(option, value, 0, 0, 0):
         _check(-1, f"prctl {option}")
 
 
 def mount(source: str, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
-    """mount(2)."""
+    """Call mount(2)."""
     _check(
         _libc.mount(
             source.encode(),
@@ -132,7 +132,7 @@ def bound_capabilities() -> None:
 
 
 def child_signals() -> int:
-    """A descriptor that is readable when a child has ended; blocks SIGCHLD in this thread."""
+    """Return a descriptor that is readable when a child has ended; blocks SIGCHLD in this thread."""
     import signal
 
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])

@@ -93,7 +93,7 @@ def _share() -> float:
 
 
 def below(root: int) -> list[int]:
-    """Pids of all processes below process `root`."""
+    """Return the pids of all processes below process `root`."""
     found: list[int] = []
     todo = [root]
     while todo:

@@ -66,7 +66,7 @@ class Attack:
 
 
 def parse(text: str, file: str) -> Attack | None:
-    """The attack that `file` holds; None if it has no header. Raises RequestError for a bad one."""
+    """Return the attack that `file` holds; None if it has no header. Raises RequestError for a bad one."""
     header: dict[str, str] = {}
     for line in text.splitlines():
         match = _HEADER.fullmatch(line.strip())
@@ -106,7 +106,7 @@ def parse(text: str, file: str) -> Attack | None:
 
 
 def load(folder: Path | None = None) -> list[Attack]:
-    """The attacks in `folder` (default: ours) in the order of their file names.
+    """Return the attacks in `folder` (default: ours) in the order of their file names.
 
     Raises RequestError if the folder holds none, or two of one name.
     """

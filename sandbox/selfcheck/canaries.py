@@ -26,7 +26,7 @@ TOKEN_NAME = "SBX_CANARY_TOKEN"
 
 
 def new_token() -> str:
-    """A value for the environment variable; no program's output holds it by chance."""
+    """Return a value for the environment variable; no program's output holds it by chance."""
     return f"sbx-{secrets.token_hex(16)}"
 
 

@@ -60,7 +60,7 @@ class Process:
 
 
 def processes() -> dict[int, Process]:
-    """All processes that this user can see, by pid."""
+    """Return all processes that this user can see, by pid."""
     found = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
@@ -86,7 +86,7 @@ def processes() -> dict[int, Process]:
 
 
 def descendants(root: int | None = None) -> dict[int, Process]:
-    """All processes below `root` (default: this one), by pid."""
+    """Return all processes below `root` (default: this one), by pid."""
     everything = processes()
     children: dict[int, list[int]] = {}
     for process in everything.values():

@@ -93,7 +93,7 @@ class WorkerProcess:
                 stream.close()
 
     def discard(self) -> None:
-        """`stop`, and remove its folder."""
+        """Stop the process and remove its folder."""
         self.stop()
         self._remove()
 

@@ -97,7 +97,7 @@ def selfcheck(
     reports = [report for half in halves for report in half.reports.values()]
     if not reports:
         why = "; ".join(f"{half.title}: {half.unavailable}" for half in halves)
-        raise SandboxError(f"nothing could be attacked here: {why}")
+        raise SandboxError(f"no attack could be run here: {why}")
     if os.geteuid() != 0:
         notes.append("run by an ordinary user: attacked as that user only, not as root")
     count = [report["outcome"] for report in reports]

@@ -111,7 +111,7 @@ class Worker:
             self.neighbour_thread.join(10.0)
 
     def run_honest(self) -> Result:
-        """One innocent job."""
+        """Return the result of one harmless job."""
         return self.sandbox.run(Job(source=HONEST, limits=replace(LIMITS, wall_s=10.0)))
 
     def attack(self, attack: Attack) -> dict[str, Any]:
@@ -274,7 +274,7 @@ def _inside(honest: Result) -> bytes:
 
 
 def main() -> None:
-    """Follow the plan on standard input."""
+    """Follow the plan that is read from standard input."""
     out = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     # Orphans of a job come to this process, so that none hides by losing its parents.

@@ -133,7 +133,7 @@ class ForkServer:
 
 
 def main(control_fd: int, body: str, preload: Sequence[str]) -> NoReturn:
-    """Body of the server process."""
+    """Run the server process."""
     parent = os.getppid()
     restore_signals()
     # Functions instead of SIG_IGN: programs that a worker starts must not inherit ignored signals.

@@ -31,7 +31,7 @@ def adopt_orphans() -> None:
 
 
 def children() -> list[int]:
-    """Pids of the direct children of this process's main thread, zombies included."""
+    """Return the pids of the direct children of this process's main thread, zombies included."""
     with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as listing:
         return [int(pid) for pid in listing.read().split()]
 
