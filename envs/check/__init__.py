@@ -10,6 +10,6 @@ Covers: Gymnasium's contract, determinism, splits, the oracle, what must not be 
 keys, purity, cost. Does not cover: whether a task is worth learning, or its prompt well written.
 """
 
-from verigym.envs.check.run import LAWS, Outcome, Report, check
+from verigym.envs.check.run import LAWS, CheckReport, LawOutcome, check
 
-__all__ = ["LAWS", "Outcome", "Report", "check"]
+__all__ = ["LAWS", "CheckReport", "LawOutcome", "check"]

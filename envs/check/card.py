@@ -9,10 +9,10 @@ from typing import Any
 import verigym
 from verigym import __version__
 from verigym.env import Env
-from verigym.envs.check.run import Report
+from verigym.envs.check.run import CheckReport
 
 
-def card(report: Report) -> dict[str, Any]:
+def card(report: CheckReport) -> dict[str, Any]:
     """Return the card as plain data; `markdown` writes it out."""
     # What an environment prints must not end up in the card.
     with contextlib.redirect_stdout(io.StringIO()):

@@ -106,7 +106,7 @@ class Form:
     """The tool call whose first argument is the answer, as JSON."""
 
     def fill(self, answer: str) -> str:
-        """A reply with `answer` in this form."""
+        """Return a reply with `answer` in this form."""
         if not self.call:
             return f"{self.before}{answer}{self.after}"
         call = json.loads(self.call)
@@ -116,7 +116,7 @@ class Form:
         return f"<tool_call>{json.dumps(call)}</tool_call>"
 
     def replies(self, answer: str) -> list[str]:
-        """`answer` in this form, and as it is."""
+        """Return `answer` in this form, and as it is."""
         return list(dict.fromkeys((self.fill(answer), answer)))
 
 
@@ -126,7 +126,7 @@ def is_program(form: Form, right: str) -> bool:
 
 
 def read_form(reply: str) -> tuple[Form, str]:
-    """The form of a right reply, and the answer in it."""
+    """Return the form of a right reply, and the answer in it."""
     if (match := _CALL.fullmatch(reply)) and (value := _first_argument(match[1])) is not None:
         return Form(call=match[1]), value
     if match := _TAG.fullmatch(reply):
@@ -137,7 +137,7 @@ def read_form(reply: str) -> tuple[Form, str]:
 
 
 def restatements(prompt: str) -> dict[str, list[str]]:
-    """The question given back, by how: its expressions, formulas, quoted texts and code, the longest first,
+    """Return the question given back, by how: its expressions, formulas, quoted texts and code, the longest first,
     and what it asks for in words in signs. No lone numbers and no lone words."""
     spans = [block.body for block in fenced(prompt)]
     spans += [text for match in _QUOTED.finditer(prompt) for text in match.groups() if text]
@@ -153,25 +153,25 @@ def restatements(prompt: str) -> dict[str, list[str]]:
 
 
 def echoes(prompt: str) -> list[str]:
-    """The last line of a prompt, and its first sentences."""
+    """Return the last line of a prompt, and its first sentences."""
     lines = [line for line in prompt.splitlines() if line.strip()]
     sentences = [text.strip() for text in _SENTENCE.split(prompt) if len(text.split()) > 2]
     return list(dict.fromkeys((*lines[-1:], *lines[:1], *sentences)))[:_MOST]
 
 
 def numbers(prompt: str) -> list[str]:
-    """The numbers of a prompt, each once, in order."""
+    """Return the numbers of a prompt, each once, in order."""
     return list(dict.fromkeys(_NUMBER.findall(prompt)))
 
 
 def words(prompt: str) -> list[str]:
-    """The quoted words and short texts of a prompt, each once, in order."""
+    """Return the quoted words and short texts of a prompt, each once, in order."""
     found = (text for match in _QUOTED.finditer(prompt) for text in match.groups() if text)
     return list(dict.fromkeys(text for text in found if not _is_compound(text)))
 
 
 def constants(form: Form, right: str) -> Iterator[tuple[str, list[str]]]:
-    """Names and replies of answers that take no reading; `right` shows of what kind an answer is."""
+    """Yield the names and replies of answers that take no reading; `right` shows of what kind an answer is."""
     if _QUERY.match(right):
         for query in QUERIES:
             yield f"the query {query!r}", [form.fill(query)]
@@ -203,7 +203,8 @@ def given_wrong(prompt: str) -> list[str]:
 
 
 def inputs_of_constants(form: Form, right: str, prompt: str) -> dict[str, str]:
-    """Names and replies that give a shown program its own numbers as inputs, in the shape of the right inputs.
+    """Return the names and replies that give a shown program its own numbers as inputs, in the shape of the
+    right inputs.
 
     Empty unless the prompt shows a Python program and the right answer is a list of argument lists.
     """

@@ -17,7 +17,7 @@ ERROR_RATE = 0.001
 
 
 @dataclass(frozen=True)
-class Turn:
+class OracleTurn:
     """One turn of the oracle: the operations that it takes (`Env.work`), and its reward."""
 
     operations: int
@@ -35,21 +35,21 @@ class Measured:
     noisy_success: float
 
 
-def play(env: Env[Any], seed: int, difficulty: str) -> list[Turn]:
+def play(env: Env[Any], seed: int, difficulty: str) -> list[OracleTurn]:
     """Play a task as the oracle does."""
     env.reset(seed=seed, options={"difficulty": difficulty})
-    turns: list[Turn] = []
+    turns: list[OracleTurn] = []
     over = False
     while not over:
         bounded(env, len(turns))
         operations = env.work(env.state)
         _, reward, terminated, truncated, _ = env.step(env.oracle())
-        turns.append(Turn(operations, reward))
+        turns.append(OracleTurn(operations, reward))
         over = terminated or truncated
     return turns
 
 
-def noisy_return(turns: Iterable[Turn], rate: float) -> float:
+def noisy_return(turns: Iterable[OracleTurn], rate: float) -> float:
     """Return the mean return of a policy that plays as the oracle does, gets each operation wrong with
     probability `rate`, and gives up when it errs."""
     sure, total = 1.0, 0.0

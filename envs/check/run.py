@@ -64,7 +64,7 @@ LAWS: tuple[Law, ...] = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class LawOutcome:
     """Result of one law. `broken` is None if the law holds; `machine` is True if it could not be
     tried.
 
@@ -82,12 +82,12 @@ class Outcome:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class CheckReport:
     """The outcomes of one environment."""
 
     env_id: str
     seeds: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[LawOutcome, ...]
 
     @property
     def passed(self) -> bool:
@@ -100,7 +100,7 @@ class Report:
         return {name: value for one in self.outcomes for name, value in one.figures.items()}
 
     def text(self) -> str:
-        """The laws that do not hold, one a line."""
+        """Return the laws that do not hold, one a line."""
         return "\n".join(
             f"{one.law}: {one.broken}" for one in self.outcomes if one.broken is not None
         )
@@ -111,8 +111,8 @@ def check(
     *,
     seeds: int = 200,
     laws: Iterable[Law] = LAWS,
-    progress: Callable[[Outcome], None] | None = None,
-) -> Report:
+    progress: Callable[[LawOutcome], None] | None = None,
+) -> CheckReport:
     """Apply `laws` to the environment `env_id`. Raises RequestError for an unknown one, and for one whose
     library is not installed."""
     if seeds < 2:
@@ -127,7 +127,7 @@ def check(
         outcomes.append(apply(law, subject))
         if progress is not None:
             progress(outcomes[-1])
-    return Report(env_id=subject.id, seeds=seeds, outcomes=tuple(outcomes))
+    return CheckReport(env_id=subject.id, seeds=seeds, outcomes=tuple(outcomes))
 
 
 def _what_is_missing(subject: Subject) -> str:
@@ -154,17 +154,17 @@ def _what_is_missing(subject: Subject) -> str:
     return ""
 
 
-def apply(law: Law, subject: Subject) -> Outcome:
+def apply(law: Law, subject: Subject) -> LawOutcome:
     """Apply one law to one environment. Whatever its author's code raises breaks the law."""
     # What an environment prints must not end up in the report.
     with contextlib.redirect_stdout(io.StringIO()):
         return _applied(law, subject)
 
 
-def _applied(law: Law, subject: Subject) -> Outcome:
+def _applied(law: Law, subject: Subject) -> LawOutcome:
     about = (law.__doc__ or "").partition("\n")[0]
     if (reason := subject.waived.get(law.__name__)) is not None:
-        return Outcome(law=law.__name__, about=about, broken=None, waived=reason)
+        return LawOutcome(law=law.__name__, about=about, broken=None, waived=reason)
     began = time.perf_counter()
     broken, machine = None, False
     figures: dict[str, Any] = {}
@@ -183,7 +183,7 @@ def _applied(law: Law, subject: Subject) -> Outcome:
     except Exception as error:  # noqa: BLE001 - an author's bug is a finding, told with its place
         where = traceback.extract_tb(error.__traceback__)[-1]
         broken = f"{type(error).__name__}: {error} ({where.filename}:{where.lineno})"
-    return Outcome(
+    return LawOutcome(
         law=law.__name__,
         about=about,
         broken=broken,

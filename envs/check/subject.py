@@ -34,11 +34,11 @@ class Subject:
     seeds: int = 200
 
     def make(self, **kwargs: Any) -> Env[Any]:
-        """A new instance."""
+        """Return a new instance."""
         return verigym.make(self.id, **kwargs)
 
     def quick(self, **kwargs: Any) -> Env[Any]:
-        """A new instance whose verdicts cost nothing, for laws that are not about the verifier."""
+        """Return a new instance whose verdicts cost nothing, for laws that are not about the verifier."""
         env = self.make(**kwargs)
         if env.costly:
             env.verifier = _Instant(env)
@@ -90,7 +90,7 @@ class _Instant(Judge):
 
 
 def plan(env: Env[Any]) -> tuple[list[str], float]:
-    """The oracle's actions from here to the end, and the return."""
+    """Return the oracle's actions from here to the end, and the return."""
     actions: list[str] = []
     total, over = 0.0, False
     while not over:
@@ -112,7 +112,7 @@ def bounded(env: Env[Any], turns: int) -> None:
 
 
 def strangers(env: Env[Any], difficulty: str, most: int) -> list[str]:
-    """The oracle's first actions in other tasks: such as are understood here, and seldom right."""
+    """Return the oracle's first actions in other tasks: such as are understood here, and seldom right."""
     actions = []
     if not env.oracle_absent:
         for seed in range(1000, 1000 + most):
@@ -141,7 +141,7 @@ def random_action(env: Env[Any], rng: random.Random, pool: Sequence[str] = JUNK)
 
 
 def earned(env: Env[Any], action: str) -> float:
-    """The return of playing one action until the episode ends."""
+    """Return the return of playing one action until the episode ends."""
     total, turns, over = 0.0, 0, False
     while not over:
         bounded(env, turns)
@@ -153,7 +153,7 @@ def earned(env: Env[Any], action: str) -> float:
 
 
 def transcript(subject: Subject, seeds: int) -> str:
-    """A digest of tasks, observations, rewards, verdicts and state keys of some plays."""
+    """Return a digest of tasks, observations, rewards, verdicts and state keys of some plays."""
     record: list[Any] = []
     env = subject.make()
     for seed in range(seeds):

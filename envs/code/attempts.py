@@ -34,8 +34,8 @@ Write {program} that reads standard input and prints its answer.
 {examples}
 
 Answer with the whole program, alone or in a fenced block. It is run on the examples and on tests that you cannot see, \
-and must print the right answer to each of them within {cpu_s:g} seconds. You have several attempts, and are told after \
-each what went wrong."""
+and must print the right answer to each of them within {cpu_s:g} seconds. You have several attempts. If one fails, \
+you are told why."""
 
 
 @dataclass(frozen=True)
@@ -138,14 +138,14 @@ class Attempts(Env[Attempt]):
 
 
 def as_object(reference: JSON) -> Mapping[str, Any]:
-    """A reference that is one. Raises TaskError."""
+    """Return a task's reference as an object. Raises TaskError if it is none."""
     if not isinstance(reference, dict):
         raise TaskError("the reference must be an object with the tests")
     return reference
 
 
 def shown_examples(tests: Sequence[Mapping[str, Any]]) -> str:
-    """The visible ones of `tests`, as a prompt shows them."""
+    """Return the visible ones of `tests`, as a prompt shows them."""
     visible = [test for test in tests if test["visible"]]
     return "\n".join(
         f"Example {number}, input:\n{test['stdin']}Example {number}, output:\n{test['stdout']}"
@@ -154,7 +154,7 @@ def shown_examples(tests: Sequence[Mapping[str, Any]]) -> str:
 
 
 def fenced(program: str) -> str:
-    """A Python program as a block of Markdown."""
+    """Return a Python program as a block of Markdown."""
     return f"```python\n{program.strip()}\n```"
 
 
@@ -166,7 +166,7 @@ def in_words(language: str) -> str:
 
 
 def asked(language: str, statement: str, tests: Sequence[Mapping[str, Any]]) -> str:
-    """The prompt of a problem whose tests are inputs and outputs."""
+    """Return the prompt of a problem whose tests are inputs and outputs."""
     return _PROMPT.format(
         program=in_words(language),
         statement=statement,

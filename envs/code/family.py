@@ -29,7 +29,7 @@ class Family(ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Params:
-        """Parameters of one problem."""
+        """Draw the parameters of one problem."""
 
     @abstractmethod
     def statement(self, p: Params) -> str:
@@ -37,56 +37,56 @@ class Family(ABC):
 
     @abstractmethod
     def write(self, rng: np.random.Generator, p: Params, size: int) -> str:
-        """An input with about `size` items, 1 or more."""
+        """Return an input with about `size` items, 1 or more."""
 
     @abstractmethod
     def answer(self, p: Params, stdin: str) -> str:
-        """The right output for an input that `write` made, without a final line end."""
+        """Return the right output for an input that `write` made, without a final line end."""
 
     def source(self, p: Params) -> str:
-        """A Python program that solves the problem."""
+        """Return a Python program that solves the problem."""
         return f"{header(p)}\n{self.body.strip()}\n"
 
 
 def named(p: Params) -> Params:
-    """The parameters under the names that programs know them by."""
+    """Return the parameters under the names that programs know them by."""
     return {name.upper(): value for name, value in p.items()}
 
 
 def header(p: Params) -> str:
-    """The lines of a program that define its parameters."""
+    """Return the lines of a program that define its parameters."""
     return "".join(f"{name} = {value!r}\n" for name, value in named(p).items())
 
 
 def whole(rng: np.random.Generator, low: int, high: int) -> int:
-    """A number from `low` to `high`, both included."""
+    """Return a number from `low` to `high`, both included."""
     # Ten times as fast as `rng.integers` for one number.
     return low + int(rng.random() * (high + 1 - low))
 
 
 def wholes(rng: np.random.Generator, count: int, low: int, high: int) -> list[int]:
-    """`count` numbers from `low` to `high`, both included."""
+    """Return `count` numbers from `low` to `high`, both included."""
     drawn: list[int] = rng.integers(low, high + 1, count).tolist()
     return drawn
 
 
 def one_of(rng: np.random.Generator, choices: str | tuple[str, ...]) -> str:
-    """One of `choices`."""
+    """Return one of `choices`."""
     return choices[whole(rng, 0, len(choices) - 1)]
 
 
 def letters(rng: np.random.Generator, count: int, alphabet: str) -> str:
-    """A word of `count` letters."""
+    """Return a word of `count` letters."""
     return "".join([alphabet[int(rng.random() * len(alphabet))] for _ in range(count)])
 
 
 def listed(numbers: list[int]) -> str:
-    """An input of a count and that many numbers, on two lines."""
+    """Return an input of a count and that many numbers, on two lines."""
     return f"{len(numbers)}\n{' '.join(map(str, numbers))}\n"
 
 
 def read_listed(stdin: str) -> list[int]:
-    """Inverse of `listed`."""
+    """Read an input that `listed` wrote."""
     return [int(word) for word in stdin.split()[1:]]
 
 

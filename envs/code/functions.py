@@ -51,7 +51,7 @@ def {signature}
 
 Answer with the whole function and everything that it needs, alone or in a fenced block. It is called with the arguments \
 of the examples and with others that you cannot see, and must return the right value each time within {cpu_s:g} \
-seconds. You have several attempts, and are told after each what went wrong."""
+seconds. You have several attempts. If one fails, you are told why."""
 
 
 _JOINED = """\

@@ -19,7 +19,7 @@ Path = tuple[tuple[str, int | None], ...]
 
 @cache
 def tree_of(body: str) -> ast.Module:
-    """The syntax tree; shared, so not to be changed."""
+    """Return the syntax tree; shared, so not to be changed."""
     return ast.parse(body)
 
 
@@ -39,7 +39,7 @@ def apart(one: Path, other: Path) -> bool:
 
 
 def changed(node: Any, path: Path, which: int) -> Any:
-    """A tree with one change; the old one stays as it is."""
+    """Return a tree with one change; the old one stays as it is."""
     if not path:
         own = _copied(node)
         for name, value in ast.iter_fields(own):

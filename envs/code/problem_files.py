@@ -78,7 +78,7 @@ class Problem:
 
 @cache
 def read_problems() -> dict[str, Problem]:
-    """All problems by name, in the order of the files."""
+    """Return all problems by name, in the order of the files."""
     folder = files("verigym.envs.code") / "problemset"
     found: dict[str, Problem] = {}
     for file in sorted(folder.iterdir(), key=lambda file: file.name):

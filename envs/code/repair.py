@@ -158,7 +158,7 @@ def broken(
     count: int,
     rng: np.random.Generator,
 ) -> str | None:
-    """The family's program with `count` changes, so that it fails some of `tests`; None if none was
+    """Return the family's program with `count` changes, so that it fails some of `tests`; None if none was
     found. Every change alters what some test sees; none makes one of the tests run on and on."""
     constants = named(params)
     body = family.body.strip()

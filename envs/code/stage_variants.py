@@ -32,7 +32,7 @@ class Variants:
 
 @functools.cache
 def variants(stage: Stage) -> Variants:
-    """All of one part, compiled once."""
+    """Return all variants of one part, compiled once."""
     whole = "\n".join([*(HELPERS[need] for need in stage.needs), stage.source])
     wrong = [stage.source.replace(old, new, 1) for old, new in stage.mistakes]
     helpers = whole.removesuffix(stage.source)

@@ -111,7 +111,7 @@ def open_slots(slots: Slots, parts: Sequence[Part]) -> Iterator[tuple[Family, ..
 def draw_problem(
     rng: np.random.Generator, families: Sequence[Family], wants: Callable[[JSON], bool]
 ) -> Part:
-    """A family, parameters and tests, the two examples first; see `Env.wants`.
+    """Return a family, parameters and tests, the two examples first; see `Env.wants`.
 
     Draws on until the tests have several answers, so that none can be guessed.
     """

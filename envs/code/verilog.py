@@ -46,7 +46,7 @@ Kind: TypeAlias = Callable[[np.random.Generator], Drawn]
 SLOTS: dict[int, tuple[tuple[Kind, ...], ...]] = {
     1: ((hardware.gates, hardware.truth, hardware.decoder),),
     2: (_EASY,),
-    3: ((hardware.parity, hardware_clocked.counter),),
+    3: ((hardware.mux, hardware.compare, hardware_clocked.counter),),
     4: (_MEDIUM,),
     5: ((hardware.priority, hardware_clocked.shifter, hardware_clocked.accumulator),),
     6: (_HARD,),
@@ -167,7 +167,7 @@ def _prompt(drawn: Drawn) -> str:
 
 
 def source(drawn: Drawn, module: str = _MODULE) -> str:
-    """A right module."""
+    """Return a right module."""
     ports = [f"  input [{width - 1}:0] {name}" for name, width in drawn.inputs]
     if drawn.clocked:
         ports.insert(0, "  input clk")

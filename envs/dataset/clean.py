@@ -29,7 +29,7 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """Words in small letters, and each sign that is no punctuation of a sentence: 1 + 2 is not 1 - 2."""
+    """Return the words in small letters, and each sign that is no punctuation of a sentence: 1 + 2 is not 1 - 2."""
     return tuple(_PART.findall(text.lower()))
 
 

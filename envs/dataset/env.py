@@ -19,13 +19,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from verigym.canonical import JSON, digest
-from verigym.env import Draft, split_by_essence
+from verigym.env import Draft
 from verigym.envs.dataset.clean import Tests, duplicates
 from verigym.envs.dataset.rows import Row, filled, names_in, read_files, read_rows, shown
 from verigym.envs.dataset.spec import Spec, read_spec
 from verigym.errors import ConfigError, TaskError, suggestion
 from verigym.making import make
 from verigym.question import Ask, Question
+from verigym.splits import split_by_essence
 from verigym.task import SPLITS, Task
 
 ALL = "all"
@@ -92,13 +93,13 @@ class Dataset(Question):
         return _rows_of(cls)
 
     def ask(self, rng: np.random.Generator, level: int) -> Ask:
-        """A row of the split; `sample_task` and `reset` go by the seed instead."""
+        """Return a row of the split; `sample_task` and `reset` go by the seed instead."""
         rows = self._some(self.split, self.written(level))
         draft = rows[int(rng.integers(len(rows)))].draft
         return Ask(prompt=draft.prompt, answer="", reference=draft.reference, tags=draft.tags)
 
     def reply(self, reference: Any) -> str:
-        """A right reply, as `oracle` says."""
+        """Return a right reply, as `oracle` says."""
         fields = reference if isinstance(reference, dict) else {"answer": reference}
         return str(filled(self.described.oracle, fields, f"{self.path.name}: oracle"))
 
@@ -128,7 +129,7 @@ class Dataset(Question):
 
 @cache
 def load(path: str) -> type[Dataset]:
-    """The environment that a TOML file describes."""
+    """Return the environment that a TOML file describes."""
     file = Path(path)
 
     class FromFile(Dataset, path=file):

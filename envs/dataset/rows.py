@@ -171,7 +171,7 @@ def _plain(place: str, value: Any) -> JSON:
 
 
 def filled(template: Any, values: Mapping[str, JSON], place: str) -> Any:
-    """`template` with each `{column}` in its texts filled in; a text that is one column keeps its type.
+    """Return `template` with each `{column}` in its texts filled in; a text that is one column keeps its type.
 
     `{{` and `}}` stand for braces. Raises TaskError for a column that is not there or null, and for a text
     whose columns are all empty.
@@ -216,7 +216,7 @@ def _parsed(template: str) -> list[tuple[str, str | None]]:
 
 
 def names_in(template: str) -> list[str]:
-    """The columns that `template` names, once each."""
+    """Return the columns that `template` names, once each."""
     return list(dict.fromkeys(name for _, name in _parsed(template) if name is not None))
 
 

@@ -63,7 +63,7 @@ _MOST_TURNS = 300
 
 
 def echoes(prompt: str) -> Iterator[str]:
-    """The prompt, its lines, and its last sentence."""
+    """Yield the prompt, its lines, and its last sentence."""
     yield prompt
     lines = [line.strip() for line in prompt.splitlines() if line.strip()]
     yield from dict.fromkeys((*lines[-4:], *lines[:4]))

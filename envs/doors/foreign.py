@@ -169,7 +169,7 @@ def _position(moves: tuple[str, ...], game: Game) -> Position:
 def environment(
     door: str, name: str, module: str, base: type[ForeignGame] = ForeignGame, **fields: Any
 ) -> type[ForeignGame]:
-    """The class of one game, for the module's `__getattr__`, where Gymnasium finds it by its name."""
+    """Return the class of one game, for the module's `__getattr__`, where Gymnasium finds it by its name."""
     about = f"{name}, played by {door}. See docs/envs-doors.md."
     own = {"__module__": module, "__doc__": about, "__qualname__": name}
     own |= {"id": f"verigym/{door}/{name}-v0", "door": door, **fields}

@@ -44,7 +44,7 @@ def tables(kind: str, houses: int, true: bool) -> tuple[tuple[int, ...], tuple[i
 
 @cache
 def link(kind: str, a: int, b: int, houses: int, true: bool = True) -> Link:
-    """The clue with its tables, or its denial; for `at` and `not at`, `b` is a house from 0."""
+    """Return the clue with its tables, or its denial; for `at` and `not at`, `b` is a house from 0."""
     if kind in ("at", "not at"):
         alone = 1 << b if (kind == "at") == true else ((1 << houses) - 1) & ~(1 << b)
         return Link(kind, a, b, alone=alone)

@@ -72,11 +72,11 @@ class Draws:
         self._next = iter(numbers)
 
     def below(self, n: int) -> int:
-        """A whole number from 0 to n - 1."""
+        """Return a whole number from 0 to n - 1."""
         return int(next(self._next) * n)
 
     def pick(self, things: Any) -> Any:
-        """One of them."""
+        """Return one of the items, drawn at random."""
         return things[self.below(len(things))]
 
 

@@ -100,7 +100,7 @@ class KeyDoor(Env[Play]):
         return read_reference(task)[1]
 
     def observe(self, state: Play) -> str:
-        """The grid as it is now, and what is held."""
+        """Return the grid as it is now, and what is held."""
         level, place = state.level, state.place
         lines = []
         for row, line in enumerate(level.rows):
@@ -111,7 +111,7 @@ class KeyDoor(Env[Play]):
         return "\n".join(lines) + f"\nKeys: {' '.join(sorted(place.keys)) or 'none'}"
 
     def transition(self, state: Play, action: str) -> Transition[Play]:
-        """One move. Unknown words and blocked moves change nothing and are invalid."""
+        """Apply one move. Unknown words and blocked moves change nothing and are invalid."""
         direction = action.strip().lower()
         if direction not in MOVES:
             direction = move_in(direction)
@@ -124,7 +124,7 @@ class KeyDoor(Env[Play]):
         return Transition(state=moved, valid=place != state.place)
 
     def submission(self, state: Play) -> JSON:
-        """The moves so far, when the turn limit ends the play."""
+        """Return the moves so far, when the turn limit ends the play."""
         return list(state.moves)
 
     def key(self, state: Play) -> JSON:

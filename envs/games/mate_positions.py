@@ -56,7 +56,7 @@ _PLACED, _TRIED = 96, 10
 def position_with_mate(
     rng: np.random.Generator, moves: int, wanted: Callable[[JSON], bool] = lambda essence: True
 ) -> Position:
-    """A position in which the side to move forces mate in `moves` moves and not in fewer.
+    """Return a position in which the side to move forces mate in `moves` moves and not in fewer.
 
     Its essence is `wanted`.
     """

@@ -86,7 +86,7 @@ class Merging(ReplayedGame):
 
     @override
     def lost(self, board: Board) -> bool:
-        """No push moves anything."""
+        """Return True if no push moves anything."""
         return 0 not in board.tiles and not self.moves(board)
 
     @override

@@ -15,7 +15,7 @@ def shortest(
     won: Callable[[State], bool],
     most: int = 200_000,
 ) -> list[str] | None:
-    """The moves of a shortest way from `start` to a won state; None if there is none.
+    """Return the moves of a shortest way from `start` to a won state; None if there is none.
 
     Gives up, with None, after meeting `most` states.
     """

@@ -74,7 +74,7 @@ class Duel(ReplayedGame):
 
     @property
     def contest(self) -> Contest:
-        """Rules for both sides."""
+        """Return the rules for both sides."""
         return CONTESTS[self.game]
 
     @property

@@ -20,13 +20,13 @@ class Table:
     holders: dict[str, int]
 
     def facts(self, thing: int) -> list[str]:
-        """The facts that hold of a thing."""
+        """Return the facts that hold of a thing."""
         return [fact for fact, holders in self.holders.items() if holders >> thing & 1]
 
 
 @cache
 def table() -> Table:
-    """The table, read once. Raises TaskError if the file says something twice or of nothing."""
+    """Return the table, read once. Raises TaskError if the file says something twice or of nothing."""
     text = (files("verigym.envs.games") / "things.txt").read_text(encoding="ascii")
     words: dict[str, str] = {}
     names: list[str] = []
@@ -54,7 +54,7 @@ def table() -> Table:
 
 
 def best_split(among: int, facts: list[tuple[str, int]]) -> tuple[str, int] | None:
-    """The fact that leaves the fewest things in the worst case; the first of equals. None if none splits."""
+    """Return the fact that leaves the fewest things in the worst case; the first of equals. None if none splits."""
     best, fewest = None, among.bit_count()
     for fact, holders in facts:
         yes = (among & holders).bit_count()
@@ -82,5 +82,5 @@ def most_questions(among: int, facts: list[tuple[str, int]]) -> int:
 
 
 def splitting(among: int, facts: list[tuple[str, int]]) -> list[tuple[str, int]]:
-    """The facts that hold of some of the things but not of all; what splits a part splits the whole."""
+    """Return the facts that hold of some of the things but not of all; what splits a part splits the whole."""
     return [one for one in facts if 0 != among & one[1] != among]

@@ -22,7 +22,7 @@ _STEPS = 60
 
 
 def draw(rng: np.random.Generator) -> Ask:
-    """A question of one of `KINDS`; the answer is a whole number."""
+    """Return a question of one of `KINDS`; the answer is a whole number."""
     kind = KINDS[int(rng.integers(len(KINDS)))]
     text, operands, value = kind(rng)
     return Ask(
@@ -36,14 +36,14 @@ def draw(rng: np.random.Generator) -> Ask:
 
 
 def digit_sum(rng: np.random.Generator) -> Drawn:
-    """Sum of the digits of a power."""
+    """Return the sum of the digits of a power."""
     a, b, c = int(rng.integers(3, 60)), int(rng.integers(40, 160)), int(rng.integers(0, 1000))
     value = sum(map(int, str(a**b + c)))
     return f"What is the sum of the decimal digits of {a}^{b} + {c}?", [a, b, c], value
 
 
 def primes_between(rng: np.random.Generator) -> Drawn:
-    """Number of primes in a range that leave a given remainder."""
+    """Return the number of primes in a range that leave a given remainder."""
     low = int(rng.integers(1000, 20_000))
     high = low + int(rng.integers(2000, 8000))
     modulus = int(rng.integers(3, 12))
@@ -76,7 +76,7 @@ def square_pairs(rng: np.random.Generator) -> Drawn:
 
 
 def change(rng: np.random.Generator) -> Drawn:
-    """Ways to pay with coins."""
+    """Count the ways to pay an amount with coins."""
     coins = sorted(int(c) for c in rng.choice(np.arange(2, 30), 4, replace=False))
     total = int(rng.integers(100, 300))
     ways = [1] + [0] * total
@@ -93,7 +93,7 @@ def change(rng: np.random.Generator) -> Drawn:
 
 
 def iterated(rng: np.random.Generator) -> Drawn:
-    """A term of a quadratic recurrence modulo a number."""
+    """Return a term of a quadratic recurrence modulo a number."""
     a, c, m = int(rng.integers(2, 50)), int(rng.integers(1, 50)), int(rng.integers(1000, 9000))
     start, n = int(rng.integers(1, 100)), int(rng.integers(500, 2000))
     value = start
@@ -108,7 +108,7 @@ def iterated(rng: np.random.Generator) -> Drawn:
 
 
 def longest_chain(rng: np.random.Generator) -> Drawn:
-    """The start below a bound from which a Collatz chain is longest; drawn until there is one such."""
+    """Return the start below a bound from which a Collatz chain is longest; drawn until there is one such."""
     while True:
         low = int(rng.integers(100, 2000))
         high = low + int(rng.integers(100, 400))

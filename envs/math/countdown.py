@@ -159,7 +159,7 @@ def _combined(numbers: list[int], draws: list[float]) -> int:
 
 
 def solution(numbers: tuple[int, ...], target: int) -> str:
-    """An expression that uses each number once and equals `target`.
+    """Return an expression that uses each number once and equals `target`.
 
     Looks first among positive whole intermediate results, where every generated task has a
     solution, then among fractions. Raises TaskError if there is none.

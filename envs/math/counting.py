@@ -68,7 +68,7 @@ class Counting(Worked):
 
 
 def arrangements(rng: np.random.Generator, size: int, more: int) -> Count:
-    """Number of arrangements of the letters of a word in which some repeat."""
+    """Return the number of arrangements of the letters of a word in which some repeat."""
     letters = [_LETTERS[int(i)] for i in rng.integers(0, 2 + size // 3, size)]
     value = math.factorial(size)
     for count in Counter(letters).values():
@@ -79,7 +79,7 @@ def arrangements(rng: np.random.Generator, size: int, more: int) -> Count:
 
 
 def committees(rng: np.random.Generator, size: int, more: int) -> Count:
-    """Number of committees with at least a given number of one kind."""
+    """Return the number of committees with at least a given number of one kind."""
     women, men = (int(rng.integers(3 + 2 * more, size + 1)) for _ in range(2))
     seats = int(rng.integers(2 + more, min(5 + more, women, men) + 1))
     least = int(rng.integers(0, seats + 1))
@@ -106,7 +106,7 @@ def lattice_paths(rng: np.random.Generator, size: int, more: int) -> Count:
 
 
 def distributions(rng: np.random.Generator, size: int, more: int) -> Count:
-    """Number of distributions of equal things to people, each with at least a given number."""
+    """Return the number of distributions of equal things to people, each with at least a given number."""
     people, least = int(rng.integers(2, 5)) + more, int(rng.integers(0, 3))
     things = people * least + int(rng.integers(2, 2 * size))
     left = things - people * least
@@ -121,7 +121,7 @@ def distributions(rng: np.random.Generator, size: int, more: int) -> Count:
 
 
 def dice_sum(rng: np.random.Generator, size: int, more: int) -> Count:
-    """The chance of a sum of fair dice."""
+    """Return the chance of a sum of fair dice."""
     dice = 2 + size // 5
     ways = Counter({0: 1})
     for _ in range(dice):

@@ -39,7 +39,7 @@ FAMILIES: tuple[type[Worked], ...] = (
 
 
 def draw(rng: np.random.Generator, level: int, left_out: type[Worked] | None = None) -> Ask:
-    """A question of any family but `left_out`, with the family's name among its tags."""
+    """Return a question of any family but `left_out`, with the family's name among its tags."""
     families = [family for family in FAMILIES if family is not left_out]
     family = families[int(rng.integers(len(families)))]
     ask = _instance(family).ask(rng, level)

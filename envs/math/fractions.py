@@ -100,7 +100,7 @@ def product_or_quotient(rng: np.random.Generator, size: int, terms: int) -> Draw
 
 
 def percent_of(rng: np.random.Generator, size: int, terms: int) -> Drawn:
-    """A percentage of a number, or of a percentage of it and so on, or the number of which it is one."""
+    """Return a percentage of a number, or of a percentage of it and so on, or the number of which it is one."""
     percents = [5 * int(rng.integers(1, 4 * size)) for _ in range(terms - 1)]
     whole = int(rng.integers(2, 40 * size))
     value = Fraction(whole)
@@ -114,7 +114,7 @@ def percent_of(rng: np.random.Generator, size: int, terms: int) -> Drawn:
 
 
 def changed_by_percent(rng: np.random.Generator, size: int, terms: int) -> Drawn:
-    """A price after some changes by percent."""
+    """Return a price after some changes by percent."""
     price = Fraction(int(rng.integers(2, 10 * size)) * 10)
     value, words, changes = price, [], list[JSON]()
     for _ in range(terms + size // 12):
@@ -139,7 +139,7 @@ def nested(rng: np.random.Generator, size: int, terms: int) -> Drawn:
 
 
 def continued(rng: np.random.Generator, size: int, terms: int) -> Drawn:
-    """A continued fraction of positive whole numbers."""
+    """Return a continued fraction of positive whole numbers."""
     numbers = [int(n) for n in rng.integers(1, 10, 3 + size // 8 + 2 * (terms - 2))]
     text, value = str(numbers[-1]), Fraction(numbers[-1])
     for number in reversed(numbers[:-1]):

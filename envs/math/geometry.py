@@ -147,7 +147,7 @@ def polygon_area(rng: np.random.Generator, size: int) -> Drawn:
 
 
 def circle(rng: np.random.Generator, size: int) -> Drawn:
-    """The centre of the circle through three points."""
+    """Return the centre of the circle through three points."""
     a, b, c = _points(rng, size, 3)
     d = 2 * twice_area([a, b, c])
     squares = [x * x + y * y for x, y in (a, b, c)]
@@ -181,7 +181,7 @@ def twice_area(points: list[Point]) -> int:
 
 
 def root(square: int) -> str:
-    """The square root with square factors taken out."""
+    """Return the square root with square factors taken out."""
     outside = 1
     for n in range(2, math.isqrt(square) + 1):
         while square % (n * n) == 0:

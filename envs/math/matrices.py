@@ -67,7 +67,7 @@ class Matrices(Worked):
 
 
 def the_determinant(rng: np.random.Generator, n: int, largest: int) -> Drawn:
-    """Determinant of a random matrix."""
+    """Ask for the determinant of a random matrix."""
     rows = _random(rng, n, largest)
     return f"What is the determinant of {shown(rows)}?", [rows], str(determinant(rows))
 
@@ -95,7 +95,7 @@ def the_inverse(rng: np.random.Generator, n: int, largest: int) -> Drawn:
 
 
 def the_rank(rng: np.random.Generator, n: int, largest: int) -> Drawn:
-    """Rank of a product that bounds it."""
+    """Ask for the rank of a product of random matrices, which bounds it."""
     while True:
         wanted = int(rng.integers(1, n + 1))
         tall = rng.integers(-2, 3, (n, wanted)).tolist()
@@ -195,12 +195,12 @@ def _random(rng: np.random.Generator, n: int, largest: int) -> Rows:
 
 
 def shown(rows: Rows) -> str:
-    """`[[1, 2], [3, 4]]`."""
+    """Return a matrix as text: `[[1, 2], [3, 4]]`."""
     return "[" + ", ".join(f"[{', '.join(map(str, row))}]" for row in rows) + "]"
 
 
 def product(a: Rows, b: Rows) -> Rows:
-    """The matrix product."""
+    """Return the matrix product."""
     return [
         [sum(x * row[j] for x, row in zip(line, b, strict=True)) for j in range(len(b[0]))]
         for line in a

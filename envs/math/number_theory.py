@@ -84,7 +84,7 @@ def remainder(rng: np.random.Generator, size: int) -> Drawn:
 
 
 def divisor_count(rng: np.random.Generator, size: int) -> Drawn:
-    """Number of the positive divisors, or their sum."""
+    """Return the number of the positive divisors, or their sum."""
     n = int(rng.integers(size // 2, 2 * size))
     counts = [math.prod(e + 1 for e in factors(n).values())]
     counts.append(math.prod((p ** (e + 1) - 1) // (p - 1) for p, e in factors(n).items()))
@@ -97,7 +97,7 @@ def divisor_count(rng: np.random.Generator, size: int) -> Drawn:
 
 
 def power(rng: np.random.Generator, size: int) -> Drawn:
-    """A power modulo a number."""
+    """Return a power modulo a number."""
     a, e = int(rng.integers(2, size)), int(rng.integers(5, size))
     n = int(rng.integers(7, 7 + size // 4))
     return f"What is the remainder when {a}^{e} is divided by {n}?", [a, e, n], pow(a, e, n)

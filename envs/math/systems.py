@@ -93,7 +93,7 @@ def determinant(rows: list[list[int]]) -> int:
 
 
 def linear(coefficients: list[int], names: tuple[str, ...]) -> str:
-    """A linear form as text: `2x - y`."""
+    """Return a linear form as text: `2x - y`."""
     text = ""
     for c, name in zip(coefficients, names, strict=False):
         if c:

@@ -118,7 +118,7 @@ class Chain:
 
 
 def begin(world: World, draws: Draws, kinds: tuple[str, ...] = _STARTS) -> Chain:
-    """A chain at a page whose name no other has."""
+    """Return a chain at a page whose name no other has."""
     while True:
         kind = draws.one(kinds)
         page = world.starts[kind] + draws.below(world.count(kind))
@@ -179,7 +179,7 @@ def finish(chain: Chain, draws: Draws, pages: int, turns: int) -> Quest | None:
 
 
 def several(count: int, pose: Callable[[int], Quest | None]) -> Quest:
-    """`count` questions as one, all to be answered rightly, with no page on the way to two of them: what a
+    """Return `count` questions as one, all to be answered rightly, with no page on the way to two of them: what a
     guess or a shortcut earns of one question, it hardly earns of all. `pose(n)` gives the n-th, or None to
     be asked again."""
     parts: list[Quest] = []

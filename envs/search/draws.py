@@ -18,16 +18,16 @@ class Draws:
         self._left: list[int] = []
 
     def below(self, n: int) -> int:
-        """A whole number from 0 to n - 1; even to within n in 2**62."""
+        """Return a whole number from 0 to n - 1; even to within n in 2**62."""
         if not self._left:
             self._left = self._rng.integers(1 << 62, size=64).tolist()
         return self._left.pop() % n
 
     def one(self, items: Sequence[T]) -> T:
-        """One of `items`."""
+        """Return one of `items`."""
         return items[self.below(len(items))]
 
     def some(self, items: Sequence[T], n: int) -> list[T]:
-        """`n` of `items` at different places, in the order drawn."""
+        """Return `n` of `items` at different places, in the order drawn."""
         left = list(items)
         return [left.pop(self.below(len(left))) for _ in range(n)]

@@ -32,7 +32,7 @@ class Fetched:
 
 
 def fetch(url: str, *, timeout_s: float, allow_private: bool) -> Fetched | None:
-    """The page at `url`, or None if it cannot be had, whatever the reason.
+    """Return the page at `url`, or None if it cannot be had, whatever the reason.
 
     `timeout_s` is for each request, redirects apart; resolving a name takes what the system's resolver
     takes.

@@ -40,7 +40,7 @@ class Index:
             self._bm25.index((codes, vocabulary), create_empty_token=False, show_progress=False)
 
     def search(self, query: str, most: int, skip: int = 0) -> list[int]:
-        """The numbers of up to `most` texts that share a word with `query`, the best first, without the
+        """Return the numbers of up to `most` texts that share a word with `query`, the best first, without the
         first `skip`. Of a long query the first 40 different words count."""
         words = list(dict.fromkeys(_WORD.findall(query.lower())))[:MAX_WORDS]
         known = [self._vocabulary[word] for word in words if word in self._vocabulary]

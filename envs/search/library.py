@@ -44,7 +44,7 @@ class Library(Protocol):
         ...
 
     def open(self, page: str) -> Page | None:
-        """The page of this id (or whole title), or None."""
+        """Return the page of this id (or whole title), or None."""
         ...
 
 
@@ -83,5 +83,5 @@ class WorldLibrary:
 
 @lru_cache(maxsize=4)
 def world_library(seed: int, part: int, pages: int) -> WorldLibrary:
-    """The pages of a world, with their index; kept for the process."""
+    """Return the pages of a world, with their index; kept for the process."""
     return WorldLibrary(build_world(seed, part, pages))

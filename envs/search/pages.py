@@ -17,19 +17,19 @@ _FILLERS = (
 
 
 def date_text(day: int) -> str:
-    """A date such as `3 May 1871`; years have twelve months of 28 days here."""
+    """Return a date such as `3 May 1871`; years have twelve months of 28 days here."""
     year, rest = divmod(day, 336)
     return f"{rest % 28 + 1} {MONTHS[rest // 28]} {year}"
 
 
 def figure_text(world: World, name: str, number: int) -> str:
-    """A figure as pages state it; empty if it is not known."""
+    """Return a figure as pages state it; empty if it is not known."""
     value = world.figures[name][number]
     return date_text(value) if name in ("born", "opened") else str(value)
 
 
 def page_text(world: World, page: int) -> str:
-    """The body of a page, printable ASCII; other pages stand in it as `Title [id]`."""
+    """Return the body of a page, printable ASCII; other pages stand in it as `Title [id]`."""
     return _WRITERS[world.kind(page)](world, page, world.number(page))
 
 

@@ -82,7 +82,7 @@ class Reader(Env[Reading]):
         """Return the library that `task` is looked up in."""
 
     def tools(self) -> list[dict[str, Any]]:
-        """The tools as the OpenAI chat API takes them."""
+        """Return the tools as the OpenAI chat API takes them."""
         return TOOLS
 
     @override

@@ -101,7 +101,7 @@ _ARGUMENTS = {
 
 
 def read_act(action: str) -> Act | str:
-    """The one call of a reply, or what is wrong with it."""
+    """Return the one call of a reply, or what is wrong with it."""
     reply = read_calls(submission_of(action), _RULES)
     if isinstance(reply, Verdict):
         return reply.evidence
@@ -138,7 +138,7 @@ def _unbracketed(page: str) -> str:
 
 
 def as_call(name: str, **arguments: JSON) -> str:
-    """A call as text."""
+    """Return a call as text."""
     return f"<tool_call>{json.dumps({'name': name, 'arguments': arguments})}</tool_call>"
 
 
@@ -153,7 +153,7 @@ def show_hits(hits: list[Hit], skip: int) -> str:
 
 
 def show_page(page: Page, start: int) -> str:
-    """A window of a page, with what is left."""
+    """Return a window of a page, with what is left."""
     shown = _plain(page.text[start : start + WINDOW])
     left = len(page.text) - start - WINDOW
     more = f'\n({left} more characters; "from": {start + WINDOW})' if left > 0 else ""

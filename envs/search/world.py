@@ -59,7 +59,7 @@ class World:
     records: list[Record]
 
     def kind(self, page: int) -> str:
-        """The kind of a page."""
+        """Return the kind of a page."""
         return next(kind for kind in reversed(KINDS) if page >= self.starts[kind])
 
     def number(self, page: int) -> int:
@@ -73,7 +73,7 @@ class World:
         return end - self.starts[kind]
 
     def link(self, name: str, page: int) -> int:
-        """The page that `page` leads to by the link `name`, or NONE."""
+        """Return the page that `page` leads to by the link `name`, or NONE."""
         return self.links[name][page - self.starts[LINKS[name].subject]]
 
     def page_id(self, page: int) -> str:
@@ -121,7 +121,7 @@ class World:
 
 @lru_cache(maxsize=4)
 def build_world(seed: int, part: int = 0, pages: int = PAGES) -> World:
-    """The world of a seed; `part` tells the worlds of the splits apart. Kept for the process."""
+    """Return the world of a seed; `part` tells the worlds of the splits apart. Kept for the process."""
     rng = np.random.Generator(np.random.PCG64([seed, part, pages]))
     counts = {kind: pages * share // 1000 for kind, share in SHARES.items()}
     counts["person"] += pages - sum(counts.values())

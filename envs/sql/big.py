@@ -80,7 +80,7 @@ class Extent:
         return schema
 
     def views(self) -> str:
-        """The statements that make the tables of a task, as views of a connection's own."""
+        """Return the statements that make the tables of a task, as views of a connection's own."""
         d = self.names
         moves = np.random.Generator(np.random.PCG64(self.seed)).integers(0, PRIME, 6).tolist()
 
@@ -124,13 +124,13 @@ class Big:
         self._db.execute(extent.views())
 
     def printed(self, tree: exp.Expr) -> str:
-        """The query in DuckDB's words. Raises Untranslatable."""
+        """Return the query in DuckDB's words. Raises Untranslatable."""
         from verigym.verifiers.sql.duck import printed
 
         return printed(tree)
 
     def run(self, sql: str) -> tuple[Sequence[str], Rows]:
-        """Names and rows of a result. Raises QueryFailed, after `QUERY_S` seconds at the latest."""
+        """Return the names and rows of a result. Raises QueryFailed, after `QUERY_S` seconds at the latest."""
         import duckdb
 
         from verigym.verifiers.sql.engine import QueryFailed

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
         """Part of the engine of `sql/query` that is needed here."""
 
         def printed(self, tree: exp.Expr) -> str:
-            """The query in the engine's words."""
+            """Return the query in the engine's words."""
 
         def run(self, sql: str) -> tuple[Sequence[str], Rows]:
-            """Names and rows of a result."""
+            """Return the names and rows of a result."""
 
 
 SHOWN_ROWS = 20
@@ -59,7 +59,7 @@ class Command:
 
 
 def read_command(action: str) -> Command | None:
-    """The one command of a reply, or None."""
+    """Return the one command of a reply, or None."""
     found = _COMMAND.findall(action)
     if len(found) != 1:
         return None
@@ -97,7 +97,7 @@ def _depends_on_machine(name: str, args: list[str]) -> bool:
 
 
 def as_text(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A result with its header, at most `SHOWN_ROWS` rows and `SHOWN_CHARS` characters."""
+    """Return a result with its header, at most `SHOWN_ROWS` rows and `SHOWN_CHARS` characters."""
     lines = [_line(names)]
     size = 0
     for row in rows[:SHOWN_ROWS]:
@@ -113,7 +113,7 @@ def as_text(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def plain(text: str) -> str:
-    """`text` within the characters that observations may have."""
+    """Return `text` within the characters that observations may have."""
     return "".join(c if c in CHARSET else "?" for c in text)
 
 

@@ -17,7 +17,7 @@ _FIRST_DAY = date(2019, 6, 1)
 
 
 def crowded(domain: Domain) -> dict[str, JSON]:
-    """Rows by table, the same whenever it is asked for; keys hold."""
+    """Return rows by table, the same whenever it is asked for; keys hold."""
     return {table: list(rows) for table, rows in _crowded(DOMAINS.index(domain)).items()}
 
 

@@ -30,7 +30,7 @@ class Domain:
     day: str
 
     def ddl(self) -> str:
-        """The CREATE TABLE statements."""
+        """Return the CREATE TABLE statements."""
         return "\n".join(
             f"CREATE TABLE {table} ({', '.join(f'{name} {kind}' for name, kind in columns)}, "
             f"PRIMARY KEY (id){self._key(table)});"

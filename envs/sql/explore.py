@@ -23,7 +23,7 @@ LEVELS = {
     2: (1, "plain", 6),
     3: (2, "plain", 8),
     4: (2, "short", 8),
-    5: (5, "codes", 10),
+    5: (3, "numbered", 9),
     6: (3, "codes", 10),
     7: (5, "codes", 12),
     8: (6, "codes", 12),
@@ -49,7 +49,8 @@ class Explore(Explorer):
     """A question of `sql/questions` without the schema; judged by `sql/query` on many databases.
 
     easy: one domain under plain names; medium: two, names abbreviated; hard: three, names that are
-    numbers, explained by comments where one looks; up to eight at level 10. Queries only read, within a budget of steps that
+    numbers, explained by comments where one looks; up to eight at level 10. At level 5 only the tables
+    have numbers. Queries only read, within a budget of steps that
     is the same on every machine. The oracle lists, describes the tables it needs, and answers.
     """
 
@@ -123,7 +124,8 @@ class Explore(Explorer):
         world = self._world()
         domain, names = DOMAINS[world.domains[0]], world.named(world.domains[0])
         read = writer.read(question_in(self.task.prompt, _PROMPT), domain)
-        return writer.write(read.query, names_of(domain), names)
+        explained = world.explained(world.domains[0])
+        return writer.write(read.query, names_of(domain), names, explained)
 
     @override
     def tables(self) -> str:

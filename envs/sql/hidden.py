@@ -17,8 +17,9 @@ import numpy as np
 from verigym.canonical import JSON
 from verigym.envs.sql.domains import DOMAINS, Domain
 
-STYLES = ("plain", "short", "codes")
-"""Names as they are in `domains.py`, without their vowels, or numbers that comments explain."""
+STYLES = ("plain", "short", "numbered", "codes")
+"""Names as they are in `domains.py`, without their vowels, the same with numbers for tables, or numbers for all.
+Comments explain the numbers."""
 
 _ROWS = {"owner": 8, "thing": 40, "event": 150}
 _FIRST_DAY = date(2019, 1, 1)
@@ -42,21 +43,30 @@ class World:
 
     @staticmethod
     def read(raw: Any) -> World:
-        """Inverse of `plain`."""
+        """Convert the data of `plain` back to a world."""
         return World(tuple(raw["domains"]), raw["style"], raw["seed"])
 
     def named(self, number: int) -> dict[str, str]:
         """Return the names of the tables and columns of one of its domains, by their plain names."""
         tables = _TABLES[number]
-        if self.style == "codes":
-            order = self._order
-            at = 3 * self.domains.index(number)
-            codes = {table: f"t{order[at + i] + 1:02}" for i, table in enumerate(tables)}
-            for columns in tables.values():
-                codes |= {name: f"c{i}" for i, (name, _) in enumerate(columns, 1)}
-            return codes
         names = [*tables, *(name for columns in tables.values() for name, _ in columns)]
-        return {name: _short(name) if self.style == "short" else name for name in names}
+        found = {name: name if self.style == "plain" else _short(name) for name in names}
+        if self.style in ("numbered", "codes"):
+            at = 3 * self.domains.index(number)
+            found |= {table: f"t{self._order[at + i] + 1:02}" for i, table in enumerate(tables)}
+        if self.style == "codes":
+            for columns in tables.values():
+                found |= {name: f"c{i}" for i, (name, _) in enumerate(columns, 1)}
+        return found
+
+    def explained(self, number: int) -> frozenset[str]:
+        """Return the plain names of one of its domains that are numbers here, which comments explain."""
+        tables = _TABLES[number]
+        if self.style == "numbered":
+            return frozenset(tables)
+        if self.style == "codes":
+            return frozenset(self.named(number))
+        return frozenset()
 
     @cached_property
     def _order(self) -> list[int]:
@@ -66,7 +76,7 @@ class World:
         return order
 
     def query(self, text: str) -> str:
-        """A query on the first domain in the names of this world; texts in quotes stay."""
+        """Return a query on the first domain in the names of this world; texts in quotes stay."""
         names = self.named(self.domains[0])
         return _WORD.sub(lambda match: names.get(match[0], match[0]), text)
 
@@ -88,7 +98,7 @@ class World:
         return found
 
     def rows(self) -> dict[str, list[tuple[Any, ...]]]:
-        """The rows of all tables."""
+        """Return the rows of all tables."""
         rng = np.random.Generator(np.random.PCG64(self.seed))
         found: dict[str, list[tuple[Any, ...]]] = {}
         for number in self.domains:
@@ -97,7 +107,7 @@ class World:
         return found
 
     def tables_text(self) -> str:
-        """The list of tables, in no telling order, with their numbers of rows."""
+        """Return the list of tables, in no telling order, with their numbers of rows."""
         rows = self.rows()
         said = self._comments()
         lines = (f"{name}{said.get(name, '')} ({len(rows[name])} rows)" for name in sorted(rows))
@@ -109,15 +119,16 @@ class World:
 
     def _comments(self) -> dict[str, str]:
         """Return the meaning of codes, by table and by column; nothing for names that speak for themselves."""
-        if self.style != "codes":
-            return {}
         said = {}
         for number in self.domains:
-            domain, names = DOMAINS[number], self.named(number)
+            domain, names, explained = DOMAINS[number], self.named(number), self.explained(number)
             words = (domain.owner_words, domain.thing_words, domain.event_words)
             for (table, columns), word in zip(_TABLES[number].items(), words, strict=True):
-                said[names[table]] = f" -- {word}"
-                said |= {f"{names[table]}.{names[name]}": f" -- {name}" for name, _ in columns}
+                if table in explained:
+                    said[names[table]] = f" -- {word}"
+                for name, _ in columns:
+                    if name in explained:
+                        said[f"{names[table]}.{names[name]}"] = f" -- {name}"
         return said
 
 

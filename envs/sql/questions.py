@@ -64,7 +64,7 @@ class Questions(Question):
 
 
 def judged_by(domain: Domain, query: str) -> JSON:
-    """The reference of a question on a domain, as `sql/query` reads it."""
+    """Return the reference of a question on a domain, as `sql/query` reads it."""
     return {
         "query": query,
         "schema": domain.schema(),

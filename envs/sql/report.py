@@ -150,7 +150,7 @@ class Report:
         return f"SELECT {shown} FROM {self.domain.owner} o"
 
     def twins(self) -> list[Report]:
-        """The reports that differ by one choice in one column."""
+        """Return the reports that differ by one choice in one column."""
         return [*self._twins()]
 
     def _twins(self) -> Iterator[Report]:

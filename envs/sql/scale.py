@@ -49,7 +49,7 @@ You have {turns} replies."""
 _VALUE = re.compile(r"[\d-]+")
 
 
-class Scale(Explorer):
+class ScaleQuery(Explorer):
     """Counts, totals, winners and sequences over more rows than can be read; judged by `qa/answer`.
 
     The answer is what the task's query gives on the task's rows, computed when the task is drawn

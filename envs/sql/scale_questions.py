@@ -86,7 +86,7 @@ def summed(rng: np.random.Generator, s: Extent) -> Asked:
 
 
 def of_kind(rng: np.random.Generator, s: Extent) -> Asked:
-    """A total over two tables."""
+    """Return a total over two tables."""
     d, year, kind = s.names, _year(rng), _kind(rng, s)
     return Asked(
         f"What is the total {d.amount} of the {d.event_words} in {year} of {d.thing_words} whose {d.kind} is "
@@ -98,7 +98,7 @@ def of_kind(rng: np.random.Generator, s: Extent) -> Asked:
 
 
 def joined(rng: np.random.Generator, s: Extent) -> Asked:
-    """A total over three tables."""
+    """Return a total over three tables."""
     d, year, kind = s.names, _year(rng), _kind(rng, s)
     region = d.regions[int(rng.integers(len(d.regions)))]
     return Asked(
@@ -112,7 +112,7 @@ def joined(rng: np.random.Generator, s: Extent) -> Asked:
 
 
 def busiest(rng: np.random.Generator, s: Extent) -> Asked:
-    """The thing with the highest total."""
+    """Return the thing with the highest total."""
     d, year, kind = s.names, _year(rng), _kind(rng, s)
     return Asked(
         f"Which of the {d.thing_words} whose {d.kind} is '{kind}' has the highest total {d.amount} of its "
@@ -126,7 +126,7 @@ def busiest(rng: np.random.Generator, s: Extent) -> Asked:
 
 
 def frequent(rng: np.random.Generator, s: Extent) -> Asked:
-    """The number of large groups."""
+    """Return the number of large groups."""
     d, year, least = s.names, _year(rng), int(rng.integers(6, 14))
     return Asked(
         f"How many of the {d.thing_words} had at least {least} {d.event_words} in {year}?",
@@ -137,7 +137,7 @@ def frequent(rng: np.random.Generator, s: Extent) -> Asked:
 
 
 def busy(rng: np.random.Generator, s: Extent) -> Asked:
-    """The number of groups with a large total, over two tables."""
+    """Return the number of groups with a large total, over two tables."""
     d, year, kind = s.names, _year(rng), _kind(rng, s)
     # Over six years a thing has 50 events, in one about 8; the bound is not far from their usual total.
     bound = int(50 * 365 / DAYS * sum(d.amounts) / 2 * rng.uniform(0.8, 1.4))
@@ -165,7 +165,7 @@ def gaps(rng: np.random.Generator, s: Extent) -> Asked:
 
 
 def passed(rng: np.random.Generator, s: Extent) -> Asked:
-    """The day on which a running total passes a bound."""
+    """Return the day on which a running total passes a bound."""
     d, year, kind = s.names, _year(rng), _kind(rng, s)
     mean = sum(d.amounts) / 2
     whole = s.events * 365 / DAYS * mean / len(d.kinds)

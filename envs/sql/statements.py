@@ -57,7 +57,7 @@ class Sheet:
     def rows(
         self, *, kind: str | None = None, region: str | None = None, since: int | None = None
     ) -> list[int]:
-        """The places of things of a kind, or whose owner is in a region or was founded since a year."""
+        """Return the places of things of a kind, or whose owner is in a region or was founded since a year."""
         place = {owner: at for at, owner in enumerate(self.owners)}
         return [
             i
@@ -72,7 +72,7 @@ class Sheet:
         return sum(self.numbers[column][i] for i in rows)
 
     def winner(self, rows: Iterable[int], column: str, best: Callable[[Iterable[int]], int]) -> str:
-        """The name of the thing with the greatest or least value; empty if two share it."""
+        """Return the name of the thing with the greatest or least value; empty if two share it."""
         values = {i: self.numbers[column][i] for i in rows}
         if not values:
             return ""
@@ -81,7 +81,7 @@ class Sheet:
 
 
 def facts(rng: np.random.Generator, s: Sheet, holds: list[bool]) -> list[str] | None:
-    """A statement for each of `holds`, true if it says so; None if the sheet has none."""
+    """Return a statement for each of `holds`, true if it says so; None if the sheet has none."""
     said: list[str] = []
     for true in holds:
         text = _STATEMENTS[int(rng.integers(len(_STATEMENTS)))](rng, s, true)

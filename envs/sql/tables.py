@@ -114,13 +114,13 @@ def draw_sheet(rng: np.random.Generator, level: int) -> Sheet:
 
 
 def as_markdown(header: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def as_csv(header: list[str], rows: list[list[str]]) -> str:
-    """Values separated by commas; none holds one."""
+    """Return the values separated by commas; none holds one."""
     return "\n".join(",".join(line) for line in (header, *rows))
 
 
@@ -177,7 +177,7 @@ def count_two(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def total(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """A sum over one kind."""
+    """Return a sum over one kind."""
     kind, column = _one(rng, s.domain.kinds), _one(rng, list(s.numbers))
     rows = s.rows(kind=kind)
     question = f"What is the total `{column}` of all {s.domain.thing_words} with the {s.domain.kind} {kind}?"
@@ -185,7 +185,7 @@ def total(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def mean(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """An average that two decimals write in full."""
+    """Return an average that two decimals write in full."""
     kind, column = _one(rng, s.domain.kinds), _one(rng, list(s.numbers))
     rows = s.rows(kind=kind)
     if len(rows) < 2 or 100 * s.sum(rows, column) % len(rows):
@@ -195,7 +195,7 @@ def mean(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def difference(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """The difference of two sums."""
+    """Return the difference of two sums."""
     column = _one(rng, list(s.numbers))
     one, two = (s.domain.kinds[i] for i in rng.permutation(len(s.domain.kinds))[:2].tolist())
     by = s.sum(s.rows(kind=one), column) - s.sum(s.rows(kind=two), column)
@@ -207,7 +207,7 @@ def difference(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def listed(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """The names under two conditions."""
+    """Return the names under two conditions."""
     kind, column = _one(rng, s.domain.kinds), _one(rng, list(s.numbers))
     bound = int(rng.choice(s.numbers[column]))
     names = [s.names[i] for i in s.rows(kind=kind) if s.numbers[column][i] < bound]
@@ -219,7 +219,7 @@ def listed(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def total_in_region(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """A sum over a join."""
+    """Return a sum over a join."""
     d, column = s.domain, _one(rng, list(s.numbers))
     region = _one(rng, d.regions)
     rows = s.rows(region=region)
@@ -228,7 +228,7 @@ def total_in_region(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def best_owner(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """The greatest group of a join."""
+    """Return the greatest group of a join."""
     d, column = s.domain, _one(rng, list(s.numbers))
     region = _one(rng, d.regions)
     owners = [o for o, r in zip(s.owners, s.regions, strict=True) if r == region]
@@ -242,7 +242,7 @@ def best_owner(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def second_since(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """The one after the first, over a join."""
+    """Return the one after the first, over a join."""
     d, column = s.domain, _one(rng, list(s.numbers))
     year = int(rng.choice(s.founded))
     rows = s.rows(since=year)
@@ -257,7 +257,7 @@ def second_since(rng: np.random.Generator, s: Sheet) -> Found | None:
 
 
 def listed_before(rng: np.random.Generator, s: Sheet) -> Found | None:
-    """The names under conditions on both tables."""
+    """Return the names under conditions on both tables."""
     d, kind = s.domain, _one(rng, s.domain.kinds)
     year = int(rng.choice(s.founded))
     late = set(s.rows(since=year))

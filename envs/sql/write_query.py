@@ -1,12 +1,13 @@
 """Write the query that a question asks for, from its words and the schema, and count the steps.
 
-A step is a wording compared, a constant copied, a name compared with one of the schema, or a token written.
+A step is a wording compared, a constant copied, a name compared with one of the schema, the comment that explains
+such a name read, or a token written.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from verigym.envs.sql.domains import DOMAINS, Domain
@@ -33,9 +34,16 @@ class QueryWriter:
         columns = (line.partition(". ")[2] for line in lines)
         return Report(domain, tuple(self._variant(words, domain, kinds) for words in columns))
 
-    def write(self, query: str, names: Iterable[str], written: Mapping[str, str]) -> str:
+    def write(
+        self,
+        query: str,
+        names: Iterable[str],
+        written: Mapping[str, str],
+        explained: Collection[str] = (),
+    ) -> str:
         """Write a query token by token. Each of the names is looked for among those of the schema, in their order,
-        and written as `written` has it."""
+        and written as `written` has it. Comments of the schema say what those of `explained` mean: to compare
+        one of them, its comment is read first."""
         names = [*names]
         parts: list[str] = []
         end = 0
@@ -45,6 +53,8 @@ class QueryWriter:
             if found in written:
                 for name in names:
                     self.operations += 1
+                    if name in explained:
+                        self.operations += 1
                     if name == found:
                         break
                 found = written[found]

@@ -45,7 +45,7 @@ class Ability:
         return define(self.name, self.about, self.parameters, self.required)
 
     def sibling_schema(self) -> dict[str, Any]:
-        """The sibling takes what is required here."""
+        """Return the definition of the sibling tool, which takes the required arguments only."""
         own = {name: self.parameters[name] for name in self.required}
         return define(*self.sibling, own, self.required)
 
@@ -53,7 +53,7 @@ class Ability:
 def define(
     name: str, about: str, parameters: Mapping[str, Mapping[str, JSON]], required: tuple[str, ...]
 ) -> dict[str, Any]:
-    """A definition as the OpenAI chat API takes it."""
+    """Return a definition as the OpenAI chat API takes it."""
     return {
         "type": "function",
         "function": {

@@ -127,7 +127,7 @@ class Problem:
 
 
 def load(a: Almanac) -> Problem:
-    """Weight of crates."""
+    """Ask for the weight of a number of crates."""
     firm, n = a.draws.pick(a.firms), a.draws.between(12, 95)
     words = f"How many kilograms do {n} crates of {firm.good} from {firm.name} weigh?"
     return Problem(words, n * firm.weight, 3)
@@ -173,7 +173,7 @@ def primes(a: Almanac) -> Problem:
 
 
 def digits(a: Almanac) -> Problem:
-    """The sum of the digits of a power."""
+    """Return the sum of the digits of a power."""
     town, power = a.draws.pick(a.towns), a.draws.between(12, 40)
     words = (
         f"Let n be the number of inhabitants of {town.name} by the count of 2026. What is the sum of the decimal "
@@ -203,7 +203,7 @@ def carriage_of(carrier: Carrier, crates: int) -> int:
 
 
 def find(pages: Sequence[Page], query: str, n: int = 3) -> list[Page]:
-    """The `n` pages that fit best by BM25; those without a common word are left out."""
+    """Return the `n` pages that fit best by BM25; those without a common word are left out."""
     return [pages[number] for number in _index(tuple(pages)).search(query, n)]
 
 

@@ -75,7 +75,7 @@ class ApiDocs(Stateful):
 
 
 def set_amount(service: Service) -> Wish:
-    """All is said."""
+    """Ask for a request whose values are all given."""
     record = service.free.pop()
     amount = service.draws.between(100, 199)
     what, _, unit = service.amount.partition(" in ")
@@ -132,7 +132,7 @@ def set_keeper(service: Service) -> Wish:
 
 
 def create(service: Service) -> Wish:
-    """All is said."""
+    """Ask for a new record whose values are all given."""
     draws, name = service.draws, service.new_names.pop()
     amount, state, keeper = (
         draws.between(5, 95),

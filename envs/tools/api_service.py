@@ -168,7 +168,7 @@ class Service:
                 self.documents.append((title, body))
 
     def step(self, action: str, work: int, **values: JSON) -> WishStep:
-        """The request that does `action` with these values, and what finding it takes."""
+        """Return the request that does `action` with these values, and what finding it takes."""
         method, path, in_path, labels = self._forms[action]
         params: dict[str, JSON] = {}
         for part, label in labels.items():
@@ -187,7 +187,7 @@ class Service:
         return value
 
     def tables(self) -> tuple[tuple[Row, ...], ...]:
-        """The world; documents in random order."""
+        """Return the world; documents in random order."""
         shuffled = self.draws.shuffled(self.documents)
         documents = tuple((i, title, body) for i, (title, body) in enumerate(shuffled, 1))
         return (tuple(self.records), documents, tuple(self.endpoints))

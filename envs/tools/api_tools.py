@@ -22,12 +22,12 @@ Db = sqlite3.Connection
 
 
 def list_documents(db: Db) -> JSON:
-    """Titles."""
+    """Return the titles of all documents."""
     return [row["title"] for row in rows(db, "SELECT title FROM documents ORDER BY id")]
 
 
 def read_document(db: Db, title: str) -> JSON:
-    """All of it."""
+    """Return the text of a document."""
     known = f"there is no document {title[:60]!a}"
     return str(one(db, known, "SELECT body FROM documents WHERE title = ?", title)["body"])
 

@@ -23,7 +23,7 @@ def _payment(
 
 
 def pay_bill(ledger: Ledger) -> Wish | None:
-    """All is said."""
+    """Ask to pay a bill whose details are all given."""
     name = ledger.person()
     if name is None:
         return None
@@ -35,7 +35,7 @@ def pay_bill(ledger: Ledger) -> Wish | None:
 
 
 def send_back(ledger: Ledger) -> Wish | None:
-    """The amount has to be looked up."""
+    """Ask to return a payment, whose amount must be looked up."""
     name = ledger.person()
     if name is None:
         return None
@@ -50,7 +50,7 @@ def send_back(ledger: Ledger) -> Wish | None:
 
 
 def keep_exactly(ledger: Ledger) -> Wish | None:
-    """The difference has to be found."""
+    """Ask to move all but a given amount; the difference must be computed."""
     source = ledger.fix()
     if source is None:
         return None
@@ -125,7 +125,7 @@ def raise_order(ledger: Ledger) -> Wish | None:
 
 
 def card_limit(ledger: Ledger) -> Wish | None:
-    """Twice or half of what it is."""
+    """Ask to double or halve the limit of a card."""
     if not ledger.free_cards:
         return None
     card = ledger.free_cards.pop()
@@ -151,7 +151,7 @@ def lost_card(ledger: Ledger) -> Wish | None:
 
 
 def new_payee(ledger: Ledger) -> Wish | None:
-    """Add, then pay."""
+    """Ask to add a payee, then to pay them."""
     draws = ledger.draws
     name = f"{draws.pick(('Tiler', 'Painter', 'Plumber', 'Roofer'))} {draws.between(10, 99)}"
     if name in ledger.names:
@@ -170,7 +170,7 @@ def new_payee(ledger: Ledger) -> Wish | None:
 
 
 def as_before(ledger: Ledger) -> Wish | None:
-    """The sum of what was paid."""
+    """Return the sum of what was paid."""
     if not ledger.free_shops:
         return None
     draws, shop = ledger.draws, ledger.free_shops.pop()

@@ -65,14 +65,14 @@ class Ledger:
         self.free_cards = draws.shuffled(self.cards)
 
     def add_payment(self, account: str, amount: int, party: str, note: str) -> Row:
-        """One more that was made; no two payments are alike."""
+        """Add a payment that was made; no two payments are alike."""
         day = f"2026-02-{self.draws.between(1, 28):02d}"
         row = (len(self.payments) + 1, account, amount, party, day, note)
         self.payments.append(row)
         return row
 
     def person(self) -> str | None:
-        """Somebody whom no errand is about."""
+        """Return a person whom no errand is about."""
         return self.free_names.pop() if self.free_names else None
 
     def spend(self, account: str, amount: int, party: str, note: str) -> Goal:
@@ -81,7 +81,7 @@ class Ledger:
         return added("payments", account=account, amount=-amount, party=party, note=note)
 
     def fix(self) -> str | None:
-        """An account that no errand has touched, and none will."""
+        """Return an account that no errand has touched, and none will."""
         untouched = [name for name in self.open if name not in self.moved]
         if len(self.open) < 2 or not untouched:
             return None  # one stays open for the others
@@ -94,6 +94,6 @@ class Ledger:
         return next(int(str(row[2])) for row in self.accounts if row[1] == account)
 
     def tables(self) -> tuple[tuple[Row, ...], ...]:
-        """The world."""
+        """Return all tables of the bank."""
         parts = (self.accounts, self.payments, self.payees, self.standing, self.cards, ())
         return tuple(map(tuple, parts))

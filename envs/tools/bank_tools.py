@@ -32,33 +32,33 @@ def list_payments(db: Db, account: str, party: str = "") -> JSON:
 
 
 def list_payees(db: Db) -> JSON:
-    """Whom money can be paid to."""
+    """Return the people to whom money can be paid."""
     return rows(db, "SELECT * FROM payees ORDER BY id")
 
 
 def add_payee(db: Db, name: str, number: str) -> JSON:
-    """Names are unique."""
+    """Add a payee; names are unique."""
     if rows(db, "SELECT id FROM payees WHERE name = ?", name):
         raise Refused(f"there is a payee {name[:60]!a} already")
     return {"added": insert(db, "payees", name=name, number=number)}
 
 
 def delete_payee(db: Db, payee: str) -> JSON:
-    """Payments stay."""
+    """Delete a payee; earlier payments stay."""
     _payee(db, payee)
     db.execute("DELETE FROM payees WHERE name = ?", (payee,))
     return {"deleted": payee}
 
 
 def pay(db: Db, account: str, payee: str, amount: int, note: str) -> JSON:
-    """Pay at once."""
+    """Pay an amount in euros to a payee at once."""
     _payee(db, payee)
     _book(db, account, -amount, payee, note)
     return {"paid": amount, "to": payee}
 
 
 def transfer(db: Db, source: str, target: str, amount: int) -> JSON:
-    """Between accounts of one's own."""
+    """Move an amount in euros between the user's own accounts."""
     if source == target:
         raise Refused("source and target are the same account")
     _account(db, target)
@@ -68,12 +68,12 @@ def transfer(db: Db, source: str, target: str, amount: int) -> JSON:
 
 
 def list_standing_orders(db: Db) -> JSON:
-    """All of them."""
+    """Return all standing orders."""
     return rows(db, "SELECT * FROM standing ORDER BY id")
 
 
 def create_standing_order(db: Db, account: str, payee: str, amount: int, day: int) -> JSON:
-    """Once a month."""
+    """Create a monthly payment."""
     _account(db, account)
     _payee(db, payee)
     number = insert(db, "standing", account=account, payee=payee, amount=amount, day=day)
@@ -81,7 +81,7 @@ def create_standing_order(db: Db, account: str, payee: str, amount: int, day: in
 
 
 def change_standing_order(db: Db, order: int, amount: int) -> JSON:
-    """The amount."""
+    """Change the amount of a standing order."""
     one(db, f"there is no standing order {order}", "SELECT id FROM standing WHERE id = ?", order)
     db.execute("UPDATE standing SET amount = ? WHERE id = ?", (amount, order))
     return {"changed": order}
@@ -95,7 +95,7 @@ def cancel_standing_order(db: Db, order: int) -> JSON:
 
 
 def run_standing_orders(db: Db) -> JSON:
-    """All of them, now."""
+    """Pay all standing orders now."""
     found = rows(db, "SELECT * FROM standing ORDER BY id")
     for order in found:
         _book(db, order["account"], -order["amount"], order["payee"], "standing order")
@@ -108,21 +108,21 @@ def list_cards(db: Db) -> JSON:
 
 
 def set_card_limit(db: Db, card: int, limit: int) -> JSON:
-    """Euros a day."""
+    """Set the daily limit of a card, in euros."""
     one(db, f"there is no card {card}", "SELECT id FROM cards WHERE id = ?", card)
     db.execute("UPDATE cards SET day_limit = ? WHERE id = ?", (limit, card))
     return {"card": card, "limit": limit}
 
 
 def block_card(db: Db, card: int) -> JSON:
-    """Cannot be undone."""
+    """Block a card, which cannot be undone."""
     one(db, f"there is no card {card}", "SELECT id FROM cards WHERE id = ?", card)
     db.execute("UPDATE cards SET state = 'blocked' WHERE id = ?", (card,))
     return {"blocked": card}
 
 
 def block_all_cards(db: Db) -> JSON:
-    """Cannot be undone."""
+    """Block all cards, which cannot be undone."""
     return {"blocked": db.execute("UPDATE cards SET state = 'blocked'").rowcount}
 
 
@@ -138,7 +138,7 @@ def list_requests(db: Db) -> JSON:
 
 
 def empty_account(db: Db, account: str, target: str) -> JSON:
-    """All of it."""
+    """Transfer the whole balance of an account."""
     balance = int(_account(db, account)["balance"])
     if balance <= 0:
         raise Refused(f"{account} holds {balance} EUR")

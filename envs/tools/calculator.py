@@ -20,7 +20,7 @@ class BadExpression(ValueError):
 
 
 def compute(expression: str) -> Fraction:
-    """The exact value of `expression`. Raises BadExpression."""
+    """Return the exact value of `expression`. Raises BadExpression."""
     if len(expression) > MAX_CHARS:
         raise BadExpression(f"{len(expression)} characters, at most {MAX_CHARS} are read")
     reader = _Reader(_tokens(expression))
@@ -31,7 +31,7 @@ def compute(expression: str) -> Fraction:
 
 
 def shown(value: Fraction) -> str:
-    """A whole number as it is, any other as a fraction with some decimals."""
+    """Return a whole number as it is, any other as a fraction with some decimals."""
     if value.denominator == 1:
         return str(value.numerator)
     decimals = round(value * 10**6)

@@ -135,7 +135,7 @@ class FunctionCall(Question):
         return replace(super().transition(state, action), submission=submission_of(action))
 
     def tools(self, task: Task | None = None) -> list[dict[str, Any]]:
-        """The functions of `task`, by default the one being played, as the OpenAI chat API takes them."""
+        """Return the functions of `task`, by default the one being played, as the OpenAI chat API takes them."""
         reference: Any = (self.task if task is None else task).reference
         return [dict(tool) for tool in reference["tools"]]
 

@@ -38,7 +38,7 @@ def submission_of(action: str) -> JSON:
 
 
 def calls_of(action: str, rules: Rules) -> list[Call]:
-    """The calls of `action`, at least one, of tools with arguments by `rules`. Raises NoCalls."""
+    """Return the calls of `action`, at least one, of tools with arguments by `rules`. Raises NoCalls."""
     reply = read_calls(submission_of(action), rules)
     if isinstance(reply, Verdict):
         raise NoCalls(f"{reply.evidence}; {FORM}")

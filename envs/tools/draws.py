@@ -20,7 +20,7 @@ class Draws:
         self._left: list[float] = []
 
     def below(self, n: int) -> int:
-        """A whole number from 0 to n - 1."""
+        """Return a whole number from 0 to n - 1."""
         try:
             return int(self._left.pop() * n)
         except IndexError:
@@ -28,15 +28,15 @@ class Draws:
             return int(self._left.pop() * n)
 
     def between(self, least: int, most: int) -> int:
-        """A whole number from `least` to `most`, both included."""
+        """Return a whole number from `least` to `most`, both included."""
         return least + self.below(most - least + 1)
 
     def pick(self, items: Sequence[T]) -> T:
-        """One of `items`."""
+        """Return one of `items`."""
         return items[self.below(len(items))]
 
     def some(self, items: Sequence[T], n: int) -> list[T]:
-        """`n` different ones of `items`, or all, in random order."""
+        """Return `n` different ones of `items`, or all, in random order."""
         pool = list(items)
         taken = []
         for _ in range(min(n, len(pool))):
@@ -46,5 +46,5 @@ class Draws:
         return taken
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """All of `items` in random order."""
+        """Return all of `items` in random order."""
         return self.some(items, len(items))

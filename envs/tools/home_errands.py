@@ -64,7 +64,7 @@ def change_one(house: House) -> Wish | None:
 
 
 def lock_up(house: House) -> Wish | None:
-    """Every lock that is open."""
+    """Ask to lock every door that is open."""
     locks = house.those("lock")
     wrong = [lock for lock in locks if not lock.on]
     if not wrong or not house.take(locks):
@@ -82,7 +82,7 @@ def lock_up(house: House) -> Wish | None:
 
 
 def every_day(house: House) -> Wish | None:
-    """A new schedule."""
+    """Return a new schedule."""
     device = house.draws.pick([d for d in house.devices if d.kind in ("lamp", "heating")])
     time, action = house.time(), house.draws.pick(("on", "off"))
     if any(row[1] == device.id for row in house.schedules) or not house.take([device]):
@@ -95,7 +95,7 @@ def every_day(house: House) -> Wish | None:
 
 
 def no_longer(house: House) -> Wish | None:
-    """A schedule fewer."""
+    """Ask to delete one schedule."""
     if not house.free_schedules:
         return None
     row = house.free_schedules.pop()
@@ -167,7 +167,7 @@ def by_window(house: House) -> Wish | None:
 
 
 def low_batteries(house: House) -> Wish | None:
-    """A line for each device whose battery is low."""
+    """Return a line for each device whose battery is low."""
     powered = [d for d in house.devices if d.kind in ("lock", "sensor")]
     bound = house.draws.pick((20, 30, 40))
     low = [d for d in powered if d.battery < bound]

@@ -94,13 +94,13 @@ class House:
         self.devices.append(Device(number, f"{room} {name}", kind, room, on, level, battery))
 
     def level_for(self, kind: str) -> int:
-        """A level that a device of that kind may have, in steps of its own."""
+        """Return a level that a device of that kind may have, in steps of its own."""
         if kind == "heating":
             return self.draws.between(10, 24)
         return 5 * self.draws.between(1, 19) if kind in RANGES else 0
 
     def time(self) -> str:
-        """A time of day."""
+        """Return a time of day."""
         return f"{self.draws.between(5, 23):02d}:{5 * self.draws.below(12):02d}"
 
     def take(self, devices: list[Device]) -> bool:
@@ -116,6 +116,6 @@ class House:
         return [d for d in self.devices if d.kind == kind and room in (None, d.room)]
 
     def tables(self) -> tuple[tuple[Row, ...], ...]:
-        """The world."""
+        """Return all tables of the house."""
         devices = [device.row for device in self.devices]
         return tuple(map(tuple, (self.rooms, devices, self.settings, self.schedules, ())))

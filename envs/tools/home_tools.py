@@ -23,7 +23,7 @@ def list_rooms(db: Db) -> JSON:
 
 
 def list_devices(db: Db, room: str = "", kind: str = "") -> JSON:
-    """Names and places, without what they do now."""
+    """Return the names and places, without what they do now."""
     return rows(
         db,
         "SELECT id, name, kind, room FROM devices WHERE (? = '' OR room = ?) AND (? = '' OR kind = ?) "
@@ -33,12 +33,12 @@ def list_devices(db: Db, room: str = "", kind: str = "") -> JSON:
 
 
 def read_device(db: Db, device: int) -> JSON:
-    """All that is known of it."""
+    """Return all that is known of it."""
     return _device(db, device)
 
 
 def switch(db: Db, device: int, on: bool) -> JSON:
-    """Lamps and heatings."""
+    """Switch a lamp or heating on or off."""
     if _device(db, device)["kind"] not in ("lamp", "heating"):
         raise Refused("only lamps and heatings can be switched")
     db.execute("UPDATE devices SET on_ = ? WHERE id = ?", (int(on), device))
@@ -58,7 +58,7 @@ def set_level(db: Db, device: int, level: int) -> JSON:
 
 
 def set_lock(db: Db, device: int, locked: bool) -> JSON:
-    """Locks only."""
+    """Lock or unlock a door."""
     if _device(db, device)["kind"] != "lock":
         raise Refused("it is no lock")
     db.execute("UPDATE devices SET on_ = ? WHERE id = ?", (int(locked), device))
@@ -66,7 +66,7 @@ def set_lock(db: Db, device: int, locked: bool) -> JSON:
 
 
 def rename_device(db: Db, device: int, name: str) -> JSON:
-    """Its id stays."""
+    """Rename a device; its id stays."""
     _device(db, device)
     db.execute("UPDATE devices SET name = ? WHERE id = ?", (name, device))
     return {"device": device, "name": name}
@@ -80,7 +80,7 @@ def remove_device(db: Db, device: int) -> JSON:
 
 
 def room_off(db: Db, room: str) -> JSON:
-    """Lamps and heatings."""
+    """Switch off the lamps and heatings of a room."""
     one(db, f"there is no room {room[:60]!a}", "SELECT id FROM rooms WHERE name = ?", room)
     found = db.execute(
         "UPDATE devices SET on_ = 0 WHERE room = ? AND kind IN ('lamp', 'heating')", (room,)
@@ -89,7 +89,7 @@ def room_off(db: Db, room: str) -> JSON:
 
 
 def all_off(db: Db) -> JSON:
-    """Lamps and heatings."""
+    """Switch off all lamps and heatings."""
     found = db.execute("UPDATE devices SET on_ = 0 WHERE kind IN ('lamp', 'heating')")
     return {"switched": found.rowcount}
 
@@ -100,7 +100,7 @@ def list_scenes(db: Db) -> JSON:
 
 
 def add_to_scene(db: Db, scene: str, device: int, level: int) -> JSON:
-    """A scene begins with its first setting."""
+    """Add a setting to a scene, which begins with its first one."""
     kind = str(_device(db, device)["kind"])
     if kind not in RANGES:
         raise Refused(f"a {kind} has no level")
@@ -121,7 +121,7 @@ def remove_from_scene(db: Db, scene: str, device: int) -> JSON:
 
 
 def run_scene(db: Db, scene: str) -> JSON:
-    """Now."""
+    """Apply the settings of a scene now."""
     found = rows(db, "SELECT device, level FROM settings WHERE scene = ?", scene)
     if not found:
         raise Refused(f"there is no scene {scene[:60]!a}")
@@ -134,12 +134,12 @@ def run_scene(db: Db, scene: str) -> JSON:
 
 
 def list_schedules(db: Db) -> JSON:
-    """All."""
+    """Return all schedules."""
     return rows(db, "SELECT id, device, time, action FROM schedules ORDER BY time, id")
 
 
 def add_schedule(db: Db, device: int, time: str, action: str) -> JSON:
-    """Every day."""
+    """Schedule an action of a device for every day."""
     _device(db, device)
     hours, colon, minutes = time.partition(":")
     if not (colon and len(time) == 5 and (hours + minutes).isdecimal() and time < "24:00"):
@@ -160,12 +160,12 @@ def clear_schedules(db: Db) -> JSON:
 
 
 def add_to_shopping(db: Db, thing: str) -> JSON:
-    """One line."""
+    """Add a line to the shopping list."""
     return {"added": insert(db, "shopping", thing=thing)}
 
 
 def list_shopping(db: Db) -> JSON:
-    """All lines."""
+    """Return the shopping list."""
     return rows(db, "SELECT * FROM shopping ORDER BY id")
 
 

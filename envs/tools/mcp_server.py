@@ -33,11 +33,11 @@ class HasTools(Protocol):
     """An environment that publishes its tools."""
 
     def tools(self) -> list[dict[str, Any]]:
-        """The tools of the current task, as the OpenAI chat API takes them."""
+        """Return the tools of the current task, as the OpenAI chat API takes them."""
 
 
 def serve(env: verigym.Env[Any]) -> Server[Any]:
-    """A server of the tools of `env`, which has been reset; whoever asked for it plays it alone.
+    """Return a server of the tools of `env`, which has been reset; whoever asked for it plays it alone.
 
     Raises RequestError if the environment has no tools, or the extra is missing.
     """

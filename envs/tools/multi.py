@@ -124,7 +124,7 @@ class Multi(Env[Asking]):
         )
 
     def tools(self, task: Task | None = None) -> list[dict[str, Any]]:
-        """The tools, as the OpenAI chat API takes them; the same for every task."""
+        """Return the tools, as the OpenAI chat API takes them; the same for every task."""
         return [tool.schema() for tool in TOOLS.values()]
 
     @override

@@ -78,15 +78,15 @@ class Desk:
         return mail
 
     def person(self) -> str | None:
-        """Somebody whom no wish is about."""
+        """Return a person whom no errand is about."""
         return self.free_names.pop() if self.free_names else None
 
     def contact(self, name: str) -> Row:
-        """Their row."""
+        """Return the row of a contact."""
         return self.contacts[self.names.index(name)]
 
     def tables(self) -> tuple[tuple[Row, ...], ...]:
-        """The world."""
+        """Return all tables of the office."""
         return tuple(map(tuple, (self.mails, self.events, self.contacts, self.files)))
 
 

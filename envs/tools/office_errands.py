@@ -16,7 +16,7 @@ def _inbox(desk: Desk, sender: str) -> list[Row]:
 
 
 def file_mails(desk: Desk) -> Wish | None:
-    """Move what somebody wrote."""
+    """Ask to move the mails of one sender."""
     for name in desk.free_names:
         mails = _inbox(desk, name)
         if 1 <= len(mails) <= 3:
@@ -45,7 +45,7 @@ def delete_mails(desk: Desk) -> Wish | None:
 
 
 def tell_phone(desk: Desk) -> Wish | None:
-    """Mail a number."""
+    """Ask to mail somebody's phone number."""
     to = desk.person()
     about = desk.draws.pick([name for name in desk.names if name != to])
     if to is None or about not in desk.free_names:
@@ -70,7 +70,7 @@ def tell_phone(desk: Desk) -> Wish | None:
 
 
 def move_event(desk: Desk) -> Wish | None:
-    """Another day, the same times."""
+    """Ask to move an event to another day, at the same time."""
     for event in desk.free_events:
         others = sorted(desk.days - {str(event[2])})
         if event[2] in desk.days and others:
@@ -91,7 +91,7 @@ def move_event(desk: Desk) -> Wish | None:
 
 
 def cancel_event(desk: Desk) -> Wish | None:
-    """And tell the guests."""
+    """Ask to cancel an event and to tell its guests."""
     for event in desk.free_events:
         if event[2] in desk.days:
             desk.free_events.remove(event)
@@ -130,7 +130,7 @@ def cancel_event(desk: Desk) -> Wish | None:
 
 
 def book(desk: Desk) -> Wish | None:
-    """The first free hour."""
+    """Return the first free hour."""
     name, days = desk.person(), sorted(desk.days & {str(event[2]) for event in desk.events})
     if name is None or not days:
         return None
@@ -187,7 +187,7 @@ def new_phone(desk: Desk) -> Wish | None:
 
 
 def share_newest(desk: Desk) -> Wish | None:
-    """The file that was changed last."""
+    """Return the file that was changed last."""
     folder, name = desk.draws.pick(FOLDERS), desk.person()
     inside = [file for file in desk.files if str(file[1]).startswith(folder)]
     if name is None or not inside or any(file not in desk.free_files for file in inside):
@@ -206,7 +206,7 @@ def share_newest(desk: Desk) -> Wish | None:
 
 
 def delete_large(desk: Desk) -> Wish | None:
-    """All files of a folder above a size."""
+    """Return all files of a folder above a size."""
     folder, most = desk.draws.pick(FOLDERS), desk.draws.between(4, 8) * 100
     inside = [file for file in desk.files if str(file[1]).startswith(folder)]
     large = [file for file in inside if int(str(file[2])) > most]
@@ -221,7 +221,7 @@ def delete_large(desk: Desk) -> Wish | None:
 
 
 def save_mail(desk: Desk) -> Wish | None:
-    """A mail's text as a file."""
+    """Return a mail's text as a file."""
     name = desk.person()
     if name is None:
         return None

@@ -34,7 +34,7 @@ def read_mail(db: Db, mail: int) -> JSON:
 
 
 def send_mail(db: Db, to: str, subject: str, body: str) -> JSON:
-    """Puts it into the folder sent."""
+    """Send a mail, which is kept in the folder `sent`."""
     if to.count("@") != 1:
         raise Refused(f"to must be one mail address, got {to[:60]!a}")
     number = insert(
@@ -51,7 +51,7 @@ def send_mail(db: Db, to: str, subject: str, body: str) -> JSON:
 
 
 def move_mail(db: Db, mail: int, folder: str) -> JSON:
-    """Into another folder."""
+    """Move a mail into another folder."""
     _mail(db, mail)
     db.execute("UPDATE mails SET folder = ? WHERE id = ?", (folder, mail))
     return {"moved": mail, "to": folder}
@@ -65,12 +65,12 @@ def delete_mail(db: Db, mail: int) -> JSON:
 
 
 def empty_folder(db: Db, folder: str) -> JSON:
-    """All of it."""
+    """Delete all mails of a folder."""
     return {"deleted": db.execute("DELETE FROM mails WHERE folder = ?", (folder,)).rowcount}
 
 
 def archive_sender(db: Db, sender: str) -> JSON:
-    """Every mail of it, wherever it is."""
+    """Archive every mail of a sender, whatever its folder."""
     found = db.execute("UPDATE mails SET folder = 'archive' WHERE sender = ?", (sender,))
     return {"moved": found.rowcount}
 
@@ -86,7 +86,7 @@ def list_events(db: Db, day: str = "", words: str = "") -> JSON:
 
 
 def create_event(db: Db, title: str, day: str, start: str, end: str, guests: list[str]) -> JSON:
-    """Guests are kept sorted."""
+    """Create an event; its guests are kept sorted."""
     _check_times(day, start, end)
     number = insert(
         db,
@@ -118,7 +118,7 @@ def cancel_event(db: Db, event: int) -> JSON:
 
 
 def clear_day(db: Db, day: str) -> JSON:
-    """Every event of it."""
+    """Delete every event of a day."""
     return {"cancelled": db.execute("DELETE FROM events WHERE day = ?", (day,)).rowcount}
 
 
@@ -165,7 +165,7 @@ def read_file(db: Db, path: str) -> JSON:
 
 
 def write_file(db: Db, path: str, content: str) -> JSON:
-    """A new file, or another content."""
+    """Create a file, or replace its content."""
     if not path.startswith("/"):
         raise Refused(f"path must begin with /, got {path[:60]!a}")
     size = 1 + len(content) // 1024
@@ -195,7 +195,7 @@ def delete_file(db: Db, path: str) -> JSON:
 
 
 def move_file(db: Db, path: str, to: str) -> JSON:
-    """Nothing is overwritten."""
+    """Move a file; nothing is overwritten."""
     _file(db, path)
     if not to.startswith("/"):
         raise Refused(f"to must begin with /, got {to[:60]!a}")
@@ -214,7 +214,7 @@ def share_file(db: Db, path: str, email: str) -> JSON:
 
 
 def share_folder(db: Db, folder: str, email: str) -> JSON:
-    """Every file in it."""
+    """Share every file of a folder."""
     found = rows(db, "SELECT path FROM files WHERE substr(path, 1, length(?)) = ?", folder, folder)
     for file in found:
         share_file(db, file["path"], email)

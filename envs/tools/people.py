@@ -20,7 +20,7 @@ TODAY = DAYS[0]
 
 
 def people(draws: Draws, n: int, namesakes: int = 0) -> list[str]:
-    """`n` different full names; `namesakes` of them share a first name with another."""
+    """Return `n` different full names; `namesakes` of them share a first name with another."""
     firsts = draws.some(FIRST, n - namesakes)
     lasts = draws.some(LAST, n - namesakes)
     names = [f"{first} {last}" for first, last in zip(firsts, lasts, strict=True)]
@@ -30,5 +30,5 @@ def people(draws: Draws, n: int, namesakes: int = 0) -> list[str]:
 
 
 def address(name: str, host: str = "north.example") -> str:
-    """Their mail address."""
+    """Return the mail address of a person."""
     return name.lower().replace(" ", ".") + f"@{host}"

@@ -81,14 +81,14 @@ class Floor:
             self.add_order(int(str(customer[0])), state, draws.below(2) == 0, draws.between(1, 2))
 
     def product(self, name: str | None = None, but: JSON = None) -> list[JSON]:
-        """One of that name, or any; not the one numbered `but`."""
+        """Return a product of that name, or any; never the one numbered `but`."""
         fits = [p for p in self.products if name in (None, p[1]) and p[0] != but]
         return self.draws.pick(fits)
 
     def add_order(
         self, customer: int, state: str, late: bool, n: int, name: str | None = None
     ) -> tuple[int, int]:
-        """One more, its first item of product `name`; its number and that of the first item."""
+        """Add an order whose first item is of product `name`; return its number and that of the item."""
         draws = self.draws
         number = len(self.orders) + 101
         delivered = self.policy.delivered(draws, late) if state == "delivered" else ""
@@ -102,11 +102,11 @@ class Floor:
         return number, first
 
     def mine(self, state: str, late: bool, name: str) -> tuple[int, int]:
-        """An order of who is on the line, with one item of a product."""
+        """Return an order of who is on the line, with one item of a product."""
         return self.add_order(int(str(self.me[0])), state, late, 1, name)
 
     def goods(self, returnable: bool = True) -> str:
-        """The name of a product that no other request is about, of a kind that comes back or not."""
+        """Return the name of a product that no other request is about, of a kind that comes back or not."""
         names = [
             name
             for name, kind in PRODUCTS.items()
@@ -117,7 +117,7 @@ class Floor:
         return name
 
     def log(self, request: ShopRequest) -> Wish:
-        """The request as a wish: what is to be done, then the charge or the voucher, then the log."""
+        """Return the request as a wish: what is to be done, then the charge or the voucher, then the log."""
         customer = self.me[0]
         goals, plan = [*request.goals], [*request.plan]
         about: dict[str, JSON] = {"customer": customer, "request": request.kind}
@@ -137,7 +137,7 @@ class Floor:
         )
 
     def script(self, requests: list[ShopRequest]) -> Row:
-        """The row of `talk`."""
+        """Return the row of `talk`."""
         written = [
             {
                 "opening": request.opening,
@@ -149,7 +149,7 @@ class Floor:
         return (1, 0, 0, json.dumps({"email": self.me[2], "requests": written}))
 
     def tables(self, talk: Row) -> tuple[tuple[Row, ...], ...]:
-        """The world."""
+        """Return all tables of the shop."""
         products = tuple(map(tuple, self.products))
         parts = (self.customers, self.orders, self.items, products, (), (), (), (), (talk,))
         return tuple(map(tuple, parts))

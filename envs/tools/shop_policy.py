@@ -43,7 +43,7 @@ class ShopPolicy:
     limits: dict[str, str] = field(default_factory=dict)
 
     def state(self, draws: Draws, request: str, refuse: bool) -> str:
-        """The state of an order about which `request` is, and with it the limit: both states of those
+        """Return the state of an order about which `request` is, and with it the limit: both states of those
         drawn are as often allowed as not, so that an order alone does not tell."""
         number = draws.between(1, 2)
         self.limits[request] = STATES[number - 1 if refuse else number]
@@ -55,7 +55,7 @@ class ShopPolicy:
         return (self.last + timedelta(days=days)).isoformat()
 
     def text(self) -> str:
-        """The policy in words."""
+        """Return the policy in words."""
         fees = (
             f"{f'{self.fees[request]} euros' if self.fees[request] else 'nothing'} for {words}"
             for request, words in _FEE_FOR.items()

@@ -32,7 +32,7 @@ def cancel(floor: Floor, refuse: bool) -> ShopRequest:
 
 
 def street(floor: Floor, refuse: bool) -> ShopRequest:
-    """Early enough or too late."""
+    """Ask to change the address, early enough or too late."""
     name = floor.goods()
     order, _ = floor.mine(floor.policy.state(floor.draws, "street", refuse), False, name)
     new = f"{floor.draws.pick(STREETS)} {floor.draws.between(100, 199)}"

@@ -116,14 +116,14 @@ def find_products(db: Db, words: str) -> JSON:
 
 
 def cancel_order(db: Db, order: int) -> JSON:
-    """Whatever its state."""
+    """Cancel an order, whatever its state."""
     _order(db, order)
     db.execute("UPDATE orders SET state = 'cancelled' WHERE id = ?", (order,))
     return {"cancelled": order}
 
 
 def change_street(db: Db, order: int, street: str) -> JSON:
-    """Whatever its state."""
+    """Change the address of an order, whatever its state."""
     _order(db, order)
     db.execute("UPDATE orders SET street = ? WHERE id = ?", (street, order))
     return {"order": order, "street": street}
@@ -160,7 +160,7 @@ def charge_order(db: Db, order: int, amount: int) -> JSON:
 
 
 def give_voucher(db: Db, customer: int, request: str, amount: int) -> JSON:
-    """A present."""
+    """Give a customer a voucher as a present."""
     one(db, f"there is no customer {customer}", "SELECT id FROM customers WHERE id = ?", customer)
     number = insert(db, "vouchers", customer=customer, request=request, amount=amount)
     return {"voucher": number}
@@ -174,7 +174,7 @@ def delete_customer(db: Db, customer: int) -> JSON:
 
 
 def return_order(db: Db, order: int) -> JSON:
-    """All of its items."""
+    """Return all of its items."""
     _order(db, order)
     found = rows(db, "SELECT id FROM items WHERE order_id = ? ORDER BY id", order)
     for item in found:
@@ -183,7 +183,7 @@ def return_order(db: Db, order: int) -> JSON:
 
 
 def change_price(db: Db, item: int, price: int) -> JSON:
-    """Whatever was paid."""
+    """Change the price of an item, whatever was paid."""
     _item(db, item)
     db.execute("UPDATE items SET price = ? WHERE id = ?", (price, item))
     return {"item": item, "price": price}

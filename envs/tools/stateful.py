@@ -238,7 +238,7 @@ class Stateful(Env[Held]):
         return tuple(track)
 
     def initial_tables(self) -> Tables:
-        """The world in which the current task starts."""
+        """Return the world in which the current task starts."""
         reference: Any = self.task.reference
         return self.world.as_tables(reference["initial"])
 
@@ -249,13 +249,13 @@ class Stateful(Env[Held]):
 
 
 def line(name: str | None, **what: JSON) -> str:
-    """One answer as a line of JSON."""
+    """Return one answer as a line of JSON."""
     # Escaped to ASCII, whatever the world holds: observations are.
     return json.dumps(what if name is None else {"tool": name[:80], **what})
 
 
 def bounded(lines: list[str]) -> str:
-    """The answers of one action, at most `MAX_ANSWER` characters."""
+    """Return the answers of one action, at most `MAX_ANSWER` characters."""
     told = "\n".join(lines)
     return told if len(told) <= MAX_ANSWER else told[:MAX_ANSWER] + "... (cut)"
 

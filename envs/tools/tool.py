@@ -79,12 +79,12 @@ class Tool:
 
 
 def text(about: str, *choices: str) -> Schema:
-    """A text, one of `choices` if there are any."""
+    """Return a text, one of `choices` if there are any."""
     return {"type": "string", "description": about} | ({"enum": list(choices)} if choices else {})
 
 
 def whole(about: str, least: int | None = None, most: int | None = None) -> Schema:
-    """A whole number."""
+    """Return a whole number."""
     rule: dict[str, JSON] = {"type": "integer", "description": about}
     if least is not None:
         rule["minimum"] = least
@@ -94,17 +94,17 @@ def whole(about: str, least: int | None = None, most: int | None = None) -> Sche
 
 
 def flag(about: str) -> Schema:
-    """True or false."""
+    """Return the schema of a value that is true or false."""
     return {"type": "boolean", "description": about}
 
 
 def texts(about: str) -> Schema:
-    """A list of texts."""
+    """Return a list of texts."""
     return {"type": "array", "items": {"type": "string"}, "description": about}
 
 
 def fields(about: str) -> Schema:
-    """An object of texts, numbers and flags."""
+    """Return an object of texts, numbers and flags."""
     return {"type": "object", "description": about}
 
 
@@ -190,7 +190,7 @@ def one(db: sqlite3.Connection, missing: str, query: str, *values: JSON) -> dict
 
 
 def insert(db: sqlite3.Connection, table: str, **values: JSON) -> int:
-    """A new row; its id is above `NEW_IDS`, so never that of a row that was there at the start."""
+    """Return a new row; its id is above `NEW_IDS`, so never that of a row that was there at the start."""
     largest = int(db.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0])
     number = max(largest, NEW_IDS) + 1
     marks = ", ".join("?" * (len(values) + 1))

@@ -61,15 +61,15 @@ def wished(
 
 
 def changed(table: str, number: JSON, **to: JSON) -> Goal:
-    """A row is there still, with other values."""
+    """Return the goal that a row has these values."""
     return {"kind": "equal", "table": table, "where": {"id": number}, "set": to}
 
 
 def gone(table: str, number: JSON) -> Goal:
-    """A row is no longer there."""
+    """Return the goal that a row no longer exists."""
     return {"kind": "absent", "table": table, "where": {"id": number}}
 
 
 def added(table: str, **like: JSON) -> Goal:
-    """A new row."""
+    """Return the goal that such a row was added."""
     return {"kind": "present", "table": table, "where": like}

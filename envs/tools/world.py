@@ -48,7 +48,7 @@ class World:
     def call(
         self, tables: Tables, tool: Tool, arguments: Mapping[str, JSON]
     ) -> tuple[Tables, JSON]:
-        """The tables after a call, and its answer. Raises Refused, and then nothing has changed."""
+        """Return the tables after a call, and its answer. Raises Refused, and then nothing has changed."""
         tool.check(arguments)
         if not tool.tables:
             return tables, tool.run(None, **arguments)
@@ -83,14 +83,14 @@ class World:
         return db
 
     def as_rows(self, tables: Tables) -> dict[str, list[dict[str, Any]]]:
-        """The tables as objects, as `tools/state` reads them."""
+        """Return the tables as objects, as `tools/state` reads them."""
         return {
             name: [dict(zip(columns, row, strict=True)) for row in found]
             for (name, columns), found in zip(self.tables.items(), tables, strict=True)
         }
 
     def as_tables(self, state: Mapping[str, Sequence[Mapping[str, JSON]]]) -> Tables:
-        """Inverse of `as_rows`."""
+        """Convert plain rows back to tables."""
         return tuple(
             tuple(tuple(row[column] for column in columns) for row in state[name])
             for name, columns in self.tables.items()

@@ -40,7 +40,7 @@ class Site(Protocol):
     """A web site without memory of its own: pure functions of a `Place`."""
 
     def show(self, place: Place) -> Page:
-        """The page that is shown."""
+        """Return the page that is shown."""
         ...
 
     def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
@@ -72,7 +72,7 @@ _ACTION = re.compile(r"(click|type|select)\s+\[?(\d{1,3})\]?(?:\s+(.*))?", re.IG
 
 
 def read_action(reply: str) -> Action | None:
-    """The action on the last line of a reply, or None."""
+    """Return the action on the last line of a reply, or None."""
     lines = reply.strip().splitlines()
     last = lines[-1].strip() if lines else ""
     if last.lower() == "done":
@@ -87,7 +87,7 @@ def read_action(reply: str) -> Action | None:
 
 
 def target(page: Page, action: Action) -> Control | str:
-    """The control that an action is meant for, or why it cannot be done."""
+    """Return the control that an action is meant for, or why it cannot be done."""
     controls = page.controls()
     if not 1 <= action.number <= len(controls):
         return f"there is no control {action.number}"
@@ -107,7 +107,7 @@ def target(page: Page, action: Action) -> Control | str:
 
 
 def act(site: Site, session: BrowserSession, action: Action) -> tuple[BrowserSession, bool]:
-    """The session after an action, and whether the action could be done."""
+    """Return the session after an action, and whether the action could be done."""
     page = site.show(session.place)
     control = target(page, action)
     if isinstance(control, str):

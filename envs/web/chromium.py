@@ -11,6 +11,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -38,7 +39,39 @@ _READ = """() => ({title: document.title, parts: [...document.querySelectorAll('
 
 
 class Chromium:
-    """One browser with one page, and the server it talks to. `close` ends both."""
+    """One browser with one page, and the server it talks to. `close` ends both.
+
+    Any thread may use it: Playwright's objects belong to the thread that made them, so all calls run in one of its own.
+    """
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="verigym-chromium")
+        try:
+            self._browser = self._thread.submit(_Browser).result()
+        except BaseException:
+            self._thread.shutdown()
+            raise
+
+    def close(self) -> None:
+        """End the browser and the server."""
+        try:
+            self._thread.submit(self._browser.close).result()
+        finally:
+            self._thread.shutdown()
+
+    def show(self, site: Site, session: BrowserSession) -> str:
+        """Return the accessibility text of the page that a session is at, as the browser has it."""
+        return self._thread.submit(self._browser.show, site, session).result()
+
+    def act(
+        self, site: Site, session: BrowserSession, action: Action
+    ) -> tuple[BrowserSession, bool]:
+        """Return the session after an action, and whether the action could be done."""
+        return self._thread.submit(self._browser.act, site, session, action).result()
+
+
+class _Browser:
+    """The browser, used from one thread."""
 
     def __init__(self) -> None:
         try:
@@ -65,7 +98,6 @@ class Chromium:
         self._page.set_default_timeout(_TIMEOUT_MS)
 
     def close(self) -> None:
-        """End the browser and the server."""
         try:
             self._browser.close()
         finally:
@@ -73,7 +105,6 @@ class Chromium:
             self._server.close()
 
     def show(self, site: Site, session: BrowserSession) -> str:
-        """The accessibility text of the page that a session is at, as the browser has it."""
         try:
             self._go(site, session)
             return as_text(self._read(), {})
@@ -83,7 +114,6 @@ class Chromium:
     def act(
         self, site: Site, session: BrowserSession, action: Action
     ) -> tuple[BrowserSession, bool]:
-        """The session after an action, and whether the action could be done."""
         try:
             self._go(site, session)
             control = target(self._read(), action)

@@ -34,7 +34,7 @@ class Page:
     parts: tuple[str | Control, ...]
 
     def controls(self) -> list[Control]:
-        """The controls in order; the first is number 1."""
+        """Return the controls in order; the first is number 1."""
         return [part for part in self.parts if isinstance(part, Control)]
 
 
@@ -56,7 +56,7 @@ def started(page: Page) -> dict[str, str]:
 
 
 def as_text(page: Page, draft: Draft) -> str:
-    """The accessibility text of a page with what was entered."""
+    """Return the accessibility text of a page with what was entered."""
     return "\n".join(_lines(page, {**started(page), **draft}))
 
 

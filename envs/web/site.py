@@ -44,7 +44,7 @@ class ChoreSite(ABC):
 
     @abstractmethod
     def show(self, place: Place) -> Page:
-        """The page that is shown."""
+        """Return the page that is shown."""
 
     @abstractmethod
     def submit(self, place: Place, button: str, fields: Mapping[str, str]) -> Place:
@@ -52,7 +52,7 @@ class ChoreSite(ABC):
 
     @abstractmethod
     def pose(self, draws: Draws, size: int) -> Chore:
-        """A chore."""
+        """Draw a chore."""
 
     @abstractmethod
     def aim(self, place: Place, facts: Mapping[str, Any]) -> Aim | None:
@@ -80,7 +80,7 @@ def facts_of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def added(tables: Tables, table: str, row: Row) -> Tables:
-    """The tables with a row more, which gets the next id."""
+    """Return the tables with a row more, which gets the next id."""
     rows = tables[table]
     new = {"id": max((one["id"] for one in rows), default=0) + 1, **row}
     return {**tables, table: (*rows, new)}

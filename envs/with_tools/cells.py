@@ -125,7 +125,7 @@ class Cells:
 
 
 def run(state: Cells, code: str) -> Cells:
-    """The state after the cell `code`. Raises VerifierFault if the sandbox failed."""
+    """Return the state after the cell `code`. Raises VerifierFault if the sandbox failed."""
     from verigym.sandbox.local import default_sandbox
 
     try:

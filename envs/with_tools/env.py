@@ -100,7 +100,7 @@ class WithTools(Env[Working]):
         return partial(make, name, **dict(self.made_with or {})), (), own
 
     def tools(self) -> list[dict[str, Any]]:
-        """The tools as the OpenAI chat API takes them."""
+        """Return the tools as the OpenAI chat API takes them."""
         return [aid.tool.schema() for aid in self._aids.values()]
 
     # The task is the inner one with a longer prompt, and judged as if it had not grown.

@@ -6,7 +6,7 @@ import itertools
 from statistics import fmean, median
 from typing import Any
 
-from verigym.envs.check.operations import Turn, count_lines, noisy_return, play
+from verigym.envs.check.operations import OracleTurn, count_lines, noisy_return, play
 from verigym.envs.check.subject import Broken, Subject, bounded
 
 _ERROR_RATES = (0.001, 0.01, 0.1)
@@ -74,11 +74,11 @@ def operations_are_counted(subject: Subject) -> None:
                 break
 
 
-def _success(plays: list[list[Turn]], rates: tuple[float, ...]) -> float:
+def _success(plays: list[list[OracleTurn]], rates: tuple[float, ...]) -> float:
     return round(fmean(noisy_return(turns, rate) for turns in plays for rate in rates), 3)
 
 
-def _may_be_chance(lower: list[list[Turn]], higher: list[list[Turn]]) -> bool:
+def _may_be_chance(lower: list[list[OracleTurn]], higher: list[list[OracleTurn]]) -> bool:
     """Return True if plays as different as these are no evidence that the higher level is easier: two levels
     alike come out further apart in one of forty cases. Levels whose plays all take the same are no such case."""
     few, many = ([_operations(turns) for turns in some] for some in (lower, higher))
@@ -90,5 +90,5 @@ def _may_be_chance(lower: list[list[Turn]], higher: list[list[Turn]]) -> bool:
     return share >= 0.5 - 2 * deviation and sum(a == b for a, b in pairs) < len(pairs) / 2
 
 
-def _operations(turns: list[Turn]) -> int:
+def _operations(turns: list[OracleTurn]) -> int:
     return sum(turn.operations for turn in turns)

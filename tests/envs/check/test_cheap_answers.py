@@ -7,7 +7,8 @@ import pytest
 
 from verigym.envs.check import cheap_answers
 from verigym.envs.check.cheap_answers import Form, read_form
-from verigym.envs.check.laws.cheap import _tail, cheap_answers_earn_no_more_than_guessing
+from verigym.envs.check.cheap_play import _tail
+from verigym.envs.check.laws.cheap import cheap_answers_earn_no_more_than_guessing
 from verigym.envs.check.subject import Broken, Subject
 
 SOURCE = Path(__file__).parents[2] / "data" / "broken_envs" / "broken_envs.py"

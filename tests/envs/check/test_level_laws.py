@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from verigym.envs.check.laws.levels import difficulties_are_in_order, operations_are_counted
-from verigym.envs.check.operations import Turn, noisy_return
+from verigym.envs.check.operations import OracleTurn, noisy_return
 from verigym.envs.check.subject import Broken, Subject
 
 SOURCE = Path(__file__).parents[2] / "data" / "broken_envs" / "broken_envs.py"
@@ -94,4 +94,6 @@ def test_levels_that_do_not_grow_are_refused():
 
 
 def test_a_policy_that_errs_fails_every_second_time_at_693_operations():
-    assert noisy_return([Turn(300, 0.0), Turn(393, 1.0)], 0.001) == pytest.approx(0.5, abs=1e-3)
+    assert noisy_return([OracleTurn(300, 0.0), OracleTurn(393, 1.0)], 0.001) == pytest.approx(
+        0.5, abs=1e-3
+    )

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 
 import verigym
 from verigym.envs.games.minesweeper_proofs import proved
-from verigym.verifiers.games.minesweeper import GAP, MAX_SIDE, Minesweeper, field_of, opened_from
+from verigym.verifiers.games.minesweeper import (
+    GAP,
+    MAX_SIDE,
+    MinesweeperRules,
+    field_of,
+    opened_from,
+)
 
 SIDE = 4
 CELLS = SIDE * SIDE
@@ -61,7 +67,7 @@ def test_fields_of_any_size_are_shown_cell_by_cell(height, width, share, random)
     first = random.choice(places)
     mines = {place for place in places if random.random() < share} - {first}
     rows = ["".join(".*"[(r, c) in mines] for c in range(width)) for r in range(height)]
-    rules, env = Minesweeper(), verigym.make("minesweeper")
+    rules, env = MinesweeperRules(), verigym.make("minesweeper")
     board = rules.start({"rows": " ".join(rows), "first": f"{first[0] + 1} {first[1] + 1}"})
     for place in random.choices(places, k=3):
         if rules.legal(board, place):
