@@ -40,6 +40,7 @@ from verigym.server.jobs.store import StoreError
 from verigym.server.keys import Caller
 from verigym.server.limits import Gate, RequestLimits, busy, deadline_of, stopping
 from verigym.server.openenv import routes as openenv
+from verigym.server.ors import routes as ors
 from verigym.server.presence import while_there
 from verigym.server.programs import Programs, most_at_once
 from verigym.server.refusals import Refusal
@@ -358,6 +359,8 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
     if settings.envs:
         envs.install(app, settings)
         openenv.install(app, settings)
+        if settings.ors:
+            ors.install(app, settings)
 
     @app.get("/healthz", summary="Whether the service is up", openapi_extra=openapi.HEALTH)
     async def health() -> Response:

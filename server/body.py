@@ -14,8 +14,10 @@ from typing import Any, ClassVar, NoReturn, TypeVar, get_type_hints
 
 import msgspec
 from fastapi import Request
+from msgspec import UNSET, UnsetType
 from starlette.requests import ClientDisconnect
 
+from verigym.canonical import digest
 from verigym.server.duplicates import has_duplicates
 from verigym.server.limits import Held, deadline_of
 from verigym.server.refusals import Refusal
@@ -47,18 +49,33 @@ TaskBody = msgspec.defstruct(
 
 
 class VerifyBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """One submission for one verifier."""
+    """One submission for one verifier; of the task, `reference` and perhaps `prompt` are enough."""
 
     written_by_models: ClassVar[str] = "submission"
     """Name of the field that may hold lone surrogates."""
     verifier: str
-    task: TaskBody  # type: ignore[valid-type]
     submission: Any
+    task: TaskBody | UnsetType = UNSET  # type: ignore[valid-type]
+    reference: Any = UNSET
+    prompt: str = ""
     params: dict[str, Any] = {}
     timeout_s: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.task is UNSET:
+            if self.reference is UNSET:
+                raise ValueError("`task` or `reference` is missing")
+        elif self.reference is not UNSET or self.prompt:
+            raise ValueError("`reference` and `prompt` stand in `task`, or without a `task`")
+
     def to_task(self) -> Task:
-        return Task(**msgspec.structs.asdict(self.task))
+        """Return the task; without one, its id is the digest of prompt and reference."""
+        if self.task is not UNSET:
+            return Task(**msgspec.structs.asdict(self.task))
+        name = digest(self.prompt, self.reference)
+        return Task(
+            id=name, env_id="", seed=0, prompt=self.prompt, difficulty="", reference=self.reference
+        )
 
 
 class BatchBody(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):

@@ -32,7 +32,7 @@ class Member(Protocol):
         """Return True if no request is open on the connection."""
 
     def hang_up(self) -> None:
-        """Close it."""
+        """Close the connection."""
 
 
 class Crowd:
@@ -46,7 +46,7 @@ class Crowd:
         self._share = Share(MAX_CONNECTIONS - MAX_UNKEYED, n_callers)
 
     def join(self, member: Member) -> None:
-        """A connection was made."""
+        """Count a connection that was made."""
         if not self.keyed:
             return
         self._nobodys[member] = None
@@ -73,7 +73,7 @@ class Crowd:
         member.owner = owner
 
     def leave(self, member: Member) -> None:
-        """It ended, or is a WebSocket now."""
+        """Stop counting a connection that ended or became a WebSocket."""
         self._nobodys.pop(member, None)
         mine = self._owned.get(member.owner, {})
         if member in mine:

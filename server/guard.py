@@ -32,6 +32,8 @@ _SCOPES: tuple[tuple[str, str | None], ...] = (
     (r"/openenv(/|$)", "step"),
     (r"/(reset|step|state|health|metadata|schema|mcp|ws|list_environments)$", "step"),
     (r"/[^/]+/(splits|tasks|num_tasks|task|task_range)$", "step"),
+    (r"/(create_session|create|ping|delete|delete_session)$", "step"),
+    (r"/[^/]+/(tools|task_tools|prompt|call)$", "step"),
 )
 _SCOPE_OF = [(re.compile(pattern), scope) for pattern, scope in _SCOPES]
 
@@ -71,7 +73,7 @@ class Guard:
 
     def _admit(self, scope: Scope) -> Caller:
         names = [name for name, _ in scope["headers"]]
-        for name in (b"host", b"authorization", b"origin"):
+        for name in (b"host", b"authorization", b"x-api-key", b"origin"):
             if names.count(name) > 1:  # whoever stands in front may have read the other one
                 message = "this header may be sent once"
                 raise Refusal(400, "malformed_http", message, name.decode().title(), _CLOSE)
@@ -80,7 +82,9 @@ class Guard:
         if not self._keys:
             _from_here(headers)
             return LOCAL
-        caller = self._caller(headers.get(b"authorization", b""))
+        # Clients of the Open Reward Standard have a header of their own for the key.
+        sent = b"Bearer " + headers.get(b"x-api-key", b"")
+        caller = self._caller(headers.get(b"authorization", sent))
         if path in OPEN_PATHS or path.startswith("/page/"):
             return caller or Caller("nobody", frozenset())
         if caller is None:
@@ -116,7 +120,7 @@ class Guard:
 
 
 def scope_of(path: str) -> str | None:
-    """The scope that `path` needs; None for any key."""
+    """Return the scope that `path` needs; None for any key."""
     return next((scope for pattern, scope in _SCOPE_OF if pattern.match(path)), UNLISTED)
 
 

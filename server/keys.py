@@ -172,7 +172,7 @@ def read(path: str | Path) -> list[Key]:
     # A group may read: Kubernetes mounts secrets so. What is read is of no use to ask with.
     if not stat.S_ISREG(mode) or mode & 0o027:
         raise ConfigError(
-            f"{path} must be a file that only its owner writes and others cannot read; chmod 600 it"
+            f"{path} must be a file that only its owner writes and others cannot read; run chmod 600 on it"
         )
     try:
         keys = msgspec.json.decode(data, type=_File).keys

@@ -39,7 +39,7 @@ def with_id(id: str) -> None:
 
 
 def fields(**values: Any) -> dict[str, Any]:
-    """`extra` of a log call, whose values become fields of a JSON line."""
+    """Return `extra` of a log call, whose values become fields of a JSON line."""
     return {"verigym_fields": values}
 
 

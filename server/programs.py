@@ -97,7 +97,7 @@ class Programs:
         )
 
     async def run(self, owner: str, job: Job, id: str, gone: asyncio.Future[None]) -> bytes:
-        """The result of `job`, encoded. It is killed when `gone` is done. Raises Refusal."""
+        """Return the result of `job`, encoded. It is killed when `gone` is done. Raises Refusal."""
         if not self._turns.may_start(owner) and not self._queue.has_room(owner):
             message = "the queue is full, or this key's share of it; try again later"
             raise Refusal(429, "busy", message, headers={"Retry-After": "1"})

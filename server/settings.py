@@ -121,6 +121,10 @@ class Settings:
             metavar="ENV",
         ),
     ] = None
+    ors: Annotated[
+        bool,
+        OptionText("Serve the environments to clients of the Open Reward Standard.", ENVIRONMENTS),
+    ] = False
     env_workers: Annotated[
         Count, OptionText("Number of environment processes.", ENVIRONMENTS, default=_PER_CORE)
     ] = field(default_factory=_cores)

@@ -32,12 +32,12 @@ class Share:
         return fits(own, self.taken, self.total, n, self._n_callers())
 
     def take(self, caller: str, n: int = 1) -> None:
-        """Count `n` as the caller's."""
+        """Count `n` units as the caller's."""
         self.taken += n
         self._by_caller[caller] += n
 
     def give_back(self, caller: str, n: int = 1) -> None:
-        """The opposite of `take`."""
+        """Return `n` units of the caller."""
         self.taken -= n
         self._by_caller[caller] -= n
         if not self._by_caller[caller]:

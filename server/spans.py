@@ -45,7 +45,7 @@ class Tracing:
         self._propagator = TraceContextTextMapPropagator()
 
     def begin(self, scope: Scope, exchange: Exchange) -> _Begun:
-        """The span of a request, which becomes the current one."""
+        """Return the span of a request, which becomes the current one."""
         carrier = {
             name.decode("latin-1"): value.decode("latin-1")
             for name, value in scope["headers"]
@@ -99,5 +99,5 @@ class Tracing:
         judged.end(ended)
 
     def close(self) -> None:
-        """Send what is left."""
+        """Send the spans that are left."""
         self._provider.shutdown()

@@ -45,7 +45,7 @@ async def streamed(
     deadline: float,
     lane: str,
 ) -> Response:
-    """The answer, begun with the first verdict. Raises PoolBusy or PoolClosed before that.
+    """Return the answer, begun with the first verdict. Raises PoolBusy or PoolClosed before that.
 
     Of each group the places in the batch, the asks, which are alike but for task and submission, and
     the seconds for each.

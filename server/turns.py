@@ -10,7 +10,7 @@ import asyncio
 from collections import Counter, deque
 
 
-class Turn:
+class ProgramTurn:
     """Slot for one program of `caller`; `ready` is done when the program may run."""
 
     def __init__(self, caller: str) -> None:
@@ -24,20 +24,20 @@ class Turns:
     def __init__(self, most: int) -> None:
         self._most = most
         self._running: Counter[str] = Counter()
-        self._waiting: dict[str, deque[Turn]] = {}
+        self._waiting: dict[str, deque[ProgramTurn]] = {}
 
     def may_start(self, caller: str) -> bool:
         """Return True if a program of `caller` could run now."""
         return caller not in self._waiting and self._has_place(caller)
 
-    def enter(self, caller: str) -> Turn:
+    def enter(self, caller: str) -> ProgramTurn:
         """Request a slot; return it with `leave`, even if `ready` was never awaited."""
-        turn = Turn(caller)
+        turn = ProgramTurn(caller)
         self._waiting.setdefault(caller, deque()).append(turn)
         self._start_next()
         return turn
 
-    def leave(self, turn: Turn) -> None:
+    def leave(self, turn: ProgramTurn) -> None:
         """Return the slot, or cancel the wait for it."""
         if turn.ready.done():
             self._running[turn.caller] -= 1
@@ -62,7 +62,7 @@ class Turns:
             self._running[caller] += 1
             turn.ready.set_result(None)
 
-    def _drop(self, turn: Turn) -> None:
+    def _drop(self, turn: ProgramTurn) -> None:
         queue = self._waiting[turn.caller]
         queue.remove(turn)
         if not queue:

@@ -89,7 +89,7 @@ class EnvSession:
         self.over = False
         self.most = 0
         self.busy = False
-        self.waiting: deque[tuple[int, Move, Reply]] = deque()
+        self.waiting: deque[tuple[int | None, Move, Reply]] = deque()
         self.expires = 0.0
         self.gone = False
 
@@ -198,8 +198,10 @@ class Table:
 
         self.hosts.send(write, then)
 
-    def move(self, session: EnvSession, seq: int, move: Move, reply: Reply) -> None:
-        """Step or reset exactly once, after all earlier requests. Raises Refusal."""
+    def move(self, session: EnvSession, seq: int | None, move: Move, reply: Reply) -> None:
+        """Step or reset exactly once, after all earlier requests. Raises Refusal.
+
+        `seq` is the number that the client gave the move; None takes the next."""
         if isinstance(move, Restart):
             _check_sendable([move.options])
         self.renew(session)
@@ -278,7 +280,8 @@ class Table:
             bodies.append(session.answer)
         return b'{"sessions":[%s]}' % b",".join(bodies)
 
-    def _move(self, session: EnvSession, seq: int, move: Move, reply: Reply) -> None:
+    def _move(self, session: EnvSession, given: int | None, move: Move, reply: Reply) -> None:
+        seq = session.seq + 1 if given is None else given
         if seq != session.seq + 1:
             if seq == session.seq and _mark(move) == session.last:
                 reply(session.answer, True)

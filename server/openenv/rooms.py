@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
-from weakref import WeakValueDictionary
 
-from verigym.server.envs.table import EnvSession, Table
+from verigym.server.envs.table import Table
 from verigym.server.keys import Caller
 from verigym.server.limits import Gate
 from verigym.server.openenv.seat import Seat, begin
@@ -23,7 +21,6 @@ class Shared:
     """Sessions made by HTTP that a WebSocket plays now."""
     to_end: set[str] = field(default_factory=set)
     """Attached sessions that end when their WebSocket closes."""
-    turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
 
 @dataclass(frozen=True)
@@ -49,14 +46,14 @@ class Room:
 
     async def take(self, ask: Reset | None = None) -> Seat:
         """Return a seat at a new session that plays the task of `ask`. Raises Refusal."""
-        return self._seat(await begin(self.table, self.owner, self.env, ask or Reset()))
+        return Seat(self.table, await begin(self.table, self.owner, self.env, ask or Reset()))
 
     def seat(self, session: str) -> Seat:
         """Return a seat at an existing session. Raises Refusal."""
         found = self.table.find(self.owner, session)
         if found.env != self.env:
             raise Refusal(404, "unknown_session", f"this is a session of {found.env}")
-        return self._seat(found)
+        return Seat(self.table, found)
 
     def end(self, session: str) -> bool:
         """End a session now or when its WebSocket closes; True if it has ended. Raises Refusal."""
@@ -73,7 +70,3 @@ class Room:
         if mine >= most:
             return {"active_sessions": mine, "max_sessions": most}
         return {"active_sessions": len(self.table), "max_sessions": self.settings.max_sessions}
-
-    def _seat(self, session: EnvSession) -> Seat:
-        turn = self.shared.turns.setdefault(session.id, asyncio.Lock())
-        return Seat(self.table, self.owner, session, turn)

@@ -21,16 +21,14 @@ from verigym.server.refusals import Refusal
 
 
 class Seat:
-    """A player of a session, one move at a time, serialised by `turn`, which all its seats share.
+    """A player of a session; the table carries out its moves one at a time, in their order.
 
     The methods raise Refusal if a request cannot be served.
     """
 
-    def __init__(self, table: Table, owner: str, session: EnvSession, turn: asyncio.Lock) -> None:
+    def __init__(self, table: Table, session: EnvSession) -> None:
         self.session = session
         self._table = table
-        self._owner = owner
-        self._turn = turn
         self._episode_id: str | None = None
 
     async def reset(self, ask: Reset) -> Object:
@@ -44,6 +42,14 @@ class Seat:
     async def act(self, message: str) -> Object:
         """Play one action; return the answer to send."""
         return self._told(await self._move(Play(as_action(message))))
+
+    def begin_step(self, message: str, reply: Reply) -> None:
+        """Play one action; `reply` gets the table's answer, which `read` turns into the one to send."""
+        self._begin(Play(as_action(message)), reply)
+
+    def read(self, answer: bytes) -> Object:
+        """Return the answer to send for the table's answer to a move."""
+        return self._told(msgspec.json.decode(answer))
 
     def look(self) -> Object:
         """Return the answer of the last reset or action again."""
@@ -92,12 +98,12 @@ class Seat:
         }
 
     async def _move(self, move: Move) -> Object:
-        async with self._turn:
-            session = self._table.find(self._owner, self.session.id)
-            seq = session.seq + 1
-            answer = await wait(lambda reply: self._table.move(session, seq, move, reply))
-        found: Object = msgspec.json.decode(answer)
+        found: Object = msgspec.json.decode(await wait(lambda reply: self._begin(move, reply)))
         return found
+
+    def _begin(self, move: Move, reply: Reply) -> None:
+        session = self._table.find(self.session.owner, self.session.id)
+        self._table.move(session, None, move, reply)
 
 
 async def begin(table: Table, owner: str, env: str, ask: Reset) -> EnvSession:

@@ -10,13 +10,12 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
-import msgspec
 from pydantic import ValidationError
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from verigym.server.openenv import rpc
+from verigym.server.openenv.plain_steps import PlainSteps, error_message, read_plain_step, send
 from verigym.server.openenv.rooms import Room
 from verigym.server.openenv.seat import Seat
 from verigym.server.openenv.types import (
@@ -33,6 +32,7 @@ from verigym.server.openenv.types import (
     errors_of,
 )
 from verigym.server.refusals import Refusal
+from verigym.server.websockets import direct_of
 
 
 class _Goodbye(Exception):
@@ -48,15 +48,15 @@ async def play(socket: WebSocket, room: Room) -> None:
 
     def refuse(refusal: Refusal) -> Object:
         if refusal.status == 429:
-            return _error("CAPACITY_REACHED", refusal.message, **room.capacity())
+            return error_message("CAPACITY_REACHED", refusal.message, **room.capacity())
         if refusal.code == "env_fault":
-            return _error("FACTORY_ERROR", refusal.message, factory_name=room.env)
-        return _error("SESSION_ERROR", refusal.message)
+            return error_message("FACTORY_ERROR", refusal.message, factory_name=room.env)
+        return error_message("SESSION_ERROR", refusal.message)
 
     def put_off(refusal: Refusal) -> Object:
-        return _error("EXECUTION_ERROR", refusal.message)
+        return error_message("EXECUTION_ERROR", refusal.message)
 
-    await _serve(socket, room, _played, refuse, put_off)
+    await _serve(socket, room, _played, refuse, put_off, has_steps=True)
 
 
 async def speak(socket: WebSocket, room: Room) -> None:
@@ -84,15 +84,22 @@ async def _serve(
     hear: Callable[[Room, Seat, str], Awaitable[Object]],
     refuse: Callable[[Refusal], Object],
     put_off: Callable[[Refusal], Object],
+    *,
+    has_steps: bool = False,
 ) -> None:
     await socket.accept()
+    direct = direct_of(socket.scope) if has_steps else None
     try:
         session = socket.query_params.get("session_id")
         async with _seated(room, session) as seat, _kept(room, seat):
+            steps = PlainSteps(socket, room, seat, direct)
             while True:
+                steps.has_message = False
                 message = await socket.receive()
                 if message["type"] != "websocket.receive":
                     return
+                steps.has_message = True
+                await steps.idle.wait()
                 text = message.get("text")
                 if text is None:
                     raise _Unusable("messages are text, which holds JSON")
@@ -106,13 +113,16 @@ async def _serve(
                         answer = await hear(room, seat, text)
                 except Refusal as refusal:
                     answer = put_off(refusal)
-                await _send(socket, answer)
+                await send(socket, answer)
     except (_Goodbye, WebSocketDisconnect):
         pass
     except Refusal as refusal:
-        await _send(socket, refuse(refusal))
+        await send(socket, refuse(refusal))
     except _Unusable as unusable:
-        await _send(socket, _error("SESSION_ERROR", str(unusable)))
+        await send(socket, error_message("SESSION_ERROR", str(unusable)))
+    finally:
+        if direct is not None:
+            direct.on_text = None
     if socket.application_state is WebSocketState.CONNECTED:
         # The client was faster.
         with contextlib.suppress(RuntimeError, WebSocketDisconnect):
@@ -164,54 +174,26 @@ async def _kept(room: Room, seat: Seat) -> AsyncIterator[None]:
         await asyncio.wait({keeping})
 
 
-class _Message(msgspec.Struct, forbid_unknown_fields=True):
-    message: str
-
-
-class _PlainStep(msgspec.Struct, forbid_unknown_fields=True, tag_field="type", tag="step"):
-    data: _Message
-
-
-_plain_steps = msgspec.json.Decoder(_PlainStep)
-_encode = msgspec.json.Encoder().encode
-
-
-def _read_plain_step(text: str) -> str | None:
-    """Return the action of the message that clients send for each step; None for any other.
-
-    The general way takes ten times longer.
-    """
-    try:
-        data = text.encode()
-        step = _plain_steps.decode(data)
-    except ValueError:  # also if it is not valid Unicode
-        return None
-    # A key that stands twice has a colon more, however the keys are written.
-    if data.count(b":") != _encode(step).count(b":") or rb"\u003" in data:
-        return None
-    return step.data.message
-
-
 async def _played(room: Room, seat: Seat, text: str) -> Object:
-    action = _read_plain_step(text)
+    action = read_plain_step(text)
     if action is not None:
         try:
             _check_begun(seat)
             return {"type": "observation", "data": await seat.act(action)}
         except Refusal as refusal:
-            return _error("EXECUTION_ERROR", refusal.message)
+            return error_message("EXECUTION_ERROR", refusal.message)
     try:
         message = rpc.load(text, room.settings.max_depth)
     except ValueError as error:
-        return _error("INVALID_JSON", f"Invalid JSON: {error}")
+        return error_message("INVALID_JSON", f"Invalid JSON: {error}")
     if not isinstance(message, dict):
         raise _Unusable("a message is an object with a type")
     try:
         return await _answer(room, seat, message)
     except ValidationError as error:
-        return _error("VALIDATION_ERROR", "Invalid message", errors=errors_of(error))
+        return error_message("VALIDATION_ERROR", "Invalid message", errors=errors_of(error))
     except Refusal as refusal:
-        return _error("EXECUTION_ERROR", refusal.message)
+        return error_message("EXECUTION_ERROR", refusal.message)
 
 
 async def _answer(room: Room, seat: Seat, message: Object) -> Object:
@@ -232,7 +214,7 @@ async def _answer(room: Room, seat: Seat, message: Object) -> Object:
             said = McpMessage.model_validate(message).data
             return {"type": "mcp", "data": await rpc.answer(room, said, seat)}
         case other:
-            return _error("UNKNOWN_TYPE", f"Unknown message type: {other}")
+            return error_message("UNKNOWN_TYPE", f"Unknown message type: {other}")
 
 
 async def _step(seat: Seat, action: Object) -> Object:
@@ -250,14 +232,3 @@ async def _step(seat: Seat, action: Object) -> Object:
 def _check_begun(seat: Seat) -> None:
     if not seat.has_begun:
         raise Refusal(409, "not_begun", "call reset() first")
-
-
-def _error(code: str, message: str, **rest: Any) -> Object:
-    return {"type": "error", "data": {"message": message, "code": code, **rest}}
-
-
-async def _send(socket: WebSocket, answer: Object) -> None:
-    try:
-        await socket.send_text(rpc.dump(answer).decode())
-    except RuntimeError as error:  # starlette's, for a socket that is closed
-        raise WebSocketDisconnect from error

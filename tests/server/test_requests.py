@@ -2,6 +2,7 @@
 hidden."""
 
 import json
+from dataclasses import replace
 
 import httpx2
 import pytest
@@ -47,6 +48,26 @@ def test_a_verdict_is_that_of_the_process(http, unruly):
         assert answer.status_code == 200
         here = make_verifier("unruly/picky", **params).verify(TASK, submission)
         assert answer.json() == here.to_builtins()
+
+
+def test_a_reference_alone_is_a_task(http):
+    reference = {"answer": "1/2"}
+    for words in ({}, {"prompt": "What is the probability of heads?"}):
+        asked = {"verifier": "math/answer", "reference": reference, "submission": "0.5", **words}
+        verdict = http.post("/v1/verify", json=asked).json()
+        bare = Task(
+            id="",
+            env_id="",
+            seed=0,
+            difficulty="",
+            prompt=words.get("prompt", ""),
+            reference=reference,
+        )
+        task = replace(bare, id=bare.content)
+        assert verdict == make_verifier("math/answer").verify(task, "0.5").to_builtins()
+        assert verdict["score"] == 1.0
+        batch = http.post("/v1/verify/batch", json={"items": [asked, item(1)]}).json()
+        assert batch["verdicts"][0] == verdict
 
 
 def test_a_batch_keeps_its_order_over_verifiers_and_parameters(http, unruly):
@@ -120,7 +141,15 @@ MALFORMED = {
     ),
     "a list": (b"[]", 422, "invalid_request", "$"),
     "no verifier": (b"{}", 422, "invalid_request", "$"),
-    "no task": (b'{"verifier": "unruly/picky"}', 422, "invalid_request", "$"),
+    "no submission": (b'{"verifier": "unruly/picky"}', 422, "invalid_request", "$"),
+    "no task": (b'{"verifier": "unruly/picky", "submission": 1}', 422, "invalid_request", "$"),
+    "a task and a reference": (
+        json.dumps(item(1, reference=None)).encode(),
+        422,
+        "invalid_request",
+        "$",
+    ),
+    "a task and a prompt": (json.dumps(item(1, prompt="p")).encode(), 422, "invalid_request", "$"),
     "a verifier that is a number": (
         json.dumps(item(1, verifier=3)).encode(),
         422,

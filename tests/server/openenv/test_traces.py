@@ -113,3 +113,16 @@ def test_every_way_gives_the_same(service, name):
         for one in wanted
     ]
     assert by_tools(service, name, actions) == wanted
+
+
+def test_messages_that_are_sent_ahead_are_answered_in_their_order(service):
+    step = {"type": "step", "data": {"message": "nonsense"}}
+    asked = [step, {"type": "reset", "data": {"seed": SEED}}, step, step, {"type": "state"}, step]
+    path = f"{service.url}/openenv/games/keydoor-v0/ws".replace("http", "ws", 1)
+    with connect(path, proxy=None) as socket:
+        for message in asked:
+            socket.send(json.dumps(message))
+        told = [json.loads(socket.recv()) for _ in asked]
+    assert [one["type"] for one in told] == ["error", *["observation"] * 3, "state", "observation"]
+    assert told[0]["data"]["code"] == "EXECUTION_ERROR"
+    assert told[4]["data"]["step_count"] == 2
