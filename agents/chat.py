@@ -16,7 +16,14 @@ from typing import Literal, Protocol
 
 from verigym.agents.native_tools import ToolSchemas, calls_tool
 from verigym.agents.parsing import Parse
-from verigym.agents.policy import Completion, Message, Policy, Templating, Tokenizing
+from verigym.agents.policy import (
+    Completion,
+    Message,
+    Policy,
+    Templating,
+    is_templating,
+    is_tokenizing,
+)
 from verigym.errors import RequestError
 from verigym.reply import spoken
 
@@ -126,7 +133,7 @@ class StepRows(Prompts):
     def prompt(self, talk: Conversation, policy: Policy) -> Prompt:
         """Return the prompt of the next turn."""
         messages = self.messages(talk, getattr(policy, "max_new_tokens", None))
-        if not isinstance(policy, Tokenizing):
+        if not is_tokenizing(policy):
             return Prompt(messages=messages)
         ids = policy.tokenize(messages, **self.offered(talk))
         return Prompt(messages=messages, ids=ids, grows=True)
@@ -173,10 +180,10 @@ class Transcript(Prompts):
     def prompt(self, talk: Conversation, policy: Policy) -> Prompt:
         """Return the prompt of the next turn, which extends the previous row if that is exact."""
         offered = self.offered(talk)
-        has_template = isinstance(policy, Templating)
+        has_template = is_templating(policy)
         results = getattr(policy, "role_of_results", "user") if offered and has_template else "user"
         messages = self.messages(talk, getattr(policy, "max_new_tokens", None), results)
-        if not isinstance(policy, Templating):
+        if not is_templating(policy):
             return Prompt(messages=messages)
         text = policy.render(messages, **offered)
         if talk.completions:

@@ -11,8 +11,12 @@ from typing import Any
 from verigym.agents.plan import Plan
 from verigym.client import RemoteVerifier
 from verigym.env import Env
-from verigym.errors import RequestError
+from verigym.errors import RequestError, VerigymError
 from verigym.making import make
+
+
+class EnvLost(VerigymError):
+    """The worker that had an environment is gone, with the episode's state; play the episode again."""
 
 
 class EnvPool:

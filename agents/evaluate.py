@@ -80,6 +80,7 @@ class Evaluation:
     temperature: float | None = None
     max_new_tokens: int | None = None
     tools: bool = False
+    token_ids: bool | None = None
     verigym: str = __version__
 
     @property
@@ -135,7 +136,7 @@ def digest_policy(spec: str) -> str:
     """Return a digest of the files that the policy `spec` names; empty if it names none."""
     kind, _, rest = spec.partition(":")
     place = Path(rest)
-    if kind not in ("hf", "scripted") or not place.exists():
+    if kind not in ("hf", "scripted", "vllm") or not place.exists():
         return ""
     found = hashlib.sha256()
     for path in sorted(place.iterdir()) if place.is_dir() else [place]:

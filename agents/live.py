@@ -129,6 +129,16 @@ def new_live(plan: Plan, index: int, cohort: Cohort, policy: Policy) -> Live:
     return Live(plan=plan, index=index, cohort=cohort, episode=episode)
 
 
+def start_over(live: Live, policy: Policy) -> None:
+    """Forget what has been played of the episode, but not how often it was tried."""
+    retries = live.episode.retries
+    live.episode = new_live(live.plan, live.index, live.cohort, policy).episode
+    live.episode.retries = retries + 1
+    live.env = None
+    live.shown = live.state_key = ""
+    live.busy = False
+
+
 def _recorded(arguments: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the arguments that decide the world; None if one of them is not plain data.
 
@@ -303,6 +313,30 @@ def answered(
     live.talk.actions.append(action)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Prompts of a batch, and the requests for those that leave the policy room."""
+
+    prompts: list[Prompt]
+    fits: list[bool]
+    requests: list[Request]
+
+    def answers(
+        self, completions: list[Completion], policy: Policy
+    ) -> list[tuple[Prompt, Completion | None]]:
+        """Return each prompt with its completion; None if there was no request for it."""
+        if len(completions) != len(self.requests):
+            raise PolicyError(
+                f"policy {policy.name} gave {len(completions)} completions for "
+                f"{len(self.requests)} requests"
+            )
+        left = iter(completions)
+        return [
+            (prompt, _storable(next(left)) if fit else None)
+            for prompt, fit in zip(self.prompts, self.fits, strict=True)
+        ]
+
+
 def generate(
     members: list[Live], policy: Policy, encoding: Encoding
 ) -> list[tuple[Prompt, Completion | None]]:
@@ -310,6 +344,34 @@ def generate(
 
     Raises RequestError if that happens at the first turn, since no episode could then be played.
     """
+    asked = _ask(members, policy, encoding)
+    return asked.answers(policy.complete(asked.requests) if asked.requests else [], policy)
+
+
+def begin_generating(
+    members: list[Live],
+    policy: Policy,
+    encoding: Encoding,
+    begin: Callable[..., Callable[[], None]],
+    done: Callable[[Any], None],
+) -> Callable[[], None]:
+    """Begin `generate` through the policy's `begin`; `done` gets the result or the error."""
+    asked = _ask(members, policy, encoding)
+    if not asked.requests:
+        done(asked.answers([], policy))
+        return lambda: None
+
+    def finish(found: list[Completion] | BaseException) -> None:
+        try:
+            done(found if isinstance(found, BaseException) else asked.answers(found, policy))
+        except Exception as error:  # noqa: BLE001
+            # Nobody else hears of an error in the policy's thread.
+            done(error)
+
+    return begin(asked.requests, finish)
+
+
+def _ask(members: list[Live], policy: Policy, encoding: Encoding) -> Asked:
     prompts = [encoding.prompt(live.talk, policy) for live in members]
     limit = int(getattr(policy, "max_context", 2**31))
     fits = []
@@ -333,16 +395,7 @@ def generate(
         for live, prompt, fit in zip(members, prompts, fits, strict=True)
         if fit
     ]
-    completions = policy.complete(requests) if requests else []
-    if len(completions) != len(requests):
-        raise PolicyError(
-            f"policy {policy.name} gave {len(completions)} completions for {len(requests)} requests"
-        )
-    answers = iter(completions)
-    return [
-        (prompt, _storable(next(answers)) if fit else None)
-        for prompt, fit in zip(prompts, fits, strict=True)
-    ]
+    return Asked(prompts=prompts, fits=fits, requests=requests)
 
 
 def _storable(answer: Completion) -> Completion:

@@ -1,63 +1,34 @@
-"""The episode loop: plays many episodes at once; generation never waits for an environment.
+"""`play` and `play_stream`: play many episodes at once, as `Game` (game.py) does it.
 
-One control thread (the caller's) owns all state. Environment steps run in worker threads, generation in
-its own. All report to one queue. A judge in this process is asked within the step. A judge that prefers
-batches, such as a service, is asked about the moves of all waiting episodes at once (submission_queue.py), in a
-further thread; each episode goes on when its own verdict has arrived.
-
-Handling of failures (law 1; none is ever a reward):
-
-    VerifierFault        the same step is repeated, with growing pauses, for `patience_s`; then the
-                         episode faults with `verifier:<status>:<reason>`
-    exception in an env  fault `env_error:<type>`; the instance is dropped
-    step over deadline   fault `env_timeout`; the thread is abandoned (see workers.py). The same for a
-                         request with the submissions of several steps
-    PolicyError          the batch is repeated likewise, then faults with `policy_error`
-    batch over deadline  fault `policy_timeout`
-    RequestError         the caller's own mistake (unknown id, first prompt too long for the model):
-                         raised at once, unless a step raises it, which is the environment's
-    any other exception from a policy is a bug: raised at once
-
-A prompt that outgrows the policy's context ends its episode as `truncated`.
-With `batching="cohorts"` results are a pure function of plans, policy, encoding and settings, bit
-for bit, as long as no episode faults.
+`play` has a fixed list of plans, `play_stream` takes plans from a source until it closes.
 """
 
 from __future__ import annotations
 
-import heapq
-import random
-import time
-from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
-from queue import Empty, SimpleQueue
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
-from verigym.agents import live as under_way
 from verigym.agents.chat import Encoding, StepRows
 from verigym.agents.envpool import EnvPool
 from verigym.agents.fork import Fork
-from verigym.agents.live import Cohort, GenerationBatch, Live, Proposed, Started, Stepped, Trouble
+from verigym.agents.game import Game, check_plans
 from verigym.agents.parsing import parser
 from verigym.agents.plan import FaultLimit, Ledger, Plan, Settings, plan_groups
-from verigym.agents.policy import Policy, PolicyRefusal
-from verigym.agents.submission_queue import SubmissionQueue
-from verigym.agents.workers import Part, ThreadCall, Workers
-from verigym.episode import Episode, Fault, Turn
-from verigym.errors import PolicyError, RequestError
-from verigym.missing import REASON as NOT_INSTALLED
-from verigym.moves import ask
-from verigym.verdict import Status, Verdict, VerifierFault
+from verigym.agents.policy import Policy
+from verigym.agents.source import PlanSource
+from verigym.episode import Episode, Turn
 
-__all__ = ["EnvPool", "FaultLimit", "Ledger", "Plan", "Settings", "plan_groups", "play"]
-
-# How long a call that is under way may go on once the loop is interrupted.
-_STOP_S = 2.0
-_REPORT_EVERY_S = 1.0
-# A verifier's client may itself repeat a call for a while before it gives up; say so meanwhile.
-_SLOW_STEP_S = 3.0
+__all__ = [
+    "EnvPool",
+    "FaultLimit",
+    "Ledger",
+    "Plan",
+    "Settings",
+    "plan_groups",
+    "play",
+    "play_stream",
+]
 
 
 def play(
@@ -84,11 +55,81 @@ def play(
     `envs` keeps environments for later calls; without it, they are closed before the return.
     Raises FaultLimit after all episodes have finished, RequestError for mistakes in the plans.
     """
-    _check(plans)
+    check_plans(plans)
     settings = settings if settings is not None else Settings()
+    with _game(
+        plans,
+        policy,
+        encoding,
+        settings,
+        parse=parse,
+        envs=envs,
+        on_turn=on_turn,
+        on_episode=on_episode,
+        on_wait=on_wait,
+        on_fork=on_fork,
+        ledger=ledger,
+    ) as game:
+        episodes = game.run()
+    faulted = sum(episode.status == "fault" for episode in episodes)
+    if faulted > settings.fault_limit * len(episodes):
+        raise FaultLimit(episodes, settings.fault_limit)
+    return episodes
+
+
+def play_stream(
+    source: PlanSource,
+    policy: Policy,
+    encoding: Encoding | None = None,
+    settings: Settings | None = None,
+    *,
+    on_episode: Callable[[Episode], None],
+    envs: EnvPool | None = None,
+    on_turn: Callable[[Episode, Turn], None] | None = None,
+    on_wait: Callable[[str], None] | None = None,
+    ledger: Ledger | None = None,
+) -> None:
+    """Play the plans of `source` until it closes, whichever episodes wait together in one batch.
+
+    `on_episode` gets each episode when it ends, faulted ones too. As with `play`, all callbacks run in the
+    calling thread, and RequestError is raised for mistakes in the plans.
+    """
+    settings = replace(settings if settings is not None else Settings(), batching="ready")
+    with _game(
+        (),
+        policy,
+        encoding,
+        settings,
+        envs=envs,
+        on_turn=on_turn,
+        on_episode=on_episode,
+        on_wait=on_wait,
+        ledger=ledger,
+        source=source,
+    ) as game:
+        game.run()
+
+
+@contextmanager
+def _game(
+    plans: Sequence[Plan],
+    policy: Policy,
+    encoding: Encoding | None,
+    settings: Settings,
+    *,
+    parse: Callable[[str], str] | None = None,
+    envs: EnvPool | None = None,
+    on_turn: Callable[[Episode, Turn], None] | None = None,
+    on_episode: Callable[[Episode], None] | None = None,
+    on_wait: Callable[[str], None] | None = None,
+    on_fork: Callable[[Episode, Fork], None] | None = None,
+    ledger: Ledger | None = None,
+    source: PlanSource | None = None,
+) -> Iterator[Game]:
+    """Open a game with the defaults of `play`, and close it with the environments that are its own."""
     pool = envs if envs is not None else EnvPool()
     encoding = encoding if encoding is not None else StepRows()
-    game = _Game(
+    game = Game(
         plans=plans,
         policy=policy,
         encoding=encoding,
@@ -100,419 +141,11 @@ def play(
         on_wait=on_wait or (lambda detail: None),
         on_fork=on_fork,
         ledger=ledger if ledger is not None else Ledger(),
+        source=source,
     )
     try:
-        episodes = game.run()
+        yield game
     finally:
         game.close()
         if envs is None:
             pool.close()
-    faulted = sum(episode.status == "fault" for episode in episodes)
-    if faulted > settings.fault_limit * len(episodes):
-        raise FaultLimit(episodes, settings.fault_limit)
-    return episodes
-
-
-def _check(plans: Sequence[Plan]) -> None:
-    worlds: dict[str, tuple[Any, ...]] = {}
-    ids: set[str] = set()
-    for plan in plans:
-        if plan.id in ids:
-            raise RequestError(f"two plans have the id {plan.id!r}")
-        ids.add(plan.id)
-        world = (*plan.world, plan.seed)
-        if worlds.setdefault(plan.group_id or plan.id, world) != world:
-            raise RequestError(
-                f"plan {plan.id!r} asks for another world than its group {plan.group_id!r}; members "
-                "of a group share environment, arguments, seed, difficulty and split"
-            )
-
-
-@dataclass(kw_only=True)
-class _Game:
-    """State of one `play`; only the control thread uses it."""
-
-    plans: Sequence[Plan]
-    policy: Policy
-    encoding: Encoding
-    settings: Settings
-    parse: Callable[[str], str] | None
-    pool: EnvPool
-    on_turn: Callable[[Episode, Turn], None]
-    on_episode: Callable[[Episode], None]
-    on_wait: Callable[[str], None]
-    on_fork: Callable[[Episode, Fork], None] | None
-    ledger: Ledger
-
-    def __post_init__(self) -> None:
-        self.done: SimpleQueue[ThreadCall | Part] = SimpleQueue()
-        self.concurrency = int(getattr(self.policy, "concurrency", 1))
-        self.steppers = Workers(self.settings.env_workers, self.done, "verigym-env")
-        self.generators = Workers(self.concurrency, self.done, "verigym-generate")
-        self.askers = Workers(self.settings.env_workers, self.done, "verigym-ask")
-        self.queues: dict[int, SubmissionQueue] = {}
-        self.lockstep = self.settings.batching == "cohorts"
-        self.lives: list[Live] = []
-        self.cohorts: list[Cohort] = []
-        self._deal()
-        self.width = max(1, self.settings.max_live // max(1, len(self.cohorts)))
-        self.batches: deque[GenerationBatch] = deque()
-        self.generating = 0
-        self.unfinished = len(self.lives)
-        self.timers: list[tuple[float, int, Callable[[], None]]] = []
-        self.n_timers = 0
-        self.first_keys: dict[str, str] = {}
-        self.jitter = random.Random()  # decides when to try again, never what is played
-        self.reported_at = float("-inf")
-
-    def _deal(self) -> None:
-        """Assign neighbouring plans to one cohort; groups stay together as far as sizes allow."""
-        n = self.settings.n_cohorts if self.lockstep else 1
-        size = max(1, -(-len(self.plans) // n))
-        for index, plan in enumerate(self.plans):
-            if index % size == 0:
-                self.cohorts.append(Cohort())
-            live = under_way.new_live(plan, index, self.cohorts[-1], self.policy)
-            self.cohorts[-1].todo.append(live)
-            self.lives.append(live)
-
-    # The control loop.
-
-    def run(self) -> list[Episode]:
-        began = time.perf_counter()
-        try:
-            while self.unfinished:
-                for cohort in self.cohorts:
-                    self._fill(cohort)
-                    self._form_batches(cohort)
-                while self.batches and self.generating < self.concurrency:
-                    self._submit_batch(self.batches.popleft())
-                for queue in self.queues.values():
-                    self._submit_ask(queue)
-                self._take_results()
-                for workers in (self.steppers, self.askers, self.generators):
-                    for job in workers.expire():
-                        job.deliver()
-                now = time.monotonic()
-                while self.timers and self.timers[0][0] <= now:
-                    heapq.heappop(self.timers)[2]()
-        finally:
-            self.ledger.wall_s += time.perf_counter() - began
-        return [live.episode for live in self.lives]
-
-    def close(self) -> None:
-        """Stop the threads. Idle environments return to the pool now, others when their call ends."""
-        for workers in (self.generators, self.askers, self.steppers):
-            workers.close(_STOP_S)
-            self.ledger.abandoned_threads += workers.abandoned
-        while not self.done.empty():
-            self.done.get().drop()
-        for live in self.lives:
-            if live.env is not None and not live.busy:
-                self.pool.release(live.plan, live.env)
-
-    def _take_results(self) -> None:
-        """Wait for a result, a deadline or a timer; then take all available results."""
-        due = [one.next_deadline() for one in (self.steppers, self.askers, self.generators)]
-        due += [queue.due for queue in self.queues.values()]
-        due += [self.timers[0][0] if self.timers else None]
-        wait_s = min((at for at in due if at is not None), default=None)
-        began = time.perf_counter()
-        try:
-            # A job that is queued has no deadline yet, so never sleep long on the others' alone.
-            job = self.done.get(
-                timeout=1.0 if wait_s is None else min(1.0, max(0.0, wait_s - time.monotonic()))
-            )
-        except Empty:
-            waited_s = max(self.steppers.oldest_s(), self.askers.oldest_s())
-            if waited_s > _SLOW_STEP_S:
-                self._report_wait(
-                    f"an environment step, with its verifier, under way for {waited_s:.0f} s"
-                )
-            return
-        finally:
-            if not self.generating:
-                self.ledger.idle_s += time.perf_counter() - began
-        while True:
-            job.deliver()
-            try:
-                job = self.done.get_nowait()
-            except Empty:
-                return
-
-    def _later(self, delay_s: float, act: Callable[[], None]) -> None:
-        self.n_timers += 1
-        heapq.heappush(self.timers, (time.monotonic() + delay_s, self.n_timers, act))
-
-    # Environments.
-
-    def _fill(self, cohort: Cohort) -> None:
-        while cohort.todo and len(cohort.live) < self.width:
-            live = cohort.todo.popleft()
-            cohort.live.add(live)
-            self._submit_start(live)
-
-    def _submit_start(self, live: Live) -> None:
-        def drop(job: ThreadCall) -> None:
-            if isinstance(job.result, Started):
-                job.result.env.close()
-
-        self.steppers.submit(
-            ThreadCall(
-                run=partial(under_way.start, live.plan, self.pool),
-                deadline_s=self.settings.step_deadline_s,
-                tag=partial(self._on_start, live),
-                late=drop,
-            )
-        )
-
-    def _on_start(self, live: Live, job: ThreadCall) -> None:
-        if isinstance(job.error, RequestError):
-            raise job.error
-        if not isinstance(job.result, Started):
-            self._on_env_failure(live, job, partial(self._submit_start, live), job.began)
-            return
-        live.trouble = None
-        under_way.begin(live, job.result)
-        first = self.first_keys.setdefault(live.episode.group_id, live.state_key)
-        if first != live.state_key:
-            self._fault(
-                live,
-                "env_error:TaskError",
-                f"{live.episode.env_id} started seed {live.plan.seed} in two different states; "
-                "members of a group must start alike, so it draws from more than np_random",
-            )
-            return
-        live.cohort.ready.append(live)
-
-    def _submit_step(self, live: Live) -> None:
-        env = live.resting_env
-        queue = None
-        if under_way.joins_batches(env):
-            judge = env.verifier
-            queue = self.queues.setdefault(id(judge), SubmissionQueue(judge=judge))
-            queue.joining.add(live)
-        run = partial(under_way.step, env, live.talk.actions[-1])
-        self._submit_env_call(live, run, partial(self._on_step, live, queue))
-
-    def _submit_env_call(
-        self, live: Live, run: Callable[[], Any], tag: Callable[[ThreadCall], None]
-    ) -> None:
-        env = live.resting_env
-        live.busy = True
-        self.steppers.submit(
-            ThreadCall(
-                run=run,
-                deadline_s=self.settings.step_deadline_s,
-                tag=tag,
-                late=lambda job: env.close(),
-            )
-        )
-
-    def _on_step(self, live: Live, queue: SubmissionQueue | None, job: ThreadCall) -> None:
-        if queue is not None:
-            queue.joining.discard(live)
-        if queue is not None and isinstance(job.result, Proposed):
-            live.busy = False
-            queue.unsent.append((live, job.result))
-        else:
-            self._on_stepped(live, job.began, job)
-
-    def _on_stepped(self, live: Live, began: float, job: ThreadCall) -> None:
-        if not job.overdue:
-            live.busy = False
-        if not isinstance(job.result, Stepped):
-            self._on_env_failure(live, job, partial(self._submit_step, live), began)
-            return
-        live.trouble = None
-        self.ledger.step_s += job.result.step_s
-        self.ledger.turns += 1
-        turn = under_way.advance(live, job.result)
-        self.on_turn(live.episode, turn)
-        if job.result.terminated or job.result.truncated:
-            self._finish(live, "done" if job.result.terminated else "truncated")
-        else:
-            live.cohort.ready.append(live)
-
-    # Judges that prefer batches.
-
-    def _submit_ask(self, queue: SubmissionQueue) -> None:
-        batch = queue.take(self.settings.env_workers, time.monotonic())
-        if not batch:
-            return
-        began = time.monotonic()
-
-        def run() -> None:
-            for place, found in ask(queue.judge, [proposed.move for _, proposed in batch]):
-                live, proposed = batch[place]
-                verify_s = time.monotonic() - began
-                act = partial(self._on_verdict, queue, live, proposed, found, began, verify_s)
-                self.done.put(Part(act=act))
-
-        self.askers.submit(
-            ThreadCall(
-                run=run,
-                deadline_s=self.settings.step_deadline_s,
-                tag=partial(self._on_asked, queue, [live for live, _ in batch]),
-            )
-        )
-
-    def _on_verdict(
-        self,
-        queue: SubmissionQueue,
-        live: Live,
-        proposed: Proposed,
-        found: Verdict | Exception,
-        began: float,
-        verify_s: float,
-    ) -> None:
-        if live not in queue.asked:  # the request was over its deadline
-            return
-        queue.asked.remove(live)
-        run = partial(under_way.commit, live.resting_env, proposed, found, verify_s)
-        self._submit_env_call(live, run, partial(self._on_stepped, live, began))
-
-    def _on_asked(self, queue: SubmissionQueue, lives: Sequence[Live], job: ThreadCall) -> None:
-        for live in lives:
-            if live not in queue.asked:  # verdicts arrive before this
-                continue
-            queue.asked.remove(live)
-            if job.overdue:
-                limit_s = self.settings.step_deadline_s
-                self._fault(live, "env_timeout", f"the verifier took more than {limit_s:g} s")
-            else:
-                self._on_env_failure(live, job, partial(self._submit_step, live), job.began)
-
-    def _on_env_failure(
-        self, live: Live, job: ThreadCall, again: Callable[[], None], began: float
-    ) -> None:
-        error = job.error
-        if isinstance(error, VerifierFault):
-            verdict = error.verdict
-            live.trouble = trouble = live.trouble or Trouble(since=began)
-            hopeless = verdict.status is Status.VERIFIER_ERROR and (
-                trouble.tries >= self.settings.error_retries or verdict.reason == NOT_INSTALLED
-            )
-            detail = f"verifier {verdict.verifier}: {verdict.status.value}, {verdict.reason}"
-            if not hopeless and self._retry(trouble, detail, again):
-                live.episode.retries += 1
-                self.ledger.verifier_retries += 1
-            else:
-                self._fault(live, f"verifier:{verdict.status.value}:{verdict.reason}", str(error))
-        elif job.overdue:
-            live.env = None  # the abandoned thread has it, and closes it when the call returns
-            limit_s = self.settings.step_deadline_s
-            self._fault(live, "env_timeout", f"an environment step took more than {limit_s:g} s")
-        else:
-            if live.env is not None:
-                live.env.close()
-                live.env = None  # no telling what state it is in
-            self._fault(live, f"env_error:{type(error).__name__}", str(error))
-
-    # Generation.
-
-    def _form_batches(self, cohort: Cohort) -> None:
-        if not cohort.ready:
-            return
-        size = self.policy.max_batch
-        if self.lockstep:
-            if len(cohort.ready) < len(cohort.live):
-                return
-            ready = sorted(cohort.ready, key=lambda live: live.index)
-            cohort.ready.clear()
-            for first in range(0, len(ready), size):
-                self.batches.append(GenerationBatch(members=ready[first : first + size]))
-        else:
-            while cohort.ready and self.generating + len(self.batches) < self.concurrency:
-                self.batches.append(GenerationBatch(members=cohort.ready[:size]))
-                del cohort.ready[:size]
-
-    def _submit_batch(self, batch: GenerationBatch) -> None:
-        self.generating += 1
-        envs = [live.resting_env for live in batch.members]
-        if self.on_fork is not None:
-            for live in batch.members:
-                self.on_fork(live.episode, under_way.fork(live))
-
-        def drop(job: ThreadCall) -> None:
-            if job.overdue:
-                for env in envs:
-                    env.close()
-
-        self.generators.submit(
-            ThreadCall(
-                run=partial(under_way.generate, batch.members, self.policy, self.encoding),
-                deadline_s=self.settings.generate_deadline_s,
-                tag=partial(self._on_batch, batch, time.perf_counter()),
-                late=drop,
-            )
-        )
-
-    def _on_batch(self, batch: GenerationBatch, began: float, job: ThreadCall) -> None:
-        self.generating -= 1
-        self.ledger.generate_s += time.perf_counter() - began
-        self.ledger.batches += 1
-        error = job.error
-        if job.overdue:
-            limit_s = self.settings.generate_deadline_s
-            for live in batch.members:
-                # The late call may still look at the environments, so they are not used again.
-                live.env = None
-                self._fault(live, "policy_timeout", f"a completion took more than {limit_s:g} s")
-        elif isinstance(error, PolicyError):
-            batch.trouble = trouble = batch.trouble or Trouble(since=job.began)
-            detail = f"policy {self.policy.name}: {error}"
-            again = partial(self.batches.append, batch)
-            if not isinstance(error, PolicyRefusal) and self._retry(trouble, detail, again):
-                self.ledger.policy_retries += 1
-                for live in batch.members:
-                    live.episode.retries += 1
-            else:
-                for live in batch.members:
-                    self._fault(live, "policy_error", str(error))
-        elif error is not None:
-            raise error
-        else:
-            for live, (prompt, answer) in zip(batch.members, job.result, strict=True):
-                if answer is None:
-                    self._finish(live, "truncated")
-                else:
-                    under_way.answered(live, prompt, answer, self.parse)
-                    self._submit_step(live)
-
-    # Ends.
-
-    def _retry(self, trouble: Trouble, detail: str, again: Callable[[], None]) -> bool:
-        """Schedule `again` after a pause; return False if `patience_s` has run out."""
-        now = time.monotonic()
-        left_s = trouble.since + self.settings.patience_s - now
-        if left_s <= 0:
-            return False
-        pause_s = min(self.settings.backoff_max_s, self.settings.backoff_s * 2**trouble.tries)
-        trouble.tries += 1
-        # The last try falls on the end of patience, not a whole pause before it.
-        self._later(min(left_s, pause_s * self.jitter.uniform(0.5, 1.0)), again)
-        waited_s = now - trouble.since
-        self._report_wait(f"{detail} ({waited_s:.0f} s of {self.settings.patience_s:g})")
-        return True
-
-    def _report_wait(self, what: str) -> None:
-        now = time.monotonic()
-        if now - self.reported_at >= _REPORT_EVERY_S:
-            self.reported_at = now
-            self.on_wait(f"waiting for {what}")
-
-    def _fault(self, live: Live, cause: str, detail: str) -> None:
-        live.episode.fault = Fault(cause=cause, detail=detail)
-        self._finish(live, "fault")
-
-    def _finish(self, live: Live, status: str) -> None:
-        live.episode.status = status
-        live.cohort.live.remove(live)
-        self.unfinished -= 1
-        if (forget := getattr(self.policy, "forget", None)) is not None:
-            forget(live.plan.key)
-        if live.env is not None:
-            self.pool.release(live.plan, live.env)
-            live.env = None
-        self.on_episode(live.episode)

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from verigym.agents.policies.openai import OpenAIPolicy
 from verigym.agents.policies.oracle import OraclePolicy
 from verigym.agents.policies.random import RandomPolicy
 from verigym.agents.policies.scripted import ScriptedPolicy
@@ -17,6 +18,7 @@ KINDS = {
     "random": "random",
     "scripted": "scripted:FILE",
     "hf": "hf:FOLDER",
+    "vllm": "vllm:FOLDER",
     "openai": "openai:MODEL@URL",
 }
 
@@ -38,6 +40,8 @@ def make_policy(spec: str, **options: Any) -> Policy:
         raise RequestError(f"policy {spec!r} must be written {KINDS[kind]}")
     if kind == "hf":
         return _hf(rest, options)
+    if kind == "vllm":
+        return _vllm(rest, options)
     if kind == "openai":
         return _openai(rest, options)
     if options:
@@ -56,6 +60,15 @@ def _hf(folder: str, options: dict[str, Any]) -> Policy:
     return HFPolicy.load(folder, **{"max_new_tokens": 512, **options})
 
 
+def _vllm(folder: str, options: dict[str, Any]) -> Policy:
+    try:
+        from verigym.agents.policies.vllm import VllmPolicy
+    except ImportError as error:
+        raise RequestError(_missing("vllm", "train,vllm", error)) from error
+    _check_options("vllm", VllmPolicy.__init__, options)
+    return VllmPolicy(folder, **options)
+
+
 def _openai(rest: str, options: dict[str, Any]) -> Policy:
     model, at, url = rest.rpartition("@")
     if not (model and at and url):
@@ -63,10 +76,6 @@ def _openai(rest: str, options: dict[str, Any]) -> Policy:
             f"policy 'openai:{rest}' must be written {KINDS['openai']}, such as "
             "openai:Qwen/Qwen3-4B@http://127.0.0.1:8000/v1"
         )
-    try:
-        from verigym.agents.policies.openai import OpenAIPolicy
-    except ImportError as error:
-        raise RequestError(_missing("openai", "openai", error)) from error
     _check_options("openai", OpenAIPolicy.__init__, options)
     return OpenAIPolicy(model, url, **options)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from verigym.env import Env
 from verigym.errors import PolicyError
@@ -57,7 +57,7 @@ class Policy(Protocol):
     A policy may also have `version: int` (raised by the trainer at each update), `concurrency: int`
     (how many `complete` calls may run at once, from different threads; 1 if absent),
     `max_context: int` (tokens of prompt and response together), and `forget(episode)`, called with the key
-    of an episode, without a turn, once it has ended.
+    of an episode, without a turn, once it has ended. One that is `Asynchronous` is called through `begin`.
     """
 
     @property
@@ -70,6 +70,19 @@ class Policy(Protocol):
 
     def complete(self, requests: Sequence[Request]) -> list[Completion]:
         """Return one completion per request, in order. Raises PolicyError if the model server fails."""
+
+
+@runtime_checkable
+class Asynchronous(Protocol):
+    """A policy that needs no thread for each call under way."""
+
+    def begin(
+        self, requests: Sequence[Request], done: Callable[[list[Completion] | BaseException], None]
+    ) -> Callable[[], None]:
+        """Begin `complete` and return at once; `done` is called from another thread, exactly once.
+
+        The function returned cancels the call, after which `done` is called as soon as it has ended.
+        """
 
 
 @runtime_checkable
@@ -96,6 +109,19 @@ class Templating(Tokenizing, Protocol):
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of rendered text; adds no special token."""
+
+
+# A check of each prompt; `isinstance` with a protocol takes a hundred times as long as looking for its methods.
+
+
+def is_tokenizing(policy: object) -> TypeGuard[Tokenizing]:
+    """Return True if `policy` is `Tokenizing`."""
+    return hasattr(policy, "tokenize")
+
+
+def is_templating(policy: object) -> TypeGuard[Templating]:
+    """Return True if `policy` is `Templating`."""
+    return hasattr(policy, "tokenize") and hasattr(policy, "render") and hasattr(policy, "encode")
 
 
 class PolicyRefusal(PolicyError):

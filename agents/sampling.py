@@ -14,9 +14,19 @@ def generator(key: Sequence[int]) -> np.random.Generator:
 
     The key is hashed, since numpy's SeedSequence gives (1,) and (1, 0) the same stream.
     """
-    name = ",".join(str(int(part)) for part in key).encode()
-    words = np.frombuffer(hashlib.blake2b(name, digest_size=16).digest(), dtype=np.uint64)
+    words = np.frombuffer(_digest(key), dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=words))
+
+
+def seed_of(key: Sequence[int]) -> int:
+    """Return 31 bits that depend on `key` only, for a server's own generator."""
+    return int.from_bytes(_digest(key)[:4], "big") >> 1
+
+
+def _digest(key: Sequence[int]) -> bytes:
+    return hashlib.blake2b(
+        ",".join(str(int(part)) for part in key).encode(), digest_size=16
+    ).digest()
 
 
 def uniforms(keys: Sequence[Sequence[int]], n: int) -> NDArray[np.float64]:

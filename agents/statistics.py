@@ -105,7 +105,7 @@ def estimate_mean(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class PairedDifference:
     """Mean of paired differences, B minus A, with its 95 % interval and the p-value of no difference."""
 
     value: float
@@ -140,7 +140,7 @@ class Difference:
 
 def estimate_difference(
     differences: Sequence[float], clusters: Sequence[Hashable], seed: int = 0
-) -> Difference:
+) -> PairedDifference:
     """Estimate the mean of paired `differences`, one per task.
 
     The interval is the percentile bootstrap over clusters (Efron and Tibshirani 1993, chapter 13), the
@@ -157,7 +157,7 @@ def estimate_difference(
     means = _resampled_means(sums, sizes, seed)
     mean = math.fsum(differences) / n
     low, high = (float(one) for one in np.quantile(means, [0.025, 0.975]))
-    return Difference(
+    return PairedDifference(
         value=mean,
         low=min(low, mean),
         high=max(high, mean),

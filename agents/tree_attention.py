@@ -4,23 +4,27 @@ All nodes of a tree go through the linear layers as one sequence without padding
 by row: the nodes that a row owns ask the keys of the row's path. Keys and values of shared nodes are gathered,
 not computed, again. The result equals reading each row by itself, gradients included.
 
+Behind the last layer's keys only the nodes that a caller reads matter: if it names them, the others ask nothing there and
+skip the feed-forward block, and their output is meaningless.
+
 Models whose attention is that of Llama, Qwen2, Qwen3 or Gemma can do it; `unfit` says why another cannot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor
 from transformers import AttentionInterface
 
-from verigym.agents.prefix_tree import PackedRows, pack
+from verigym.agents.prefix_tree import Ints, PackedRows, pack
 
 NAME = "verigym_tree"
 _FAMILIES = ("llama", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text")
@@ -30,6 +34,20 @@ _BLOCK_SCORES = 1 << 15
 # Scores of a block where they are held in full, because the model caps them.
 _HELD_SCORES = 1 << 22
 _TOLERANCE = {torch.float64: 1e-6, torch.float32: 1e-4}
+
+
+@dataclass(frozen=True)
+class Call:
+    """Arguments of a layer's attention. `window` is the number of places that a query sees, itself included,
+    `cap` limits scores; both may be None. `is_last` is True in the last layer."""
+
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    scale: float | None
+    window: int | None
+    cap: float | None
+    is_last: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,35 +69,34 @@ class Block:
 
 @dataclass(frozen=True)
 class Plan:
-    """Blocks of a tree, and for each own node its place in the blocks' outputs."""
+    """Blocks of a tree, and for each own node its place in the blocks' outputs.
+
+    `read_R` are the own nodes whose output is read, None for all, and `last` is the plan of the last layer then.
+    """
 
     blocks: list[Block]
     place_N: Tensor
     longest: int
+    read_R: Tensor | None = None
+    last: Plan | None = None
 
-    def attend(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        scale: float | None,
-        window: int | None,
-        cap: float | None,
-    ) -> Tensor:
-        """Return the attention outputs [1, N, heads, width]. `query` is [1, heads, N, width], `key` and `value`
+    def attend(self, call: Call) -> Tensor:
+        """Return the outputs [1, N, heads, width] of queries [1, heads, N, width]; keys and values are
         [1, heads of keys, nodes, width]."""
-        query_N, key_N, value_N = (x[0].transpose(0, 1) for x in (query, key, value))
-        if window is not None and window >= self.longest:
-            window = None
+        if call.is_last and self.last is not None:
+            return self.last.attend(replace(call, is_last=False))
+        query_N, key_N, value_N = (x[0].transpose(0, 1) for x in (call.query, call.key, call.value))
+        seen = call.window is not None and call.window >= self.longest
+        call = replace(call, window=None) if seen else call
         found = [
             _attend(
-                _gather(query_N, block.query),
-                _gather(key_N, block.key),
-                _gather(value_N, block.key),
+                replace(
+                    call,
+                    query=_gather(query_N, block.query),
+                    key=_gather(key_N, block.key),
+                    value=_gather(value_N, block.key),
+                ),
                 block,
-                scale,
-                window,
-                cap,
             )
             for block in self.blocks
         ]
@@ -92,16 +109,10 @@ def _gather(x_NHD: Tensor, at_GQ: Tensor) -> Tensor:
     return flat.view(*at_GQ.shape, *x_NHD.shape[1:])
 
 
-def _attend(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    block: Block,
-    scale: float | None,
-    window: int | None,
-    cap: float | None,
-) -> Tensor:
-    """Return the outputs of one block, [G * Q, heads, width]."""
+def _attend(call: Call, block: Block) -> Tensor:
+    """Return the outputs of one block, [G * Q, heads, width]; queries, keys and values are [G, ..., heads, width]."""
+    query, key, value = call.query, call.key, call.value
+    scale, window, cap = call.scale, call.window, call.cap
     n_rows, n_query, heads, width = query.shape
     # Heads that share keys become further queries, so that keys are not repeated.
     shared = heads // key.shape[2]
@@ -130,53 +141,78 @@ def _attend(
     return out.reshape(n_rows * n_query, heads, -1)
 
 
-def make_plan(packed: PackedRows, device: torch.device) -> Plan:
-    """Put rows of like lengths into blocks."""
-    owners = [r for r, path in enumerate(packed.paths) if packed.starts[r] < len(path)]
-    own = {r: len(packed.paths[r]) - packed.starts[r] for r in owners}
-    owners.sort(key=lambda r: (packed.starts[r] > 0, own[r], len(packed.paths[r])))
+def make_plan(packed: PackedRows, device: torch.device, read: Ints | None = None) -> Plan:
+    """Put rows of like lengths into blocks. `read` are the own nodes whose output is read, counted from 0; None for all."""
+    asks = np.ones(len(packed.ids), dtype=bool)
+    plan = _plan(packed, device, asks)
+    if read is None or not 0 < len(read) < len(asks):
+        return plan
+    asks[:] = False
+    asks[read] = True
+    last = _plan(packed, device, asks)
+    return replace(plan, read_R=torch.from_numpy(np.flatnonzero(asks)).to(device), last=last)
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """The own nodes of a row that ask, counted from 0, and their depths."""
+
+    nodes: Ints
+    depth: Ints
+    path: Ints
+    is_causal: bool
+
+
+def _plan(packed: PackedRows, device: torch.device, asks: NDArray[np.bool_]) -> Plan:
+    rows = []
+    for path, start in zip(packed.paths, packed.starts, strict=True):
+        own = path[start:] - packed.first
+        chosen = np.flatnonzero(asks[own])
+        if len(chosen):
+            whole = start == 0 and len(chosen) == len(path)
+            rows.append(_Asking(own[chosen], chosen + start, path, whole))
+    rows.sort(key=lambda row: (not row.is_causal, len(row.nodes), len(row.path)))
+    # Nodes that do not ask get the output of some other; nobody reads it.
     blocks, place = [], np.zeros(len(packed.ids), dtype=np.int64)
     done = 0
-    for part in _blocks(packed, owners, own):
-        n_query = max(own[r] for r in part)
-        n_key = max(len(packed.paths[r]) for r in part)
+    for part in _blocks(rows):
+        n_query = max(len(row.nodes) for row in part)
+        n_key = max(len(row.path) for row in part)
         query = np.zeros((len(part), n_query), dtype=np.int64)
         depth, key = query.copy(), np.zeros((len(part), n_key), dtype=np.int64)
-        for g, r in enumerate(part):
-            path, start = packed.paths[r], packed.starts[r]
-            nodes = path[start:] - packed.first
-            query[g, : own[r]] = nodes
-            depth[g, : own[r]] = np.arange(start, len(path))
-            key[g, : len(path)] = path
-            place[nodes] = done + g * n_query + np.arange(own[r])
+        for g, row in enumerate(part):
+            n = len(row.nodes)
+            query[g, :n] = row.nodes
+            depth[g, :n] = row.depth
+            key[g, : len(row.path)] = row.path
+            place[row.nodes] = done + g * n_query + np.arange(n)
         done += len(part) * n_query
-        is_causal = all(packed.starts[r] == 0 for r in part)
         query_GQ, key_GK, depth_GQ = (torch.from_numpy(x).to(device) for x in (query, key, depth))
-        blocks.append(Block(query_GQ, key_GK, depth_GQ, is_causal))
+        blocks.append(Block(query_GQ, key_GK, depth_GQ, part[0].is_causal))
     longest = max(map(len, packed.paths), default=0)
     return Plan(blocks, torch.from_numpy(place).to(device), longest)
 
 
-def _blocks(packed: PackedRows, owners: Sequence[int], own: dict[int, int]) -> Iterator[list[int]]:
-    part: list[int] = []
+def _blocks(rows: Sequence[_Asking]) -> Iterator[list[_Asking]]:
+    part: list[_Asking] = []
     n_query = n_key = area = 0
-    for r in owners:
-        length = len(packed.paths[r])
-        n_query, n_key = max(n_query, own[r]), max(n_key, length)
-        area += own[r] * length
+    for row in rows:
+        own, length = len(row.nodes), len(row.path)
+        n_query, n_key = max(n_query, own), max(n_key, length)
+        area += own * length
         padded = (len(part) + 1) * n_query * n_key
-        apart = part and (packed.starts[part[0]] > 0) != (packed.starts[r] > 0)
+        apart = part and part[0].is_causal != row.is_causal
         wasteful = padded > _PADDING_SHARE * area + _BLOCK_SCORES
         if part and (apart or wasteful or padded > _HELD_SCORES):
             yield part
-            part, n_query, n_key, area = [], own[r], length, own[r] * length
-        part.append(r)
+            part, n_query, n_key, area = [], own, length, own * length
+        part.append(row)
     if part:
         yield part
 
 
 def _tree_attention(
-    module: torch.nn.Module,
+    module: Any,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -187,7 +223,8 @@ def _tree_attention(
     tree: Any = None,
     **_: Any,
 ) -> tuple[Tensor, None]:
-    return tree.attend(query, key, value, scaling, sliding_window, softcap), None
+    is_last = module.layer_idx == module.config.num_hidden_layers - 1
+    return tree.attend(Call(query, key, value, scaling, sliding_window, softcap, is_last)), None
 
 
 AttentionInterface.register(NAME, _tree_attention)
@@ -201,18 +238,53 @@ def tree_attention(*models: Any) -> Iterator[None]:
     try:
         for config in configs:
             config._attn_implementation = NAME
-        yield
+        with ExitStack() as stack:
+            for model in models:
+                _skip_unread(model.base_model.layers[-1], stack)
+            yield
     finally:
         for config, name in zip(configs, before, strict=True):
             config._attn_implementation = name
 
 
-def tree_inputs(packed: PackedRows, device: torch.device) -> dict[str, Any]:
-    """Return the model's arguments to read the own nodes of `packed` inside `tree_attention`."""
+def _skip_unread(layer: Any, stack: ExitStack) -> None:
+    """Let the feed-forward block of the last layer compute the nodes alone that its plan reads."""
+    read_R: Tensor | None = None
+    n_nodes = 0
+
+    def begin(_: Any, __: Any, kwargs: dict[str, Any]) -> None:
+        nonlocal read_R
+        read_R = kwargs["tree"].read_R
+
+    def take(_: Any, args: tuple[Tensor]) -> tuple[Tensor]:
+        nonlocal n_nodes
+        n_nodes = args[0].shape[1]
+        return args if read_R is None else (F.embedding(read_R[None], args[0][0]),)
+
+    def put(_: Any, __: Any, out_1RD: Tensor) -> Tensor:
+        if read_R is None:
+            return out_1RD
+        return out_1RD.new_zeros(1, n_nodes, out_1RD.shape[2]).index_copy(1, read_R, out_1RD)
+
+    for handle in (
+        layer.register_forward_pre_hook(begin, with_kwargs=True),
+        layer.mlp.register_forward_pre_hook(take),
+        layer.mlp.register_forward_hook(put),
+    ):
+        stack.callback(handle.remove)
+
+
+def tree_inputs(
+    packed: PackedRows, device: torch.device, read: Ints | None = None
+) -> dict[str, Any]:
+    """Return the model's arguments to read the own nodes of `packed` inside `tree_attention`.
+
+    The output of nodes that are not among `read`, counted from the first own one, is meaningless; None for all.
+    """
     return {
         "input_ids": torch.from_numpy(packed.ids)[None].to(device),
         "position_ids": torch.from_numpy(packed.depth)[None].to(device),
-        "tree": make_plan(packed, device),
+        "tree": make_plan(packed, device, read),
         "use_cache": False,
     }
 
@@ -244,11 +316,15 @@ def unfit(model: Any) -> str | None:
         with tree_attention(model):
             inputs = tree_inputs(packed, model.device)
             hidden = model.base_model(**inputs).last_hidden_state[0]
+            ends = np.array([path[-1] for path in packed.paths])
+            inputs = tree_inputs(packed, model.device, ends)
+            last = model.base_model(**inputs).last_hidden_state[0][ends]
     except (TypeError, ValueError, KeyError, RuntimeError) as error:
         return f"{type(model).__name__} does not read a prefix tree here: {error}"
     finally:
         model.train(training)
     apart = max(_distance(hidden[path], one) for path, one in zip(packed.paths, want, strict=True))
+    apart = max(apart, *map(_distance, last, (one[-1] for one in want)))
     limit = _TOLERANCE.get(hidden.dtype, 5e-2)
     if not apart <= limit:
         return f"{type(model).__name__} reads a prefix tree with a relative error of {apart:.1e}"

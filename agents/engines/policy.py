@@ -10,7 +10,7 @@ from verigym.agents.chat import StepRows, Transcript
 from verigym.agents.engines.sampler import Sampler, SamplingParams
 from verigym.agents.policies.chat_tokens import ChatTokens
 from verigym.agents.policies.thinking import Think
-from verigym.agents.policy import Completion, PolicyRefusal, Request
+from verigym.agents.policy import Completion, Request
 from verigym.errors import PolicyError
 
 
@@ -62,30 +62,20 @@ class EnginePolicy(ChatTokens):
         is gone, in which case the same call may be made again.
         """
         started = time.perf_counter()
-        prompts = [
-            list(self.tokenize(r.messages) if r.prompt_ids is None else r.prompt_ids)
-            for r in requests
-        ]
-        for prompt in prompts:
-            if not 0 < len(prompt) < self.max_context:
-                raise PolicyRefusal(
-                    f"a prompt must have 1 to {self.max_context - 1} tokens, got {len(prompt)}"
-                )
+        prompts = self.prompt_ids(requests, self.max_context)
         self.ready()
         samples = self.sampler.sample(prompts, self.params, [r.key for r in requests])
         if any(sample.finish_reason == "abort" for sample in samples):
             raise PolicyError(f"{self.name} aborted the request")
         share_s = (time.perf_counter() - started) / max(1, len(requests))
         return [
-            Completion(
-                text=self.decode(sample.ids),
-                prompt_ids=prompt,
-                response_ids=sample.ids,
-                logprobs=sample.logprobs,
-                mask=[1] * len(sample.ids),
-                finish_reason="stop" if sample.finish_reason == "stop" else "length",
-                policy_version=min((span.version for span in sample.versions), default=0),
-                generate_s=share_s,
+            self.completion(
+                prompt,
+                sample.ids,
+                sample.logprobs,
+                stopped=sample.finish_reason == "stop",
+                version=min((span.version for span in sample.versions), default=0),
+                seconds=share_s,
             )
             for prompt, sample in zip(prompts, samples, strict=True)
         ]

@@ -57,6 +57,7 @@ class TorchSampler:
                 for prompt, key in zip(prompts, keys, strict=True)
             ]
         )
+        self.policy.computed_tokens += view.computed_tokens
         return [
             Sample(
                 ids=one.response_ids,

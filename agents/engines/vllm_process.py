@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import multiprocessing
 import os
 import threading
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import wait
+from contextlib import suppress
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -28,6 +31,8 @@ _ENVIRONMENT = {
     "DO_NOT_TRACK": "1",
     "VLLM_HOST_IP": "127.0.0.1",
     "VLLM_LOGGING_LEVEL": "WARNING",
+    # Results of the program that uses vLLM belong to its standard output.
+    "VLLM_LOGGING_STREAM": "ext://sys.stderr",
     "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
     # Otherwise each worker binds itself to all the cores that it sees, and several share them.
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
@@ -87,6 +92,8 @@ class ProcessLink:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._llm: Any = None
+        self._others: set[int | None] = set()
+        """Children of this process before the engine was started."""
         self._number = 0
         self._folders: dict[int, str] = {}
 
@@ -103,8 +110,15 @@ class ProcessLink:
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="verigym-vllm", daemon=True
         )
+        self._others = {process.pid for process in multiprocessing.active_children()}
         self._thread.start()
-        self._llm = self._run(self._make(), "start", self.start_deadline_s)
+        try:
+            self._llm = self._run(self._make(), "start", self.start_deadline_s)
+        except EngineDead:
+            threading.Thread(
+                target=self._kill_late, args=(self._thread,), name="verigym-vllm-kill", daemon=True
+            ).start()
+            raise
 
     async def _make(self) -> Any:
         from vllm.config import WeightTransferConfig
@@ -269,15 +283,32 @@ class ProcessLink:
         _kill(self._found())
 
     def _found(self) -> list[Any]:
-        """Return the engine's processes and the children of each."""
+        """Return the children of each of the engine's processes, and the process itself."""
         import psutil
 
         found: list[Any] = []
-        for process in self.processes() if self._llm is not None else ():
-            if process.pid is not None and psutil.pid_exists(process.pid):
-                parent = psutil.Process(process.pid)
-                found += [*parent.children(recursive=True), parent]
+        for process in self.processes() if self._llm is not None else self._starting():
+            if process.is_alive():
+                with suppress(psutil.NoSuchProcess):
+                    found += psutil.Process(process.pid).children(recursive=True)
+                found.append(process)
         return found
+
+    def _kill_late(self, thread: threading.Thread) -> None:
+        """Kill the processes that a start makes after it was given up, until its `thread` ends."""
+        while thread.is_alive() and thread is self._thread:
+            _kill(self._found())
+            thread.join(0.5)
+        if thread is self._thread:
+            _kill(self._found())
+
+    def _starting(self) -> list[Any]:
+        """Return the processes of an engine that has not finished its start."""
+        return [
+            process
+            for process in multiprocessing.active_children()
+            if process.name.startswith("EngineCore") and process.pid not in self._others
+        ]
 
     def close(self) -> None:
         """Stop the engine and its loop."""
@@ -305,11 +336,17 @@ async def _cancel_others() -> None:
 
 
 def _kill(processes: list[Any]) -> None:
+    """Kill processes of psutil and of multiprocessing, and wait for their end.
+
+    Those of multiprocessing are waited for with its own means: psutil would take their exit status,
+    and multiprocessing call them alive from then on.
+    """
     import psutil
 
     for one in processes:
-        try:
+        with suppress(psutil.NoSuchProcess):
             one.kill()
-        except psutil.NoSuchProcess:
-            continue
-    psutil.wait_procs(processes, timeout=_CLOSE_S)
+    psutil.wait_procs([one for one in processes if isinstance(one, psutil.Process)], _CLOSE_S)
+    for one in processes:
+        if isinstance(one, BaseProcess):
+            one.join(_CLOSE_S)

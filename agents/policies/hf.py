@@ -14,7 +14,9 @@ import importlib.util
 import inspect
 import json
 import math
+import threading
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -27,9 +29,10 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from verigym.agents.chat import StepRows, Transcript
 from verigym.agents.policies.chat_tokens import ChatTokens
+from verigym.agents.policies.kept_nodes import Memory
 from verigym.agents.policies.loading import without_progress_bars
 from verigym.agents.policies.thinking import Think
-from verigym.agents.policies.tree_sampling import Asked, Memory, sample
+from verigym.agents.policies.tree_sampling import Asked, sample
 from verigym.agents.policy import Completion, PolicyRefusal, Request
 from verigym.agents.prompts import read_prompts, write_prompts
 from verigym.agents.sampling import uniforms
@@ -85,7 +88,7 @@ class HFPolicy(ChatTokens):
             tokenizer,
             name=name,
             n_embeddings=model.get_input_embeddings().num_embeddings,
-            end_ids=frozenset(_end_ids(model, tokenizer)) | frozenset(stop_ids),
+            end_ids=frozenset(find_end_ids(model, tokenizer)) | frozenset(stop_ids),
             think=think,
             chat_template_kwargs=chat_template_kwargs,
         )
@@ -102,6 +105,8 @@ class HFPolicy(ChatTokens):
         self.max_context = int(getattr(model.config, "max_position_embeddings", None) or 2**31)
         self._pad_id = tokenizer.pad_token_id or 0
         self._memory = Memory()
+        self._ended: deque[tuple[int, ...]] = deque()
+        self._sampling = threading.Lock()
         # Prefill needs one row of logits, not one a prompt token; older models lack the argument.
         accepted = inspect.signature(model.forward).parameters
         self._last_only = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
@@ -113,7 +118,7 @@ class HFPolicy(ChatTokens):
         Raises RequestError if the folder lacks a required file.
         """
         folder = Path(path)
-        _check_folder(folder)
+        check_folder(folder)
         trained = read_prompts(folder)
         if trained is not None:
             options = {"think": trained[1], **options}
@@ -145,20 +150,13 @@ class HFPolicy(ChatTokens):
         retry would not help.
         """
         started = time.perf_counter()
-        prompts = [
-            list(self.tokenize(r.messages) if r.prompt_ids is None else r.prompt_ids)
-            for r in requests
-        ]
-        for prompt in prompts:
-            if not 0 < len(prompt) < self.max_context:
-                raise PolicyRefusal(
-                    f"a prompt must have 1 to {self.max_context - 1} tokens, got {len(prompt)}"
-                )
+        prompts = self.prompt_ids(requests, self.max_context)
         draws = uniforms([r.key for r in requests], self.max_new_tokens if self.temperature else 0)
         sampled: list[tuple[list[int], list[float]]] = [([], [])] * len(prompts)
         training = self.model.training
         if training:  # visiting every module costs a small model a tenth of its time
             self.model.eval()
+        self._sampling.acquire()
         try:
             shares = self._unshared is None
             if shares:
@@ -177,19 +175,19 @@ class HFPolicy(ChatTokens):
                 f"out of device memory with max_batch={self.max_batch}; lower it: {error}"
             ) from error
         finally:
+            self._sampling.release()
+            self._drop_ended()
             if training:
                 self.model.train()
         share_s = (time.perf_counter() - started) / max(1, len(requests))
         return [
-            Completion(
-                text=self.decode(ids),
-                prompt_ids=prompt,
-                response_ids=ids,
-                logprobs=logprobs,
-                mask=[1] * len(ids),
-                finish_reason="stop" if ids[-1] in self.end_ids else "length",
-                policy_version=self.version,
-                generate_s=share_s,
+            self.completion(
+                prompt,
+                ids,
+                logprobs,
+                stopped=ids[-1] in self.end_ids,
+                version=self.version,
+                seconds=share_s,
             )
             for prompt, (ids, logprobs) in zip(prompts, sampled, strict=True)
         ]
@@ -200,8 +198,18 @@ class HFPolicy(ChatTokens):
         return unfit(self.model)
 
     def forget(self, episode: tuple[int, ...]) -> None:
-        """Drop what is kept for the next turn of an episode that has ended."""
-        self._memory.kept.pop(episode, None)
+        """Drop what is kept for the next turn of an episode that has ended, after the batch under way."""
+        self._ended.append(episode)
+        self._drop_ended()
+
+    def _drop_ended(self) -> None:
+        # Called from the loop's thread, while another may be sampling with the memory.
+        if self._sampling.acquire(blocking=False):
+            try:
+                while self._ended:
+                    self._memory.forget(self._ended.popleft())
+            finally:
+                self._sampling.release()
 
     def _sample_shared(
         self,
@@ -380,7 +388,8 @@ def _buckets(
         yield bucket
 
 
-def _end_ids(model: Any, tokenizer: Any) -> Iterator[int]:
+def find_end_ids(model: Any, tokenizer: Any) -> Iterator[int]:
+    """Yield the ids that end an answer, by the tokenizer and by the `generation_config` of `model`."""
     config = getattr(model, "generation_config", None)
     for found in (tokenizer.eos_token_id, getattr(config, "eos_token_id", None)):
         if isinstance(found, int):
@@ -412,7 +421,8 @@ def _usable(device: str | torch.device) -> torch.device:
     return found
 
 
-def _check_folder(folder: Path) -> None:
+def check_folder(folder: Path) -> None:
+    """Raise RequestError if `folder` is no model that can be loaded, and say what it lacks."""
     if not folder.is_dir():
         raise RequestError(f"model folder {folder} does not exist; give the path of a local folder")
     names = {path.name for path in folder.iterdir()}

@@ -389,7 +389,7 @@ def test_one_cohort_generates_while_another_steps(counter, make_verifier, gate):
         settings=replace(FAST, batching="cohorts", n_cohorts=2),
     )
     assert all(e.success for e in episodes)
-    assert asked[:4].count({3, 4}) == 3
+    assert asked[:4].count({3, 4}) >= 3
     assert asked[:4].count({0, 5}) == 1
 
 

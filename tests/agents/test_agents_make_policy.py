@@ -44,7 +44,6 @@ def test_scripts_from_files(tmp_path, kind):
 )
 def test_what_cannot_be_made_says_why(spec, message, refused):
     pytest.importorskip("torch")
-    pytest.importorskip("openai")
     with refused(message):
         make_policy(spec)
 

@@ -9,11 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 import verigym
-
-pytest.importorskip("openai")
-
 from verigym import PolicyError
-from verigym.agents.loop import FaultLimit, Settings, plan_groups, play
+from verigym.agents.loop import FaultLimit, Ledger, Settings, plan_groups, play
 from verigym.agents.make_policy import make_policy
 from verigym.agents.policies.openai import OpenAIPolicy
 from verigym.agents.policy import PolicyRefusal, Request
@@ -77,6 +74,7 @@ class Server:
 
         class Http(ThreadingHTTPServer):
             daemon_threads = True
+            request_queue_size = 128
 
             def handle_error(self, request, client_address):
                 pass  # a client that gave up waiting closes its end
@@ -168,6 +166,45 @@ def test_half_of_the_tokens_is_none_of_them(server, policy, reply):
     made = policy.complete([ASK])[0]
     assert made.text == "up"
     assert made.prompt_ids == made.response_ids == made.logprobs == made.mask == []
+
+
+def test_a_server_that_gives_no_tokens_is_refused_if_they_were_asked_for(server, refused):
+    policy = make_policy(f"openai:m@{server.url}", token_ids=True)
+    with refused("gave no token ids"):
+        policy.complete([ASK])
+    server.answer = lambda _: (200, body("up", ids=[7], prompt_ids=[5], logprobs=[-1]))
+    assert policy.complete([ASK])[0].response_ids == [7]
+    server.answer = lambda _: (200, body("up", ids=[7], prompt_ids=[5], logprobs=[None]))
+    assert policy.complete([ASK])[0].response_ids == []
+    policy.close()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "half \ud800"},
+        {"content": None, "tool_calls": [{"function": {"name": "f", "arguments": "\udfff"}}]},
+        {"content": "x", "tool_calls": None, "reasoning_content": float("nan")},
+    ],
+)
+def test_what_a_model_writes_cannot_fail_its_episode(server, policy, message):
+    said = body()
+    said["choices"][0]["message"] = message
+    server.answer = lambda _: (200, json.dumps(said).encode())
+    (made,) = policy.complete([ASK])
+    assert made.text.encode()
+    assert ("\ufffd" in made.text) == (message["content"] != "x")
+
+
+def test_half_of_a_character_in_a_prompt_is_sent(server, policy):
+    policy.complete([Request(messages=[{"role": "user", "content": "\ud800"}], key=(1,))])
+    assert server.asked[0]["messages"][0]["content"] == "\ud800"
+
+
+def test_a_moved_server_is_the_callers_mistake(server, policy, refused):
+    server.answer = lambda _: (308, {"detail": "moved"})
+    with refused("answered 308: moved"):
+        policy.complete([ASK])
 
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503])
@@ -337,4 +374,46 @@ def test_episodes_are_played_over_the_wire(server, counter, make_verifier):
     with pytest.raises(FaultLimit) as caught:
         play(plans, policy, settings=Settings(patience_s=0.05, backoff_s=0.001))
     assert caught.value.causes == {"policy_error": 6}
+    policy.close()
+
+
+def test_a_request_over_the_loops_deadline_is_broken_off(server, counter, make_verifier, gate):
+    """The server sees its connection closed, so that it may stop generating; no thread is left behind."""
+
+    def slow(_):
+        gate.pass_through()
+        return 200, body()
+
+    server.answer = slow
+    policy = OpenAIPolicy("m", server.url)
+    plans = plan_groups(counter(), range(3), env_kwargs={"verifier": make_verifier()})
+    ledger = Ledger()
+    settings = Settings(generate_deadline_s=0.2, fault_limit=1.0)
+    episodes = play(plans, policy, settings=settings, ledger=ledger)
+    assert [e.fault.cause for e in episodes] == ["policy_timeout"] * 3
+    assert ledger.abandoned_threads == 0
+    gate.open.set()
+    server.answer = lambda _: (200, body("<action>stop</action>"))
+    assert all(e.status == "done" for e in play(plans, policy, settings=settings))
+    policy.close()
+
+
+def test_many_requests_need_no_threads(server, counter, make_verifier):
+    together = threading.Barrier(64)
+
+    def answer(_):
+        together.wait(60)
+        return 200, body("<action>stop</action>")
+
+    server.answer = answer
+    policy = OpenAIPolicy("m", server.url, concurrency=64)
+    plans = plan_groups(counter(), range(64), env_kwargs={"verifier": make_verifier()})
+    names = set()
+    episodes = play(
+        plans,
+        policy,
+        on_turn=lambda *_: names.update(thread.name for thread in threading.enumerate()),
+    )
+    assert {e.status for e in episodes} == {"done"}
+    assert sum(name.startswith("verigym-generate") for name in names) == 0
     policy.close()

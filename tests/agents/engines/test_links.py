@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import socket
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -10,7 +14,7 @@ from tests.agents.engines.engine_kinds import HAS_VLLM, build_folder
 from verigym import ConfigError
 from verigym.agents.engines.sampler import EngineDead
 from verigym.agents.engines.vllm import VllmSampler
-from verigym.agents.engines.vllm_process import ProcessLink
+from verigym.agents.engines.vllm_process import ProcessLink, _kill
 from verigym.agents.engines.vllm_server import ServerLink
 from verigym.errors import MissingError, RequestError
 from verigym.trainers.config import parse_config
@@ -62,3 +66,18 @@ def test_an_adapters_folder_is_no_model_for_vllm(tmp_path):
 def test_an_engine_section_that_makes_no_sense_is_refused(engine, words):
     with pytest.raises(ConfigError, match=words):
         parse_config({"env": {"id": "games/keydoor"}, "engine": engine})
+
+
+def test_killed_processes_are_known_to_be_dead():
+    psutil = pytest.importorskip("psutil", reason="vLLM brings psutil, and it is not installed")
+    spawned = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(600,))
+    spawned.start()
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    other = psutil.Process(child.pid)
+    _kill([other, spawned])
+    # If psutil took the exit status of a process of multiprocessing, that would be alive for good.
+    assert not spawned.is_alive()
+    assert spawned.exitcode == -9
+    assert not other.is_running()
+    child.wait()
+    _kill([other, spawned])  # they are gone already

@@ -1,0 +1,533 @@
+"""`Game`: plays many episodes at once; generation never waits for an environment.
+
+One control thread (the caller's) owns all state. Environment steps run in worker threads, generation in
+its own. All report to one queue. A judge in this process is asked within the step. A judge that prefers
+batches, such as a service, is asked about the moves of all waiting episodes at once (submission_queue.py), in a
+further thread; each episode goes on when its own verdict has arrived.
+
+Handling of failures (law 1; none is ever a reward):
+
+    VerifierFault        the same step is repeated, with growing pauses, for `patience_s`; then the
+                         episode faults with `verifier:<status>:<reason>`
+    EnvLost              the worker of the environment is gone: the episode is played again from its start, for
+                         `patience_s`; then fault `env_lost`
+    exception in an env  fault `env_error:<type>`; the instance is dropped
+    step over deadline   fault `env_timeout`; the thread is abandoned (see workers.py). The same for a
+                         request with the submissions of several steps
+    PolicyError          the batch is repeated likewise, then faults with `policy_error`
+    batch over deadline  fault `policy_timeout`
+    RequestError         the caller's own mistake (unknown id, first prompt too long for the model):
+                         raised at once, unless a step raises it, which is the environment's
+    any other exception from a policy is a bug: raised at once
+
+A prompt that outgrows the policy's context ends its episode as `truncated`.
+With `batching="cohorts"` results are a pure function of plans, policy, encoding and settings, bit
+for bit, as long as no episode faults.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from verigym.agents import live as under_way
+from verigym.agents.calls_in_flight import CallsInFlight
+from verigym.agents.chat import Encoding
+from verigym.agents.envpool import EnvLost, EnvPool
+from verigym.agents.fork import Fork
+from verigym.agents.live import Cohort, GenerationBatch, Live, Proposed, Started, Stepped, Trouble
+from verigym.agents.plan import Ledger, Plan, Settings
+from verigym.agents.policy import Asynchronous, Policy, PolicyRefusal
+from verigym.agents.source import PlanSource
+from verigym.agents.submission_queue import SubmissionQueue
+from verigym.agents.workers import Part, ThreadCall, Workers
+from verigym.episode import Episode, Fault, Turn
+from verigym.errors import PolicyError, RequestError
+from verigym.missing import REASON as NOT_INSTALLED
+from verigym.moves import ask
+from verigym.verdict import Status, Verdict, VerifierFault
+
+# How long a call that is under way may go on once the loop is interrupted.
+_STOP_S = 2.0
+_REPORT_EVERY_S = 1.0
+# A verifier's client may itself repeat a call for a while before it gives up; say so meanwhile.
+_SLOW_STEP_S = 3.0
+
+
+def check_plans(plans: Sequence[Plan]) -> None:
+    """Raise RequestError if two plans have one id, or members of a group different worlds."""
+    worlds: dict[str, tuple[Any, ...]] = {}
+    ids: set[str] = set()
+    for plan in plans:
+        if plan.id in ids:
+            raise RequestError(f"two plans have the id {plan.id!r}")
+        ids.add(plan.id)
+        world = (*plan.world, plan.seed)
+        if worlds.setdefault(plan.group_id or plan.id, world) != world:
+            raise RequestError(
+                f"plan {plan.id!r} asks for another world than its group {plan.group_id!r}; members "
+                "of a group share environment, arguments, seed, difficulty and split"
+            )
+
+
+@dataclass(kw_only=True)
+class Game:
+    """State of one `play`; only the control thread uses it."""
+
+    plans: Sequence[Plan]
+    policy: Policy
+    encoding: Encoding
+    settings: Settings
+    parse: Callable[[str], str] | None
+    pool: EnvPool
+    on_turn: Callable[[Episode, Turn], None]
+    on_episode: Callable[[Episode], None]
+    on_wait: Callable[[str], None]
+    on_fork: Callable[[Episode, Fork], None] | None
+    ledger: Ledger
+    source: PlanSource | None = None
+
+    def __post_init__(self) -> None:
+        self.done: SimpleQueue[ThreadCall | Part] = SimpleQueue()
+        self.concurrency = int(getattr(self.policy, "concurrency", 1))
+        self.steppers = Workers(self.settings.env_workers, self.done, "verigym-env")
+        self.begin = self.policy.begin if isinstance(self.policy, Asynchronous) else None
+        self.generators: Workers | CallsInFlight
+        if self.begin is not None:
+            self.generators = CallsInFlight(self.done)
+        else:
+            self.generators = Workers(self.concurrency, self.done, "verigym-generate")
+        self.askers = Workers(self.settings.env_workers, self.done, "verigym-ask")
+        self.queues: dict[int, SubmissionQueue] = {}
+        self.lockstep = self.settings.batching == "cohorts"
+        self.lives: list[Live] = []
+        self.cohorts: list[Cohort] = []
+        self._deal()
+        self.width = max(1, self.settings.max_live // max(1, len(self.cohorts)))
+        self.batches: deque[GenerationBatch] = deque()
+        self.generating = 0
+        self.unfinished = len(self.lives)
+        self.timers: list[tuple[float, int, Callable[[], None]]] = []
+        self.n_timers = 0
+        self.first_keys: dict[str, str] = {}
+        self.jitter = random.Random()  # decides when to try again, never what is played
+        self.reported_at = float("-inf")
+        self.expires = 0.0
+        """Time on the monotonic clock before which no call is over its deadline."""
+        if self.source is not None:
+            self.cohorts.append(Cohort())
+            self.source.watch(lambda: self.done.put(Part(act=lambda: None)))
+
+    def _deal(self) -> None:
+        """Assign neighbouring plans to one cohort; groups stay together as far as sizes allow."""
+        n = self.settings.n_cohorts if self.lockstep else 1
+        size = max(1, -(-len(self.plans) // n))
+        for index, plan in enumerate(self.plans):
+            if index % size == 0:
+                self.cohorts.append(Cohort())
+            live = under_way.new_live(plan, index, self.cohorts[-1], self.policy)
+            self.cohorts[-1].todo.append(live)
+            self.lives.append(live)
+
+    # The control loop.
+
+    def run(self) -> list[Episode]:
+        began = time.perf_counter()
+        try:
+            while self._goes_on():
+                for cohort in self.cohorts:
+                    self._fill(cohort)
+                    self._form_batches(cohort)
+                while self.batches and self.generating < self.concurrency:
+                    self._submit_batch(self.batches.popleft())
+                for queue in self.queues.values():
+                    self._submit_ask(queue)
+                self._take_results()
+                now = time.monotonic()
+                if now >= self.expires:
+                    self._expire(now)
+                while self.timers and self.timers[0][0] <= now:
+                    heapq.heappop(self.timers)[2]()
+        finally:
+            self.ledger.wall_s += time.perf_counter() - began
+        return [live.episode for live in self.lives]
+
+    def close(self) -> None:
+        """Stop the threads. Idle environments return to the pool now, others when their call ends."""
+        for workers in (self.generators, self.askers, self.steppers):
+            workers.close(_STOP_S)
+            self.ledger.abandoned_threads += workers.abandoned
+        while not self.done.empty():
+            self.done.get().drop()
+        for live in self.lives:
+            if live.env is not None and not live.busy:
+                self.pool.release(live.plan, live.env)
+
+    def _expire(self, now: float) -> None:
+        """Deliver the calls that are over their deadline, and find out when the next one may be."""
+        everyone = (self.steppers, self.askers, self.generators)
+        for workers in everyone:
+            for job in workers.expire():
+                job.deliver()
+        # A call that has not started yet will have at least this long.
+        shortest_s = min(self.settings.step_deadline_s, self.settings.generate_deadline_s)
+        ends = [at for one in everyone if (at := one.next_deadline()) is not None]
+        self.expires = min([now + shortest_s, *ends])
+
+    def _take_results(self) -> None:
+        """Wait for a result, a deadline or a timer; then take all available results."""
+        due = [self.expires]
+        due += [queue.due for queue in self.queues.values() if queue.due is not None]
+        if self.timers:
+            due.append(self.timers[0][0])
+        began = time.perf_counter()
+        try:
+            # Now and then even without any, to say what is waited for.
+            job = self.done.get(timeout=min(1.0, max(0.0, min(due) - time.monotonic())))
+        except Empty:
+            waited_s = max(self.steppers.oldest_s(), self.askers.oldest_s())
+            if waited_s > _SLOW_STEP_S:
+                self._report_wait(
+                    f"an environment step, with its verifier, under way for {waited_s:.0f} s"
+                )
+            return
+        finally:
+            if not self.generating:
+                self.ledger.idle_s += time.perf_counter() - began
+        while True:
+            job.deliver()
+            try:
+                job = self.done.get_nowait()
+            except Empty:
+                return
+
+    def _goes_on(self) -> bool:
+        """Return True if there is more to play; take further plans from the source, if there is one."""
+        if self.source is None:
+            return self.unfinished > 0
+        plans = self.source.take(self.settings.max_live - self.unfinished)
+        if plans is None:
+            return False
+        check_plans(plans)
+        (cohort,) = self.cohorts
+        for plan in plans:
+            live = under_way.new_live(plan, len(self.lives), cohort, self.policy)
+            cohort.todo.append(live)
+            self.lives.append(live)
+            self.unfinished += 1
+        return True
+
+    def _later(self, delay_s: float, act: Callable[[], None]) -> None:
+        self.n_timers += 1
+        heapq.heappush(self.timers, (time.monotonic() + delay_s, self.n_timers, act))
+
+    # Environments.
+
+    def _fill(self, cohort: Cohort) -> None:
+        while cohort.todo and len(cohort.live) < self.width:
+            live = cohort.todo.popleft()
+            cohort.live.add(live)
+            self._submit_start(live)
+
+    def _submit_start(self, live: Live) -> None:
+        def drop(job: ThreadCall) -> None:
+            if isinstance(job.result, Started):
+                job.result.env.close()
+
+        self.steppers.submit(
+            ThreadCall(
+                run=partial(under_way.start, live.plan, self.pool),
+                deadline_s=self.settings.step_deadline_s,
+                tag=partial(self._on_start, live),
+                late=drop,
+            )
+        )
+
+    def _on_start(self, live: Live, job: ThreadCall) -> None:
+        if isinstance(job.error, RequestError):
+            raise job.error
+        if not isinstance(job.result, Started):
+            self._on_env_failure(live, job, partial(self._submit_start, live), job.began)
+            return
+        live.trouble = None
+        under_way.begin(live, job.result)
+        first = self.first_keys.setdefault(live.episode.group_id, live.state_key)
+        if first != live.state_key:
+            self._fault(
+                live,
+                "env_error:TaskError",
+                f"{live.episode.env_id} started seed {live.plan.seed} in two different states; "
+                "members of a group must start alike, so it draws from more than np_random",
+            )
+            return
+        live.cohort.ready.append(live)
+
+    def _submit_step(self, live: Live) -> None:
+        env = live.resting_env
+        queue = None
+        if under_way.joins_batches(env):
+            judge = env.verifier
+            queue = self.queues.setdefault(id(judge), SubmissionQueue(judge=judge))
+            queue.joining.add(live)
+        run = partial(under_way.step, env, live.talk.actions[-1])
+        self._submit_env_call(live, run, partial(self._on_step, live, queue))
+
+    def _submit_env_call(
+        self, live: Live, run: Callable[[], Any], tag: Callable[[ThreadCall], None]
+    ) -> None:
+        env = live.resting_env
+        live.busy = True
+        self.steppers.submit(
+            ThreadCall(
+                run=run,
+                deadline_s=self.settings.step_deadline_s,
+                tag=tag,
+                late=lambda job: env.close(),
+            )
+        )
+
+    def _on_step(self, live: Live, queue: SubmissionQueue | None, job: ThreadCall) -> None:
+        if queue is not None:
+            queue.joining.discard(live)
+        if queue is not None and isinstance(job.result, Proposed):
+            live.busy = False
+            queue.unsent.append((live, job.result))
+        else:
+            self._on_stepped(live, job.began, job)
+
+    def _on_stepped(self, live: Live, began: float, job: ThreadCall) -> None:
+        if not job.overdue:
+            live.busy = False
+        if not isinstance(job.result, Stepped):
+            self._on_env_failure(live, job, partial(self._submit_step, live), began)
+            return
+        live.trouble = None
+        self.ledger.step_s += job.result.step_s
+        self.ledger.turns += 1
+        turn = under_way.advance(live, job.result)
+        self.on_turn(live.episode, turn)
+        if job.result.terminated or job.result.truncated:
+            self._finish(live, "done" if job.result.terminated else "truncated")
+        else:
+            live.cohort.ready.append(live)
+
+    # Judges that prefer batches.
+
+    def _submit_ask(self, queue: SubmissionQueue) -> None:
+        batch = queue.take(self.settings.env_workers, time.monotonic())
+        if not batch:
+            return
+        began = time.monotonic()
+
+        def run() -> None:
+            for place, found in ask(queue.judge, [proposed.move for _, proposed in batch]):
+                live, proposed = batch[place]
+                verify_s = time.monotonic() - began
+                act = partial(self._on_verdict, queue, live, proposed, found, began, verify_s)
+                self.done.put(Part(act=act))
+
+        self.askers.submit(
+            ThreadCall(
+                run=run,
+                deadline_s=self.settings.step_deadline_s,
+                tag=partial(self._on_asked, queue, [live for live, _ in batch]),
+            )
+        )
+
+    def _on_verdict(
+        self,
+        queue: SubmissionQueue,
+        live: Live,
+        proposed: Proposed,
+        found: Verdict | Exception,
+        began: float,
+        verify_s: float,
+    ) -> None:
+        if live not in queue.asked:  # the request was over its deadline
+            return
+        queue.asked.remove(live)
+        run = partial(under_way.commit, live.resting_env, proposed, found, verify_s)
+        self._submit_env_call(live, run, partial(self._on_stepped, live, began))
+
+    def _on_asked(self, queue: SubmissionQueue, lives: Sequence[Live], job: ThreadCall) -> None:
+        for live in lives:
+            if live not in queue.asked:  # verdicts arrive before this
+                continue
+            queue.asked.remove(live)
+            if job.overdue:
+                limit_s = self.settings.step_deadline_s
+                self._fault(live, "env_timeout", f"the verifier took more than {limit_s:g} s")
+            else:
+                self._on_env_failure(live, job, partial(self._submit_step, live), job.began)
+
+    def _on_env_failure(
+        self, live: Live, job: ThreadCall, again: Callable[[], None], began: float
+    ) -> None:
+        error = job.error
+        if isinstance(error, VerifierFault):
+            verdict = error.verdict
+            live.trouble = trouble = live.trouble or Trouble(since=began)
+            hopeless = verdict.status is Status.VERIFIER_ERROR and (
+                trouble.tries >= self.settings.error_retries or verdict.reason == NOT_INSTALLED
+            )
+            detail = f"verifier {verdict.verifier}: {verdict.status.value}, {verdict.reason}"
+            if not hopeless and self._retry(trouble, detail, again):
+                live.episode.retries += 1
+                self.ledger.verifier_retries += 1
+            else:
+                self._fault(live, f"verifier:{verdict.status.value}:{verdict.reason}", str(error))
+        elif isinstance(error, EnvLost):
+            self._play_again(live, error, began)
+        elif job.overdue:
+            live.env = None  # the abandoned thread has it, and closes it when the call returns
+            limit_s = self.settings.step_deadline_s
+            self._fault(live, "env_timeout", f"an environment step took more than {limit_s:g} s")
+        else:
+            if live.env is not None:
+                live.env.close()
+                live.env = None  # no telling what state it is in
+            self._fault(live, f"env_error:{type(error).__name__}", str(error))
+
+    def _play_again(self, live: Live, error: EnvLost, began: float) -> None:
+        """Play an episode from its start, since the worker that had its environment is gone."""
+        live.trouble = trouble = live.trouble or Trouble(since=began)
+        live.env = None
+        if self._retry(trouble, str(error), partial(self._submit_start, live)):
+            if (forget := getattr(self.policy, "forget", None)) is not None:
+                forget(live.plan.key)
+            under_way.start_over(live, self.policy)
+        else:
+            self._fault(live, "env_lost", str(error))
+
+    # Generation.
+
+    def _form_batches(self, cohort: Cohort) -> None:
+        if not cohort.ready:
+            return
+        size = self.policy.max_batch
+        if self.lockstep:
+            if len(cohort.ready) < len(cohort.live):
+                return
+            ready = sorted(cohort.ready, key=lambda live: live.index)
+            cohort.ready.clear()
+            for first in range(0, len(ready), size):
+                self.batches.append(GenerationBatch(members=ready[first : first + size]))
+        else:
+            while cohort.ready and self.generating + len(self.batches) < self.concurrency:
+                self.batches.append(GenerationBatch(members=cohort.ready[:size]))
+                del cohort.ready[:size]
+
+    def _submit_batch(self, batch: GenerationBatch) -> None:
+        self.generating += 1
+        envs = [live.resting_env for live in batch.members]
+        if self.on_fork is not None:
+            for live in batch.members:
+                self.on_fork(live.episode, under_way.fork(live))
+
+        def drop(job: ThreadCall) -> None:
+            if job.overdue:
+                for env in envs:
+                    env.close()
+
+        run: Callable[..., Any]
+        asked = (batch.members, self.policy, self.encoding)
+        if self.begin is not None:
+            run = partial(under_way.begin_generating, *asked, self.begin)
+        else:
+            run = partial(under_way.generate, *asked)
+        self.generators.submit(
+            ThreadCall(
+                run=run,
+                deadline_s=self.settings.generate_deadline_s,
+                tag=partial(self._on_batch, batch, time.perf_counter()),
+                late=drop,
+            )
+        )
+
+    def _on_batch(self, batch: GenerationBatch, began: float, job: ThreadCall) -> None:
+        self.generating -= 1
+        self.ledger.generate_s += time.perf_counter() - began
+        self.ledger.batches += 1
+        error = job.error
+        if job.overdue:
+            limit_s = self.settings.generate_deadline_s
+            for live in batch.members:
+                # The late call may still look at the environments, so they are not used again.
+                live.env = None
+                self._fault(live, "policy_timeout", f"a completion took more than {limit_s:g} s")
+        elif isinstance(error, EnvLost):
+            # A policy looked into an environment that is gone; the others wait for the next batch.
+            lost = [one for one in batch.members if getattr(one.env, "is_lost", False)]
+            for live in batch.members:
+                if live in lost or not lost:
+                    self._play_again(live, error, job.began)
+                else:
+                    live.cohort.ready.append(live)
+        elif isinstance(error, PolicyError):
+            batch.trouble = trouble = batch.trouble or Trouble(since=job.began)
+            detail = f"policy {self.policy.name}: {error}"
+            again = partial(self.batches.append, batch)
+            if not isinstance(error, PolicyRefusal) and self._retry(trouble, detail, again):
+                self.ledger.policy_retries += 1
+                for live in batch.members:
+                    live.episode.retries += 1
+            else:
+                for live in batch.members:
+                    self._fault(live, "policy_error", str(error))
+        elif error is not None:
+            raise error
+        else:
+            for live, (prompt, answer) in zip(batch.members, job.result, strict=True):
+                if answer is None:
+                    self._finish(live, "truncated")
+                else:
+                    under_way.answered(live, prompt, answer, self.parse)
+                    self._submit_step(live)
+
+    # Ends.
+
+    def _retry(self, trouble: Trouble, detail: str, again: Callable[[], None]) -> bool:
+        """Schedule `again` after a pause; return False if `patience_s` has run out."""
+        now = time.monotonic()
+        left_s = trouble.since + self.settings.patience_s - now
+        if left_s <= 0:
+            return False
+        pause_s = min(self.settings.backoff_max_s, self.settings.backoff_s * 2**trouble.tries)
+        trouble.tries += 1
+        # The last try falls on the end of patience, not a whole pause before it.
+        self._later(min(left_s, pause_s * self.jitter.uniform(0.5, 1.0)), again)
+        waited_s = now - trouble.since
+        self._report_wait(f"{detail} ({waited_s:.0f} s of {self.settings.patience_s:g})")
+        return True
+
+    def _report_wait(self, what: str) -> None:
+        now = time.monotonic()
+        if now - self.reported_at >= _REPORT_EVERY_S:
+            self.reported_at = now
+            self.on_wait(f"waiting for {what}")
+
+    def _fault(self, live: Live, cause: str, detail: str) -> None:
+        live.episode.fault = Fault(cause=cause, detail=detail)
+        self._finish(live, "fault")
+
+    def _finish(self, live: Live, status: str) -> None:
+        live.episode.status = status
+        live.cohort.live.remove(live)
+        self.unfinished -= 1
+        if (forget := getattr(self.policy, "forget", None)) is not None:
+            forget(live.plan.key)
+        if live.env is not None:
+            self.pool.release(live.plan, live.env)
+            live.env = None
+        if self.source is not None:
+            self.lives.remove(live)  # nobody asks for it again, and a stream has no end
+            if all(live.episode.group_id != other.episode.group_id for other in self.lives):
+                self.first_keys.pop(live.episode.group_id, None)
+        self.on_episode(live.episode)
