@@ -22,7 +22,7 @@ from verigym.trainers.reading import split
 from verigym.trainers.subgoals import opens_subgoal, token_kinds
 
 
-class TurnCredit(msgspec.Struct, frozen=True, kw_only=True):
+class TurnCredit(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Credit of one turn. `step_group_size` is 0 if states are not compared; `tokens` is the advantage of
     each sampled token if they differ, else None. `targets` are those of a critic, [tokens][heads]."""
 
@@ -45,7 +45,9 @@ class Row:
     `values` [L][K] are those of a critic's K heads before each token, and `targets` [L][K] what they are
     to become, NaN where a head learns nothing; None without a critic. `demonstration` marks a row that
     the policy did not sample. `teacher` are ids that the teacher of self-distillation reads before the
-    row's own, None if it has none.
+    row's own, None if it has none. `answer` is the place from which the row's only turn sampled all tokens to the end, 0
+    if there are others. `staleness` is the number of updates since a token was sampled, None if it
+    does not matter.
     """
 
     ids: list[int]
@@ -61,6 +63,8 @@ class Row:
     targets: list[list[float]] | None = None
     demonstration: bool = False
     teacher: list[int] | None = None
+    staleness: list[int] | None = None
+    answer: int = 0
 
 
 def make_rows(episodes: Sequence[Episode]) -> list[Row]:
@@ -74,6 +78,7 @@ def make_rows(episodes: Sequence[Episode]) -> list[Row]:
             trajectory=number,
             advantage=[0.0] * len(row.ids),
             old=row.logprobs,
+            answer=row.answer,
         )
         for number, episode in enumerate(episodes)
         if episode.status != "fault"
@@ -97,22 +102,25 @@ def assign_credit(
     decode: Callable[[Sequence[int]], str] | None = None,
     rewards: Sequence[Sequence[float]] | None = None,
     continued: Mapping[tuple[int, int], float] | None = None,
+    tax: Sequence[Sequence[float]] = (),
 ) -> list[list[TurnCredit]]:
     """Return the credit of each turn of each episode. Faulted episodes get 0 and are not counted.
 
     `rows` and their `statistics` are for estimators that read tokens, the rows' `values` for those with a
     critic, and `decode`, ids to text, for those that tell subgoals from actions. `rewards` of each turn of
     each episode take the place of the recorded ones. `continued` maps the number of an episode and of a turn to
-    the mean return of continuations from the state before it.
+    the mean return of continuations from the state before it. `tax` of each token of each row is taken off the
+    reward of its turn.
     """
     out: list[list[TurnCredit]] = [[] for _ in episodes]
     played = [number for number, episode in enumerate(episodes) if episode.turns]
     if not played:
         return out
-    samples = _columns(episodes, played, algorithm, rows, statistics, decode)
-    if rewards is not None:
-        changed = [reward for number in played for reward in rewards[number]]
-        samples = replace(samples, reward=np.array(changed, dtype=np.float64))
+    samples = _columns(episodes, played, algorithm, rows, statistics, decode, rewards)
+    if tax:
+        taken = _by_turn(episodes, played, rows, tax)
+        left = samples.reward - np.array([line.sum() for line in taken], dtype=np.float64)
+        samples = replace(samples, reward=left, tax=taken)
     if continued is not None:
         found = [
             continued.get((n, t), np.nan) for n in played for t in range(len(episodes[n].turns))
@@ -120,7 +128,6 @@ def assign_credit(
         samples = replace(samples, continued=np.array(found, dtype=np.float64))
     credit: Credit = algorithm.estimator.estimate(samples, algorithm.estimator_options)
     columns = zip(
-        samples.trajectory.tolist(),
         credit.episode.tolist(),
         credit.step.tolist(),
         credit.advantage.tolist(),
@@ -129,17 +136,21 @@ def assign_credit(
         credit.targets or repeat(None),
         strict=False,  # repeat() has no end
     )
-    for trajectory, episode, step, advantage, visits, tokens, targets in columns:
-        out[played[trajectory]].append(
-            TurnCredit(
-                episode_advantage=episode,
-                step_advantage=step,
-                advantage=advantage,
-                step_group_size=visits,
-                tokens=None if tokens is None else tokens.tolist(),
-                targets=None if targets is None else targets.tolist(),
-            )
+    earned = [
+        TurnCredit(
+            episode_advantage=episode,
+            step_advantage=step,
+            advantage=advantage,
+            step_group_size=visits,
+            tokens=None if tokens is None else tokens.tolist(),
+            targets=None if targets is None else targets.tolist(),
         )
+        for episode, step, advantage, visits, tokens, targets in columns
+    ]
+    done = 0
+    for number in played:
+        out[number] = earned[done : done + len(episodes[number].turns)]
+        done += len(out[number])
     return out
 
 
@@ -150,25 +161,31 @@ def _columns(
     rows: Sequence[Row],
     statistics: TokenStatistics | None,
     decode: Callable[[Sequence[int]], str] | None,
+    rewards: Sequence[Sequence[float]] | None,
 ) -> Samples:
-    where = [(m, turn) for m, number in enumerate(played) for turn in episodes[number].turns]
-    turns = [turn for _, turn in where]
-    mine = [episodes[played[m]] for m, _ in where]
+    mine = [episodes[number] for number in played]
+    turns = [turn for episode in mine for turn in episode.turns]
+    length = [len(episode.turns) for episode in mine]
     judged = [turn.verdict for turn in turns]
-    last = [episodes[number].verdict for number in played]
+    last = [episode.verdict for episode in mine]
+    if rewards is None:
+        paid = [turn.reward for turn in turns]
+    else:
+        paid = [reward for number in played for reward in rewards[number]]
+    subgoals = algorithm.estimator.reads_subgoals
     samples = Samples(
-        group=[episode.group_id for episode in mine],
-        trajectory=np.array([m for m, _ in where], dtype=np.intp),
-        anchor=[key for number in played for key in _anchors(episodes[number], algorithm)],
-        reward=np.array([turn.reward for turn in turns], dtype=np.float64),
+        group=[name for e, n in zip(mine, length, strict=True) for name in [e.group_id] * n],
+        trajectory=np.repeat(np.arange(len(mine)), length),
+        anchor=[key for episode in mine for key in _anchors(episode, algorithm)],
+        reward=np.array(paid, dtype=np.float64),
         invalid=np.array([not turn.valid_action for turn in turns], dtype=np.float64),
         penalty=algorithm.invalid_penalty,
-        valid=np.array([episode.status != "fault" for episode in mine], dtype=np.bool_),
+        valid=np.repeat([episode.status != "fault" for episode in mine], length),
         tokens=np.array([sum(turn.mask) for turn in turns], dtype=np.intp),
         score=[None if verdict is None else verdict.score for verdict in judged],
         parts=[{} if verdict is None else dict(verdict.parts) for verdict in last],
-        cut=np.array([episodes[number].status == "truncated" for number in played], dtype=np.bool_),
-        opens=[algorithm.estimator.reads_subgoals and opens_subgoal(t.response) for t in turns],
+        cut=np.array([episode.status == "truncated" for episode in mine], dtype=np.bool_),
+        opens=[subgoals and opens_subgoal(turn.response) for turn in turns],
     )
     if heads := len(algorithm.estimator.heads):
         lines = [row.values or [] for row in rows]
@@ -217,27 +234,29 @@ def _by_turn(
 
 
 def give_credit(rows: Sequence[Row], credit: Sequence[Sequence[TurnCredit]]) -> list[Row]:
-    """Return the rows with the advantage of each token, and a critic's targets."""
+    """Write the advantage of each token into the rows, and return them, with a critic's targets if it has any."""
     return [_credited(row, credit[row.trajectory]) for row in rows]
 
 
 def _credited(row: Row, earned: Sequence[TurnCredit]) -> Row:
+    # In place: there are thousands of rows, and copies of them would cost most of what credit costs.
+    advantage, turns = row.advantage, row.turn
+    if (first := row.answer) and not row.values and (own := earned[turns[-1]]).tokens is None:
+        # A step row, as most are: its one answer ends it.
+        advantage[first:] = [own.advantage] * (len(advantage) - first)
+        return row
+    sampled = bytes(row.mask)
     heads = len(row.values[0]) if row.values else 0
-    nothing = [float("nan")] * heads
-    advantage = [0.0] * len(row.ids)
-    targets = [nothing] * len(row.ids) if heads else None
+    targets = [[float("nan")] * heads] * len(row.ids)
     place: dict[int, int] = {}
-    for i in compress(range(len(row.ids)), row.mask):
-        turn = row.turn[i]
+    for i in compress(range(len(sampled)), sampled):
+        turn = turns[i]
         own, at = earned[turn], place.get(turn, 0)
         advantage[i] = own.advantage if own.tokens is None else own.tokens[at]
-        if targets is not None and own.targets is not None:
+        if own.targets is not None:
             targets[i] = own.targets[at]
         place[turn] = at + 1
-    # As `dataclasses.replace`, which would take most of the time that credit takes.
-    out = object.__new__(Row)
-    out.__dict__.update(row.__dict__, advantage=advantage, targets=targets)
-    return out
+    return replace(row, targets=targets) if heads else row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,6 +277,7 @@ class Batch:
     weight_BT: Tensor | None
     trajectory_B: Tensor
     demonstration_B: Tensor
+    staleness_BT: Tensor | None = None
 
     @staticmethod
     def of(rows: Sequence[Row], pad_id: int, device: torch.device) -> Batch:
@@ -286,11 +306,15 @@ class Batch:
             else pad([row.weight or [1.0] * len(row.ids) for row in rows], 1.0, torch.float32),
             trajectory_B=torch.tensor([row.trajectory for row in rows], device=device),
             demonstration_B=torch.tensor([row.demonstration for row in rows], device=device),
+            staleness_BT=None
+            if all(row.staleness is None for row in rows)
+            else pad([row.staleness or [0] * len(row.ids) for row in rows], 0, torch.long),
         )
 
 
-def microbatches(rows: Sequence[Row], max_tokens: int, *, tree: bool) -> list[list[Row]]:
+def microbatches(
+    rows: Sequence[Row], max_tokens: int | None, device: torch.device, *, tree: bool
+) -> list[list[Row]]:
     """Return the rows of each micro-batch; see `reading.split`."""
-    return [
-        [rows[i] for i in part] for part in split([row.ids for row in rows], max_tokens, tree=tree)
-    ]
+    parts = split([row.ids for row in rows], max_tokens, device, tree=tree)
+    return [[rows[i] for i in part] for part in parts]

@@ -7,6 +7,7 @@ it does not prove that a recorded verdict is right (`verigym replay` judges agai
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -21,6 +22,7 @@ from verigym.errors import RequestError
 from verigym.trainers import checkpoint
 from verigym.trainers.batch import Row
 from verigym.trainers.engine import StepStats
+from verigym.trainers.staleness import staleness, tokens_by_version
 
 FILE = "certificate.jsonl"
 GAP_LIMIT = {"float32": 1e-3, "bfloat16": 0.5}
@@ -46,7 +48,10 @@ def certify(
     return {
         "step": step,
         "version": version,
-        "versions_sampled": sorted({t.policy_version for e in trained for t in e.turns if t.mask}),
+        "tokens_by_version": {
+            str(old): n
+            for old, n in tokens_by_version(e for e in trained if e.fault is None).items()
+        },
         "tokens_sampled": sum(sum(t.mask) for e in trained if e.fault is None for t in e.turns),
         "tokens_in_rows": sum(sum(row.mask) for row in own),
         "tokens_shown": sum(sum(row.mask) for row in rows) - sum(sum(row.mask) for row in own),
@@ -54,6 +59,7 @@ def certify(
         "tokens_per_epoch": sum(s.n_tokens for s in stats) / epochs if stats else None,
         "groups_played": len({episode.group_id for episode in played}),
         "groups_trained": len(kept),
+        "group_ids": sorted(kept),
         "episodes_left_out": {"no_signal": len(played) - len(trained), **faults},
         "verdicts": _verdicts(trained),
         "gap": asdict(stats[0].gap) if stats and stats[0].gap is not None else None,
@@ -81,10 +87,18 @@ def verify_run(folder: Path) -> list[str]:
         raise RequestError(f"{folder} has no {FILE}; only runs of this release write one")
     facts = msgspec.json.decode((folder / "run.json").read_bytes())
     lines, metrics = _lines(folder / FILE), _lines(folder / "metrics.jsonl")
-    problems = list(_steps(lines, metrics))
-    limit = GAP_LIMIT[facts["config"]["policy"]["dtype"]]
+    if any("tokens_by_version" not in line for line in lines):
+        raise RequestError(
+            f"{folder / FILE} was written by an earlier release; verify it with that"
+        )
+    config = facts["config"]
+    problems = [*_steps(lines, metrics), *_groups(lines)]
+    train = config["train"]
+    oldest = {"sync": 0, "one-step-off": 1, "async": train["max_staleness"]}[train["mode"]]
+    # Weights that differ by updates give other log-probabilities; then the gap is no error.
+    limit = GAP_LIMIT[config["policy"]["dtype"]] if oldest == 0 else math.inf
     for line in lines:
-        problems += _line(line, limit)
+        problems += _line(line, limit, oldest)
     problems += _episodes(folder)
     problems += _checkpoints(folder)
     return problems
@@ -105,7 +119,17 @@ def _steps(lines: list[dict[str, Any]], metrics: list[dict[str, Any]]) -> Iterat
         yield f"{FILE} and metrics.jsonl hold different steps"
 
 
-def _line(line: dict[str, Any], limit: float) -> Iterator[str]:
+def _groups(lines: list[dict[str, Any]]) -> Iterator[str]:
+    """Compare the groups of all steps: none may be trained on twice."""
+    steps: dict[str, int] = {}
+    for line in lines:
+        for name in line["group_ids"]:
+            if name in steps:
+                yield f"step {line['step']}: group {name} was trained on in step {steps[name]} already"
+            steps[name] = line["step"]
+
+
+def _line(line: dict[str, Any], limit: float, oldest: int) -> Iterator[str]:
     step = f"step {line['step']}"
     if line["tokens_sampled"] != line["tokens_in_rows"]:
         yield (
@@ -115,12 +139,17 @@ def _line(line: dict[str, Any], limit: float) -> Iterator[str]:
     rows = line["tokens_in_rows"] + line["tokens_shown"]
     if per_epoch is not None and per_epoch != rows:
         yield f"{step}: rows hold {rows} tokens and {per_epoch} were trained in each epoch"
-    if line["version"] != line["step"] - 1 or any(
-        version != line["version"] for version in line["versions_sampled"]
-    ):
+    versions = {int(version): n for version, n in line["tokens_by_version"].items()}
+    if sum(versions.values()) != line["tokens_sampled"]:
         yield (
-            f"{step}: sampled by versions {line['versions_sampled']} of the policy, "
+            f"{step}: {line['tokens_sampled']} tokens were sampled, {sum(versions.values())} by a known version"
+        )
+    ages = [staleness(line["version"], version) for version in versions]
+    if line["version"] != line["step"] - 1 or any(not 0 <= age <= oldest for age in ages):
+        yield (
+            f"{step}: sampled by versions {sorted(versions)} of the policy, "
             f"trained as version {line['version']}"
+            + (f", with a staleness of at most {oldest} allowed" if oldest else "")
         )
     gap = line["gap"]
     if gap is not None and not gap["max"] <= limit:

@@ -1,7 +1,8 @@
 """Atomic checkpoints: written to a temporary folder, synced, then renamed.
 
 A checkpoint is a folder `step-000012` with `policy/` (a transformers folder, or an adapter's), `extra.pt`
-(reference and critic), `optimizer.pt` and `state.json`. Nothing else determines how a run continues: every
+(reference and critic), `optimizer.pt` and `state.json`; `ahead.json` holds what a run that plays ahead has
+not trained on yet. Nothing else determines how a run continues: every
 random draw is a function of its seed and the step.
 """
 
@@ -11,7 +12,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -54,8 +55,10 @@ def save(
     write_policy: Callable[[Path], None],
     extra: dict[str, Any],
     optimizer: dict[str, Any],
+    files: Mapping[str, bytes] | None = None,
 ) -> Path:
-    """Write a checkpoint below `folder`; `write_policy` writes the policy into the folder it is given.
+    """Write a checkpoint below `folder`; `write_policy` writes the policy into the folder it is given. `files` are
+    further files by name.
 
     Raises CheckpointError if writing fails, as on a full disk.
     """
@@ -68,6 +71,8 @@ def save(
         write_policy(aside / "policy")
         torch.save(extra, aside / "extra.pt")
         torch.save(optimizer, aside / "optimizer.pt")
+        for name, content in (files or {}).items():
+            (aside / name).write_bytes(content)
         whole = replace(state, weights=checksum(aside / "policy"))
         (aside / "state.json").write_bytes(msgspec.json.encode(asdict(whole)))
         for path in [*aside.rglob("*"), aside]:

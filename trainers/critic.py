@@ -121,7 +121,8 @@ class Critic(nn.Module):
         return torch.cat([torch.zeros_like(value[:, :1]), value[:, :-1]], dim=1)
 
     def _parts(self, rows: Sequence[Row]) -> list[list[Row]]:
-        return microbatches(rows, self.train_section.microbatch_tokens, tree=self.tree)
+        limit = self.train_section.microbatch_tokens
+        return microbatches(rows, limit, self.heads.weight.device, tree=self.tree)
 
     def _reading_trees(self) -> AbstractContextManager[None]:
         return tree_attention(self.body) if self.tree else nullcontext()

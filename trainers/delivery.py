@@ -11,6 +11,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from verigym.agents.engines.sampler import EngineDead, Sampler, SamplingParams
@@ -45,7 +46,7 @@ class Proof:
 
 class Delivery:
     """Keeps `sampler` at the weights of `learner`. `version` returns the learner's version; `n_tokens` is the
-    size of its vocabulary."""
+    size of its vocabulary; `learning` is a lock that is held while its weights change."""
 
     def __init__(
         self,
@@ -57,6 +58,7 @@ class Delivery:
         n_tokens: int,
         seed: int,
         on_proof: Callable[[Proof], None] = lambda proof: None,
+        learning: AbstractContextManager[object] | None = None,
     ) -> None:
         self.learner = learner
         self.sampler = sampler
@@ -67,7 +69,12 @@ class Delivery:
         self.known: dict[int, list[float]] = {}
         """The log-probabilities that the learner gave the probe, by version; the newest last."""
         self.proved: int | None = None
+        self.lost = False
         self.failures = 0
+        self._failed_at: int | None = None
+        self.held = False
+        """If True, the engine goes on with the weights that it has; one that lost them gets the newest."""
+        self._learning = learning if learning is not None else nullcontext()
         self._lock = threading.Lock()
 
     def ensure(self) -> None:
@@ -77,13 +84,18 @@ class Delivery:
         the weights afterwards or fails again and again, EngineDead if it failed once.
         """
         with self._lock:
-            version = self.version()
-            if version != self.proved:
-                self.failures = 0
-            lost = self.sampler.revive()
-            if not lost and self.proved == version:
+            if self.sampler.revive():
+                self.lost, self.proved = True, None
+            if self.proved is not None and (self.held or self.proved == self.version()):
                 return
-            self.proved = None
+        # Both locks in this order, so that an update in progress is waited for without blocking other requests.
+        with self._learning, self._lock:
+            version = self.version()
+            if self.proved == version:  # another thread delivered meanwhile
+                return
+            if version != self._failed_at:
+                self.failures, self._failed_at = 0, version
+            self.proved, lost, self.lost = None, self.lost, False
             try:
                 if lost:
                     self._count_failure(version, "it lost the weights that it was sent")

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.distributed.tensor import DTensor
 from transformers import AutoModelForCausalLM
 
 from verigym.agents.engines.sampler import Weights
@@ -28,8 +29,8 @@ from verigym.trainers.batch import Batch, Row, TokenStatistics, microbatches
 from verigym.trainers.config import AlgorithmSection, TrainSection
 from verigym.trainers.head import Head, TokenValues, entropy, squares
 from verigym.trainers.loss.aggregate import Denominators, aggregate, trajectory_tokens
+from verigym.trainers.loss.compute import DISTIL, Distributions
 from verigym.trainers.loss.dpo import dpo_loss
-from verigym.trainers.loss.table import Distributions
 from verigym.trainers.master import MasterAdamW
 from verigym.trainers.objective import Objective
 from verigym.trainers.reading import Edges, Reading
@@ -88,13 +89,17 @@ class StepStats:
 
 
 @dataclass(frozen=True)
-class _Part:
-    """A micro-batch: its rows as tensors, how the model reads them, and its distinct trained tokens."""
+class Part:
+    """A micro-batch: its rows as tensors, how the model reads them, and its distinct trained tokens.
+
+    Of a filler nothing is trained: it keeps ranks in step that compute together (sharded.py).
+    """
 
     rows: Sequence[Row]
     batch: Batch
     reading: Reading
     edges: Edges
+    is_filler: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +154,7 @@ class Engine:
         self.optimizer = self._adamw(train.lr)
         self.head = Head(model, temperature)
         if train.gradient_checkpointing:
-            _recompute_activations(model)
+            recompute_activations(model)
         self.unshared = unfit(model)
         """Why rows that begin alike are read apart; None if the model reads them as a prefix tree."""
         self._keeps_some = "logits_to_keep" in inspect.signature(model.forward).parameters
@@ -158,7 +163,7 @@ class Engine:
         """Reset the optimiser, and keep a frozen copy of the model if a KL term needs one."""
         self.optimizer = self._adamw(self.train.lr)
         if self.algorithm.kl_coef > 0:
-            self.reference = copy.deepcopy(self.model).requires_grad_(False)
+            self.reference = self._frozen_copy()
 
     def set_lr(self, lr: float) -> None:
         """Learning rate of the next optimiser steps."""
@@ -185,6 +190,21 @@ class Engine:
             logprobs=[[pair[0] for pair in line] for line in both],
             sum_pi_sq=[[pair[1] for pair in line] for line in both],
         )
+
+    @torch.no_grad()
+    def tax(self, rows: Sequence[Row]) -> list[list[float]]:
+        """Return kl_coef * k1 to the reference at each token of each row; 0 off the mask.
+
+        k1 = logp - ref with the sampler's log-probabilities estimates KL(policy || reference).
+        """
+        reference = self._per_row(rows, lambda part: self._forward(self.reference, part)[0])
+        return [
+            [
+                self.algorithm.kl_coef * (own - ref) if on else 0.0
+                for own, ref, on in zip(row.logprobs, line, row.mask, strict=True)
+            ]
+            for row, line in zip(rows, reference, strict=True)
+        ]
 
     def prepare(self, rows: Sequence[Row]) -> list[Row]:
         """Return all rows of a training step as the objective needs them, before the first update."""
@@ -229,6 +249,26 @@ class Engine:
             )
         self.model.load_state_dict(found.state_dict())
 
+    def optimizer_state(self) -> dict[str, Any]:
+        """Return the optimiser's state for a checkpoint."""
+        return self.optimizer.state_dict()
+
+    def load_optimizer_state(self, state: dict[str, Any]) -> None:
+        """Take a state that `optimizer_state` returned."""
+        self.optimizer.load_state_dict(state)
+
+    def reference_state(self) -> dict[str, Any]:
+        """Return the frozen copy's weights for a checkpoint; empty if there is none."""
+        return {} if self.reference is None else {"reference": self.reference.state_dict()}
+
+    def load_reference_state(self, state: dict[str, Any]) -> None:
+        """Take weights that `reference_state` returned, if there is a frozen copy."""
+        if self.reference is not None:
+            self.reference.load_state_dict(state["reference"])
+
+    def close(self) -> None:
+        """Release what the engine holds outside of this process: nothing here."""
+
     def _reinforce(self, rows: Sequence[Row], seed: Sequence[int]) -> StepStats:
         whole = self._batch(rows)
         names = whole.trajectory_B.tolist()
@@ -237,17 +277,17 @@ class Engine:
         share_of = {id(row): n for row, n in zip(rows, share_B.tolist(), strict=True)}
         rows, marked = self._selected(rows, share_of, seed)
         # A row without advantage has no policy gradient; it still counts in the denominators.
-        every = self.reference is not None or self.algorithm.entropy_coef > 0
+        reference = None if self.algorithm.taxes_rewards else self.reference
+        every = reference is not None or self.algorithm.entropy_coef > 0
         live = [row for row in rows if every or any(row.advantage) or row.teacher is not None]
-        sums = dict.fromkeys(("loss", "kl", "clipped", "entropy"), 0.0)
-        seen, gaps = 0, []
+        sums = dict.fromkeys(("loss", "kl", "clipped", "entropy", "seen", "computed"), 0.0)
+        gaps: list[Tensor] = []
         self.optimizer.zero_grad(set_to_none=True)
-        computed = 0
         with self._reading_trees():
             for part in self._parts(live):
                 batch = part.batch
                 distilled_BT = None
-                if self.objective.loss.distil is None:
+                if not self.objective.loss.distils:
                     logp_BT, entropy_BT = self._forward(self.model, part)
                 else:
                     found_EV = self._distribution(self.model, part)
@@ -256,9 +296,9 @@ class Engine:
                     )
                     distilled_BT = self._distilled(part, found_EV)
                 ref_BT = None
-                if self.reference is not None:
+                if reference is not None:
                     with torch.no_grad():
-                        ref_BT = self._forward(self.reference, part)[0]
+                        ref_BT = self._forward(reference, part)[0]
                 found = self.objective.token_loss(
                     batch,
                     logp_BT,
@@ -283,18 +323,20 @@ class Engine:
                 sums["entropy"] += float((entropy_BT.detach() * batch.mask_BT).sum())
                 own_BT = batch.mask_BT & ~batch.demonstration_B[:, None]
                 gaps.append((logp_BT.detach() - batch.rollout_BT).abs()[own_BT])
-                seen += int(batch.mask_BT.sum())
-                computed += part.reading.computed
+                sums["seen"] += int(batch.mask_BT.sum())
+                sums["computed"] += part.reading.computed
+        sums, gaps = self._over_ranks(sums, gaps)
+        seen = max(sums["seen"], 1)
         grad_norm = self._step() if live else 0.0
         return StepStats(
             loss=sums["loss"],
-            kl=sums["kl"] / max(seen, 1),
-            clip_share=sums["clipped"] / max(seen, 1),
-            entropy=sums["entropy"] / max(seen, 1),
+            kl=sums["kl"] / seen,
+            clip_share=sums["clipped"] / seen,
+            entropy=sums["entropy"] / seen,
             grad_norm=grad_norm,
             n_tokens=denominators.tokens,
             gap=Gap.of(gaps),
-            computed=computed,
+            computed=int(sums["computed"]),
             distinct=count_distinct([row.ids for row in live]),
         )
 
@@ -329,14 +371,29 @@ class Engine:
         full = [[*line, *[False] * (width - len(line))] for line in lines]
         return torch.tensor(full, device=batch.mask_BT.device)
 
-    def _per_row(self, rows: Sequence[Row], compute: Callable[[_Part], Tensor]) -> list[list[Any]]:
+    def _per_row(self, rows: Sequence[Row], compute: Callable[[Part], Tensor]) -> list[list[Any]]:
         """Return `compute` [B, T, ...] for each row, in the rows' order, without its padding."""
+        place = {id(row): i for i, row in enumerate(rows)}
         out: dict[int, list[Any]] = {}
         with self._reading_trees():
             for part in self._parts(rows):
-                for row, line in zip(part.rows, compute(part).tolist(), strict=True):
-                    out[id(row)] = line[: len(row.ids)]
-        return [out[id(row)] for row in rows]
+                lines = compute(part).tolist()
+                if part.is_filler:
+                    continue
+                for row, line in zip(part.rows, lines, strict=True):
+                    out[place[id(row)]] = line[: len(row.ids)]
+        out = self._all_rows(out)
+        return [out[place[id(row)]] for row in rows]
+
+    def _over_ranks(
+        self, sums: dict[str, float], gaps: list[Tensor]
+    ) -> tuple[dict[str, float], list[Tensor]]:
+        """Return sums and gaps over all processes that share the rows."""
+        return sums, gaps
+
+    def _all_rows(self, lines: dict[int, list[Any]]) -> dict[int, list[Any]]:
+        """Return the lines of all rows by their place, from the processes that share them."""
+        return lines
 
     def _imitate(self, rows: Sequence[Row], imitation: Imitation) -> StepStats:
         """Mean cross-entropy in nats with label smoothing.
@@ -364,7 +421,7 @@ class Engine:
                 loss.backward()  # type: ignore[no-untyped-call]
                 total += loss.item()
         return StepStats(
-            loss=total,
+            loss=self._over_ranks({"loss": total}, [])[0]["loss"],
             kl=0.0,
             clip_share=0.0,
             entropy=0.0,
@@ -404,17 +461,24 @@ class Engine:
     def _batch(self, rows: Sequence[Row]) -> Batch:
         return Batch.of(rows, self.pad_id, self.model.device)
 
-    def _parts(self, rows: Sequence[Row]) -> Iterator[_Part]:
+    def _parts(self, rows: Sequence[Row]) -> Iterator[Part]:
         """Yield the micro-batches of `rows`."""
         tree = self.unshared is None
-        for part in microbatches(rows, self.train.microbatch_tokens, tree=tree):
+        limit = self.train.microbatch_tokens
+        for part in microbatches(rows, limit, self.model.device, tree=tree):
             yield self._part(part)
 
-    def _part(self, rows: Sequence[Row]) -> _Part:
+    def _part(self, rows: Sequence[Row]) -> Part:
         batch = self._batch(rows)
         ids = [row.ids for row in rows]
-        reading = Reading.of(ids, self.pad_id, self.model.device, tree=self.unshared is None)
-        return _Part(rows, batch, reading, reading.edges(batch.ids_BT, batch.mask_BT))
+        reading = Reading.of(
+            ids,
+            self.pad_id,
+            self.model.device,
+            tree=self.unshared is None,
+            mask_BT=batch.mask_BT,
+        )
+        return Part(rows, batch, reading, reading.edges(batch.ids_BT, batch.mask_BT))
 
     def _reading_trees(self) -> AbstractContextManager[None]:
         if self.unshared is not None:
@@ -422,12 +486,12 @@ class Engine:
         models = [self.model] if self.reference is None else [self.model, self.reference]
         return tree_attention(*models)
 
-    def _hidden(self, model: Any, part: _Part) -> Tensor:
+    def _hidden(self, model: Any, part: Part) -> Tensor:
         """Return the hidden states [E, D] that predict the trained tokens."""
         hidden: Tensor = model.base_model(**part.reading.inputs).last_hidden_state.flatten(0, 1)
         return torch.nn.functional.embedding(part.edges.before_E, hidden)
 
-    def _distribution(self, model: Any, part: _Part) -> Tensor:
+    def _distribution(self, model: Any, part: Part) -> Tensor:
         """Return the log-probabilities [E, V] at the distinct trained tokens."""
         if self.head.fits:
             return self.head.distribution(model, self._hidden(model, part))
@@ -443,7 +507,7 @@ class Engine:
         logp_EV: Tensor = (logits_EV.float() / self.temperature).log_softmax(-1)
         return logp_EV
 
-    def _placed(self, model: Any, part: _Part, values: TokenValues) -> tuple[Tensor, ...]:
+    def _placed(self, model: Any, part: Part, values: TokenValues) -> tuple[Tensor, ...]:
         """Return `values` of the trained tokens, each [B, T] and 0 off the mask."""
         if self.head.fits:
             found = self.head.over_chunks(
@@ -457,13 +521,13 @@ class Engine:
         """Return log-probability and entropy. The entropy has a gradient if the bonus is on."""
         return entropy(logp_NV, ids_N, gradient=self.algorithm.entropy_coef > 0)
 
-    def _forward(self, model: Any, part: _Part) -> tuple[Tensor, Tensor]:
+    def _forward(self, model: Any, part: Part) -> tuple[Tensor, Tensor]:
         """Return the log-probability of each token given what is before it, and the entropy there, both
         [B, T] and 0 off the mask."""
         logp_BT, entropy_BT = self._placed(model, part, self._chosen)
         return logp_BT, entropy_BT
 
-    def _distilled(self, part: _Part, logp_EV: Tensor) -> Tensor:
+    def _distilled(self, part: Part, logp_EV: Tensor) -> Tensor:
         """Return the distillation loss of each token, [B, T]; 0 on rows without a teacher."""
         batch = part.batch
         loss_BT = torch.zeros(batch.mask_BT.shape, dtype=logp_EV.dtype, device=logp_EV.device)
@@ -476,9 +540,7 @@ class Engine:
         shown = self._part([_after_teacher(row) for row in part.rows if row.teacher is not None])
         with torch.no_grad():
             teacher_EV = self._distribution(self.model, shown)
-        distil = self.objective.loss.distil
-        assert distil is not None
-        loss_N = distil(
+        loss_N = DISTIL[self.algorithm.loss_name](
             Distributions(
                 student_NV=logp_EV[part.edges.edge_M[taught_B[batch.mask_BT.nonzero()[:, 0]]]],
                 teacher_NV=teacher_EV[shown.edges.edge_M],
@@ -489,9 +551,13 @@ class Engine:
         )
         return loss_BT.masked_scatter(on_BT, loss_N)
 
+    def _frozen_copy(self) -> Any:
+        return copy.deepcopy(self.model).requires_grad_(False)
+
     def _step(self) -> float:
         parameters = [p for p in self.model.parameters() if p.grad is not None]
-        norm = float(torch.nn.utils.clip_grad_norm_(parameters, self.train.max_grad_norm))
+        found = torch.nn.utils.clip_grad_norm_(parameters, self.train.max_grad_norm)
+        norm = float(found.full_tensor() if isinstance(found, DTensor) else found)
         if not norm < float("inf"):
             self.optimizer.zero_grad(set_to_none=True)
             raise DivergedError(
@@ -507,7 +573,7 @@ class Engine:
         return kind(trained, lr=lr, betas=(0.9, 0.95), weight_decay=self.train.weight_decay)
 
 
-def _recompute_activations(model: Any) -> None:
+def recompute_activations(model: Any) -> None:
     """Keep no activations inside layers for the backward pass. Models do so only in training mode, so dropout
     is switched off for good: it would part the trainer's log-probabilities from the sampler's."""
     for module in model.modules():
@@ -537,10 +603,11 @@ def _after_teacher(row: Row) -> Row:
         old=[*zeros, *row.old],
         weight=None,
         dropped=None,
+        answer=0,
     )
 
 
-def _place(x_E: Tensor, part: _Part) -> Tensor:
+def _place(x_E: Tensor, part: Part) -> Tensor:
     """Return the values of distinct tokens at every row's tokens, [B, T]; 0 off the mask."""
     mask_BT = part.batch.mask_BT
     zero_BT = torch.zeros(mask_BT.shape, dtype=x_E.dtype, device=x_E.device)

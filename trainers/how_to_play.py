@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from verigym.agents.chat import StepRows, Transcript
+from verigym.agents.envpool import EnvPool
 from verigym.agents.plan import Settings
 from verigym.agents.prompts import PromptChoices
 from verigym.trainers.config import Config, PolicySection
@@ -42,4 +43,21 @@ def make_settings(config: Config) -> Settings:
         backoff_s=limits.backoff_s,
         backoff_max_s=limits.backoff_max_s,
         fault_limit=limits.fault_share,
+    )
+
+
+def make_envs(config: Config) -> EnvPool:
+    """Return where the environments run: in this process, or in actors of Ray."""
+    workers = config.workers
+    if workers.name == "threads":
+        return EnvPool()
+    from verigym.agents.ray_envs import RayEnvPool
+
+    return RayEnvPool(
+        actors=workers.actors,
+        slots=workers.slots,
+        cpus=workers.cpus,
+        address=workers.address,
+        # Later than the loop's own deadline, which says what was too slow.
+        timeout_s=config.limits.step_timeout_s + 5.0,
     )

@@ -15,7 +15,7 @@ from verigym.trainers.config import Config
 def identity(config: Config) -> str:
     """Digest of all that decides the weights; what may change on resume is left out."""
     tree = config.model_dump(mode="json")
-    for section in ("limits", "checkpoint", "eval", "canary", "log"):
+    for section in ("limits", "checkpoint", "eval", "canary", "log", "workers"):
         del tree[section]
     for name in (
         "steps",
@@ -27,6 +27,10 @@ def identity(config: Config) -> str:
     ):
         del tree["train"][name]
     del tree["play"]["env_workers"]
+    if config.train.mode != "async":
+        del tree["train"]["max_staleness"]
+    if config.train.mode == "sync":
+        del tree["train"]["mode"]
     if config.train.lr_final != 1.0 or config.curriculum.name == "adcl":
         tree["train"]["steps"] = config.train.steps
     for env in tree["env"]:

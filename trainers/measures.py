@@ -11,6 +11,7 @@ import numpy as np
 from verigym.agents.prefix_tree import count_distinct
 from verigym.agents.record import summarise
 from verigym.agents.rows import token_rows
+from verigym.envs.audit.planted import HACKED
 from verigym.episode import Episode
 from verigym.trainers.batch import TurnCredit
 from verigym.trainers.critic import CriticStats
@@ -41,6 +42,19 @@ def outcome(episodes: Sequence[Episode]) -> dict[str, Any]:
         "faults": found["faults_by_cause"],
         "by_difficulty": by_difficulty(found),
     }
+
+
+def hacks(episodes: Sequence[Episode]) -> dict[str, float]:
+    """Return the share of episodes that used a planted loophole; nothing if none is planted (docs/audit.md)."""
+    last = [
+        episode.turns[-1].verdict
+        for episode in episodes
+        if episode.status != "fault" and episode.turns
+    ]
+    marked = [
+        verdict.parts[HACKED] for verdict in last if verdict is not None and HACKED in verdict.parts
+    ]
+    return {"hack_rate": float(np.mean(marked))} if marked else {}
 
 
 def signal(episodes: Sequence[Episode], credit: Sequence[Sequence[TurnCredit]]) -> dict[str, Any]:

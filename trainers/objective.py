@@ -15,6 +15,7 @@ from torch import Tensor
 
 from verigym.trainers.batch import Batch, Row
 from verigym.trainers.config import AlgorithmSection
+from verigym.trainers.loss.compute import COMPUTE, Inputs
 from verigym.trainers.loss.correction import (
     Reject,
     accepted,
@@ -28,9 +29,9 @@ from verigym.trainers.loss.covariance import (
     kl_cov,
     kl_cov_selected,
 )
+from verigym.trainers.loss.decoupled import proximal_logp
 from verigym.trainers.loss.entropy import entropy_mask, entropy_threshold
 from verigym.trainers.loss.kl import kl, kl_terms, unbiased_kl
-from verigym.trainers.loss.table import Inputs
 from verigym.trainers.loss.tokens import PolicyLoss, keep
 
 
@@ -59,7 +60,7 @@ class Objective:
         """True if rows need the trainer's own log-probabilities at the start of the update."""
         algorithm = self.algorithm
         return (
-            self.loss.recomputes
+            (self.loss.recomputes and algorithm.old_logprobs != "loglinear")
             or algorithm.old_logprobs == "recomputed"
             or algorithm.correction.is_used
             or algorithm.m2po_threshold is not None
@@ -146,12 +147,15 @@ class Objective:
             drop = drop | (batch.mask_BT & ~entropy_mask(spread, batch.mask_BT, threshold))
         elif algorithm.entropy_control == "clip-cov":
             clips = self.options.model_dump(include={"clip_low", "clip_high"})
+            lower, upper = algorithm.clip_cov_bounds
             _, candidates, n_drop = clip_cov_candidates(
                 logp,
                 batch.old_BT,
                 batch.advantage_BT,
                 batch.mask_BT,
                 fraction=self.fraction,
+                lower=lower,
+                upper=upper,
                 **clips,
             )
             at = candidates.reshape(-1).nonzero()[:, 0].numpy()
@@ -186,6 +190,7 @@ class Objective:
             if algorithm.kl == "unbiased":
                 term_BT = unbiased_kl(logp_BT, batch.old_BT, ref_BT, mask_BT)[1]
             else:
+                assert algorithm.kl != "reward"
                 term_BT = kl(logp_BT, ref_BT, mask_BT, kind=algorithm.kl)
             loss_BT = loss_BT + algorithm.kl_coef * term_BT
         if algorithm.entropy_coef > 0:
@@ -194,21 +199,32 @@ class Objective:
 
     def _policy(self, batch: Batch, logp_BT: Tensor, kl_cov_BT: Tensor | None) -> PolicyLoss:
         if kl_cov_BT is not None:
-            found = kl_cov(logp_BT, batch.old_BT, batch.advantage_BT, batch.mask_BT, kl_cov_BT)
+            found = kl_cov(
+                logp_BT,
+                batch.old_BT,
+                batch.advantage_BT,
+                batch.mask_BT,
+                kl_cov_BT,
+                coef=self.algorithm.kl_cov_coef,
+            )
             if batch.weight_BT is None:
                 return found
             return replace(found, loss_BT=batch.weight_BT * found.loss_BT)
+        old_BT = batch.old_BT
+        if self.algorithm.old_logprobs == "loglinear" and batch.staleness_BT is not None:
+            newest = int(batch.staleness_BT.max())
+            version_BT = newest - batch.staleness_BT
+            _, old_BT = proximal_logp(batch.rollout_BT, logp_BT, version_BT, newest)
         inputs = Inputs(
             logp_BT=logp_BT,
-            old_BT=batch.old_BT,
+            old_BT=old_BT,
             rollout_BT=batch.rollout_BT,
             adv_BT=batch.advantage_BT,
             mask_BT=batch.mask_BT,
             weight_BT=batch.weight_BT,
             demonstration_BT=batch.demonstration_B[:, None] & batch.mask_BT,
         )
-        assert self.loss.compute is not None
-        return self.loss.compute(inputs, self.options)
+        return COMPUTE[self.algorithm.loss_name](inputs, self.options)
 
 
 def _with_dropped(rows: Sequence[Row], dropped_BT: Tensor) -> list[Row]:

@@ -14,8 +14,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from verigym.agents.prefix_tree import cut, pack
+from verigym.agents.prefix_tree import count_distinct, cut, pack
 from verigym.agents.tree_attention import tree_inputs
+
+_SMALL_TOKENS = 2048
+"""A pass over so many tokens keeps a processor busy."""
+LARGE_TOKENS = 16384
+_REPEATED_SHARE = 1.05
+"""Small micro-batches may compute beginnings again, but not more tokens than this, relative to distinct ones."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +46,25 @@ class Reading:
     computed: int
 
     @staticmethod
-    def of(rows: Sequence[list[int]], pad_id: int, device: torch.device, *, tree: bool) -> Reading:
-        """Lay out `rows` of ids."""
+    def of(
+        rows: Sequence[list[int]],
+        pad_id: int,
+        device: torch.device,
+        *,
+        tree: bool,
+        mask_BT: Tensor | None = None,
+    ) -> Reading:
+        """Lay out `rows` of ids. Only outputs that predict the tokens of `mask_BT` are read, all if it is None."""
         width = max(map(len, rows))
         if tree:
             packed = pack(rows)
             place = np.zeros((len(rows), width), dtype=np.int64)
             for i, path in enumerate(packed.paths):
                 place[i, : len(path)] = path
-            inputs = tree_inputs(packed, device)
+            read = (
+                None if mask_BT is None else np.unique(place[:, :-1][mask_BT.cpu().numpy()[:, 1:]])
+            )
+            inputs = tree_inputs(packed, device, read)
             return Reading(inputs, torch.from_numpy(place).to(device), len(packed.ids))
         padded = [[*row, *[pad_id] * (width - len(row))] for row in rows]
         ids_BT = torch.tensor(padded, device=device)
@@ -69,13 +85,37 @@ class Reading:
         return Edges(ids_E, before_E, edge_M)
 
 
-def split(rows: Sequence[list[int]], max_tokens: int, *, tree: bool) -> list[list[int]]:
+def split(
+    rows: Sequence[list[int]], max_tokens: int | None, device: torch.device, *, tree: bool
+) -> list[list[int]]:
     """Return the indices of the rows of each micro-batch: at most `max_tokens` distinct or padded tokens.
 
-    A longer row is a micro-batch of its own. The split changes no gradient: denominators are global.
+    A longer row is a micro-batch of its own. The split changes no gradient: denominators are global. None takes
+    large micro-batches on a GPU, and on a processor the smallest that hardly compute a token twice: they need less
+    memory, and stay in its caches.
     """
-    if tree:
-        return cut(rows, max_tokens)
+    if max_tokens is None and device.type == "cpu":
+        return _small_parts(rows, tree=tree)
+    limit = LARGE_TOKENS if max_tokens is None else max_tokens
+    return cut(rows, limit) if tree else _padded(rows, limit)
+
+
+def _small_parts(rows: Sequence[list[int]], *, tree: bool) -> list[list[int]]:
+    if not tree:
+        return _padded(rows, _SMALL_TOKENS)
+    allowed, limit = _REPEATED_SHARE * count_distinct(rows), _SMALL_TOKENS
+    parts = cut(rows, limit)
+    while limit < LARGE_TOKENS and _computed(rows, parts) > allowed:
+        limit *= 2
+        parts = cut(rows, limit)
+    return parts
+
+
+def _computed(rows: Sequence[list[int]], parts: Sequence[Sequence[int]]) -> int:
+    return sum(count_distinct([rows[i] for i in part]) for part in parts)
+
+
+def _padded(rows: Sequence[list[int]], max_tokens: int) -> list[list[int]]:
     parts: list[list[int]] = []
     for i in sorted(range(len(rows)), key=lambda i: len(rows[i])):
         if not parts or (len(parts[-1]) + 1) * len(rows[i]) > max_tokens:

@@ -72,9 +72,10 @@ def shape_rewards(
         added += section.relative_length * relative_length(length, right, groups)
     if section.overlong is not None:
         limits = section.overlong
-        added += overlong(
+        penalty = overlong(
             length, max_length=limits.max_length, cache=limits.cache, factor=limits.factor
         )
+        added += np.maximum(penalty, -limits.factor)
     for i, extra in zip(played, added.tolist(), strict=True):
         paid[i][-1] += extra
     return paid

@@ -198,16 +198,54 @@ class PlaySection(Section):
     """Number of threads for environment steps."""
 
 
-class EngineSection(Section):
-    """The engine that samples in training (docs/engines.md); the torch engine trains in any case."""
+class WorkersSection(Section):
+    """Processes in which environments and their verifiers run (docs/scaling.md)."""
 
-    name: Literal["torch", "vllm"] = "torch"
+    name: Literal["threads", "ray"] = "threads"
+    """`threads` of this process, or actors of Ray (extra `ray`), which may be on other machines."""
+    address: str | None = None
+    """Address of a Ray cluster, `auto` for that of this machine; None to start one on loopback."""
+    actors: int = Field(default=2, ge=1)
+    """Number of actors."""
+    slots: int = Field(default=8, ge=1)
+    """Maximum number of steps that an actor plays at once; play.env_workers bounds those of all."""
+    cpus: float = Field(default=1.0, gt=0)
+    """Processors that Ray reserves for each actor."""
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        fields = type(self).model_fields
+        changed = [name for name in fields if getattr(self, name) != fields[name].default]
+        if self.name == "threads" and changed:
+            raise ValueError(f'workers.{changed[0]} is for Ray; set workers.name = "ray"')
+        return self
+
+
+_SERVED = ("name", "url", "max_sequences", "timeout_s", "start_timeout_s")
+_ENGINE_FIELDS = {
+    "torch": ("name",),
+    "vllm": (*_SERVED, "transfer", "cache_gib", "sleep_level", "options"),
+    "tinker": (*_SERVED, "base_model", "reduction"),
+}
+"""Settings that each engine has a use for."""
+
+
+class EngineSection(Section):
+    """The engine that samples in training (docs/engines.md). With `tinker` it trains, too; with the others the
+    torch engine does."""
+
+    name: Literal["torch", "vllm", "tinker"] = "torch"
     url: str | None = None
-    """Address of a vLLM server; None to start vLLM in a child process, on the model's folder."""
+    """Address of a vLLM or Tinker server; None to start vLLM in a child process, on the model's folder."""
+    base_model: str | None = None
+    """Name of the model on the Tinker server; None for the path of `policy.model`, which holds its tokenizer."""
+    reduction: Literal["sum", "row-mean"] = "sum"
+    """Reduction of the tokens' losses by the Tinker server: their sum, or the mean over each row and then over
+    rows, as SkyRL's jax backend does."""
     transfer: Literal["gloo", "disk", "nccl", "ipc"] = "gloo"
     """Way of the weights to vLLM; a LoRA adapter always goes through a folder."""
     max_sequences: int = Field(default=64, ge=1)
-    """Maximum number of prompts that vLLM continues at once."""
+    """Maximum number of prompts that the engine continues at once."""
     cache_gib: float = Field(default=4.0, gt=0)
     """Memory for keys and values, in GiB."""
     sleep_level: int = Field(default=0, ge=0, le=2)
@@ -228,8 +266,12 @@ class EngineSection(Section):
             for name in fields
             if getattr(self, name) != fields[name].get_default(call_default_factory=True)
         ]
-        if self.name == "torch" and changed:
-            raise ValueError(f'engine.{changed[0]} is for engine vllm; set engine.name = "vllm"')
+        used = _ENGINE_FIELDS[self.name]
+        if others := [name for name in changed if name not in used]:
+            users = " or ".join(
+                name for name, fields in _ENGINE_FIELDS.items() if others[0] in fields
+            )
+            raise ValueError(f"engine.{others[0]} is for engine {users}, not for {self.name}")
         if self.url is not None and self.options:
             raise ValueError(
                 "engine.options are for an engine that is started here, not for a server"

@@ -16,6 +16,7 @@ from verigym.registry import make_verifier, resolve
 from verigym.trainers.arms import Curriculum
 from verigym.trainers.batch import TurnCredit
 from verigym.trainers.config import Config, EnvSection
+from verigym.trainers.tiny_words import learn_words
 
 # Streams of seeds that never meet: warm-up, training, evaluation, canaries.
 WARM_UP, TRAIN, EVAL, CANARY = 1, 2, 3, 4
@@ -94,6 +95,42 @@ class Tasks:
                 )
         return plans
 
+    def training_group(self, number: int, members: int, step: int) -> list[Plan]:
+        """Return the plans of group `number` of a run whose groups belong to no step; the curriculum draws its
+        environment and level as for training step `step`."""
+        key = (self.seed, TRAIN, number)
+        rng = np.random.default_rng(key)
+        seed = int(rng.integers(2**31))
+        arm = self.arms[0]
+        if len(self.arms) > 1:
+            arm = self.arms[int(rng.choice(len(self.arms), p=self.curriculum.probabilities(step)))]
+        name = f"{TRAIN}.{number}"
+        return [_plan(arm, name, member, seed, (*key, 0, member)) for member in range(members)]
+
+    def to_plain(self, plan: Plan) -> dict[str, Any]:
+        """Return a plan that was drawn here as plain data."""
+        names = ("id", "seed", "split", "group_id", "key", "hint")
+        return {"arm": self.arm_of(plan), **{name: getattr(plan, name) for name in names}}
+
+    def from_plain(self, plain: Mapping[str, Any]) -> Plan:
+        """Inverse of `to_plain`."""
+        arm = self.arms[plain["arm"]]
+        given = {name: value for name, value in plain.items() if name != "arm"}
+        return Plan(
+            env=arm.env_id,
+            env_kwargs=arm.kwargs,
+            difficulty=arm.difficulty,
+            **{**given, "key": tuple(given["key"])},
+        )
+
+    def words(self, show_legal: bool) -> tuple[str, ...]:
+        """Return the tokens of a tiny model for all arms."""
+        found = (
+            learn_words(arm.env_id, arm.kwargs, arm.difficulty, show_legal=show_legal)
+            for arm in self.arms
+        )
+        return tuple(dict.fromkeys(word for words in found for word in words))
+
     def has_oracle(self, plan: Plan) -> bool:
         """Return True if the environment of `plan` has a solver."""
         return self.arms[self.arm_of(plan)].has_oracle
@@ -134,6 +171,19 @@ class Tasks:
             [float(np.mean(signal[name] or [0.0])) for name in names],
             [float(np.mean(success[name])) for name in names],
         )
+
+
+def _plan(arm: Arm, group: str, member: int, seed: int, key: tuple[int, ...]) -> Plan:
+    return Plan(
+        id=f"{group}.{member}",
+        env=arm.env_id,
+        seed=seed,
+        env_kwargs=arm.kwargs,
+        difficulty=arm.difficulty,
+        split="train",
+        group_id=group,
+        key=key,
+    )
 
 
 def _arms(env: EnvSection, config: Config) -> list[Arm]:

@@ -6,6 +6,7 @@ through `AutoModelForCausalLM` loads a Qwen or Llama folder the same way.
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,7 +33,7 @@ def build_tokenizer(words: Sequence[str] = KEYDOOR_WORDS) -> PreTrainedTokenizer
     special = [PAD, UNKNOWN, END, *(f"<|{role}|>" for role in ROLES)]
     vocabulary = {token: i for i, token in enumerate([*special, *words, *string.printable])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
-    alternatives = [word.replace(" ", r"\s") for word in sorted(words, key=len, reverse=True)]
+    alternatives = [re.escape(word) for word in sorted(words, key=len, reverse=True)]
     pattern = Regex("|".join([*alternatives, r"[\s\S]"]))
     tokenizer.pre_tokenizer = pre_tokenizers.Split(pattern, behavior="isolated")
     tokenizer.decoder = decoders.Fuse()

@@ -22,15 +22,16 @@ from verigym.trainers.batch import (
     make_rows,
 )
 from verigym.trainers.config import AlgorithmSection, parse_config
+from verigym.trainers.credit.reinforce import kl_in_reward, reinforce_pp
 from verigym.trainers.credit.table import ESTIMATORS
-from verigym.trainers.loss.table import LOSSES
+from verigym.trainers.losses import LOSSES
 from verigym.trainers.objective import Objective
 from verigym.trainers.policy_rewards import POLICY_REWARDS
 from verigym.verdict import Status, Verdict
 
 EVERY = sorted(ESTIMATORS)
 ADVANTAGES = [name for name in EVERY if name != "sdpo"]
-POSSIBLE = sorted(name for name, loss in LOSSES.items() if loss.compute is not None)
+POSSIBLE = sorted(name for name, loss in LOSSES.items() if not loss.distils)
 
 
 def judged_as(score: float) -> Verdict:
@@ -221,9 +222,12 @@ def test_clip_cov_heeds_the_bounds_of_the_loss():
     ]
     zero = [[0.0] * len(row.ids) for row in rows]
 
-    def dropped(**bounds):
+    def dropped(low=1.0, high=5.0, **bounds):
         chosen = AlgorithmSection(
-            entropy_control="clip-cov", entropy_fraction=1.0, loss_options=bounds
+            entropy_control="clip-cov",
+            entropy_fraction=1.0,
+            clip_cov_bounds=(low, high),
+            loss_options=bounds,
         )
         objective = Objective(chosen)
         found, _ = objective.select(rows, moved, zero, (1,))
@@ -231,6 +235,58 @@ def test_clip_cov_heeds_the_bounds_of_the_loss():
 
     assert dropped(clip_low=0.9, clip_high=9.0) > 0
     assert dropped(clip_low=0.1, clip_high=0.1) == 0
+    assert dropped(90.0, 99.0, clip_low=0.9, clip_high=9.0) == 0
+
+
+def test_kl_cov_weighs_the_distance_by_its_coefficient():
+    _, made, logp = inputs()
+    zero, losses = torch.zeros_like(logp), []
+    for coef in (0.0, 1.0, 3.0):
+        objective = Objective(AlgorithmSection(entropy_control="kl-cov", kl_cov_coef=coef))
+        losses.append(objective.token_loss(made, logp, zero, None, made.mask_BT).loss_BT)
+    gap = torch.where(made.mask_BT, (logp - made.old_BT).abs(), zero)
+    torch.testing.assert_close(losses[1] - losses[0], gap)
+    torch.testing.assert_close(losses[2] - losses[0], 3 * gap)
+
+
+def test_a_kl_term_in_the_reward_is_taken_off_where_the_tokens_stand():
+    """As `kl_in_reward` for tokens, and their sum for turns; a faulted episode pays nothing."""
+    episodes, beta = batch(), 0.3
+    rows = make_rows(episodes)
+    gap = [[0.7 * on + 0.1 * i * on for i, on in enumerate(row.mask)] for row in rows]
+    tax = [[beta * x for x in line] for line in gap]
+    algorithm = AlgorithmSection(name="reinforce++", invalid_penalty=0.0)
+    taxed = assign_credit(episodes, algorithm, rows, tax=tax)
+    played = [e for e in episodes if e.status != "fault"]
+    width = max(sum(len(t.response_ids) for t in e.turns) for e in played)
+    reward, mask, k1 = (np.zeros((len(played), width)) for _ in range(3))
+    for number, one in enumerate(played):
+        mine = [i for i, row in enumerate(rows) if row.trajectory == number]
+        line = [x for i in mine for x, on in zip(gap[i], rows[i].mask, strict=True) if on]
+        ends = np.cumsum([len(t.response_ids) for t in one.turns]) - 1
+        reward[number, ends] = [t.reward for t in one.turns]
+        k1[number, : len(line)], mask[number, : len(line)] = line, 1
+    none = np.zeros(len(played))
+    penalty = kl_in_reward(none, k1, np.zeros_like(k1), mask, beta=beta)
+    wanted = reinforce_pp(reward + penalty, mask)[0]
+    for number, one in enumerate(played):
+        got = [a for found in taxed[number] for a in found.tokens]
+        assert got == pytest.approx(wanted[number, : len(got)].tolist())
+        assert len(taxed[number]) == len(one.turns)
+
+    turns = AlgorithmSection(name="grpo", invalid_penalty=0.0)
+    paid = [[t.reward for t in one.turns] for one in episodes]
+    for row, line in zip(rows, tax, strict=True):
+        for number, x in zip(row.turn, line, strict=True):
+            if number >= 0:
+                paid[row.trajectory][number] -= x
+    same = zip(
+        assign_credit(episodes, turns, rows, tax=tax),
+        assign_credit(episodes, turns, rewards=paid),
+        strict=True,
+    )
+    for one, other in same:
+        assert [x.advantage for x in one] == pytest.approx([x.advantage for x in other])
 
 
 def test_kl_and_entropy_terms_add_up():
@@ -267,6 +323,8 @@ def test_kl_and_entropy_terms_add_up():
         ({"loss": "dppo", "old_logprobs": "recomputed"}, "anchored on the sampler's"),
         ({"loss": "gspo", "entropy_control": "kl-cov"}, "defined for loss ppo"),
         ({"correction": {"reject": {"seq_k1": 1}}}, "unknown quantity 'seq_k1'; did you mean"),
+        ({"clip_cov_bounds": [5, 1]}, "clip_cov_bounds must rise"),
+        ({"name": "g2po", "kl": "reward"}, "g2po tells a success by its reward"),
     ],
 )
 def test_impossible_settings_are_refused_with_the_reason(algorithm, said):
@@ -310,6 +368,26 @@ def test_one_step_with_every_estimator_and_its_loss(name, tmp_path):
     assert line["step"] == 1
     assert line["n_tokens"] > 0
     assert ("value_loss" in line) == bool(ESTIMATORS[name].heads)
+
+
+@pytest.mark.slow
+def test_a_kl_term_in_the_reward_changes_the_second_step_alone(tmp_path):
+    """The policy is its reference at first, so the first step pays nothing."""
+    name, steps = "algorithm.name=reinforce++", "train.steps=2"
+    for folder in ("with", "without"):
+        (tmp_path / folder).mkdir()
+    plain = _one_step(tmp_path / "without", name, steps)
+    taxed = _one_step(
+        tmp_path / "with", name, steps, "algorithm.kl=reward", "algorithm.kl_coef=5.0"
+    )
+    first = [
+        json.loads((tmp_path / f / "run" / "metrics.jsonl").read_text().splitlines()[0])[
+            "grad_norm"
+        ]
+        for f in ("with", "without")
+    ]
+    assert first[0] == pytest.approx(first[1], rel=1e-3, abs=1e-6)
+    assert taxed["grad_norm"] != pytest.approx(plain["grad_norm"], rel=1e-2)
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,3 +105,9 @@ def test_whatever_play_takes_has_a_key(tmp_path: Path) -> None:
     assert (settings.error_retries, settings.backoff_s, settings.generate_deadline_s) == (0, 0.5, 9)
     transcript = parse_config({**GOOD, "policy": {"encoding": "transcript"}})
     assert make_encoding(transcript.policy) == Transcript(show_legal=True)
+
+
+def test_a_configuration_is_read_without_torch() -> None:
+    code = "import sys, verigym.trainers.config; print(sorted({'torch', 'transformers'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr

@@ -7,7 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verigym.trainers.credit import disco, group_advantage, has_signal, loop_keep, overlong, rloo
+from verigym.trainers.credit import (
+    disco,
+    group_advantage,
+    has_signal,
+    loop_keep,
+    overlong,
+    rloo,
+    segments,
+)
 from verigym.trainers.credit.disco import difficulty_weight, domain_weight
 
 rewards_in_groups = st.lists(
@@ -134,3 +142,14 @@ def test_bad_arguments_are_named():
         group_advantage([1.0, 2.0], ["g", "g"], weights=[1, 0])
     with pytest.raises(ValueError, match="cache must be in"):
         overlong([1], max_length=10, cache=11)
+
+
+def test_keys_in_an_array_and_pairs_have_the_numbers_of_keys_in_a_list():
+    one = np.random.default_rng(0).integers(-5, 1 << 40, 6)[[3, 1, 3, 0, 5, 1, 2]]
+    other = list("abbacba")
+    want, count = segments.number(one.tolist(), 7)
+    found, n = segments.number(one, 7)
+    assert (found.tolist(), n) == (want.tolist(), count)
+    pairs, n_pairs = segments.number(zip(want.tolist(), other, strict=True), 7)
+    found, n = segments.number_pairs(want, other)
+    assert (found.tolist(), n) == (pairs.tolist(), n_pairs)

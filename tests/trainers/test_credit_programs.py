@@ -82,17 +82,13 @@ def test_the_league_pairs_finished_runs_by_seed(tmp_path):
     for name, score in scores.items():
         folder = tmp_path / "keydoor" / name
         folder.mkdir(parents=True)
-        stages = [
-            {"name": "start", "success_rate": 0.1},
-            {"name": "reinforcement", "success_rate": 1},
-        ]
-        facts = {"finished": name != "rloo-0", "stages": stages}
+        facts = {"finished": name != "rloo-0"}
         (folder / "run.json").write_text(json.dumps(facts))
         lines = [
-            {"split": "validation", "env_steps": 10 * i, "success_rate": 0.0 if i < 2 else score}
-            for i in range(7)
+            {"env_steps": 10 * (i + 1), "success_rate": 0.0 if i < 2 else score} for i in range(7)
         ]
-        (folder / "eval.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        (folder / "commit.txt").write_text("abc")
+        (folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     found = league.summarise(tmp_path, 2)["keydoor"]
     assert found["score"] == pytest.approx({"grpo": 0.3, "gigpo": 0.45})
     assert "rloo-0" in found["missing"]

@@ -185,5 +185,10 @@ def test_shaped_rewards_stand_on_the_last_turn_and_leave_the_record_alone():
     assert found[0][0] == 0
     assert found[0][1] < 1
     assert before == [turn.reward for one in episodes for turn in one.turns]
+    far = RewardSection(overlong={"max_length": 1, "cache": 1, "factor": 0.5})
+    assert shape_rewards(episodes, far)[0] == [
+        0,
+        0.5,
+    ]  # three tokens, yet the penalty ends at factor
     disco = shape_rewards(episodes, RewardSection(disco="log"))
     assert disco[0][1] == pytest.approx(np.log(2) / (0.5 + 1e-5))

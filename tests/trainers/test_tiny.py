@@ -18,6 +18,15 @@ def test_the_tokenizer_loses_nothing_of_ascii(text: str) -> None:
     assert TOKENIZER.decode(TOKENIZER(text)["input_ids"]) == text
 
 
+def test_a_word_matches_nothing_but_itself() -> None:
+    tokenizer = tiny.build_tokenizer([" You", "Stop.", "a+b"])
+    for text in ("here\nYou", "Stop!", "aab", " You Stop. a+b"):
+        ids = tokenizer(text)["input_ids"]
+        assert tokenizer.unk_token_id not in ids
+        assert tokenizer.decode(ids) == text
+    assert len(tokenizer(" You Stop. a+b")["input_ids"]) == 5
+
+
 def test_moves_are_one_token() -> None:
     for word in ("up", "down", "left", "right", "none"):
         assert len(TOKENIZER(word)["input_ids"]) == 1

@@ -107,6 +107,19 @@ def test_a_run_leaves_what_the_report_needs(whole: Path) -> None:
     assert list((whole / "tensorboard").iterdir())
 
 
+@pytest.mark.slow
+def test_a_run_draws_how_often_a_planted_loophole_is_used(tmp_path: Path) -> None:
+    env = {"id": "math/arithmetic", "max_turns": 1, "options": {"planted": "blank"}}
+    config = tiny_config(env=env, train={"steps": 2}, policy={"show_task": True}, eval={"every": 2})
+    folder = train(config, tmp_path / "run")
+    rates = [line["hack_rate"] for line in lines(folder / "metrics.jsonl")]
+    assert all(0.0 <= rate <= 1.0 for rate in rates)
+    assert len(rates) == 2
+    report = CliRunner().invoke(app, ["report", str(folder), "--out", str(tmp_path / "r.html")])
+    assert report.exit_code == 0
+    assert "used the planted loophole" in (tmp_path / "r.html").read_text()
+
+
 @pytest.mark.slow  # the next but one, resumed, shows as much
 def test_the_trained_model_is_a_folder_that_loads(whole: Path) -> None:
     """The last policy loads as any transformers model, with its tokenizer and chat template."""
@@ -125,7 +138,7 @@ def test_the_bookkeeping_of_a_run_adds_up_and_tampering_shows(whole: Path, tmp_p
     certificate = lines(run / "certificate.jsonl")
     assert all(line["tokens_sampled"] > 0 for line in certificate)
     certificate[0]["tokens_in_rows"] -= 1
-    certificate[1]["versions_sampled"] = [0, 1]
+    certificate[1]["tokens_by_version"]["0"] = 0
     certificate[2]["gap"]["max"] = 0.5
     (run / "certificate.jsonl").write_text("".join(json.dumps(line) + "\n" for line in certificate))
     saved = checkpoint.find(run / "checkpoints")[-1]
@@ -322,6 +335,48 @@ def test_a_run_is_never_overwritten_nor_mixed(whole: Path) -> None:
         train(tiny_config(), whole)
     with pytest.raises(RequestError, match="another configuration"):
         train(tiny_config(algorithm={"options": {"gamma": 0.5}}), whole, resume=True)
+
+
+_ON_A_SMALL_DISK = """
+mount -t tmpfs -o size=26m none "$1" || exit 77
+"$2" -P -c "$3" "$4" "$1/run"; echo "first run: $?"
+ls "$1/run/checkpoints"
+mount -o remount,size=400m "$1"
+"$2" -P -c "$3" "$4" "$1/run" || exit 1
+cp -r "$1/run" "$5"
+"""
+_AGAIN = """
+import json, sys
+from pathlib import Path
+from verigym.trainers.config import parse_config
+from verigym.trainers.run import train
+folder = Path(sys.argv[2])
+train(parse_config(json.loads(sys.argv[1])), folder, resume=folder.exists())
+"""
+
+
+@pytest.mark.slow
+def test_a_disk_that_fills_up_stops_the_run_which_resumes(whole: Path, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    arguments = [disk, sys.executable, _AGAIN, tiny_config().model_dump_json(), tmp_path / "copy"]
+    # A mount of its own, which ends with the process.
+    own = ["unshare", "--mount", *(["--map-root-user"] if os.getuid() else [])]
+    child = subprocess.run(
+        [*own, "sh", "-c", _ON_A_SMALL_DISK, "sh", *map(str, arguments)],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if child.returncode == 77 or "unshare failed" in child.stderr:
+        pytest.skip("a file system cannot be mounted here")
+    assert child.returncode == 0, child.stderr
+    assert "No space left on device" in child.stderr
+    assert child.stdout.splitlines()[0] == "first run: 1"
+    assert "step-000002" in child.stdout
+    assert "step-000004" not in child.stdout
+    assert same(weights(whole), weights(tmp_path / "copy"))
+    assert [line["step"] for line in lines(tmp_path / "copy" / "metrics.jsonl")] == [1, 2, 3, 4]
 
 
 def test_a_full_disk_at_a_checkpoint_keeps_the_one_before(whole: Path, tmp_path: Path) -> None:

@@ -146,3 +146,22 @@ def test_a_dropped_update_stops_the_run_by_its_name(tmp_path, faulty_workers):
         train(config, tmp_path / "run")
     # The step that was played under proved weights is saved; the next was not played.
     assert [line["step"] for line in lines(tmp_path / "run" / "metrics.jsonl")] == [1]
+
+
+@pytest.mark.parametrize("mode", ["one-step-off", "async"])
+def test_the_engine_plays_while_the_learner_updates(tmp_path, mode):
+    config = config_of(
+        steps=3, train={"mode": mode}, algorithm={"loss": "decoupled"}, canary={"every": 0}
+    )
+    folder = train(config, tmp_path / "run")
+    assert not verify_run(folder)
+    ages = [
+        {line["version"] - int(version) for version in line["tokens_by_version"]}
+        for line in lines(folder / "certificate.jsonl")
+    ]
+    assert set().union(*ages) <= ({0, 1} if mode == "one-step-off" else {0, 1, 2})
+    assert max(ages[-1]) > 0
+    for line in lines(folder / "metrics.jsonl"):
+        assert line["faults"] == {}
+        assert line["delivery"]["gap_nats"] <= 1e-5
+    assert json.loads((folder / "run.json").read_text())["finished"]

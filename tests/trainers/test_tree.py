@@ -22,11 +22,13 @@ from transformers import (
 )
 
 from tests.trainers.test_head import SIZES, engine_of, model_of
+from verigym.agents.prefix_tree import count_distinct
 from verigym.trainers.batch import Row
 from verigym.trainers.config import AlgorithmSection, CriticSection, TrainSection
 from verigym.trainers.credit.table import Sdpo
 from verigym.trainers.critic import Critic
 from verigym.trainers.engine import Engine, Imitation, PolicyLoss
+from verigym.trainers.reading import split
 
 WINDOWS = {"head_dim": 16, "sliding_window": 5, "num_hidden_layers": 2}
 KINDS = {
@@ -204,3 +206,19 @@ def test_other_architectures_read_plain_rows_and_say_so():
     assert "gpt2 are not supported" in engine.unshared
     stats = engine.train_step(ROWS, PolicyLoss())
     assert stats.computed == len(ROWS) * 14
+
+
+def test_small_micro_batches_hardly_compute_a_token_twice():
+    def rows_of(prompt: int, answer: int) -> list[list[int]]:
+        return [[g] * prompt + [10 + m] * answer for g in range(6) for m in range(8)]
+
+    def computed(rows: list[list[int]], device: str) -> list[int]:
+        parts = split(rows, None, torch.device(device), tree=True)
+        return [count_distinct([rows[i] for i in part]) for part in parts]
+
+    short, long = rows_of(50, 100), rows_of(1500, 300)
+    assert max(computed(short, "cpu")) <= 2048
+    assert max(computed(long, "cpu")) > 2048
+    for rows in (short, long):
+        assert sum(computed(rows, "cpu")) <= 1.05 * count_distinct(rows)
+    assert computed(short, "cuda") == [count_distinct(short)]

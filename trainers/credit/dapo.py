@@ -36,7 +36,8 @@ def overlong(
 ) -> Floats:
     """Penalty to add to the reward, [N], at most 0, from response lengths [N] in tokens.
 
-    0 up to `max_length - cache`, then falling in a line to `-factor` at `max_length` and beyond.
+    0 up to `max_length - cache`, then falling in a line: `-factor` at `max_length`, and less beyond it, as in verl, where
+    no response is longer. DAPO's formula stops at `-factor`; so does the trainer, whose episodes may be longer.
     """
     if not 0 < cache <= max_length:
         raise ValueError(f"cache must be in (0, max_length], got {cache} and {max_length}")

@@ -32,7 +32,7 @@ def domain_weight(share: npt.ArrayLike, *, variant: Variant = "log") -> Floats:
 
 
 def difficulty_weight(accuracy: npt.ArrayLike, *, eps: float = 1e-5) -> Floats:
-    """1 / (group accuracy + eps), [N]. At accuracy 0 all rewards are 0, so its size is moot."""
+    """Return 1 / (group accuracy + eps), [N]. At accuracy 0 all rewards are 0, so its size is moot."""
     return 1.0 / (segments.floats(accuracy, "accuracy") + eps)
 
 

@@ -33,6 +33,7 @@ class Estimator:
     forward pass; `heads` for a critic with one output each; `reads_subgoals` for the kinds of tokens.
     `branches` asks for continuations from states of the episodes (`trainers/branching.py`).
     `env_options` names those of its options that are arguments of the environment: step rewards.
+    `knows_success` marks estimators that tell a success by the sum of its rewards.
     """
 
     summary: str
@@ -48,3 +49,4 @@ class Estimator:
     branches: bool = False
     heads: tuple[str, ...] = ()
     env_options: tuple[str, ...] = ()
+    knows_success: bool = False

@@ -72,13 +72,13 @@ def g2po(
     raw = segments.floats(reward, "reward")[rows.kept]
     whole = np.bincount(rows.trajectory, raw, rows.n_trajectories)[rows.trajectory]
     following, left = step_rows.successors(rows)
-    states = zip(rows.group.tolist(), compress(anchor, rows.kept.tolist()), strict=True)
-    node, count = segments.number(states, len(raw))
+    states = list(compress(anchor, rows.kept.tolist()))
+    node, count = segments.number_pairs(rows.group, states)
     value = segments.mean(gamma**left * whole, node, count)[node]
     after = np.where(following >= 0, value[following], np.where(whole == success, success, 0.0))
     bad = np.zeros(len(rows.kept)) if invalid is None else segments.floats(invalid, "invalid")
-    local = group_advantage(after - penalty * bad[rows.kept], node.tolist(), norm=norm, eps=eps)
-    gain = group_advantage(after - value, rows.group.tolist(), norm=norm, eps=eps)
+    local = group_advantage(after - penalty * bad[rows.kept], node, norm=norm, eps=eps)
+    gain = group_advantage(after - value, rows.group, norm=norm, eps=eps)
     returns = step_rows.episode_returns(rows)
     episode = episode_advantage(rows, returns, norm=norm, semantics=semantics, ddof=1, eps=eps)
     for part in (episode, local, gain):

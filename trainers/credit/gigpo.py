@@ -103,7 +103,7 @@ def gigpo(
     in_episode = episode_advantage(
         rows, episode_return, norm=norm, semantics=semantics, ddof=ddof, eps=eps
     )
-    in_step = group_advantage(step_return, steps.tolist(), norm=norm, ddof=ddof, eps=eps)
+    in_step = group_advantage(step_return, steps, norm=norm, ddof=ddof, eps=eps)
     in_episode[rows.lonely] = 0.0
     in_step[rows.lonely] = 0.0
 
@@ -120,10 +120,9 @@ def gigpo(
 
 
 def step_groups(group: Ints, anchor: Sequence[Hashable], similarity: float | None = None) -> Ints:
-    """Number of each row's step group, by first appearance. See `gigpo` for `similarity`."""
-    pairs = zip(group.tolist(), anchor, strict=True)
+    """Return the number of each row's step group, by first appearance; `similarity` as for `gigpo`."""
     if similarity is None:
-        return segments.number(pairs, len(anchor))[0]
+        return segments.number_pairs(group, anchor)[0]
     if not 0.0 < similarity <= 1.0:
         raise ValueError(f"similarity must be in (0, 1] or None, got {similarity}")
 
@@ -131,7 +130,7 @@ def step_groups(group: Ints, anchor: Sequence[Hashable], similarity: float | Non
     known: dict[tuple[int, str], int] = {}
     count = 0
     out = np.empty(len(anchor), dtype=np.intp)
-    for row, (task, text) in enumerate(pairs):
+    for row, (task, text) in enumerate(zip(group.tolist(), anchor, strict=True)):
         if not isinstance(text, str):
             raise ValueError(f"similarity compares texts, got an anchor of {type(text).__name__}")
         # An equal text meets the same clusters in the same order, so it always joins its twin.

@@ -16,21 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 from verigym.trainers.credit import segments
-from verigym.trainers.credit.segments import Bools, Floats
+from verigym.trainers.credit.segments import Bools, Floats, Ints
 
 Norm = Literal["mean_std", "mean", "batch_std"]
 Singleton = Literal["zero", "raw"]
 
 
 def check_norm(norm: str) -> None:
-    """ValueError unless `norm` is one of `Norm`."""
+    """Raise ValueError unless `norm` is one of `Norm`."""
     if norm not in get_args(Norm):
         raise ValueError(f"norm must be one of {', '.join(get_args(Norm))}, got {norm!r}")
 
 
 def group_advantage(
     reward: npt.ArrayLike,
-    group: Sequence[Hashable],
+    group: Sequence[Hashable] | Ints,
     *,
     norm: Norm = "mean_std",
     ddof: int = 1,
@@ -106,7 +106,7 @@ def rloo(
 
 
 def loop_keep(advantage: npt.ArrayLike, *, threshold: float = 0.01) -> Bools:
-    """Which rollouts LOOP trains on, [N]: those with |A| of at least `threshold`.
+    """Return True for rollouts that LOOP trains on, [N]: |A| is at least `threshold`.
 
     LOOP takes `rloo` over all rollouts, so the dropped ones still count in the baselines, then
     drops the ones that carry next to no signal. The loss is `ppo` with clip 0.1 and the

@@ -75,7 +75,7 @@ def episode_advantage(
 ) -> Floats:
     """A_E per counted row, from the `episode_returns` of those rows."""
     if semantics == "verl_agent":
-        advantage = group_advantage(returns, rows.group.tolist(), norm=norm, ddof=ddof, eps=eps)
+        advantage = group_advantage(returns, rows.group, norm=norm, ddof=ddof, eps=eps)
         raw = rows.born_alone
         advantage[raw] = returns[raw] / (1.0 + eps if norm == "mean_std" else 1.0)
         return advantage
@@ -85,7 +85,7 @@ def episode_advantage(
     present[rows.trajectory] = True
     advantage = group_advantage(
         per_trajectory,
-        rows.group_of_trajectory.tolist(),
+        rows.group_of_trajectory,
         norm=norm,
         ddof=ddof,
         eps=eps,

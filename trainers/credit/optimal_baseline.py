@@ -22,7 +22,7 @@ Singleton = Literal["zero", "raw"]
 
 @dataclass(frozen=True, eq=False)
 class BaselineCredit:
-    """[B, T], 0 where masked: undiscounted return to go, the baseline, and their difference."""
+    """Undiscounted return to go, the baseline, and their difference, [B, T]; 0 where masked."""
 
     returns: Floats
     baseline: Floats

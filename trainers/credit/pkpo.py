@@ -27,7 +27,7 @@ def max_at_k(reward: npt.ArrayLike, k: int) -> float:
 
 
 def pkpo(reward: npt.ArrayLike, k: int) -> Floats:
-    """s [n]: the transformed rewards of one task without a baseline.
+    """Return s, [n], the transformed rewards of one task without a baseline.
 
     s_(i) = [C(i-1, k-1) g_(i) + sum over j > i of C(j-2, k-2) g_(j)] / C(n, k), ranks ascending.
     Not centred: do not divide by a deviation. Equal rewards have equal s.
@@ -44,13 +44,13 @@ def pkpo(reward: npt.ArrayLike, k: int) -> Floats:
 
 
 def pkpo_loo(reward: npt.ArrayLike, k: int) -> Floats:
-    """s_i - k/(n-1) * max@k of the other samples, [n]; the leave-one-out baseline. Needs k < n."""
+    """Return s_i - k/(n-1) * max@k of the other samples, [n]; the leave-one-out baseline. Needs k < n."""
     g = _rewards(reward, k, at_most_short=1)
     return pkpo(g, k) - k / (len(g) - 1) * _max_without_each(g, k)
 
 
 def pkpo_loo_minus_1(reward: npt.ArrayLike, k: int) -> Floats:
-    """s_i - k/n * max@(k-1) of the other samples, [n]; the recommended form. Needs k >= 2.
+    """Return s_i - k/n * max@(k-1) of the other samples, [n]; the recommended form. Needs k >= 2.
 
     Never negative: it is k/n times the mean of what sample i adds to the maximum of a subset, and
     0 where it adds to none. For k = 1 use `rloo`.
@@ -69,7 +69,7 @@ def pkpo_groups(
     estimator: Callable[[Floats, int], Floats] = pkpo_loo_minus_1,
     valid: npt.ArrayLike | None = None,
 ) -> Floats:
-    """`estimator` applied to each group of a batch, [N].
+    """Apply `estimator` to each group of a batch, [N].
 
     k falls to the group's size where faults have left fewer than k samples. A group with fewer
     than two valid samples, or too few for the estimator, gives 0.

@@ -15,7 +15,7 @@ from verigym.trainers.credit.segments import Bools, Floats
 
 
 def token_mask(mask: npt.ArrayLike, shape: tuple[int, ...]) -> Bools:
-    """`mask` as booleans; ValueError unless it has the shape [B, T] of the other arrays."""
+    """Return `mask` as booleans. Raises ValueError unless it has the shape [B, T] of the other arrays."""
     array = np.asarray(mask, dtype=np.bool_)
     if array.ndim != 2 or array.shape != shape:
         raise ValueError(f"mask must be [B, T] with shape {shape}, got {array.shape}")
@@ -23,7 +23,7 @@ def token_mask(mask: npt.ArrayLike, shape: tuple[int, ...]) -> Bools:
 
 
 def whiten(x_BT: npt.ArrayLike, mask_BT: npt.ArrayLike, *, eps: float = 1e-8) -> Floats:
-    """(x - mean) / sqrt(variance + eps) over all unmasked tokens of the batch; 0 where masked.
+    """Return (x - mean) / sqrt(variance + eps) over all unmasked tokens of the batch; 0 where masked.
 
     The variance is unbiased. Raises ValueError with fewer than two unmasked tokens, as then it
     does not exist.

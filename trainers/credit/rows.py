@@ -21,7 +21,7 @@ Semantics = Literal["paper", "verl_agent"]
 
 
 def check_semantics(semantics: str) -> None:
-    """ValueError unless `semantics` is one of `Semantics`."""
+    """Raise ValueError unless `semantics` is one of `Semantics`."""
     if semantics not in get_args(Semantics):
         raise ValueError(f"semantics must be paper or verl_agent, got {semantics!r}")
 
@@ -56,7 +56,7 @@ class Rows:
 
 def read(
     group: Sequence[Hashable],
-    trajectory: Sequence[Hashable],
+    trajectory: Sequence[Hashable] | Ints,
     reward: npt.ArrayLike,
     *,
     invalid: npt.ArrayLike | None,
@@ -73,9 +73,7 @@ def read(
     keep = segments.kept(valid, n)
 
     all_group, n_groups = segments.number(group, n)
-    all_trajectory, n_trajectories = segments.number(
-        zip(all_group.tolist(), trajectory, strict=True), n
-    )
+    all_trajectory, n_trajectories = segments.number_pairs(all_group, trajectory)
     group_of_trajectory = np.zeros(n_trajectories, dtype=np.intp)
     group_of_trajectory[all_trajectory] = all_group
 

@@ -27,7 +27,8 @@ class Samples:
     sampled token, for estimators with `heads`; `kinds` [tokens] tell subgoals from actions
     (`trainers/subgoals.py`), for those that declare `reads_subgoals`. `continued` [N] is the mean return of
     continuations from the state before each turn, NaN where there were none, for those that declare
-    `branches`.
+    `branches`. `tax`, one array per turn over its sampled tokens, has been taken off the turn's reward; empty
+    for none.
     """
 
     group: Sequence[str]
@@ -47,6 +48,7 @@ class Samples:
     values: Sequence[Floats] = ()
     kinds: Sequence[Ints] = ()
     continued: Floats | None = None
+    tax: Sequence[Floats] = ()
 
     @cached_property
     def paid(self) -> Floats:
@@ -154,12 +156,20 @@ def matrix(samples: Samples, values: Sequence[Floats]) -> tuple[Floats, Bools]:
 
 
 def last_token_rewards(samples: Samples) -> list[Floats]:
-    """Return the reward of each turn on its last sampled token; a turn without tokens is lost."""
+    """Return the reward of each turn on its last sampled token, and each token's tax on the token itself.
+
+    A turn without tokens is lost.
+    """
     out = []
-    for n, reward in zip(samples.tokens.tolist(), samples.paid.tolist(), strict=True):
+    for i, (n, reward) in enumerate(
+        zip(samples.tokens.tolist(), samples.paid.tolist(), strict=True)
+    ):
         row = np.zeros(n)
+        if n and samples.tax and samples.valid[i]:
+            row -= samples.tax[i]
+            row[-1] += samples.tax[i].sum()
         if n:
-            row[-1] = reward
+            row[-1] += reward
         out.append(row)
     return out
 

@@ -19,7 +19,7 @@ EQUAL = 1e-9
 
 
 def floats(values: npt.ArrayLike, name: str) -> Floats:
-    """`values` as a float64 vector [N]; ValueError if it is not one-dimensional."""
+    """Return `values` as a float64 vector [N]. Raises ValueError if it is not one-dimensional."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} must have one dimension, got shape {array.shape}")
@@ -29,7 +29,7 @@ def floats(values: npt.ArrayLike, name: str) -> Floats:
 def same_length(
     length: int, /, **arrays: Sequence[object] | npt.NDArray[np.generic] | None
 ) -> None:
-    """ValueError naming the argument whose length is not `length`; None is passed over."""
+    """Raise ValueError naming the argument whose length is not `length`; None is passed over."""
     for name, array in arrays.items():
         if array is not None and len(array) != length:
             raise ValueError(
@@ -38,7 +38,7 @@ def same_length(
 
 
 def kept(valid: npt.ArrayLike | None, length: int) -> Bools:
-    """`valid` as a boolean vector [N]; None means that every row counts."""
+    """Return `valid` as a boolean vector [N]; None means that every row counts."""
     if valid is None:
         return np.ones(length, dtype=np.bool_)
     mask = np.asarray(valid, dtype=np.bool_)
@@ -48,7 +48,7 @@ def kept(valid: npt.ArrayLike | None, length: int) -> Bools:
 
 
 def finite(values: Floats, name: str) -> None:
-    """ValueError if a value that enters a statistic is NaN or infinite.
+    """Raise ValueError if a value that enters a statistic is NaN or infinite.
 
     A reward that does not exist is a fault, and its row is left out with `valid`.
     """
@@ -60,11 +60,23 @@ def finite(values: Floats, name: str) -> None:
         )
 
 
-def number(keys: Iterable[Hashable], length: int) -> tuple[Ints, int]:
-    """Integer per key, numbered by first appearance, and how many there are. One dict pass."""
+def number(keys: Iterable[Hashable] | Ints, length: int) -> tuple[Ints, int]:
+    """Integer per key, numbered by first appearance, and how many there are. Integers in an array are sorted,
+    other keys take one pass through a dict."""
+    if isinstance(keys, np.ndarray) and keys.dtype.kind == "i":
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        rank = np.empty(len(first), dtype=np.intp)
+        rank[np.argsort(first)] = np.arange(len(first))
+        return rank[inverse.reshape(-1)], len(first)
     seen: dict[Hashable, int] = {}
     ids = np.fromiter((seen.setdefault(key, len(seen)) for key in keys), np.intp, length)
     return ids, len(seen)
+
+
+def number_pairs(one: Ints, other: Sequence[Hashable] | Ints) -> tuple[Ints, int]:
+    """Number pairs of a small integer and a key, as `number`; no tuple is made."""
+    ids, count = number(other, len(one))
+    return number(one * count + ids, len(one))
 
 
 def sizes(ids: Ints, count: int) -> Ints:
@@ -119,5 +131,5 @@ def constant(x: Floats, ids: Ints, count: int) -> Bools:
 
 
 def normalise(centred: Floats, scale: Floats, eps: float) -> Floats:
-    """`centred / (scale + eps)`, and 0 where `scale` is 0: zero variance carries no signal."""
+    """Return `centred / (scale + eps)`, and 0 where `scale` is 0: zero variance carries no signal."""
     return np.divide(centred, scale + eps, out=np.zeros_like(centred), where=scale > 0)

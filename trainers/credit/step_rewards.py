@@ -22,7 +22,7 @@ def spa_reward(
     alpha: float = 1.0,
     beta: float = 0.5,
 ) -> Floats:
-    """alpha * c_t + beta * g_t per step, [K].
+    """Return alpha * c_t + beta * g_t per step, [K].
 
     `contribution` is a learnt estimate of the step's share of the return, trained by
     `loss.contribution_loss` so that the shares of a trajectory sum to its return; `executed` is 1

@@ -294,8 +294,8 @@ def _branch(s: Samples, o: Branch) -> Credit:
 
 
 def _visits(s: Samples) -> segments.Ints:
-    keys = zip(s.group, s.anchor, strict=True)
-    ids, count = segments.number(keys, len(s.anchor))
+    groups, _ = segments.number(s.group, len(s.group))
+    ids, count = segments.number_pairs(groups, s.anchor)
     return np.where(s.valid, segments.sizes(ids[s.valid], count)[ids], 0)
 
 
@@ -454,6 +454,7 @@ ESTIMATORS: dict[str, Estimator] = {
         level="turn",
         options=G2po,
         estimate=_g2po,
+        knows_success=True,
     ),
     "graphgpo": Estimator(
         summary="distance to success in the graph of visited states",
@@ -461,6 +462,7 @@ ESTIMATORS: dict[str, Estimator] = {
         level="turn",
         options=GraphGpo,
         estimate=_graphgpo,
+        knows_success=True,
     ),
     "branch": Estimator(
         summary="gain in value of each stretch, values measured by playing on from states",
@@ -506,6 +508,7 @@ ESTIMATORS: dict[str, Estimator] = {
         level="episode",
         options=WReinforce,
         estimate=_w_reinforce,
+        knows_success=True,
     ),
     "lite-ppo": Estimator(
         summary="return less the group's mean, by the deviation of the batch",

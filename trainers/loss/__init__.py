@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from verigym.trainers.loss.aggregate import Denominators, Mode, aggregate, trajectory_tokens
+from verigym.trainers.loss.aggregate import Denominators, aggregate, trajectory_tokens
 from verigym.trainers.loss.cispo import cispo
 from verigym.trainers.loss.contribution import contribution_loss
 from verigym.trainers.loss.correction import (
@@ -34,6 +34,7 @@ from verigym.trainers.loss.sapo import sapo
 from verigym.trainers.loss.sdpo import choose_teachers, sdpo
 from verigym.trainers.loss.tokens import PolicyLoss, SequenceLoss, importance_ratio
 from verigym.trainers.loss.vespo import vespo
+from verigym.trainers.losses import Mode
 
 __all__ = [
     "Denominators",

@@ -14,20 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor
 
-Mode = Literal[
-    "token-mean",
-    "seq-mean-token-sum",
-    "seq-mean-token-mean",
-    "seq-mean-token-mean/all-rows",
-    "dr-grpo",
-    "sum-norm",
-    "trajectory-mean",
-]
+from verigym.trainers.losses import Mode
 
 
 @dataclass(frozen=True)

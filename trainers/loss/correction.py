@@ -25,16 +25,10 @@ from verigym.trainers.loss.tokens import (
     row_advantage,
     row_mean,
 )
+from verigym.trainers.losses import REJECTIONS
 
 Level = Literal["token", "sequence", "geometric"]
 Action = Literal["truncate", "mask"]
-_SCOPES = ("token", "seq_sum", "seq_mean", "seq_max")
-REJECTIONS = tuple(
-    f"{scope}_{kind}"
-    for scope in _SCOPES
-    for kind in ("k1", "k2", "k3")
-    if (scope, kind) != ("seq_max", "k1")
-)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import torch
 from torch import Tensor
 
 from verigym.trainers.credit.table import UseFeedback
 from verigym.trainers.loss.tokens import bounded_exp, keep
-
-Mode = Literal["sampled", "full", "topk"]
+from verigym.trainers.losses import Distance
 
 
 def sdpo(
@@ -27,7 +26,7 @@ def sdpo(
     ids_BT: Tensor,
     mask_BT: Tensor,
     *,
-    mode: Mode = "full",
+    mode: Distance = "full",
     alpha: float = 1.0,
     topk: int | None = None,
     tail: bool = False,
@@ -45,8 +44,8 @@ def sdpo(
     With `old_BT`, the log-probabilities of the sampler, the loss is multiplied by the detached ratio
     exp(s - old), at most `is_clip`.
     """
-    if mode not in get_args(Mode):
-        raise ValueError(f"mode must be one of {', '.join(get_args(Mode))}, got {mode!r}")
+    if mode not in get_args(Distance):
+        raise ValueError(f"mode must be one of {', '.join(get_args(Distance))}, got {mode!r}")
     if not 0.0 <= alpha <= 1.0:
         raise ValueError(f"alpha must be in [0, 1], got {alpha}")
     on = mask_BT != 0

@@ -30,6 +30,13 @@ def train_curve(run: Run) -> list[Pooled]:
     return pool(points, window_for(len(points)))
 
 
+def hack_curve(run: Run) -> list[Pooled]:
+    """Share of episodes that used a planted loophole, pooled like `train_curve`; empty if none is planted."""
+    points = [(float(s.step), s.hack_rate, s.scored) for s in run.steps]
+    known = [point for point in points if point[1] is not None]
+    return pool(known, window_for(len(points)))
+
+
 def legend(entries: Sequence[tuple[str, str, str]]) -> str:
     """Swatches: (kind, style, text); kind is line, band, dot, diamond, box or dash."""
     items = "".join(
@@ -49,7 +56,7 @@ def evaluation_text(e: Evaluation) -> str:
 
 def one_run(run: Run) -> str:
     """Legend and curve of a single run."""
-    curve = train_curve(run)
+    curve, hacked = train_curve(run), hack_curve(run)
     window = window_for(len(run.steps))
     evals = [e for e in run.evals if e.success_rate is not None]
     xs = [s.step for s in run.steps] + [e.step for e in evals]
@@ -77,6 +84,8 @@ def one_run(run: Run) -> str:
         for stage, rate in run.beginnings:
             plot.level(rate, "", f"{stage.name} {percent(rate)}")
         plot.line([(p.x, p.rate) for p in kept], "s1")
+        if hacked:
+            plot.line([(hacked[i].x, hacked[i].rate) for i in thin(len(hacked), width // 4)], "s4")
         plot.columns(
             [
                 (
@@ -96,6 +105,8 @@ def one_run(run: Run) -> str:
 
     entries = [("line", "s1", "training" + (f", last {window} steps pooled" if window > 1 else ""))]
     entries.append(("band", "s1", "95 % interval"))
+    if hacked:
+        entries.append(("line", "s4", "used the planted loophole"))
     if window > 1:
         entries.append(("dot", "s1 faint", "single steps"))
     for split in dict.fromkeys(e.split for e in evals):

@@ -44,6 +44,8 @@
   document.addEventListener("focusout", () => { tip.hidden = true; });
   document.addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
 
+  const outcome = (episode) => (episode.status === "fault" ? "fault" : episode.success ? "success" : "failure");
+
   // One colour a state key, so that a state that comes again is seen at once.
   function stateColour(key) {
     let hash = 0;
@@ -112,7 +114,80 @@
     return box;
   }
 
-  function drawTurn(turn, i, times) {
+  // The episode as a strip: a cell a turn, as wide as the others, coloured by its advantage.
+  function drawStrip(episode, turns) {
+    const strip = make("div", "strip");
+    const most = Math.max(...episode.turns.map((turn) => Math.abs(turn.advantage || 0)), 1e-9);
+    episode.turns.forEach((turn, i) => {
+      const cell = make("button", "cell");
+      const sign = turn.advantage > 0 ? "plus" : turn.advantage < 0 ? "minus" : "zero";
+      const fill = make("i", sign);
+      fill.style.opacity = String(known(turn.advantage) ? Math.abs(turn.advantage) / most : 0);
+      const square = make("b");
+      square.style.backgroundColor = stateColour(turn.key);
+      cell.append(fill, square, make("span", "", String(i + 1)));
+      if (turn.reward) cell.append(make("em", "", turn.reward > 0 ? "★" : "▾"));
+      if (!turn.valid) cell.classList.add("refused");
+      const lines = [`turn ${i + 1}: ${turn.action.slice(0, 80)}`, `reward ${turn.reward}`];
+      ["episode", "step"].forEach((name) => {
+        const value = turn[`${name}_advantage`];
+        lines.push(`${name} advantage ${known(value) ? signed(value, 3) : "none"}`);
+      });
+      if (!turn.valid) lines.push("invalid action");
+      cell.dataset.tip = lines.join("\n");
+      cell.addEventListener("click", () => turns[i].scrollIntoView({ behavior: "smooth", block: "start" }));
+      strip.append(cell);
+    });
+    strip.append(make("span", `outcome ${outcome(episode)}`, outcome(episode)));
+    return strip;
+  }
+
+  // The turns that stood in the state of `turn`, over the episodes of its group that the report holds.
+  function membersOf(episode, turn) {
+    return data.transcripts
+      .filter((other) => other.run === episode.run && other.step === episode.step && other.group === episode.group)
+      .flatMap((other) => other.turns.map((one, i) => ({ other, one, i })))
+      .filter(({ one }) => one.key === turn.key);
+  }
+
+  function drawMembers(episode, turn) {
+    const box = make("div", "members");
+    const members = membersOf(episode, turn);
+    const left = turn.group_size - members.length;
+    box.append(make("h3", "", `Step group: ${turn.group_size} turns in one state` +
+      (left > 0 ? `, ${left} of them in episodes that the report leaves out` : "")));
+    const table = make("table");
+    const head = make("tr");
+    ["episode", "turn", "action", "reward", "return", "step", "episode", "together"].forEach((name) =>
+      head.append(make("th", "", name)));
+    table.append(head);
+    members.forEach(({ other, one, i }) => {
+      const row = make("tr", one === turn ? "this" : "");
+      const cells = [other.id, i + 1, one.action.slice(0, 200), one.reward, other.return];
+      cells.forEach((value) => row.append(make("td", "", String(value))));
+      ["step_advantage", "episode_advantage", "advantage"].forEach((name) => {
+        const cell = make("td");
+        cell.append(drawAdvantage("", one[name]));
+        row.append(cell);
+      });
+      table.append(row);
+    });
+    box.append(table);
+    return box;
+  }
+
+  function drawGroupSize(article, episode, turn) {
+    const size = make("button", "group", `step group of ${turn.group_size}`);
+    size.dataset.tip = "turns of this task's group that stood in this state,\nover episodes and time; press to set them side by side";
+    size.addEventListener("click", () => {
+      const open = article.querySelector(".members");
+      if (open) open.remove();
+      else article.querySelector("header").after(drawMembers(episode, turn));
+    });
+    return size;
+  }
+
+  function drawTurn(episode, turn, i, times) {
     const article = make("article", "turn");
     const head = make("header");
     head.append(make("strong", "", `Turn ${i + 1}`));
@@ -121,11 +196,7 @@
     head.append(drawAdvantage("advantage: episode", turn.episode_advantage));
     head.append(drawAdvantage("step", turn.step_advantage));
     head.append(drawAdvantage("together", turn.advantage));
-    if (known(turn.group_size)) {
-      const size = make("span", "", `step group of ${turn.group_size}`);
-      size.dataset.tip = "turns of this task's group that stood in this state,\nover episodes and time";
-      head.append(size);
-    }
+    if (known(turn.group_size)) head.append(drawGroupSize(article, episode, turn));
     if (!turn.valid) head.append(make("span", "invalid", "invalid action"));
     article.append(head);
 
@@ -166,12 +237,11 @@
     if (episode.turns.some((turn) => turn.ids.length)) body.append(drawScale());
     const counts = new Map();
     episode.turns.forEach((turn) => counts.set(turn.key, (counts.get(turn.key) || 0) + 1));
-    episode.turns.forEach((turn, i) => body.append(drawTurn(turn, i, counts.get(turn.key))));
+    const turns = episode.turns.map((turn, i) => drawTurn(episode, turn, i, counts.get(turn.key)));
+    if (turns.length) body.append(drawStrip(episode, turns), ...turns);
     if (episode.turns_left_out) body.append(make("p", "facts-line", `${episode.turns_left_out} further turns left out.`));
     return body;
   }
-
-  const outcome = (episode) => (episode.status === "fault" ? "fault" : episode.success ? "success" : "failure");
 
   function drawEpisode(episode) {
     const box = make("details", "episode");

@@ -69,7 +69,7 @@ class Seconds:
 
 @dataclass(frozen=True, kw_only=True)
 class StepRow:
-    """A line of metrics.jsonl. `episodes` counts all, `success_rate` is over those without a fault
+    """A line of metrics.jsonl. `hack_rate` is None if no loophole is planted. `episodes` counts all, `success_rate` is over those without a fault
     and None if there is none."""
 
     step: int
@@ -77,6 +77,7 @@ class StepRow:
     wall_s: float = 0.0
     success_rate: float | None = None
     return_mean: float | None = None
+    hack_rate: float | None = None
     episodes: int = 0
     groups: int = 0
     groups_without_signal: int = 0

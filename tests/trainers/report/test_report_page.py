@@ -108,6 +108,43 @@ def test_hover_tells_the_figures(
 
 
 @pytest.mark.slow
+def test_the_inspector_sets_a_step_group_side_by_side(
+    tmp_path: Path, make_run: Callable[..., Path], watched: Watched
+) -> None:
+    run = make_run(tmp_path / "run")
+    page = watched.open(build(run))
+    page.locator("#filters select").first.select_option("30")
+    lines = [
+        json.loads(line)["episode"]
+        for line in (run / "episodes/step-000030.jsonl").read_text().splitlines()
+    ]
+    first = page.locator("details.episode").first
+    first.locator("summary").click()
+    strip = first.locator(".strip")
+    assert strip.locator("button").count() == len(lines[0]["turns"])
+    assert strip.locator(".outcome").inner_text() in ("success", "failure")
+    strip.locator("button").nth(1).hover()
+    assert page.locator("#tip").inner_text().startswith("turn 2: ")
+    key, group = lines[0]["turns"][0]["state_key"], lines[0]["group_id"]
+    actions = [
+        turn["action"]
+        for line in lines
+        for turn in line["turns"]
+        if line["group_id"] == group and turn["state_key"] == key
+    ]
+    turn = first.locator(".turn").first
+    turn.locator("button.group").click()
+    rows = turn.locator(".members tr")
+    assert rows.count() == 1 + len(actions)
+    assert [
+        rows.nth(i + 1).locator("td").nth(2).inner_text() for i in range(len(actions))
+    ] == actions
+    assert turn.locator(".members .this").count() == 1
+    turn.locator("button.group").click()
+    assert turn.locator(".members").count() == 0
+
+
+@pytest.mark.slow
 def test_transcript_shows_credit_and_token_gaps(
     tmp_path: Path, make_run: Callable[..., Path], watched: Watched
 ) -> None:

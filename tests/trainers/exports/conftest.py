@@ -1,0 +1,45 @@
+"""Runs programs in the virtual environments of other packages (`make peers-NAME`)."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "verigym-peers"
+ROOT = Path(__file__).parents[3]
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@pytest.fixture
+def peer(tmp_path):
+    """Run a file of `programs` in the virtual environment of a package; return the last line it printed, as JSON."""
+
+    def run(name, program, *arguments, given=None, timeout_s=280):
+        python = CACHE / name / "bin" / "python"
+        if not python.exists():
+            pytest.skip(f"make peers-{name} installs the package")
+        done = subprocess.run(
+            [python, "-P", PROGRAMS / program, *map(str, arguments)],
+            env={
+                "PATH": f"{python.parent}:{os.environ['PATH']}",
+                "HOME": str(tmp_path),
+                "TMPDIR": str(tmp_path),
+                "PYTHONPATH": str(ROOT / ".types"),
+                "PYTHONDONTWRITEBYTECODE": "1",  # .types holds links, and nothing of its own
+                "OMP_NUM_THREADS": "1",
+                "HF_HUB_OFFLINE": "1",
+                "TRL_EXPERIMENTAL_SILENCE": "1",
+            },
+            cwd=tmp_path,
+            input=None if given is None else json.dumps(given),
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run

@@ -1,0 +1,115 @@
+"""One trace of actions means the same through every export: observations, rewards, ends and verdict digests."""
+
+import json
+from functools import cache
+
+import pytest
+
+import verigym
+from verigym.question import Question
+from verigym.trainers.exports.jsonl import grade_lines
+from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.rows import grade, row_of, start, task_rows
+from verigym.trainers.exports.trl import ActEnvironment, verigym_reward
+
+ENVS = (
+    "math/counting",
+    "code/stdio",
+    "sql/questions",
+    "tools/home",
+    "search/hops",
+    "games/keydoor",
+)
+"""An environment of each family."""
+FAMILIES = pytest.mark.parametrize(
+    "env_id",
+    [
+        # Programs, databases and an index of pages take seconds.
+        pytest.param(name, marks=pytest.mark.slow)
+        if name.startswith(("code/", "sql/", "search/"))
+        else name
+        for name in ENVS
+    ],
+)
+ACTIONS = pytest.mark.parametrize("wrong", [False, True], ids=["oracle", "wrong"])
+
+
+@cache
+def trace(env_id, wrong):
+    """Return a task's row, the actions, and what the environment itself answers.
+
+    The answer is the first observation and, for each step, observation, reward, end and digest. If `wrong`,
+    nonsense comes first.
+    """
+    (row,) = task_rows(env_id, n=1, seed=7)
+    with verigym.make(env_id, split=row["split"], difficulty=row["difficulty"]) as env:
+        first, info = start(env, row)
+        actions, steps, over = [], [], False
+        while not over:
+            actions.append("nonsense" if wrong and not actions else env.oracle())
+            shown, reward, terminated, truncated, told = env.step(actions[-1])
+            over = terminated or truncated
+            digest = told["verdict"].digest if told["verdict"] else None
+            steps.append([shown, float(reward), over, digest])
+    return row, actions, {"first": first, "steps": steps}, info["task_id"]
+
+
+def last_digest(wanted):
+    return next((digest for *_, digest in reversed(wanted["steps"]) if digest), None)
+
+
+def total(wanted):
+    return sum(reward for _, reward, _, _ in wanted["steps"])
+
+
+@ACTIONS
+@FAMILIES
+def test_interactive_exports_in_this_process(env_id, wrong):
+    row, actions, wanted, _ = trace(env_id, wrong)
+    play = Play()
+    first, _ = play.start(row)
+    steps = []
+    for action in actions:
+        one = play.step(action)
+        verdict = one.info["verdict"]
+        steps.append([one.observation, one.reward, one.over, verdict.digest if verdict else None])
+    assert {"first": first, "steps": steps} == wanted
+    act = ActEnvironment()
+    act.reset(**row, prompt="")
+    assert [act.act(action) for action in actions] == [shown for shown, *_ in wanted["steps"]]
+    assert act.reward == total(wanted)
+
+
+@ACTIONS
+@FAMILIES
+def test_token_rows(env_id, wrong):
+    pytest.importorskip("transformers")
+    from verigym.trainers.exports.tokens import TokenPlay, chat_tokens
+    from verigym.trainers.tiny import build_tokenizer
+
+    row, actions, wanted, _ = trace(env_id, wrong)
+    chat = chat_tokens(build_tokenizer())
+    play = TokenPlay(row, chat, max_tokens=1 << 20)
+    for action in actions:
+        ids = [*chat.encode(action), chat.tokenizer.eos_token_id]
+        play.answer(ids, [0.0] * len(ids))
+    assert play.rewards == [reward for _, reward, _, _ in wanted["steps"]]
+    assert play.over
+    assert play.play.verdict.digest == last_digest(wanted)
+
+
+@ACTIONS
+@FAMILIES
+def test_reward_only_exports(env_id, wrong):
+    row, actions, wanted, task_id = trace(env_id, wrong)
+    (line,) = grade_lines([{**json.loads(json.dumps(row)), "replies": actions}])
+    assert (line["id"], line["reward"], line["over"]) == (task_id, total(wanted), True)
+    assert line["verdict"]["digest"] == last_digest(wanted)
+    with verigym.make(env_id) as env:
+        is_one_turn = isinstance(env, Question)
+    if is_one_turn and len(actions) == 1:
+        (verdict,) = grade([row_of(row)], actions)
+        assert (verdict.score, verdict.digest) == (total(wanted), last_digest(wanted))
+        columns = {name: [value] for name, value in row.items()}
+        completion = [{"role": "assistant", "content": actions[0]}]
+        assert verigym_reward(2, completions=[completion], **columns) == [total(wanted)]

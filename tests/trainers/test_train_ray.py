@@ -1,0 +1,61 @@
+"""`verigym train` with environments in Ray actors. Runs where Ray is: `make test-ray`."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+
+import pytest
+
+from verigym import ConfigError
+from verigym.trainers.config import parse_config
+from verigym.trainers.identity import identity
+from verigym.trainers.run import train
+
+HAS_RAY = importlib.util.find_spec("ray") is not None
+
+
+def config_of(**sections):
+    tree = {
+        "name": "test",
+        "seed": 3,
+        "env": {"id": "games/keydoor", "max_turns": 4},
+        "policy": {"max_new_tokens": 2, "show_task": False},
+        "warmup": {"episodes": 4, "epochs": 1},
+        "train": {"steps": 2, "groups": 2, "group_size": 2},
+        "eval": {"episodes": 4},
+    }
+    return parse_config({**tree, **sections})
+
+
+@pytest.mark.parametrize(
+    ("sections", "message"),
+    [
+        ({"workers": {"actors": 3}}, "workers.actors is for Ray"),
+        ({"workers": {"name": "slurm"}}, "workers.name"),
+        ({"workers": {"name": "ray"}, "algorithm": {"name": "branch"}}, "leave out"),
+    ],
+)
+def test_workers_that_cannot_be_are_refused(sections, message):
+    with pytest.raises(ConfigError, match=message):
+        config_of(**sections)
+
+
+def test_where_environments_run_is_no_part_of_a_runs_identity():
+    assert identity(config_of()) == identity(config_of(workers={"name": "ray", "actors": 5}))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not HAS_RAY, reason="Ray is installed apart: make test-ray")
+def test_a_run_on_ray_learns_the_same_weights(tmp_path):
+    """Environments in actors change neither episodes nor batches, so all figures are the same."""
+    rows = {}
+    for name in ("threads", "ray"):
+        train(config_of(workers={"name": name}), tmp_path / name)
+        lines = (tmp_path / name / "metrics.jsonl").read_text().splitlines()
+        rows[name] = [json.loads(line) for line in lines]
+    assert len(rows["ray"]) == len(rows["threads"]) >= 2
+    for ray, threads in zip(rows["ray"], rows["threads"], strict=True):
+        for figure in ("loss", "grad_norm", "reward_mean", "success"):
+            assert ray.get(figure) == threads.get(figure)

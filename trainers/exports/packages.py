@@ -1,0 +1,23 @@
+"""Packages that the adapters were tested with, and the error that names a missing one."""
+
+from __future__ import annotations
+
+from typing import Final, NoReturn
+
+from verigym.errors import MissingError
+
+TESTED: Final = {
+    "datasets": "trl==1.16",
+    "inspect_ai": "inspect-ai==0.3.285",
+}
+"""Requirement that installs an imported module, in the version that was tested."""
+
+
+def raise_missing(error: ImportError) -> NoReturn:
+    """Raise MissingError with the command that installs the module; `error` itself if it is none of `TESTED`."""
+    module = (error.name or "").partition(".")[0]
+    if module not in TESTED:
+        raise error
+    raise MissingError(
+        f"this adapter needs {module}, which is not installed; pip install {TESTED[module]!r}"
+    ) from error
