@@ -51,3 +51,16 @@ def _has_nonfinite(value: Any) -> bool:
         elif isinstance(one, (list, tuple)):
             inner += one
     return False
+
+
+def is_encodable(text: str) -> bool:
+    """Return True if JSON can hold `text`: a lone surrogate is text to Python only.
+
+    No verifier could be asked about such a text. A policy that emits one must not get a fault, which would
+    drop the episode, in place of a 0.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

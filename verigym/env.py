@@ -7,15 +7,14 @@ current one, so a step happens completely or not at all, and snapshots cost noth
 
 from __future__ import annotations
 
-import hashlib
 import string
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, ClassVar, Generic
 
 import gymnasium
 import numpy as np
@@ -24,18 +23,19 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.spaces import Text
 from gymnasium.utils import seeding
 
-from verigym.canonical import JSON, digest, to_json
+from verigym.canonical import JSON, digest, is_encodable
 from verigym.errors import RequestError, TaskError, suggestion
 from verigym.judge import Judge
 from verigym.levels import HIGHEST, Difficulty, Scale, scale
 from verigym.registry import find_judge
 from verigym.seeds import checked_seed, generator_of
-from verigym.task import SPLITS, Task
+from verigym.splits import checked_split, split_by_essence, split_of_essence
+from verigym.task import Task
+from verigym.transitions import Draft, Move, Snapshot, State, Transition
 from verigym.verdict import Verdict, VerifierFault
 
-State = TypeVar("State")
+__all__ = ["CHARSET", "Draft", "Env", "Move", "Snapshot", "Transition"]
 
-_SPLIT_OF_BUCKET = ("train", "train", "validation", "test")
 _MAX_DRAWS = 1000
 
 CHARSET = frozenset(string.printable)
@@ -43,69 +43,6 @@ CHARSET = frozenset(string.printable)
 TASK_OVER = "The task is over."
 NO_TURNS_LEFT = "The task is over: no turns are left."
 """Last observations that stand in for one that is empty or the same as before the action."""
-
-
-# Drafts, transitions and moves are not frozen: they are read once, and making one would take thrice as
-# long.
-
-
-@dataclass(slots=True, kw_only=True)
-class Draft:
-    """Result of `generate`: a task without its name. `reference` is hidden plain data.
-
-    `essence` decides the split; without one the reference does, the prompt never. It is the plain data that
-    makes the task, such as operands, a board, or a query, without the words that ask for it: rewording a
-    prompt then moves no task to another split. Leave out what similar tasks do not share, and what is not
-    known before the costly work (`Env.wants`).
-    """
-
-    prompt: str
-    reference: JSON
-    tags: tuple[str, ...] = ()
-    essence: JSON = None
-
-
-@dataclass(slots=True, kw_only=True)
-class Transition(Generic[State]):
-    """Effect of one action. `submission`, if not None, is judged, and its score is the reward.
-
-    `terminated` ends the episode by the rules of the task. If the turn limit ends the episode,
-    `Env.submission` gives the submission instead.
-    """
-
-    state: State
-    terminated: bool = False
-    valid: bool = True
-    submission: JSON = None
-
-
-@dataclass(slots=True, kw_only=True)
-class Move(Generic[State]):
-    """A proposed action (`Env.propose`) that has not been played yet."""
-
-    task: Task
-    state: State
-    """The state in which the action was proposed."""
-    turn: int
-    """The number of moves played before it."""
-    transition: Transition[State]
-    truncated: bool
-    """The turn limit ends the episode with this move."""
-    submission: JSON
-    """The submission to judge before the move can be committed; None if nothing is judged."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Snapshot(Generic[State]):
-    """A point of play to return to with `Env.restore`; an immutable value, safe to keep and share."""
-
-    task: Task
-    state: State
-    turn: int
-    done: bool
-    difficulty: str
-    split: str
-    rng: dict[str, Any]
 
 
 class Env(ABC, gymnasium.Env[str, str], Generic[State]):
@@ -172,7 +109,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         self.render_mode = render_mode
         self.difficulty = self.written(self.difficulties[0] if difficulty is None else difficulty)
         """The level, written as its name or as a decimal string."""
-        self.split = self._checked_split(split)
+        self.split = checked_split(self.id, split)
         self.max_turns = max_turns
         self.verifier: Judge = find_judge(self.verifier_id, self.verifier_params, verifier)
         self._drawing = split
@@ -306,7 +243,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         return self._state
 
     def view(self) -> str:
-        """Current observation without the prompt that `reset` puts before it."""
+        """Return the current observation without the prompt that `reset` puts before it."""
         return self.observe(self.state)
 
     def oracle(self) -> str:
@@ -316,7 +253,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         return self.solve(self.state)
 
     def state_key(self) -> str:
-        """Digest of the true state and the task's content, without history; 32 hex characters. Equal keys
+        """Return the digest of the true state and the task's content, without history; 32 hex characters. Equal keys
         mean that the same actions lead to the same future."""
         return digest(self.id, self.task.content, self.key(self.state))[:32]
 
@@ -350,7 +287,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             generator_of(seed),
             seed,
             self.difficulty if difficulty is None else self.written(difficulty),
-            self._checked_split(split or self.split),
+            checked_split(self.id, split or self.split),
         )
 
     def split_of(self, draft: Draft) -> str:
@@ -363,7 +300,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         `generate` can call it before costly work, and draw again if it returns False: at least half of
         all drafts are discarded.
         """
-        return _split(essence) == self._drawing
+        return split_of_essence(essence) == self._drawing
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -416,7 +353,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             raise RequestError(f"an action is text, got {type(action).__name__}")
         action = self.action_in(action)
         state = self.state
-        if len(action) > self.max_action_chars or not (action.isascii() or _is_unicode(action)):
+        if len(action) > self.max_action_chars or not (action.isascii() or is_encodable(action)):
             moved = Transition(state=state, valid=False)
         else:
             moved = self.transition(state, action)
@@ -519,7 +456,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             raise RequestError(f"options['task'] must be a Task of {self.id}, got {task!r}")
         return (
             self.written(options.get("difficulty", self.difficulty)),
-            self._checked_split(options.get("split", self.split)),
+            checked_split(self.id, options.get("split", self.split)),
             task,
         )
 
@@ -551,38 +488,3 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
             "verdict": verdict,
             "legal_actions": None if self._done else self.legal_actions(self.state),
         }
-
-    def _checked_split(self, split: str) -> str:
-        if split not in SPLITS:
-            raise RequestError(
-                f"{self.id} has no split {split!r}; {suggestion(str(split), SPLITS)}"
-            )
-        return split
-
-
-def split_by_essence(draft: Draft) -> str:
-    """Assign a split by essence: half is training, a quarter each validation and test."""
-    return _split(draft.reference if draft.essence is None else draft.essence)
-
-
-def _split(essence: JSON) -> str:
-    return _split_of_plain(essence) if isinstance(essence, str | int) else _split_of(essence)
-
-
-@lru_cache(maxsize=1, typed=True)  # `wants` asks, and then `split_of` does
-def _split_of_plain(essence: str | int) -> str:
-    return _split_of(essence)
-
-
-def _split_of(*content: JSON) -> str:
-    return _SPLIT_OF_BUCKET[hashlib.sha256(to_json(content)).digest()[3] % len(_SPLIT_OF_BUCKET)]
-
-
-def _is_unicode(text: str) -> bool:
-    # A lone surrogate is text to Python but not to JSON: no verifier could be asked about it, and
-    # a policy that emits one must not get a fault, which would drop the episode, in place of a 0.
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -15,10 +15,14 @@ from verigym.errors import RequestError, TaskError, suggestion
 from verigym.missing import raise_explained
 from verigym.registry import DESCRIBED, described_files, load, resolve
 
-_READER = "verigym.envs.dataset.env:load"
+_READER = "verigym.envs.described:load"
 _WRAPPER = "verigym.envs.with_tools.env:wrap"
+_PLANTER = "verigym.envs.audit.planted:plant"
 WRAPPED_BY = ("tools", "attempts", "reflect", "corpus")
 """Arguments that any environment of one turn takes (docs/tools.md), unless it has its own of that name."""
+
+PLANTED = "planted"
+"""Argument that plants a loophole in the verifier of an environment of one reply (docs/audit.md)."""
 
 
 def make(name: str, **kwargs: Any) -> Env[Any]:
@@ -26,9 +30,12 @@ def make(name: str, **kwargs: Any) -> Env[Any]:
 
     Takes the arguments of the environment, as `gymnasium.make` does, and returns the bare `Env`, with
     `oracle`, `snapshot` and the other methods. Environments of one turn also take `tools`, `attempts`, `reflect` and
-    `corpus` (docs/tools.md).
+    `corpus` (docs/tools.md), and `planted` (docs/audit.md).
     """
-    bare = _make(resolve(name), kwargs)
+    own = {key: value for key, value in kwargs.items() if key != PLANTED}
+    bare = _make(resolve(name), own)
+    if (loophole := kwargs.get(PLANTED)) is not None:
+        bare = load(_PLANTER, name)(bare, loophole)
     plain = all(value is None or isinstance(value, str | int) for value in kwargs.values())
     bare.made_with = _shared(**kwargs) if plain else kwargs
     return bare

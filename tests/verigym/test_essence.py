@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 from verigym import SPLITS, Ask, Draft, Question
-from verigym.env import split_by_essence
+from verigym.splits import split_by_essence
 
 
 @dataclass

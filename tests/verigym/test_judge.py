@@ -2,7 +2,11 @@
 
 import verigym
 from verigym.client import RemoteVerifier
+from verigym.envs.audit.planted import Planted
+from verigym.envs.audit.raw_reasoning import Scorer
 from verigym.envs.check.subject import Subject
+from verigym.envs.harbor.runner import FolderJudge
+from verigym.envs.ors.env import Reported
 from verigym.judge import Judge
 from verigym.verdict import scored
 from verigym.verifier import Verifier
@@ -25,9 +29,14 @@ class Constant(Judge):
 
 
 def test_only_verifiers_and_three_wrappers_give_verdicts():
-    """And the stand-in by which `verigym check` plays environments whose verdicts run programs."""
+    """And the stand-in by which `verigym check` plays environments whose verdicts run programs.
+
+    Tasks of others are judged by those others: the tests of a Harbor folder, the server of the Open Reward
+    Standard, the scorers of reasoning-gym as they are. A planted loophole wraps a judge.
+    """
     stand_in = type(Subject("code/stdio").quick().verifier)
-    known = {Verifier, Pooled, Cached, RemoteVerifier, stand_in}
+    of_others = {FolderJudge, Reported, Scorer}
+    known = {Verifier, Pooled, Cached, RemoteVerifier, stand_in, Planted} | of_others
     ours = {kind for kind in Judge.__subclasses__() if kind.__module__.startswith("verigym.")}
     assert ours == known
 

@@ -151,11 +151,6 @@ def slow(*values):
         slow(
             "transformers", ("run", "keydoor", "--policy", "hf:model", "-n", "1"), "verigym[train]"
         ),
-        slow(
-            "openai",
-            ("run", "keydoor", "--policy", "openai:m@http://h", "-n", "1"),
-            "verigym[openai]",
-        ),
         slow("psycopg", ("serve", "--store", "postgresql://h/d"), "verigym[postgres]"),
         slow("opentelemetry", ("serve", "--trace"), "verigym[otel]"),
     ],

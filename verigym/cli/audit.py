@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from verigym.cli import console
+from verigym.cli.audit_tasks import audit_sources
+from verigym.cli.progress import Bar
 from verigym.errors import RequestError
 
 if TYPE_CHECKING:
     from verigym.verifiers.audit.cases import Case
-    from verigym.verifiers.audit.measure import Outcome
     from verigym.verifiers.pool import VerifierPool
 
 _SHOWN = 20
@@ -40,6 +41,38 @@ def audit(
             "--hacks",
             metavar="PATH",
             help="Submissions that must earn nothing: a folder of programs (code) or a file.",
+        ),
+    ] = None,
+    tasks: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tasks",
+            metavar="SOURCE",
+            help="Play cheats on tasks instead: an environment or pattern, a dataset (.toml; .jsonl with VERIFIER), "
+            "raw:reasoning-gym/NAME, a Harbor folder, or ors+http://HOST:PORT/ENV; repeatable.",
+        ),
+    ] = None,
+    count: Annotated[
+        int,
+        typer.Option(
+            "--count", "-n", min=1, help="With --tasks: number of tasks of each environment."
+        ),
+    ] = 24,
+    guess: Annotated[
+        float | None,
+        typer.Option(
+            "--guess",
+            min=0,
+            max=1,
+            help="With --tasks: mean reward that a constant may earn by luck. Default: what the environment says.",
+        ),
+    ] = None,
+    planted: Annotated[
+        str | None,
+        typer.Option(
+            "--planted",
+            metavar="LOOPHOLE",
+            help="With --tasks: plant this loophole first (keyword, blank, length), which the audit must find.",
         ),
     ] = None,
     against: Annotated[
@@ -98,7 +131,7 @@ def audit(
     ] = 60.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Measure a verifier's false positive and false negative rates, by default on its built-in cases."""
+    """Measure how often a verifier is wrong, by default on its built-in cases, or how often tasks pay for cheating."""
     from verigym.verifiers.audit.blind import add_measurement, make_measurement, without_seeds
     from verigym.verifiers.audit.card import write_card
     from verigym.verifiers.audit.cases import read_cases, resolve_verifier, seed_params, seeds_of
@@ -107,6 +140,20 @@ def audit(
     from verigym.verifiers.pool import VerifierPool
 
     workers = workers or min(4, os.cpu_count() or 1)
+    if tasks:
+        audit_sources(
+            tasks,
+            verifier=None if verifier is None else resolve_verifier(verifier),
+            count=count,
+            seed=seed,
+            guess=guess,
+            planted=planted,
+            workers=workers,
+            timeout_s=timeout_s,
+            fail_above=fail_above,
+            as_json=as_json,
+        )
+        return
     if verifier is None:
         if hacks is None or not hacks.is_file():
             raise RequestError(
@@ -346,29 +393,3 @@ def _check(report: dict[str, Any], limit: float) -> None:
     if report.get("n") and report["errors"] == report["n"]:
         console.complain("every case ended in a fault; nothing was measured")
         raise typer.Exit(console.MACHINE)
-
-
-class Bar:
-    """A progress bar on stderr, on a terminal only."""
-
-    def __init__(self, title: str, total: int | None) -> None:
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-        from rich.progress import TimeRemainingColumn as Left
-
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left())
-        terminal = console.err()
-        self._progress = Progress(
-            *columns, console=terminal, transient=True, disable=not terminal.is_terminal
-        )
-        self._task = self._progress.add_task(title, total=total)
-
-    def count(self, outcome: Outcome | None = None) -> None:
-        """Advance the bar by one."""
-        self._progress.advance(self._task)
-
-    def __enter__(self) -> Bar:
-        self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._progress.stop()

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from verigym.choosing import choose_envs
 from verigym.cli import console
-from verigym.cli.choose import choose_envs
 from verigym.errors import RequestError, suggestion
 
 if TYPE_CHECKING:
-    from verigym.envs.check import Outcome, Report
+    from verigym.envs.check import CheckReport, LawOutcome
 
 
 def check(
@@ -88,7 +88,7 @@ def _all_or(asked: list[str], every: bool) -> list[str]:
 
 def _check_all(
     ids: list[str], seeds: int, laws: list[str], jobs: int, *, quiet: bool
-) -> list[Report]:
+) -> list[CheckReport]:
     if jobs == 1 or len(ids) == 1:
         reports = []
         for env_id in ids:
@@ -113,7 +113,7 @@ def _check_all(
     return [by_id[env_id] for env_id in ids]
 
 
-def _check_one(env_id: str, seeds: int, laws: list[str], told: bool = False) -> Report:
+def _check_one(env_id: str, seeds: int, laws: list[str], told: bool = False) -> CheckReport:
     from verigym.envs.check import LAWS, check
 
     return check(
@@ -124,7 +124,7 @@ def _check_one(env_id: str, seeds: int, laws: list[str], told: bool = False) -> 
     )
 
 
-def _tell(outcome: Outcome) -> None:
+def _tell(outcome: LawOutcome) -> None:
     from rich.text import Text
 
     sign, style = ("✓", "green") if outcome.broken is None else ("✗", "bold red")

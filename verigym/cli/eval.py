@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from verigym.choosing import choose_envs
 from verigym.cli import console, options
-from verigym.cli.choose import choose_envs
 from verigym.cli.faults import stop_if_faulted
 from verigym.cli.progress import EpisodeBar
 from verigym.errors import RequestError
@@ -89,6 +90,8 @@ def eval_(
     show_turns: options.ShowTurns = None,
     show_tokens: options.ShowTokens = None,
     think: options.Think = None,
+    token_ids: options.TokenIds = False,
+    concurrency: options.Concurrency = None,
     patience_s: options.Patience = 60.0,
 ) -> None:
     """Measure a policy: pass@k and mean score with intervals, by environment, difficulty, tag and length.
@@ -97,20 +100,11 @@ def eval_(
     """
     from verigym.agents.evaluate import Evaluation, EvaluationFolder, digest_policy
     from verigym.agents.loop import Settings
-    from verigym.agents.make_policy import make_policy
-    from verigym.agents.prompts import PromptChoices, read_text
 
     chosen = options.chosen_tools(with_tools, attempts, reflect, corpus)
     env_kwargs = {"verifier": verifier, **chosen}
-    choices = PromptChoices(
-        encoding=encoding,
-        history=history,
-        thoughts=thoughts,
-        parse=parse,
-        system_prompt=None if system_prompt is None else read_text(system_prompt),
-        show_turns=show_turns,
-        show_tokens=show_tokens,
-        native_tools=tools or None,
+    choices = options.chosen_prompts(
+        encoding, history, thoughts, parse, system_prompt, show_turns, show_tokens, tools
     )
     evaluation = Evaluation(
         worlds=_worlds(envs, difficulties or [], policy, split, env_kwargs),
@@ -127,33 +121,26 @@ def eval_(
         temperature=temperature,
         max_new_tokens=max_new_tokens,
         tools=tools,
+        token_ids=token_ids or None,
     )
-
-    def make_player() -> Any:
-        return make_policy(
-            policy,
-            temperature=temperature,
-            max_new_tokens=max_new_tokens,
-            tools=options.chat_api_tools(tools, policy),
-            think=think,
-        )
-
+    player = (policy, temperature, max_new_tokens, tools, think, token_ids, concurrency)
+    settings = Settings(
+        patience_s=patience_s, fault_limit=1.0, max_live=options.max_live(concurrency)
+    )
     path = out if out is not None else evaluation.default_folder()
-    # Made before the folder, so that a policy that cannot be made leaves none behind.
-    player = None if (path / "evaluation.json").exists() else make_player()
-    with EvaluationFolder(path, evaluation) as folder:
+    with ExitStack() as stack:
+        opened = None
+        if not (path / "evaluation.json").exists():
+            # Made before the folder, so that a policy that cannot be made leaves none behind.
+            opened = stack.enter_context(options.open_policy(*player))
+        folder = stack.enter_context(EvaluationFolder(path, evaluation))
         left = evaluation.episodes - folder.n_recorded
         if folder.n_recorded:
             console.note(f"{folder.n_recorded} of {evaluation.episodes} episodes are in {path}")
         details: list[str] = []
         if left:
-            _play(
-                folder,
-                player or make_player(),
-                env_kwargs,
-                Settings(patience_s=patience_s, fault_limit=1.0),
-                details,
-            )
+            opened = opened or stack.enter_context(options.open_policy(*player))
+            _play(folder, opened, env_kwargs, settings, details)
         result = folder.finish(price_in, price_out)
     if as_json:
         console.write_json({**result, "folder": str(path)})

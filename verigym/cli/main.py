@@ -12,7 +12,9 @@ from verigym.cli.check import check
 from verigym.cli.compare import compare
 from verigym.cli.dataset import dataset
 from verigym.cli.eval import eval_
+from verigym.cli.gateway import gateway
 from verigym.cli.group import Group
+from verigym.cli.harbor import app as harbor
 from verigym.cli.keys import app as keys
 from verigym.cli.leaderboard import leaderboard
 from verigym.cli.levels import levels
@@ -100,6 +102,10 @@ app.command(
     "dataset", epilog="[dim]verigym dataset questions.toml && verigym play questions.toml[/dim]"
 )(dataset)
 app.command("serve", epilog="[dim]verigym serve --port 8123 --verifiers games,math[/dim]")(serve)
+app.command(
+    "gateway",
+    epilog="[dim]verigym gateway --policy hf:./my-model --env keydoor -n 20 -- python agent.py[/dim]",
+)(gateway)
 app.command("train", epilog="[dim]verigym train config.toml --set seed=3 --out runs/three[/dim]")(
     train
 )
@@ -119,6 +125,7 @@ app.command(
 app.add_typer(sandbox)
 app.add_typer(keys)
 app.add_typer(tests)
+app.add_typer(harbor)
 
 
 def run() -> None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from verigym.agents.policy import Policy as AgentPolicy
+    from verigym.agents.prompts import PromptChoices
 
 Policy = Annotated[
     str,
     typer.Option(
         "--policy",
         "-p",
-        help="Policy: oracle, random, scripted:FILE, hf:FOLDER or openai:MODEL@URL.",
+        help="Policy: oracle, random, scripted:FILE, hf:FOLDER, vllm:FOLDER or openai:MODEL@URL.",
     ),
 ]
 Split = Annotated[
@@ -27,19 +33,26 @@ VerifierUrl = Annotated[
 ]
 Temperature = Annotated[
     float | None,
-    typer.Option("--temperature", min=0, help="Sampling temperature of hf and openai policies."),
+    typer.Option(
+        "--temperature", min=0, help="Sampling temperature of hf, vllm and openai policies."
+    ),
 ]
 MaxNewTokens = Annotated[
     int | None,
     typer.Option(
-        "--max-new-tokens", min=1, help="Maximum number of tokens per turn, for hf and openai."
+        "--max-new-tokens",
+        min=1,
+        help="Maximum number of tokens per turn, for hf, vllm and openai.",
     ),
 ]
 Tools = Annotated[
     bool,
     typer.Option(
+        "--native-tools",
         "--tools",
-        help="Offer the environment's tools natively: through the chat API (openai) or the chat template (hf).",
+        help="How the model calls the tools that an environment has: by the native tool calls of the chat API "
+        "(openai) or of the chat template (hf, vllm). Default: by text, as the prompt says. It adds no tool: see "
+        "--with-tool. --tools is the earlier name.",
     ),
 ]
 Encoding = Annotated[
@@ -69,8 +82,8 @@ Parse = Annotated[
     Literal["environment", "tag", "fence", "last-line"] | None,
     typer.Option(
         "--parse",
-        help="Where the action stands in a reply: as the environment reads it, in the last answer or action tag, in "
-        "the last fence, or in the last line. Default: environment.",
+        help="Part of a reply that is the action: what the environment's own rules find, the last answer or action "
+        "tag, the last fence, or the last line. Default: environment.",
     ),
 ]
 SystemPrompt = Annotated[
@@ -92,7 +105,23 @@ ShowTokens = Annotated[
 Think = Annotated[
     Literal["auto", "on", "off"] | None,
     typer.Option(
-        "--think", help="Thinking, where the chat template has a switch for it, for hf and openai."
+        "--think",
+        help="Thinking, where the chat template has a switch for it, for hf, vllm and openai.",
+    ),
+]
+TokenIds = Annotated[
+    bool,
+    typer.Option(
+        "--token-ids",
+        help="Record the token ids and log-probabilities of an openai policy, which its server must give (vLLM does).",
+    ),
+]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(
+        "--concurrency",
+        min=1,
+        help="Number of requests at once, for openai (default: 32) and vllm (default: 64).",
     ),
 ]
 WithTools = Annotated[
@@ -100,7 +129,7 @@ WithTools = Annotated[
     typer.Option(
         "--with-tool",
         metavar="NAME",
-        help="Play environments of one turn with a tool: python, calculator or search; repeatable.",
+        help="Tool to add to environments of one turn: python, calculator or search; repeatable.",
     ),
 ]
 Attempts = Annotated[
@@ -135,6 +164,61 @@ def chosen_tools(
     return {name: value for name, value in {**given, "corpus": corpus}.items() if value is not None}
 
 
-def chat_api_tools(asked: bool, policy: str) -> bool | None:
-    """Return the option `tools` of a policy: True if it is one that asks a chat API, and tools were asked for."""
-    return True if asked and policy.startswith("openai:") else None
+def chosen_prompts(
+    encoding: Encoding,
+    history: History,
+    thoughts: Thoughts,
+    parse: Parse,
+    system_prompt: SystemPrompt,
+    show_turns: ShowTurns,
+    show_tokens: ShowTokens,
+    tools: Tools,
+) -> PromptChoices:
+    """Return the prompts that were asked for; None leaves a choice to the policy's folder."""
+    from verigym.agents.prompts import PromptChoices, read_text
+
+    return PromptChoices(
+        encoding=encoding,
+        history=history,
+        thoughts=thoughts,
+        parse=parse,
+        system_prompt=None if system_prompt is None else read_text(system_prompt),
+        show_turns=show_turns,
+        show_tokens=show_tokens,
+        native_tools=tools or None,
+    )
+
+
+@contextmanager
+def open_policy(
+    policy: str,
+    temperature: float | None,
+    max_new_tokens: int | None,
+    tools: bool,
+    think: str | None,
+    token_ids: bool,
+    concurrency: int | None,
+) -> Iterator[AgentPolicy]:
+    """Make the policy that was asked for, and close it at the end."""
+    from verigym.agents.make_policy import make_policy
+
+    made = make_policy(
+        policy,
+        temperature=temperature,
+        max_new_tokens=max_new_tokens,
+        tools=True if tools and policy.startswith("openai:") else None,
+        think=think,
+        token_ids=token_ids or None,
+        concurrency=concurrency,
+    )
+    try:
+        yield made
+    finally:
+        close = getattr(made, "close", None)
+        if close is not None:
+            close()
+
+
+def max_live(concurrency: int | None) -> int:
+    """Return the number of episodes that are played at once: enough to keep all requests busy."""
+    return max(256, 2 * (concurrency or 0))

@@ -69,3 +69,29 @@ class EpisodeBar:
             self.progress.update(self.task, description=why)
         else:
             console.note(why)
+
+
+class Bar:
+    """A progress bar on stderr, on a terminal only."""
+
+    def __init__(self, title: str, total: int | None) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import TimeRemainingColumn as Left
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left())
+        terminal = console.err()
+        self._progress = Progress(
+            *columns, console=terminal, transient=True, disable=not terminal.is_terminal
+        )
+        self._task = self._progress.add_task(title, total=total)
+
+    def count(self, outcome: object = None) -> None:
+        """Advance the bar by one."""
+        self._progress.advance(self._task)
+
+    def __enter__(self) -> Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()

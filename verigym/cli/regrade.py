@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from verigym.cli import console
-from verigym.cli.audit import Bar, read_params
+from verigym.cli.audit import read_params
+from verigym.cli.progress import Bar
 from verigym.errors import RequestError, TaskError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from verigym.cli import console
-from verigym.cli.audit import Bar
+from verigym.cli.progress import Bar
 from verigym.errors import RequestError
 
 if TYPE_CHECKING:

@@ -72,12 +72,13 @@ def run(
     show_turns: options.ShowTurns = None,
     show_tokens: options.ShowTokens = None,
     think: options.Think = None,
+    token_ids: options.TokenIds = False,
+    concurrency: options.Concurrency = None,
     patience_s: options.Patience = 60.0,
 ) -> None:
     """Play a policy on an environment; print its success rate, or one JSON object."""
     from verigym.agents.loop import Ledger, Settings, plan_groups, play
-    from verigym.agents.make_policy import make_policy
-    from verigym.agents.prompts import PromptChoices, encoding_for, read_text
+    from verigym.agents.prompts import encoding_for
     from verigym.agents.record import append_episodes, summarise
     from verigym.making import make
 
@@ -92,22 +93,8 @@ def run(
     env = make(env_id, difficulty=difficulty, split=split, **kwargs)
     full_id, level, judge = env.id, env.difficulty, env.verifier_id
     env.close()
-    choices = PromptChoices(
-        encoding=encoding,
-        history=history,
-        thoughts=thoughts,
-        parse=parse,
-        system_prompt=None if system_prompt is None else read_text(system_prompt),
-        show_turns=show_turns,
-        show_tokens=show_tokens,
-        native_tools=tools or None,
-    )
-    player = make_policy(
-        policy,
-        temperature=temperature,
-        max_new_tokens=max_new_tokens,
-        tools=options.chat_api_tools(tools, policy),
-        think=think,
+    choices = options.chosen_prompts(
+        encoding, history, thoughts, parse, system_prompt, show_turns, show_tokens, tools
     )
     plans = plan_groups(
         full_id,
@@ -118,7 +105,11 @@ def run(
         split=split,
     )
     ledger = Ledger()
-    with EpisodeBar(f"{full_id} by {player.name}", episodes) as bar:
+    chosen = (policy, temperature, max_new_tokens, tools, think, token_ids, concurrency)
+    with (
+        options.open_policy(*chosen) as player,
+        EpisodeBar(f"{full_id} by {player.name}", episodes) as bar,
+    ):
 
         def on_episode(episode: Episode) -> None:
             if out is not None:
@@ -129,7 +120,9 @@ def run(
             plans,
             player,
             encoding=encoding_for(player, choices),
-            settings=Settings(patience_s=patience_s, fault_limit=1.0),
+            settings=Settings(
+                patience_s=patience_s, fault_limit=1.0, max_live=options.max_live(concurrency)
+            ),
             on_episode=on_episode,
             on_wait=bar.wait,
             ledger=ledger,

@@ -26,7 +26,7 @@ def _list(asked: bool) -> None:
     from rich.table import Table
 
     from verigym.trainers.credit.table import ESTIMATORS
-    from verigym.trainers.loss.table import LOSSES
+    from verigym.trainers.losses import LOSSES
 
     estimators = Table("algorithm.name", "advantage per", "loss", "algorithm.options", "what it is")
     for name, entry in ESTIMATORS.items():
@@ -84,8 +84,12 @@ def train(
     if plan:
         _plan(config, overrides)
         return
-    from verigym.trainers.run import train_from_config
+    from verigym.trainers.run import leads, train_from_config
 
+    if not leads():
+        # Another process of torchrun shows the run.
+        train_from_config(config, overrides, resume, out)
+        return
     with Screen() as screen:
         folder = train_from_config(config, overrides, resume, out, listen=screen.hear)
     console.note(f"run folder: {folder}; draw it with: verigym report {shlex.quote(str(folder))}")

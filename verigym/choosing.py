@@ -1,11 +1,13 @@
-"""Environments named on the command line: ids, short ids, files and patterns."""
+"""Chooses environments by ids, short ids, files and patterns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from verigym.doors import need_library
 from verigym.errors import RequestError
+from verigym.registry import list_doors, list_envs, resolve
 
 
 def choose_envs(asked: Iterable[str]) -> dict[str, bool]:
@@ -14,9 +16,6 @@ def choose_envs(asked: Iterable[str]) -> dict[str, bool]:
     A name with `*`, `?` or `[` is a pattern of full ids, of which `verigym/` may be left out. Raises
     RequestError for an unknown name and for a pattern without a match.
     """
-    from verigym.doors import need_library
-    from verigym.registry import list_doors, list_envs, resolve
-
     found: dict[str, bool] = {}
     for name in asked:
         if not any(sign in name for sign in "*?["):
