@@ -5,10 +5,11 @@
     python benchmarks/credit_league.py --summarise        # JSON and picture of the runs that are finished
 
 Each run is a folder, `OUT/<part>/<estimator>-<seed>`. A finished one is skipped and an interrupted one
-resumed, so that the league can be run in parts, and by several processes on different parts. All estimators
-of a part and seed begin with the same weights: `OUT/<part>/start-<seed>` is warmed up once. A run's score is
-the mean success of its last five evaluations on held-out tasks; a margin is the mean over seeds of the
-differences to `grpo`, with Student's 95 % interval.
+resumed, so that the league can be run in parts, and by several processes on different parts. All runs of a part
+begin with the same weights, `OUT/<part>/start`, warmed up once on other tasks; a seed draws tasks and samples.
+A run trains on few tasks, and each step plays all of them eight times with the policy as it then is: a run's
+score is the mean success of its last five steps. A margin is the mean over seeds of the differences to `grpo`,
+with Student's 95 % interval.
 """
 
 from __future__ import annotations
@@ -17,75 +18,105 @@ import argparse
 import json
 import os
 import platform
-import re
 import subprocess
 import time
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+from typing_extensions import override
 
-from verigym.making import make
-from verigym.trainers import tiny
+from verigym.agents.plan import Plan
+from verigym.trainers import run, run_parts, tiny
 from verigym.trainers.checkpoint import find
 from verigym.trainers.config import Config, parse_config
-from verigym.trainers.run import train
+from verigym.trainers.tasks import EVAL, TRAIN, Tasks
+from verigym.trainers.tiny_words import learn_words
 
 ROOT = Path(__file__).resolve().parents[1]
 BASELINE = "grpo"
 LAST = 5
-"""Number of evaluations at the end of a run that are averaged."""
+"""Number of steps at the end of a run whose success is averaged."""
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """97.5th percentiles of Student's distribution with 1, 2, ... degrees of freedom, for up to 10 seeds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """One environment of the league. `width` is the model's; `words` is False for keydoor's own tokens."""
+    """One environment of the league. `width` is the model's; `words` is False for keydoor's own tokens.
+
+    `tasks` is the number of tasks that a run trains and is evaluated on; warm-up draws others.
+    """
 
     estimators: Sequence[str]
     env: dict[str, Any]
     policy: dict[str, Any]
     warmup: dict[str, Any]
     train: dict[str, Any]
-    evaluation: dict[str, Any]
     algorithm: dict[str, Any] = field(default_factory=dict)
     width: int = 96
     layers: int = 2
     words: bool = True
+    tasks: int = 8
 
 
 PARTS: dict[str, Part] = {
     "keydoor": Part(
-        estimators=("grpo", "gigpo", "hgpo", "branch", "g2po", "rloo", "graphgpo"),
+        estimators=("grpo", "gigpo", "hgpo", "g2po", "rloo", "graphgpo"),
         env={"id": "games/keydoor", "difficulty": "tiny"},
         policy={"max_new_tokens": 2, "show_task": False},
-        warmup={"episodes": 260, "epochs": 3, "lr": 1.5e-3},
-        train={"max_env_steps": 10_000, "lr": 5e-4, "lr_warmup_steps": 3},
-        evaluation={"every": 2, "episodes": 64},
-        width=128,
+        warmup={"episodes": 400, "epochs": 4, "lr": 2e-3},
+        train={"max_env_steps": 9_000, "lr": 5e-4},
         words=False,
     ),
     "household": Part(
-        estimators=("grpo", "gigpo", "hgpo"),
-        env={"id": "games/household", "difficulty": 1, "max_turns": 20},
-        policy={"max_new_tokens": 10},
-        warmup={"episodes": 300, "epochs": 3, "lr": 3e-3},
-        train={"max_env_steps": 16_000, "lr": 1e-3, "lr_warmup_steps": 3},
-        evaluation={"every": 2, "episodes": 64},
+        estimators=("grpo", "gigpo", "g2po"),
+        env={"id": "games/household", "difficulty": 1, "max_turns": 12},
+        policy={"max_new_tokens": 8, "show_task": False},
+        warmup={"episodes": 800, "epochs": 5, "lr": 2e-3},
+        train={"max_env_steps": 6_000, "lr": 5e-4},
     ),
-    "search": Part(
-        estimators=("grpo", "gigpo", "hgpo"),
-        env={"id": "search/lookup", "difficulty": 1, "max_turns": 8},
-        policy={"max_new_tokens": 48, "history": 1, "show_legal": False},
-        warmup={"episodes": 300, "epochs": 3, "lr": 3e-3},
-        train={"max_env_steps": 6_000, "lr": 1e-3, "lr_warmup_steps": 3},
-        evaluation={"every": 2, "episodes": 64},
+    "forms": Part(
+        estimators=("grpo", "gigpo", "g2po"),
+        env={"id": "web/forms", "difficulty": 1, "max_turns": 10},
+        policy={"max_new_tokens": 12},
+        warmup={"episodes": 1200, "epochs": 5, "lr": 2e-3},
+        train={"max_env_steps": 3_000, "lr": 5e-4},
     ),
 }
+
+
+class FewTasks(Tasks):
+    """Draws of a run that trains on `n` tasks and is evaluated on the same ones, in turn.
+
+    With new tasks at each step, a model this small needs hours before estimators part.
+    """
+
+    def __init__(self, config: Config, n: int) -> None:
+        super().__init__(config)
+        self.n = n
+
+    @override
+    def plans(
+        self, stream: int, step: int, groups: int, members: int, split: str, batch: int = 0
+    ) -> list[Plan]:
+        drawn = super().plans(stream, step, groups, members, split, batch)
+        if stream not in (TRAIN, EVAL):
+            return drawn
+        numbers = {name: i for i, name in enumerate(dict.fromkeys(p.group_id for p in drawn))}
+        first = 0 if stream == EVAL else (step - 1) * groups
+        return [
+            replace(
+                plan,
+                seed=1000 * (self.seed + 1) + (first + numbers[plan.group_id]) % self.n,
+                split="train",
+            )
+            for plan in drawn
+        ]
 
 
 def config_for(part: Part, estimator: str, seed: int, model: str, threads: int) -> Config:
@@ -107,60 +138,40 @@ def config_for(part: Part, estimator: str, seed: int, model: str, threads: int) 
                 "steps": 100_000,
                 "groups": 8,
                 "group_size": 8,
-                "minibatch_rows": 256,
+                # One minibatch, four times: with several small ones nothing was learnt, for their noise.
+                "minibatch_rows": 2048,
+                "epochs": 4,
+                "lr_warmup_steps": 3,
                 "threads": threads,
                 **part.train,
             },
-            "eval": part.evaluation,
+            "play": {"cohorts": 1},
+            # The steps' own episodes are the evaluation.
+            "eval": {"every": 100_000, "episodes": 8},
             "checkpoint": {"every": 5, "keep": 1, "transcripts": 0},
         }
     )
 
 
-def learn_words(env: dict[str, Any], show_legal: bool, tasks: int = 40) -> list[str]:
-    """Return sentences that all tasks share, and frequent words, from the oracle's play of training tasks."""
-    arguments = {k: v for k, v in env.items() if k not in ("id", "difficulty")}
-    lines: Counter[str] = Counter()
-    words: Counter[str] = Counter()
-    with make(env["id"], **arguments) as made:
-        for seed in range(tasks):
-            seen, _ = made.reset(
-                seed=10_000_000 + seed,
-                options={"difficulty": env["difficulty"], "split": "train"},
-            )
-            over, texts = False, [str(made.task.prompt), str(seen)]
-            while not over:
-                action = made.oracle()
-                seen, _, ended, cut, _ = made.step(action)
-                texts += [action, str(seen)]
-                over = ended or cut
-            text = "\n".join(texts)
-            lines.update(set(re.findall(r"[^\n.]{12,}\.?", text)))
-            words.update(re.findall(r" ?[A-Za-z]{2,}", text))
-    own = ["Legal actions: "] if show_legal else []
-    common = [line for line, n in lines.items() if n == tasks]
-    return [*own, *sorted(common), *sorted(word for word, n in words.items() if n >= tasks // 4)]
-
-
-def warm_start(part: Part, folder: Path, seed: int, threads: int) -> str:
-    """Return the folder of the model that all runs of `seed` start from; it is made if it is missing."""
+def warm_start(part: Part, folder: Path, threads: int) -> str:
+    """Return the folder of the model that all runs of a part start from; it is made if it is missing."""
     done = folder / "policy"
     if not (done / "config.json").exists():
         model = folder / "model"
         if not (model / "config.json").exists():
             words: Sequence[str] = tiny.KEYDOOR_WORDS
             if part.words:
-                words = learn_words(part.env, part.policy.get("show_legal", True))
-            tiny.build(model, seed=seed, words=words, width=part.width, layers=part.layers)
-        config = config_for(part, BASELINE, seed, str(model), threads)
+                given = {k: v for k, v in part.env.items() if k not in ("id", "difficulty")}
+                words = learn_words(part.env["id"], given, part.env["difficulty"])
+            tiny.build(model, seed=0, words=words, width=part.width, layers=part.layers)
+        config = config_for(part, BASELINE, 0, str(model), threads)
         tree = config.model_dump(mode="json", exclude={"critic"})
         # One step, for the trainer always makes one; what counts is the checkpoint before it.
         tree["warmup"], tree["train"]["steps"] = part.warmup, 1
-        tree["eval"]["every"] = 2
         tree["checkpoint"]["keep"] = 2
-        run = folder / "run"
-        train(parse_config(tree), run, resume=bool(find(run / "checkpoints")))
-        find(run / "checkpoints")[0].joinpath("policy").rename(done)
+        made = folder / "run"
+        run.train(parse_config(tree), made, resume=bool(find(made / "checkpoints")))
+        find(made / "checkpoints")[0].joinpath("policy").rename(done)
     return str(done)
 
 
@@ -169,13 +180,16 @@ def play(part: str, estimator: str, seed: int, out: Path, threads: int) -> None:
     folder = out / part / f"{estimator}-{seed}"
     if is_finished(folder):
         return
-    model = warm_start(PARTS[part], out / part / f"start-{seed}", seed, threads)
+    model = warm_start(PARTS[part], out / part / "start", threads)
     began = time.perf_counter()
     config = config_for(PARTS[part], estimator, seed, model, threads)
-    train(config, folder, resume=bool(find(folder / "checkpoints")))
-    run = read_run(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "commit.txt").write_text(commit())
+    with patch.object(run_parts, "Tasks", partial(FewTasks, n=PARTS[part].tasks)):
+        run.train(config, folder, resume=bool(find(folder / "checkpoints")))
+    found = read_run(folder)
     print(
-        f"{part} {estimator} seed {seed}: {run['score']:.3f} from {run['start']:.3f}, "
+        f"{part} {estimator} seed {seed}: {found['score']:.3f} from {found['start']:.3f}, "
         f"{time.perf_counter() - began:.0f} s",
         flush=True,
     )
@@ -188,18 +202,18 @@ def is_finished(folder: Path) -> bool:
 
 
 def read_run(folder: Path) -> dict[str, Any]:
-    """Return the score of a finished run, its curve over environment steps, and the test split's success."""
-    lines = [json.loads(line) for line in (folder / "eval.jsonl").read_text().splitlines()]
-    curve = [
-        [line["env_steps"], line["success_rate"]] for line in lines if line["split"] == "validation"
-    ]
-    facts = json.loads((folder / "run.json").read_bytes())
-    stages = {stage["name"]: stage["success_rate"] for stage in facts["stages"]}
+    """Return the score of a finished run, and its curve over the environment steps learnt from.
+
+    Each step plays every task with the policy before its update, so its own episodes are the evaluation.
+    """
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    learnt = [0, *(line["env_steps"] for line in lines)]
+    curve = [[n, line["success_rate"]] for n, line in zip(learnt, lines, strict=False)]
     return {
         "score": float(np.mean([rate for _, rate in curve[-LAST:]])),
-        "start": stages["start"],
-        "test": stages["reinforcement"],
-        "env_steps": lines[-1]["env_steps"],
+        "start": curve[0][1],
+        "env_steps": learnt[-1],
+        "commit": (folder / "commit.txt").read_text(),
         "curve": curve,
     }
 
@@ -247,7 +261,7 @@ def summarise(out: Path, seeds: int) -> dict[str, Any]:
                 "policy": part.policy,
                 "warmup": part.warmup,
                 "train": part.train,
-                "eval": part.evaluation,
+                "tasks": part.tasks,
                 "width": part.width,
                 "layers": part.layers,
             },
@@ -278,13 +292,10 @@ def draw(parts: dict[str, Any], path: Path) -> None:
     for name, ax in zip(parts, axes[0], strict=True):
         for estimator, runs in parts[name]["runs"].items():
             grid = np.linspace(0, min(r["curve"][-1][0] for r in runs.values()), 25)
-            lines = [
-                np.interp(grid, *np.array([[0, r["start"]], *r["curve"]], dtype=float).T)
-                for r in runs.values()
-            ]
+            lines = [np.interp(grid, *np.array(r["curve"], dtype=float).T) for r in runs.values()]
             label = f"{estimator} ({len(runs)} seed{'s' * (len(runs) > 1)})"
             ax.plot(grid, np.mean(lines, axis=0), label=label)
-        ax.set(xlabel="environment steps", ylabel="success on held-out tasks", title=name)
+        ax.set(xlabel="environment steps", ylabel="success on the tasks trained on", title=name)
         ax.set_ylim(0, 1)
         ax.legend(fontsize="small")
     figure.tight_layout()

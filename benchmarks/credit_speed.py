@@ -151,7 +151,7 @@ def iteration() -> dict[str, Any]:
     """Return the processor time of a training step, and of each estimator's credit on its episodes."""
     import tempfile
 
-    from verigym.trainers import run
+    from verigym.trainers import credited, run
     from verigym.trainers.batch import assign_credit
     from verigym.trainers.config import AlgorithmSection, parse_config
     from verigym.trainers.credit.table import ESTIMATORS
@@ -170,8 +170,8 @@ def iteration() -> dict[str, Any]:
         return call
 
     for name in ("assign_credit", "give_credit"):
-        setattr(run, name, clocked(name, getattr(run, name)))
-    run._Run._train_step = clocked("step", run._Run._train_step)  # type: ignore[method-assign]
+        setattr(credited, name, clocked(name, getattr(credited, name)))
+    run.train_step = clocked("step", run.train_step)
     config = {
         "env": {"id": "games/keydoor", "difficulty": "hard", "max_turns": 50},
         "policy": {"max_new_tokens": 2, "show_task": False},

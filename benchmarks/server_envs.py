@@ -130,7 +130,8 @@ class Echo(Env):
     difficulties = ("one", "two", "three")
 
     def generate(self, rng, level):
-        return Draft(prompt=f"Speak. {rng.integers(1000)}", reference=None)
+        number = int(rng.integers(10**6))
+        return Draft(prompt=f"Speak. {number}", reference=number)
 
     def initial(self, task):
         return ""

@@ -6,7 +6,8 @@
 Both sides are processes of one run, on CPU, which take steps in turns. A step is all of it: generation, the
 environment, rewards, credit and the update, of which no row is skipped: rewards are drawn so that every one has
 an advantage. Answers have a fixed length. Cases: `single` turns of 8 prompts, 8 answers each of 32 tokens; episodes
-of six turns of 16 tokens, which TRL trains as one row each by its `rollout_func`, and we in both encodings,
+of six turns of 16 tokens, whose observations of 24 letters follow from what the member has said, so that members of a
+group share the task's prompt alone, which TRL trains as one row each by its `rollout_func`, and we in both encodings,
 `transcript` and `steps`; and `7m`, the single turns with 7 million parameters. Prints the medians' ratios, TRL's
 seconds over ours, and writes JSON (`--out`, by default results/trainer_vs_trl.json). Peak memory is above the
 resident size after loading.
@@ -184,7 +185,7 @@ def compare(name: str, options: argparse.Namespace) -> dict[str, Any]:
         folder = Path(scratch)
         tiny.build(folder / "model", seed=0, width=case["width"], layers=case["layers"])
         sys.path.insert(0, str(HERE))
-        from vs_trl_env import letters
+        from vs_trl_texts import letters
 
         prompts = [letters(i, PROMPT_LETTERS) for i in range(GROUPS)]
         job = {
@@ -195,10 +196,7 @@ def compare(name: str, options: argparse.Namespace) -> dict[str, Any]:
             "threads": options.threads,
             "steps": options.rounds + 2,
             "prompts": prompts,
-            "shown": {
-                p: [letters((p, t), SHOWN_LETTERS) for t in range(1, case["turns"])]
-                for p in prompts
-            },
+            "shown_letters": SHOWN_LETTERS,
         }
         sides = {}
         for side, command in (

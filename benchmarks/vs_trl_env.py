@@ -1,27 +1,16 @@
-"""The environment that `trainer_vs_trl.py` trains on: fixed prompts, fixed observations, a reward out of a hat.
+"""The environment that `trainer_vs_trl.py` trains on: fixed prompts, observations that follow from what was said,
+a reward out of a hat.
 
 It costs nothing to play, so that the trainers are compared and not the environment. TRL gets the same texts.
 """
 
 from __future__ import annotations
 
-import random
-import string
-import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from vs_trl_texts import letters, reward, shown
+
 from verigym import Draft, Env, Transition, Verifier, scored
-
-
-def letters(seed: object, count: int) -> str:
-    """Return `count` letters, each a token of the tiny tokenizer."""
-    return "".join(random.Random(str(seed)).choices(string.ascii_lowercase, k=count))
-
-
-def reward(said: Sequence[str]) -> float:
-    """Return a number between 0 and 1 that nearly always differs between members of a group."""
-    return zlib.crc32("\0".join(said).encode()) % 9973 / 9973
 
 
 class Hat(Verifier):
@@ -69,7 +58,7 @@ class Monologue(Env[Said]):
     def observe(self, state):
         if not state.said:
             return ""
-        return letters((state.number, len(state.said)), self.sizes[1])
+        return shown(state.said, self.sizes[1])
 
     def transition(self, state, action):
         moved = replace(state, said=(*state.said, action))

@@ -7,20 +7,19 @@ further one is a step's figures as JSON.
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
-import warnings
-import zlib
 from pathlib import Path
 
-os.environ.update(HF_HUB_OFFLINE="1", TRL_EXPERIMENTAL_SILENCE="1", TRANSFORMERS_VERBOSITY="error")
-warnings.filterwarnings("ignore")
+sys.path.insert(0, str(Path(__file__).parent))
+from vs_trl_config import memory, settings
 
-import torch  # noqa: E402
-from datasets import Dataset  # noqa: E402
-from transformers import AutoTokenizer, TrainerCallback  # noqa: E402
-from trl import GRPOConfig, GRPOTrainer  # noqa: E402
+# After the settings, which silence them.
+import torch  # isort: skip
+from datasets import Dataset  # isort: skip
+from transformers import AutoTokenizer, TrainerCallback  # isort: skip
+from trl import GRPOTrainer  # isort: skip
+from vs_trl_texts import reward, shown
 
 
 def main() -> None:
@@ -29,24 +28,27 @@ def main() -> None:
     torch.set_num_threads(job["threads"])
     tokenizer = AutoTokenizer.from_pretrained(job["model"])
     turns, answer = job["turns"], job["answer_tokens"]
-    shown = job["shown"]  # of each prompt, the observations after its turns
 
     def drawn(completions, **_):
         texts = [c[0]["content"] for c in completions]
-        return [zlib.crc32(text.encode()) % 9973 / 9973 for text in texts]
+        return [reward([text]) for text in texts]
 
     def rollout(prompts, trainer):
         """Play all turns; each reads the whole transcript again, as TRL's own loop over tools does."""
-        texts = [p[0]["content"] for p in prompts]
         first = [encode(p) for p in prompts]
-        rows, masks = [list(ids) for ids in first], [[] for _ in prompts]
+        rows, masks, said = (
+            [list(ids) for ids in first],
+            [[] for _ in prompts],
+            [[] for _ in prompts],
+        )
         for turn in range(turns):
             made, _ = trainer._generate_single_turn(rows, None, {}, trainer.num_generations)
             for i, ids in enumerate(made):
                 rows[i] += ids
                 masks[i] += [1] * len(ids)
                 if turn + 1 < turns:
-                    glue = observation(shown[texts[i]][turn])
+                    said[i].append(tokenizer.decode(ids))
+                    glue = observation(shown(said[i], job["shown_letters"]))
                     rows[i] += glue
                     masks[i] += [0] * len(glue)
         rest = [row[len(ids) :] for row, ids in zip(rows, first, strict=True)]
@@ -60,26 +62,17 @@ def main() -> None:
         # The answer's own end, then the user's turn; as our transcripts have it.
         return [tokenizer.eos_token_id, *encode([{"role": "user", "content": text}])]
 
-    config = GRPOConfig(
-        output_dir=job["out"],
+    config = settings(
+        job["out"],
         per_device_train_batch_size=job["groups"] * job["group_size"],
         num_generations=job["group_size"],
         max_completion_length=answer,
         max_steps=job["steps"],
         learning_rate=1e-4,
-        beta=0.0,
         loss_type="dapo",
         temperature=1.0,
         top_k=0,
-        bf16=False,
-        gradient_checkpointing=False,
-        use_cpu=True,
-        report_to=[],
-        save_strategy="no",
-        logging_strategy="no",
-        disable_tqdm=True,
         shuffle_dataset=False,
-        model_init_kwargs={"dtype": "float32"},
     )
     prompts = [[{"role": "user", "content": text}] for text in job["prompts"]]
     trainer = GRPOTrainer(
@@ -108,7 +101,7 @@ class Clock(TrainerCallback):
     def on_step_begin(self, args, state, control, **_) -> None:
         """Wait for the other side's turn to end."""
         if state.global_step == 0:
-            say({"ready": True, **memory()})
+            say({"ready": True, **sizes()})
             Path("/proc/self/clear_refs").write_text("5")
         sys.stdin.readline()
         self.began = time.perf_counter(), time.process_time()
@@ -116,14 +109,12 @@ class Clock(TrainerCallback):
     def on_step_end(self, args, state, control, **_) -> None:
         """Report the step."""
         wall, cpu = time.perf_counter() - self.began[0], time.process_time() - self.began[1]
-        say({"wall_s": wall, "cpu_s": cpu, **memory()})
+        say({"wall_s": wall, "cpu_s": cpu, **sizes()})
 
 
-def memory() -> dict[str, int]:
+def sizes() -> dict[str, int]:
     """Return the resident size now and its peak, in KiB."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    found = dict(line.split(":", 1) for line in lines)
-    return {key: int(found[name].split()[0]) for key, name in (("rss", "VmRSS"), ("peak", "VmHWM"))}
+    return {"rss": memory("VmRSS"), "peak": memory("VmHWM")}
 
 
 def say(figures: dict[str, object]) -> None:
