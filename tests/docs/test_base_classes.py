@@ -84,7 +84,7 @@ def test_the_examples_work_as_they_stand(tmp_path):
 POINTS = {
     "examples/none": "nowhere:Rules",
     "examples/other": "json:JSONDecoder",
-    "examples/sudoku": "verigym.verifiers.games.sudoku:Sudoku",
+    "examples/sudoku": "verigym.verifiers.games.sudoku:SudokuRules",
 }
 
 

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -47,6 +49,55 @@ def test_links_lead_somewhere(page):
         ):
             dead.append(link)
     assert not dead, f"{page.relative_to(ROOT)}: these links lead nowhere: {dead}"
+
+
+def test_every_page_is_on_the_site():
+    docs = ROOT / "docs"
+    listed = set()
+    for page in (docs / "index.md", docs / "cards.md", docs / "decisions" / "README.md"):
+        for tree in re.findall(
+            r"^```{toctree}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL
+        ):
+            for entry in tree.split():
+                if not entry.startswith(":"):
+                    listed |= {found.resolve() for found in page.parent.glob(f"{entry}.md")}
+    missing = set(docs.rglob("*.md")) - listed - {docs / "index.md"}
+    assert not missing, f"name these pages in a toctree of docs/index.md: {sorted(missing)}"
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning(tmp_path):
+    pytest.importorskip("sphinx", reason="pip install 'verigym[docs]'")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "--quiet",
+            "--fail-on-warning",
+            "--keep-going",
+            "-c",
+            str(ROOT / "docs" / "site"),
+            "-d",
+            str(tmp_path / "trees"),
+            str(ROOT),
+            str(tmp_path / "site"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    reference = tmp_path / "site" / "docs" / "reference"
+    commands = (reference / "commands.html").read_text(encoding="utf-8")
+    assert "verigym sandbox run" in commands
+    assert "--fail-below" in commands
+    keys = (reference / "configuration.html").read_text(encoding="utf-8")
+    assert "[policy.lora]" in keys
+    assert "GHPO" in keys
+    assert "reset" in (reference / "python.html").read_text(encoding="utf-8")
+    assert "games/keydoor" in (reference / "catalogue.html").read_text(encoding="utf-8")
 
 
 def test_the_laws_name_tests_that_exist():
