@@ -3,6 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v p
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/verigym-peers
+EXPORTS := trl inspect
 EMPTY :=
 # vLLM compiles C++ against its own folder, and its commands break at a space.
 VLLM := $(if $(findstring $(EMPTY) $(EMPTY),$(CURDIR)),$(PEERS)/vllm-$(shell pwd | cksum | cut -d' ' -f1),.venv-vllm)
@@ -14,14 +15,14 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
 test test-slow test-vllm: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test test-slow test-vllm check-envs cards lint format bench pin-images clean openenv peers-trl vllm setup types
+.PHONY: peers-harbor peers-ors test-harbor test-ors demo docs test test-slow test-vllm test-tinker check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) peers-verifiers peers-tinker ray test-ray vllm setup types
 
 setup: $(VENV)/.installed types
 
 $(VENV)/.installed: pyproject.toml setup.py constraints.txt
 	test -x "$(BIN)/python" || "$(PYTHON)" -m venv $(VENV)
 	"$(BIN)/python" -m pip install --quiet --upgrade pip
-	PYTHONWARNINGS=ignore "$(BIN)/python" -m pip install --quiet --constraint constraints.txt --editable ".[server,otel,train,lora,wandb,math,sql,schema,text,dataset,hub,mcp,minigrid,reasoning-gym,textarena,dev]"
+	PYTHONWARNINGS=ignore "$(BIN)/python" -m pip install --quiet --constraint constraints.txt --editable ".[server,otel,train,lora,wandb,math,sql,schema,text,dataset,hub,mcp,minigrid,reasoning-gym,textarena,tinker,docs,dev]"
 	touch $@
 
 # Type checkers cannot follow pyproject's package-dir: they read these links, in which the root folders lie
@@ -38,11 +39,14 @@ test: export HYPOTHESIS_EXAMPLES = 40
 test: setup  ## All tests but the slow tail
 	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "not slow and not gpu and not net"
 
-test-slow: setup openenv  ## The slow tail, and laws written with hypothesis on more examples
+test-slow: setup openenv gateway-clients peers-trl peers-inspect  ## The slow tail, and laws written with hypothesis on more examples
 	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "(slow or hypothesis) and not gpu and not net"
 
 test-vllm: vllm types  ## The tests on the real vLLM, which has a virtual environment of its own
 	OMP_NUM_THREADS=1 $(VLLM)/bin/pytest -W default -p no:cacheprovider tests/agents/engines tests/trainers/test_train_vllm.py -m slow --timeout 900
+
+test-tinker: setup peers-tinker  ## Training on a real server of the Tinker protocol, on CPU
+	OMP_NUM_THREADS=1 VERIGYM_TINKER_PYTHON=$(PEERS)/tinker/bin/python "$(BIN)/pytest" -W default tests/trainers/test_train_tinker.py -m slow --timeout 1800
 
 check-envs: setup  ## Prove every environment sound, on 200 seeds each
 	"$(BIN)/verigym" check --all --jobs 2
@@ -58,16 +62,83 @@ openenv: .venv-openenv/.installed  ## The OpenEnv package, far too large for our
 	.venv-openenv/bin/python -m pip install --quiet openenv==0.10.0
 	touch $@
 
-# Packages of others, to compare with: in a cache folder, as they outlive a clone and take long to install.
-TRL := torch==2.13.0 transformers==5.23 trl==1.16 peft datasets==5.2.0 accelerate
+# Packages that agent programs use, as they were tested together: too large for our own environment, and litellm
+# holds openai back. litellm imports mcp where tools are called.
+GATEWAY_CLIENTS := openai==2.54.0 anthropic==2.12.0 litellm==1.106.2 smolagents==1.26.0 mini-swe-agent==2.4.6 mcp==2.3.0
 
-peers-trl: $(PEERS)/trl/.installed  ## TRL, for benchmarks/trainer_vs_trl.py
+gateway-clients: $(PEERS)/gateway-clients/.installed  ## Clients that the slow tests of the gateway use
 
-$(PEERS)/trl/.installed: Makefile
-	test -x $(PEERS)/trl/bin/python || "$(PYTHON)" -m venv $(PEERS)/trl
-	$(PEERS)/trl/bin/python -m pip install --quiet --upgrade pip
-	$(PEERS)/trl/bin/python -m pip install --quiet --no-compile $(TRL)
+$(PEERS)/gateway-clients/.installed: Makefile
+	test -x $(PEERS)/gateway-clients/bin/python || "$(PYTHON)" -m venv $(PEERS)/gateway-clients
+	$(PEERS)/gateway-clients/bin/python -m pip install --quiet --upgrade pip
+	$(PEERS)/gateway-clients/bin/python -m pip install --quiet --no-compile $(GATEWAY_CLIENTS)
 	touch $@
+
+# Packages of others, to compare with and to export to, each in a virtual environment of its own with Verigym beside
+# it, as their pins collide: in a cache folder, as they outlive a clone and take long to install.
+PEER_trl := torch==2.13.0 transformers==5.23 trl==1.16 peft datasets==5.2.0 accelerate
+PEER_inspect := inspect-ai==0.3.285 "openai>=3.4"
+
+$(EXPORTS:%=peers-%): peers-%: $(PEERS)/%/.installed  ## A package that tests of trainers/exports run against
+
+$(EXPORTS:%=$(PEERS)/%/.installed): $(PEERS)/%/.installed: Makefile pyproject.toml
+	test -x $(PEERS)/$*/bin/python || "$(PYTHON)" -m venv $(PEERS)/$*
+	$(PEERS)/$*/bin/python -m pip install --quiet --upgrade pip
+	PYTHONWARNINGS=ignore $(PEERS)/$*/bin/python -m pip install --quiet --no-compile $(PEER_$*) --editable ".[math,sql]"
+	touch $@
+
+ray: $(PEERS)/ray/.installed  ## Ray and what it needs, 210 MB: a folder for PYTHONPATH, as it is no part of our environment
+
+$(PEERS)/ray/.installed: Makefile constraints.txt | setup
+	"$(BIN)/python" -m pip install --quiet --upgrade --target $(PEERS)/ray --constraint constraints.txt "$$(grep ^ray== constraints.txt)"
+	touch $@
+
+test-ray: setup ray  ## Environments in Ray actors, on a cluster of two nodes on this machine
+	PYTHONPATH=$(PEERS)/ray OMP_NUM_THREADS=1 RAY_agent_register_timeout_ms=150000 "$(BIN)/pytest" -W default tests/agents/test_ray.py tests/trainers/test_train_ray.py --timeout 600
+
+peers-verifiers: $(PEERS)/verifiers/.installed  ## Prime's verifiers, for benchmarks/rollouts_vs_verifiers.py
+
+$(PEERS)/verifiers/.installed: Makefile
+	test -x $(PEERS)/verifiers/bin/python || "$(PYTHON)" -m venv $(PEERS)/verifiers
+	$(PEERS)/verifiers/bin/python -m pip install --quiet --upgrade pip
+	$(PEERS)/verifiers/bin/python -m pip install --quiet --no-compile verifiers==0.1.14
+	touch $@
+
+# The server of SkyRL, with the last SDK that it speaks with; torch is what it reads weights with.
+TINKER := torch==2.13.0 "skyrl[tinker,jax]==0.3.0" tinker==0.24.1
+
+peers-tinker: $(PEERS)/tinker/.installed  ## A server of the Tinker protocol, 1.9 GB, for `make test-tinker`
+
+$(PEERS)/tinker/.installed: Makefile
+	test -x $(PEERS)/tinker/bin/python || "$(PYTHON)" -m venv $(PEERS)/tinker
+	$(PEERS)/tinker/bin/python -m pip install --quiet --upgrade pip
+	$(PEERS)/tinker/bin/python -m pip install --quiet --no-compile $(TINKER)
+	touch $@
+
+# Harbor's own runner asks for Python 3.12; 0.25 asks for a certifi that the index does not have.
+PYTHON_312 ?= $(shell for p in python3.12 $(HOME)/.pyenv/versions/3.12*/bin/python python3.13; do $$p -c "" 2>/dev/null && echo $$p && break; done)
+
+peers-harbor: $(PEERS)/harbor/.installed  ## Harbor's runner, for `make test-harbor`
+
+$(PEERS)/harbor/.installed: Makefile
+	test -x $(PEERS)/harbor/bin/python || "$(PYTHON_312)" -m venv $(PEERS)/harbor
+	$(PEERS)/harbor/bin/python -m pip install --quiet --upgrade pip
+	$(PEERS)/harbor/bin/python -m pip install --quiet --no-compile harbor==0.24.0
+	touch $@
+
+test-harbor: setup peers-harbor  ## Our task folders, run by Harbor's own runner without Docker
+	VERIGYM_HARBOR=$(PEERS)/harbor/bin "$(BIN)/pytest" -W default tests/envs/harbor/test_peer.py -m slow --timeout 1800
+
+peers-ors: $(PEERS)/ors/.installed  ## The client of the Open Reward Standard, for `make test-ors`
+
+$(PEERS)/ors/.installed: Makefile
+	test -x $(PEERS)/ors/bin/python || "$(PYTHON)" -m venv $(PEERS)/ors
+	$(PEERS)/ors/bin/python -m pip install --quiet --upgrade pip
+	$(PEERS)/ors/bin/python -m pip install --quiet --no-compile openreward==0.1.167
+	touch $@
+
+test-ors: setup peers-ors  ## Our server of the Open Reward Standard with the real client, and our client with the real server
+	VERIGYM_ORS_PYTHON=$(PEERS)/ors/bin/python "$(BIN)/pytest" -W default tests/envs/ors/test_peer.py -m slow --timeout 600
 
 vllm: $(VLLM)/.installed  ## vLLM for CPU with Verigym beside it: 3 GB, so not in our own environment
 
@@ -80,6 +151,10 @@ $(VLLM)/.installed: Makefile pyproject.toml setup.py constraints.txt
 	PYTHONWARNINGS=ignore $(VLLM)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	$(VLLM)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
 	touch $@
+
+docs: setup  ## The documentation site, in build/docs; a warning is an error
+	"$(BIN)/sphinx-build" --quiet --fail-on-warning --keep-going -c docs/site . build/docs
+	@echo "open build/docs/index.html"
 
 lint: setup  ## Style, format and types
 	"$(BIN)/ruff" check .
