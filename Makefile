@@ -37,13 +37,13 @@ demo: setup  ## Teach a small model to play keydoor, then open the report it nam
 test: export HYPOTHESIS_EXAMPLES = 40
 
 test: setup  ## All tests but the slow tail
-	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "not slow and not gpu and not net"
+	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "not slow and not gpu and not net" $(PICK)
 
 test-slow: setup openenv gateway-clients peers-trl peers-inspect  ## The slow tail, and laws written with hypothesis on more examples
-	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "(slow or hypothesis) and not gpu and not net"
+	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "(slow or hypothesis) and not gpu and not net" $(PICK)
 
 test-vllm: vllm types  ## The tests on the real vLLM, which has a virtual environment of its own
-	OMP_NUM_THREADS=1 $(VLLM)/bin/pytest -W default -p no:cacheprovider tests/agents/engines tests/trainers/test_train_vllm.py -m slow --timeout 900
+	OMP_NUM_THREADS=1 $(VLLM)/bin/pytest -W default tests/agents/engines tests/trainers/test_train_vllm.py -m slow --timeout 900 $(PICK)
 
 test-tinker: setup peers-tinker  ## Training on a real server of the Tinker protocol, on CPU
 	OMP_NUM_THREADS=1 VERIGYM_TINKER_PYTHON=$(PEERS)/tinker/bin/python "$(BIN)/pytest" -W default tests/trainers/test_train_tinker.py -m slow --timeout 1800
