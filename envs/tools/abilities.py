@@ -195,7 +195,7 @@ def _location(draws: Draws, worded: bool) -> Asked:
     names, minutes = draws.some(FIRST, draws.between(2, 3)), draws.between(1, 12) * 10
     said = f"{', '.join(names[:-1])} and {names[-1]}"
     return (
-        f"Share my location with {said}, in that order,|| for {minutes} minutes||.",
+        f"Share my location with {said} in that order|| for {minutes} minutes||.",
         {"people": names, "minutes": minutes},
     )
 
