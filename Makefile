@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v p
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/verigym-peers
-EXPORTS := trl inspect
+EXPORTS := trl inspect prime
 EMPTY :=
 # vLLM compiles C++ against its own folder, and its commands break at a space.
 VLLM := $(if $(findstring $(EMPTY) $(EMPTY),$(CURDIR)),$(PEERS)/vllm-$(shell pwd | cksum | cut -d' ' -f1),.venv-vllm)
@@ -39,7 +39,7 @@ test: export HYPOTHESIS_EXAMPLES = 40
 test: setup  ## All tests but the slow tail
 	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "not slow and not gpu and not net" $(PICK)
 
-test-slow: setup openenv gateway-clients peers-trl peers-inspect  ## The slow tail, and laws written with hypothesis on more examples
+test-slow: setup openenv gateway-clients $(EXPORTS:%=peers-%)  ## The slow tail, and laws written with hypothesis on more examples
 	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "(slow or hypothesis) and not gpu and not net" $(PICK)
 
 test-vllm: vllm types  ## The tests on the real vLLM, which has a virtual environment of its own
@@ -78,6 +78,7 @@ $(PEERS)/gateway-clients/.installed: Makefile
 # it, as their pins collide: in a cache folder, as they outlive a clone and take long to install.
 PEER_trl := torch==2.13.0 transformers==5.23 trl==1.16 peft datasets==5.2.0 accelerate
 PEER_inspect := inspect-ai==0.3.285 "openai>=3.4"
+PEER_prime := verifiers==0.4.0
 
 $(EXPORTS:%=peers-%): peers-%: $(PEERS)/%/.installed  ## A package that tests of trainers/exports run against
 

@@ -9,6 +9,7 @@ from verigym.errors import MissingError
 TESTED: Final = {
     "datasets": "trl==1.16",
     "inspect_ai": "inspect-ai==0.3.285",
+    "verifiers": "verifiers==0.4.0",
 }
 """Requirement that installs an imported module, in the version that was tested."""
 

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from verigym.trainers.exports.play import Play
+from verigym.trainers.exports.rows import task_rows
+
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "verigym-peers"
 ROOT = Path(__file__).parents[3]
 PROGRAMS = Path(__file__).parent / "programs"
@@ -43,3 +46,32 @@ def peer(tmp_path):
         return json.loads(done.stdout.splitlines()[-1])
 
     return run
+
+
+@pytest.fixture
+def played():
+    """Play tasks by their oracles, or by nonsense those whose places are in `wrong`."""
+
+    def play_all(envs, n, wrong=(), **more):
+        """Return replies by first observation, and for each task its observations, reward and digest."""
+        replies, wanted = {}, []
+        for i, row in enumerate(task_rows(*envs, n=n, **more)):
+            play = Play()
+            shown, info = play.start(row)
+            said = replies.setdefault(shown, [])
+            seen = [shown]
+            while not play.over:
+                said.append("nonsense" if i in wrong else play.env.oracle())
+                outcome = play.step(said[-1])
+                seen += [said[-1], outcome.observation]
+            wanted.append(
+                {
+                    "id": info["task_id"],
+                    "value": play.reward,
+                    "digest": play.verdict.digest,
+                    "shown": seen[:-1],
+                }
+            )
+        return replies, wanted
+
+    return play_all

@@ -8,7 +8,7 @@ import pytest
 from verigym.errors import MissingError
 from verigym.trainers.exports.packages import TESTED, raise_missing
 
-ADAPTERS = {"inspect_ai": "inspect_ai"}
+ADAPTERS = {"inspect_ai": "inspect_ai", "prime": "verifiers"}
 
 
 @pytest.mark.parametrize(("adapter", "package"), ADAPTERS.items())

@@ -113,3 +113,30 @@ def test_reward_only_exports(env_id, wrong):
         columns = {name: [value] for name, value in row.items()}
         completion = [{"role": "assistant", "content": actions[0]}]
         assert verigym_reward(2, completions=[completion], **columns) == [total(wanted)]
+
+
+@pytest.mark.slow
+def test_prime(peer):
+    runs = [prime_run(model, env_id) for env_id in ENVS for model in ("oracle", "wrong")]
+    found = peer("prime", "with_prime.py", given=[given for given, _ in runs])["runs"]
+    assert found == {given["model"]: [wanted] for given, wanted in runs}
+
+
+def prime_run(model, env_id):
+    """Return what Prime is asked to run, and the trace that it should record."""
+    _, actions, wanted, task_id = trace(env_id, model == "wrong")
+    # The last observation, after the end, is shown to nobody.
+    observations = [wanted["first"], *(shown for shown, *_ in wanted["steps"][:-1])]
+    given = {
+        "model": f"{model}-{env_id.replace('/', '-')}",
+        "taskset": {"envs": [env_id], "num_tasks": 1, "seed": 7},
+        "replies": {wanted["first"]: actions},
+    }
+    return given, {
+        "id": task_id,
+        "value": total(wanted),
+        "digest": last_digest(wanted),
+        "shown": [text for turn in zip(observations, actions, strict=True) for text in turn],
+        "ok": True,
+        "errors": [],
+    }
