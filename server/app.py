@@ -291,6 +291,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
+        generate_unique_id_function=openapi.operation_id,
         responses=openapi.EVERYWHERE,
     )
     app.state.gate = gate

@@ -1,19 +1,22 @@
-"""The OpenAPI document, from the types that requests are decoded into, and a page that shows it.
+"""The OpenAPI document, from the types that requests are decoded into.
 
-The page is plain HTML, made here: FastAPI's own loads scripts from a CDN.
+Clients are generated from it, so it says more than the types do: any object is open, an answer holds
+all its fields, and every operation has a name of its own.
 """
 
 from __future__ import annotations
 
-import json
-from html import escape
+import re
+from inspect import cleandoc
 from typing import Any
 
 import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 
 from verigym.sandbox import wire
+from verigym.server import openapi_page
 from verigym.server.body import BatchBody, VerifyBody
 from verigym.server.groups import GroupBody, GroupList
 from verigym.server.limits import DEADLINE_HEADER
@@ -109,6 +112,7 @@ _TYPES = (
 )
 _SCHEMA_OF: dict[type, Any] = {}
 _COMPONENTS: dict[str, Any] = {}
+_COMPLETE: set[str] = set()
 
 
 def add_types(*types: type) -> None:
@@ -123,7 +127,43 @@ def add_types(*types: type) -> None:
     _COMPONENTS.update(components)
 
 
+def always_complete(*kinds: type) -> None:
+    """State that an answer of these types holds every field: their schemas say what may be decoded."""
+    _COMPLETE.update(kind.__name__ for kind in kinds)
+
+
+def operation_id(route: APIRoute) -> str:
+    """Return method and path as one word, such as `post_verify_batch`: generators name functions so."""
+    words = re.findall(r"\w+", route.path_format.removeprefix("/v1"))
+    return "_".join([min(route.methods or {"GET"}).lower(), *words])
+
+
+def _components() -> dict[str, Any]:
+    """Return the schemas as generators of clients need them."""
+    schemas = {name: _explicit(schema) for name, schema in _COMPONENTS.items()}
+    for name in _COMPLETE:
+        schemas[name]["required"] = list(schemas[name]["properties"])
+    return schemas
+
+
+def _explicit(schema: Any) -> Any:
+    """Copy a schema and add what generators do not assume: objects of any content are open."""
+    if isinstance(schema, list):
+        return [_explicit(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    copy = {key: one if key == "default" else _explicit(one) for key, one in schema.items()}
+    if copy.get("type") == "object" and not {"properties", "additionalProperties"} & set(copy):
+        copy["additionalProperties"] = True
+    if "enum" in copy and "type" not in copy and all(isinstance(one, str) for one in copy["enum"]):
+        copy["type"] = "string"
+    if isinstance(copy.get("description"), str):
+        copy["description"] = cleandoc(copy["description"])
+    return copy
+
+
 add_types(*_TYPES)
+always_complete(Verdict, wire.ResultBody)
 
 _MEANING = {
     400: "The body is not JSON, or the request is not HTTP as the service reads it",
@@ -214,7 +254,7 @@ def install(app: FastAPI) -> None:
                 routes=app.routes,
             )
             components = schema.setdefault("components", {})
-            components.setdefault("schemas", {}).update(_COMPONENTS)
+            components.setdefault("schemas", {}).update(_components())
             components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
             schema["security"] = [{"key": []}, {}]
             for operations in schema["paths"].values():
@@ -228,93 +268,7 @@ def install(app: FastAPI) -> None:
     @app.get("/docs", include_in_schema=False)
     async def docs(request: Request) -> Response:
         return Response(
-            page(app.openapi()),
+            openapi_page.render(app.openapi()),
             media_type="text/html",
             headers={"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"},
         )
-
-
-def page(document: dict[str, Any]) -> str:
-    """Render the document as HTML: one section per route and type, without scripts or downloads."""
-    info = document["info"]
-    routes = [
-        _route(method, path, operation)
-        for path, operations in document["paths"].items()
-        for method, operation in operations.items()
-    ]
-    types = [
-        f'<section id="{escape(name)}"><h3>{escape(name)}</h3>'
-        f"<p>{escape(schema.get('description', ''))}</p>{_fields(schema)}</section>"
-        for name, schema in sorted(document["components"]["schemas"].items())
-    ]
-    return _PAGE.format(
-        title=escape(info["title"]),
-        version=escape(info["version"]),
-        about=escape(info["description"]),
-        routes="".join(routes),
-        types="".join(types),
-    )
-
-
-def _route(method: str, path: str, operation: dict[str, Any]) -> str:
-    body = ""
-    if "requestBody" in operation:
-        schema = operation["requestBody"]["content"]["application/json"]["schema"]
-        body = f"<p>Body: {_kind(schema)}</p>"
-    answers = "".join(
-        f"<tr><td><code>{escape(status)}</code></td><td>{escape(answer['description'])}</td><td>"
-        + _kind(answer.get("content", {}).get("application/json", {}).get("schema", {}))
-        + "</td></tr>"
-        for status, answer in sorted(operation["responses"].items())
-    )
-    return (
-        f"<section><h3><b>{escape(method.upper())}</b> <code>{escape(path)}</code></h3>"
-        f"<p>{escape(operation.get('summary', ''))}</p>{body}<table>{answers}</table></section>"
-    )
-
-
-def _fields(schema: dict[str, Any]) -> str:
-    required = schema.get("required", ())
-    rows = "".join(
-        f"<tr><td><code>{escape(name)}</code></td><td>{_kind(kind)}</td><td>"
-        + ("required" if name in required else f"default {_default(kind)}")
-        + "</td></tr>"
-        for name, kind in schema.get("properties", {}).items()
-    )
-    if "enum" in schema:
-        return " ".join(f"<code>{escape(str(value))}</code>" for value in schema["enum"])
-    return f"<table>{rows}</table>"
-
-
-def _kind(schema: dict[str, Any]) -> str:
-    if "$ref" in schema:
-        name = escape(schema["$ref"].rpartition("/")[2])
-        return f'<a href="#{name}">{name}</a>'
-    if "anyOf" in schema:
-        return " or ".join(_kind(choice) for choice in schema["anyOf"])
-    if schema.get("type") == "array" and isinstance(schema.get("items"), dict):
-        return f"list of {_kind(schema['items'])}"
-    return escape(str(schema.get("type", "any JSON")))
-
-
-def _default(schema: dict[str, Any]) -> str:
-    return f"<code>{escape(json.dumps(schema['default']))}</code>" if "default" in schema else "-"
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} {version}</title>
-<style>
-:root {{ color-scheme: light dark }}
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem }}
-section {{ border-top: 1px solid #8886; padding: .2rem 0 1rem }}
-table {{ border-collapse: collapse }}
-td {{ padding: .1rem 1.2rem .1rem 0; vertical-align: top }}
-</style></head><body>
-<h1>{title} <small>{version}</small></h1>
-<p>{about} The same as JSON: <a href="/openapi.json">/openapi.json</a>.</p>
-<h2>Routes</h2>{routes}
-<h2>Types</h2>{types}
-</body></html>
-"""

@@ -7,7 +7,7 @@ from typing import Any
 from verigym.server.body import BatchBody, VerifyBody
 from verigym.server.jobs.store import JobState
 from verigym.server.jobs.wire import JobAnswer, JobCard, JobList
-from verigym.server.openapi import ON_BODIES, add_types, operation
+from verigym.server.openapi import ON_BODIES, add_types, always_complete, operation
 
 LONGEST_WAIT_S = 60
 MOST_LISTED = 1000
@@ -24,6 +24,7 @@ def _either(*bodies: type) -> dict[str, Any]:
 
 
 add_types(JobCard, JobAnswer, JobList)
+always_complete(JobAnswer)
 
 ADD = operation(JobCard, None, *ON_BODIES, 409, status=202)
 ADD["requestBody"] = _either(VerifyBody, BatchBody)

@@ -132,6 +132,7 @@ def install(app: FastAPI, settings: Settings, check: Callable[[VerifyBody, str],
         "/v1/jobs/{id}",
         summary="Cancel a job that is not finished, else forget it",
         openapi_extra=document.DROP,
+        status_code=204,
     )
     async def drop(request: Request, id: str) -> Response:
         job = None

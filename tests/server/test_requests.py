@@ -290,6 +290,24 @@ def test_the_openapi_document_lists_the_routes_and_resolves(http):
     assert all(ref.removeprefix("#/components/schemas/") in schemas for ref in refs)
 
 
+def test_the_openapi_document_says_what_generators_of_clients_need(http):
+    document = http.get("/openapi.json").json()
+    schemas = document["components"]["schemas"]
+    # A dictionary without this is an empty object to them, and no parameter could be given.
+    assert schemas["VerifyBody"]["properties"]["params"]["additionalProperties"] is True
+    assert schemas["VerifyBody"]["required"] == ["verifier", "submission"]
+    assert schemas["Status"]["type"] == "string"
+    assert set(schemas["Verdict"]["required"]) == set(schemas["Verdict"]["properties"])
+    assert set(schemas["JobAnswer"]["required"]) == set(schemas["JobAnswer"]["properties"])
+    operations = [one for way in document["paths"].values() for one in way.values()]
+    names = [operation["operationId"] for operation in operations]
+    assert len(names) == len(set(names))
+    assert {"post_verify", "post_verify_batch", "get_jobs_id", "delete_jobs_id"} <= set(names)
+    assert set(document["paths"]["/v1/jobs/{id}"]["delete"]["responses"]) & {"200", "204"} == {
+        "204"
+    }
+
+
 def test_the_page_needs_nothing_from_elsewhere(http):
     answer = http.get("/docs")
     assert answer.headers["Content-Type"].startswith("text/html")
