@@ -16,7 +16,14 @@ copyright = "the Verigym authors, Apache-2.0"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "generated"]
 
 root_doc = "docs/index"
-include_patterns = ["*.md", "docs/*.md", "docs/*/*.md", "deploy/*.md", "verifiers/*/cards/*.md"]
+include_patterns = [
+    "*.md",
+    "docs/*.md",
+    "docs/*/*.md",
+    "deploy/*.md",
+    "examples/typescript/*.md",
+    "verifiers/*/cards/*.md",
+]
 exclude_patterns = [".*", "build", "dist", "runs", "results"]
 
 myst_heading_anchors = 6

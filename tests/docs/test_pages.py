@@ -13,7 +13,13 @@ import yaml
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
     page
-    for pattern in ("*.md", ".github/**/*.md", "docs/**/*.md", "deploy/**/*.md")
+    for pattern in (
+        "*.md",
+        ".github/**/*.md",
+        "docs/**/*.md",
+        "deploy/**/*.md",
+        "examples/typescript/*.md",
+    )
     for page in ROOT.glob(pattern)
 )
 FENCE = re.compile(r"^( *)(```+|~~~+).*?^\1\2", re.MULTILINE | re.DOTALL)
