@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from verigym.reply import fenced
 from verigym.verifiers.math.bullets import first_items
-from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.patterns import folded, lazy_pattern
 
 MAX_COMMITMENTS = 50
 _TAIL = 20_000
@@ -34,6 +35,15 @@ _PHRASE = lazy_pattern(
     re.IGNORECASE | re.MULTILINE,
     needs="####|ans|choice|choose|go with|letter|option|pick|result|select|solution",
 )
+_ANCHOR = lazy_pattern(
+    r"####|ans|result|solution|option|choice|letter|choose|pick|go with|select"
+)
+"""What every match of `_PHRASE` holds, in lower case."""
+_START = lazy_pattern(
+    r"\b(?:the|my|our|final|correct|so|right|best|only|valid|chosen|i|we)\b|[.!*#>\n]|^", re.MULTILINE
+)
+"""Where a match of `_PHRASE` may start, at most `_REACH` characters before its anchor."""
+_REACH = 80
 _NOT_MINE = lazy_pattern(
     r"\b(?:wrong|incorrect|false|naive|mistaken|tempting|initial|previous|rejected|alternative|intermediate)\b",
     re.IGNORECASE,
@@ -126,7 +136,7 @@ def _closing(text: str, at: int) -> int:
 def phrases(text: str, start: int) -> list[Commitment]:
     """Return the text behind "the answer is" and similar phrases, in order."""
     found: list[Commitment] = []
-    for match in _PHRASE.finditer(text, max(start, len(text) - _TAIL)):
+    for match in _phrases(text, max(start, len(text) - _TAIL)):
         rest = text[match.end() : match.end() + 600]
         if _NOT_MINE.search(match[0]):
             continue
@@ -143,6 +153,20 @@ def phrases(text: str, start: int) -> list[Commitment]:
                 Commitment(match.start(), match.end() + max(0, rest.find(body)) + len(body), body)
             )
     return found[-MAX_COMMITMENTS:]
+
+
+def _phrases(text: str, start: int) -> Iterator[re.Match[str]]:
+    """The matches of `_PHRASE`, which is tried at a few places alone: to search for it takes most of a verdict."""
+    low = text.lower() if text.isascii() else folded(text)
+    for anchor in _ANCHOR.finditer(low, start):
+        if anchor.start() < start:
+            continue
+        for begin in _START.finditer(low, max(start, anchor.start() - _REACH), anchor.end()):
+            match = _PHRASE.match(text, begin.start())
+            if match is not None:
+                yield match
+                start = match.end()
+                break
 
 
 def sentence(rest: str) -> str:

@@ -120,6 +120,8 @@ _REST = lazy_pattern(
     needs=" be |(|are ",
 )
 """Words that a sentence may have behind its claim."""
+_REST_ENDS = (")", "any", "further", "reduced", "simplified", "solutions", "roots", "values", "zeros")
+_END_CHARS = 400
 
 
 def derived_value(tail: str, question: str) -> str:
@@ -131,5 +133,8 @@ def derived_value(tail: str, question: str) -> str:
 def without_rest(text: str) -> str:
     """Return a text without what its last sentence says behind the claim: ", which cannot be reduced"."""
     shown = text.rstrip(" .!")
-    kept = _REST.sub("", shown)
-    return kept if kept != shown else text
+    if not shown.endswith(_REST_ENDS):
+        return text
+    end = shown[-_END_CHARS:]
+    kept = _REST.sub("", end)
+    return shown[: -len(end)] + kept if kept != end else text

@@ -181,7 +181,7 @@ _CHINESE = _rules(
 
 _OR_ABROAD = lazy_pattern(
     r"(?P<one>\b(?P<name>[a-z]) ?= ?[^=\s,;]{1,30}\$?),?(?: o | ou | oder | u | bzw\. | 或 )(?=\$?(?P=name) ?=)",
-    needs="o |ou |oder |u |bzw. |或 ",
+    needs=" o | ou | oder | u | bzw. | 或 ",
 )
 
 
