@@ -35,12 +35,11 @@ _PHRASE = lazy_pattern(
     re.IGNORECASE | re.MULTILINE,
     needs="####|ans|choice|choose|go with|letter|option|pick|result|select|solution",
 )
-_ANCHOR = lazy_pattern(
-    r"####|ans|result|solution|option|choice|letter|choose|pick|go with|select"
-)
+_ANCHOR = lazy_pattern(r"####|ans|result|solution|option|choice|letter|choose|pick|go with|select")
 """What every match of `_PHRASE` holds, in lower case."""
 _START = lazy_pattern(
-    r"\b(?:the|my|our|final|correct|so|right|best|only|valid|chosen|i|we)\b|[.!*#>\n]|^", re.MULTILINE
+    r"\b(?:the|my|our|final|correct|so|right|best|only|valid|chosen|i|we)\b|[.!*#>\n]|^",
+    re.MULTILINE,
 )
 """Where a match of `_PHRASE` may start, at most `_REACH` characters before its anchor."""
 _REACH = 80

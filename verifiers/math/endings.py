@@ -120,7 +120,17 @@ _REST = lazy_pattern(
     needs=" be |(|are ",
 )
 """Words that a sentence may have behind its claim."""
-_REST_ENDS = (")", "any", "further", "reduced", "simplified", "solutions", "roots", "values", "zeros")
+_REST_ENDS = (
+    ")",
+    "any",
+    "further",
+    "reduced",
+    "simplified",
+    "solutions",
+    "roots",
+    "values",
+    "zeros",
+)
 _END_CHARS = 400
 
 

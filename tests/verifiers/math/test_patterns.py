@@ -25,9 +25,8 @@ def _patterns() -> Iterator[object]:
                         yield part
 
 
-def _always_has(parsed, needs: tuple[str, ...], any_case: bool) -> bool:
-    """Return True if no text matches a parsed pattern without one of `needs` in it."""
-    run = ""
+def _always_has(parsed, needs: tuple[str, ...], any_case: bool, run: str = "") -> bool:
+    """Return True if no text matches a parsed pattern, behind the literal text `run`, without one of `needs`."""
     for kind, value in parsed:
         if kind is kinds.LITERAL:
             run += chr(value).lower() if any_case else chr(value)
@@ -36,12 +35,14 @@ def _always_has(parsed, needs: tuple[str, ...], any_case: bool) -> bool:
             continue
         if kind in (kinds.AT, kinds.ASSERT_NOT):
             continue
-        run = ""
+        before, run = run, ""
         if kind is kinds.SUBPATTERN:
             # Letters of any case in a part of a pattern that else minds the case are not looked into.
-            found = (any_case or not value[1] & re.I) and _always_has(value[3], needs, any_case)
+            found = (any_case or not value[1] & re.I) and _always_has(
+                value[3], needs, any_case, before
+            )
         elif kind is kinds.BRANCH:
-            found = all(_always_has(branch, needs, any_case) for branch in value[1])
+            found = all(_always_has(branch, needs, any_case, before) for branch in value[1])
         elif kind in (kinds.MAX_REPEAT, kinds.MIN_REPEAT):
             found = value[0] > 0 and _always_has(value[2], needs, any_case)
         elif kind is kinds.ASSERT:
