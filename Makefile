@@ -15,7 +15,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
 test test-slow test-vllm: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: peers-harbor peers-ors test-harbor test-ors demo docs test test-slow test-vllm test-tinker check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) peers-verifiers peers-typescript peers-tinker ray test-ray vllm setup types
+.PHONY: peers-harbor peers-ors test-harbor test-ors demo docs test test-slow test-vllm test-tinker check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) peers-verifiers peers-typescript peers-tinker wheels ray test-ray vllm setup types
 
 setup: $(VENV)/.installed types
 
@@ -39,7 +39,7 @@ test: export HYPOTHESIS_EXAMPLES = 40
 test: setup  ## All tests but the slow tail
 	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "not slow and not gpu and not net" $(PICK)
 
-test-slow: setup openenv gateway-clients $(EXPORTS:%=peers-%) peers-typescript  ## The slow tail, and laws written with hypothesis on more examples
+test-slow: setup openenv gateway-clients $(EXPORTS:%=peers-%) peers-typescript wheels  ## The slow tail, and laws written with hypothesis on more examples
 	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "(slow or hypothesis) and not gpu and not net" $(PICK)
 
 test-vllm: vllm types  ## The tests on the real vLLM, which has a virtual environment of its own
@@ -94,6 +94,12 @@ $(PEERS)/typescript/.installed: examples/typescript/package.json examples/typesc
 	@mkdir -p $(@D)
 	cp $^ $(@D)
 	! command -v npm >/dev/null || { npm ci --prefix $(@D) --no-audit --no-fund --loglevel error && touch $@; }
+
+wheels: $(PEERS)/wheels/.installed  ## What the wheel needs, 27 MB: a test installs it where there is nothing else
+
+$(PEERS)/wheels/.installed: pyproject.toml constraints.txt | setup
+	"$(BIN)/python" -m pip download --quiet --constraint constraints.txt --dest $(@D) ".[server]"
+	touch $@
 
 ray: $(PEERS)/ray/.installed  ## Ray and what it needs, 210 MB: a folder for PYTHONPATH, as it is no part of our environment
 

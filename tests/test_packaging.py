@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+import urllib.request
+import venv
 import zipfile
 from importlib.metadata import distribution
 from pathlib import Path
@@ -19,6 +21,8 @@ import verigym
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PACKAGE_DIR = PYPROJECT["tool"]["setuptools"]["package-dir"]
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+WHEELS = CACHE / "verigym-peers" / "wheels"
 ROOMS = {name: ROOT / folder for name, folder in PACKAGE_DIR.items()}
 
 
@@ -80,16 +84,17 @@ def test_the_installed_metadata_is_that_of_pyproject():
     )
 
 
-def run(*command, cwd, **env):
+def run(*command, cwd, only=None, code=0, **env):
+    """Run a command and return its output; `only` is the whole environment, else `env` is added."""
     done = subprocess.run(
         command,
         cwd=cwd,
-        env={**os.environ, **env},
+        env={**os.environ, **env} if only is None else only,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, f"{command}: {done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    assert done.returncode == code, f"{command}: {done.stdout[-2000:]}\n{done.stderr[-4000:]}"
     return done.stdout
 
 
@@ -106,14 +111,20 @@ def copy_of_the_sources(folder):
     return folder
 
 
-@pytest.mark.slow
-def test_sdist_and_wheel_hold_every_module_and_the_wheel_works(tmp_path):
-    source = copy_of_the_sources(tmp_path / "a source")
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The sdist and the wheel."""
+    source = copy_of_the_sources(tmp_path_factory.mktemp("built") / "a source")
     # Without --sdist or --wheel the wheel is built from the sdist: a round trip.
     run(sys.executable, "-m", "build", "--no-isolation", ".", cwd=source)
+    name = f"verigym-{PYPROJECT['project']['version']}"
+    return source / "dist" / f"{name}.tar.gz", source / "dist" / f"{name}-py3-none-any.whl"
+
+
+@pytest.mark.slow
+def test_sdist_and_wheel_hold_every_module_and_the_wheel_works(built, tmp_path):
+    sdist, wheel = built
     version = PYPROJECT["project"]["version"]
-    wheel = source / "dist" / f"verigym-{version}-py3-none-any.whl"
-    sdist = source / "dist" / f"verigym-{version}.tar.gz"
 
     with zipfile.ZipFile(wheel) as archive:
         held = set(archive.namelist())
@@ -166,3 +177,56 @@ def test_sdist_and_wheel_hold_every_module_and_the_wheel_works(tmp_path):
     place, reward, installed_version = json.loads(printed)
     assert Path(place) == target / "verigym" / "envs" / "math" / "countdown.py"
     assert (reward, installed_version) == (1.0, version)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
+    if not (WHEELS / ".installed").exists():
+        pytest.skip("what the wheel needs: `make wheels`")
+    _, wheel = built
+    venv.create(tmp_path / "venv", with_pip=True)
+    commands = tmp_path / "venv" / "bin"
+    clean = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    here = tmp_path / "elsewhere"
+    here.mkdir()
+
+    def install(what):
+        pip = (commands / "python", "-m", "pip", "--disable-pip-version-check", "install")
+        run(*pip, "--quiet", "--no-index", "--find-links", WHEELS, what, cwd=here, only=clean)
+
+    def verigym(*arguments, code=0):
+        return run(commands / "verigym", *arguments, cwd=here, only=clean, code=code)
+
+    install(wheel)
+    listed = json.loads(verigym("list", "--json"))
+    assert {env["family"] for env in listed} >= {"games", "math", "code", "sql", "tools", "search"}
+    assert "keydoor" in verigym("list", "games")
+    told = json.loads(verigym("run", "keydoor", "--episodes", "3", "--json"))
+    assert (told["success_rate"], told["faults"]) == (1.0, 0)
+    (card,) = json.loads(verigym("check", "countdown", "--seeds", "5", "--json"))
+    assert card["laws"]["another_process_plays_the_same"] == "holds"
+    three = ("keydoor", "countdown", "code/stdio")
+    told = json.loads(verigym("eval", *three, "--tasks", "3", "--out", "evaluated", "--json"))
+    assert [one["score"]["value"] for one in told["by_environment"].values()] == [1.0] * 3
+    verigym("serve", code=2)  # needs the extra
+    install(f"{wheel}[server]")
+    assert_it_serves(commands / "verigym", here, clean)
+
+
+def assert_it_serves(verigym, here, variables):
+    serve = (verigym, "serve", "--port", "0", "--json", "--until-stdin-closes")
+    body = {"verifier": "math/countdown", "reference": {"numbers": [3, 7], "target": 21}}
+    body["submission"] = "<answer>3*7</answer>"
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with subprocess.Popen(
+        serve, cwd=here, env=variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as service:
+        url = json.loads(service.stdout.readline())["url"]
+        request = urllib.request.Request(
+            f"{url}/v1/verify", json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
+        with opener.open(request, timeout=60) as answer:
+            assert json.load(answer)["score"] == 1.0
+        service.stdin.close()
+        assert service.wait(60) == 0
