@@ -93,6 +93,7 @@ def _write(env: Question, folder: Path, name: str, prompt: str) -> None:
         "params": dict(env.verifier.params),
         "task": json.loads(task.to_json()),
     }
+    extras = "".join(f"[{name}]" for name in extras_of(env))
     version = re.sub(r"\+.*", "", verigym.__version__)
     texts = {
         "task.toml": _TASK.format(
@@ -101,7 +102,7 @@ def _write(env: Question, folder: Path, name: str, prompt: str) -> None:
         "instruction.md": _INSTRUCTION.format(prompt=prompt, answer=ANSWER),
         "environment/Dockerfile": _AGENT_IMAGE,
         "solution/solve.sh": f"#!/bin/bash\ncat > {ANSWER} <<'END_OF_REPLY'\n{env.oracle()}\nEND_OF_REPLY\n",
-        "tests/Dockerfile": _TESTS_IMAGE.format(extra=_extra(env), version=version),
+        "tests/Dockerfile": _TESTS_IMAGE.format(extra=extras, version=version),
         "tests/test.sh": _TEST,
         f"tests/{EXPORTED}": to_json(described).decode(),
     }
@@ -113,6 +114,7 @@ def _write(env: Question, folder: Path, name: str, prompt: str) -> None:
             path.chmod(0o755)
 
 
-def _extra(env: Question) -> str:
+def extras_of(env: Env[Any]) -> list[str]:
+    """Return the extras of Verigym that judging an environment needs."""
     family = env.verifier.id.partition("/")[0]
-    return f"[{family}]" if family in ("math", "sql") else ""
+    return [family] if family in ("math", "sql") else []

@@ -1,4 +1,5 @@
-"""`verigym new`: a pip package with one environment, its tests, its licence and its CI, ready to publish.
+"""`verigym new`: a package with one environment, ready to publish.
 
-The files stand in `template/`, with `$name` and the like for what differs.
+write.py writes one of your own, hubs.py one that publishes an installed environment on a hub. The files stand in
+`template/` and the folders of the hubs, with `$name` and the like for what differs.
 """

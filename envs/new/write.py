@@ -7,6 +7,7 @@ import json
 import keyword
 import re
 import sys
+from collections.abc import Mapping
 from importlib import metadata
 from importlib.resources import files
 from pathlib import Path
@@ -19,15 +20,15 @@ from verigym.registry import list_envs
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _FAMILY = re.compile(r"[a-z][a-z0-9_-]*")
 
-# File in the template, and where it goes.
+# File among the templates, and where it goes.
 _FILES = {
-    "pyproject.toml": "pyproject.toml",
-    "env.py": "$module.py",
-    "test_env.py": "tests/test_$module.py",
-    "README.md": "README.md",
-    "LICENSE": "LICENSE",
-    "ci.yml": ".github/workflows/ci.yml",
-    "gitignore": ".gitignore",
+    "template/pyproject.toml": "pyproject.toml",
+    "template/env.py": "$module.py",
+    "template/test_env.py": "tests/test_$module.py",
+    "template/README.md": "README.md",
+    "template/LICENSE": "LICENSE",
+    "template/ci.yml": ".github/workflows/ci.yml",
+    "template/gitignore": ".gitignore",
 }
 
 
@@ -36,6 +37,18 @@ def write_package(folder: Path, name: str, *, family: str, author: str, year: in
 
     Raises RequestError for a name that cannot be a package's or is taken, or a folder with something in it.
     """
+    words = words_of(name, author)
+    if not _FAMILY.fullmatch(family):
+        raise RequestError(f"a family is one lower-case word, such as games, got {family!r}")
+    if (known := f"verigym/{family}/{name}-v0") in list_envs():
+        raise RequestError(f"{known} is an environment already; choose another name or family")
+    check_folder(folder)
+    more = {"family": family, "author": author, "year": str(year), "version": __version__}
+    return fill(_FILES, folder, words | more)
+
+
+def words_of(name: str, author: str) -> dict[str, str]:
+    """Return what templates call a package. Raises RequestError if it cannot have this name."""
     if not _NAME.fullmatch(name):
         raise RequestError(
             f"a name is lower-case words joined by hyphens, such as word-ladder, got {name!r}"
@@ -44,27 +57,22 @@ def write_package(folder: Path, name: str, *, family: str, author: str, year: in
     klass = "".join(word.capitalize() for word in name.split("-"))
     if taken := _taken(name, module, klass):
         raise RequestError(f"{name!r} {taken}; choose another name, such as {name}-env")
-    if not _FAMILY.fullmatch(family):
-        raise RequestError(f"a family is one lower-case word, such as games, got {family!r}")
-    if (known := f"verigym/{family}/{name}-v0") in list_envs():
-        raise RequestError(f"{known} is an environment already; choose another name or family")
+    # A text of JSON is one of TOML.
+    quoted = json.dumps(author, ensure_ascii=False)
+    return {"name": name, "module": module, "klass": klass, "quoted_author": quoted}
+
+
+def check_folder(folder: Path) -> None:
+    """Raise RequestError if there is something in a folder that is to be written."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise RequestError(f"{folder} already exists and is not empty; choose another with --out")
-    words = {
-        "name": name,
-        "module": module,
-        "klass": klass,
-        "family": family,
-        "author": author,
-        "quoted_author": json.dumps(author, ensure_ascii=False),  # a text of JSON is one of TOML
-        "year": str(year),
-        "version": __version__,
-    }
+
+
+def fill(sources: Mapping[str, str], folder: Path, words: Mapping[str, str]) -> list[Path]:
+    """Write templates, by the places that they go to, with `words` for their names; return the paths."""
     written = []
-    for source, target in _FILES.items():
-        text = (files("verigym.envs.new") / "template" / f"{source}.txt").read_text(
-            encoding="utf-8"
-        )
+    for source, target in sources.items():
+        text = (files("verigym.envs.new") / f"{source}.txt").read_text(encoding="utf-8")
         path = folder / Template(target).substitute(words)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(Template(text).substitute(words), encoding="utf-8")

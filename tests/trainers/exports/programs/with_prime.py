@@ -1,6 +1,8 @@
 """Evaluates recorded replies with Prime's own program and a stub of a model server; prints the traces of each run.
 
-python with_prime.py < [{"model": ..., "taskset": {...}, "harness": {...}, "replies": {first prompt: [reply, ...]}}, ...]
+python with_prime.py < [{"model": ..., "taskset": {...}, "agent": {...}, "replies": {first prompt: [reply, ...]}}, ...]
+
+A run without replies is validated instead: Prime's own program plays the solution and nothing.
 """
 
 import contextlib
@@ -99,6 +101,22 @@ def evaluate(model, run, url):
     ]
 
 
+def validate(name, run):
+    """Run Prime's validation; return the number of tasks by outcome."""
+    from verifiers.v1.cli.validate import main
+
+    settings = {
+        "taskset": run["taskset"],
+        "runtime": {"type": "subprocess"},
+        "rich": False,
+        "run": {"name": name},
+    }
+    Path(f"{name}.json").write_text(json.dumps(settings))
+    with contextlib.redirect_stdout(sys.stderr):
+        main(["@", f"{name}.json"])
+    return json.loads(Path(f"outputs/{name}/summary.json").read_text())["outcomes"]
+
+
 def shown(trace):
     """Return what a test compares."""
     reward = trace["rewards"].get("outcome")
@@ -121,7 +139,10 @@ def run_all():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    found = {model: evaluate(model, run, url) for model, run in RUNS.items()}
+    found = {
+        model: evaluate(model, run, url) if "replies" in run else validate(model, run)
+        for model, run in RUNS.items()
+    }
     server.shutdown()
     return found
 
