@@ -3,7 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v p
 VENV := .venv
 BIN := $(VENV)/bin
 PEERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/verigym-peers
-EXPORTS := trl inspect prime
+EXPORTS := trl inspect prime gyms
 EMPTY :=
 # vLLM compiles C++ against its own folder, and its commands break at a space.
 VLLM := $(if $(findstring $(EMPTY) $(EMPTY),$(CURDIR)),$(PEERS)/vllm-$(shell pwd | cksum | cut -d' ' -f1),.venv-vllm)
@@ -79,6 +79,7 @@ $(PEERS)/gateway-clients/.installed: Makefile
 PEER_trl := torch==2.13.0 transformers==5.23 trl==1.16 peft datasets==5.2.0 accelerate
 PEER_inspect := inspect-ai==0.3.285 "openai>=3.4"
 PEER_prime := verifiers==0.4.0
+PEER_gyms := skyrl-gym==0.4.0 gem-llm==0.1.0
 
 $(EXPORTS:%=peers-%): peers-%: $(PEERS)/%/.installed  ## A package that tests of trainers/exports run against
 

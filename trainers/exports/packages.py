@@ -8,7 +8,9 @@ from verigym.errors import MissingError
 
 TESTED: Final = {
     "datasets": "trl==1.16",
+    "gem": "gem-llm==0.1.0",
     "inspect_ai": "inspect-ai==0.3.285",
+    "skyrl_gym": "skyrl-gym==0.4.0",
     "verifiers": "verifiers==0.4.0",
 }
 """Requirement that installs an imported module, in the version that was tested."""

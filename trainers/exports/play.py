@@ -45,6 +45,7 @@ class Play:
         """Last verdict of the episode; one without a score after a fault."""
         self._envs: dict[tuple[str, str], Env[Any]] = {}
         self._env: Env[Any] | None = None
+        self._row: TaskRow | None = None
         self._earned = 0.0
         self._over = True
 
@@ -71,6 +72,11 @@ class Play:
         return None if self.faulted else self._earned
 
     @property
+    def max_turns(self) -> int:
+        """Turn limit of the current task."""
+        return self.env.max_turns or self.env.turns_allowed(self.env.task)
+
+    @property
     def tools(self) -> ToolSchemas | None:
         """Tools of the current task as the chat API takes them; None if it has none."""
         return published_by(self.env)
@@ -79,6 +85,7 @@ class Play:
         """Begin the task of a row; return its first observation, with the prompt, and `info`."""
         place = (row["env"], row["options"])
         self._env = self._envs.get(place) or self._envs.setdefault(place, open_env(row))
+        self._row = row
         self.verdict, self._earned, self._over = None, 0.0, False
         return start(self._env, row)
 
@@ -100,6 +107,35 @@ class Play:
                 truncated=True,
                 info={"verdict": error.verdict},
             )
+
+    def step_or_raise(self, reply: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Play one action for a caller that takes nothing but numbers for rewards; return Gymnasium's five values.
+
+        Raises VerifierFault if the verifier gives no score.
+        """
+        outcome = self.step(reply)
+        if outcome.reward is None:
+            raise VerifierFault(outcome.info["verdict"])
+        return (
+            outcome.observation,
+            outcome.reward,
+            outcome.terminated,
+            outcome.truncated,
+            outcome.info,
+        )
+
+    def copy(self) -> Play:
+        """Return a play of the same episode in the same state, with an environment of its own.
+
+        Raises RequestError before the first `start`.
+        """
+        snapshot = self.env.snapshot()
+        assert self._row is not None
+        made = Play(self.retries)
+        made.start(self._row)
+        made.env.restore(snapshot)
+        made.verdict, made._earned, made._over = self.verdict, self._earned, self._over
+        return made
 
     def _played(self, reply: str) -> Outcome:
         observation, reward, terminated, truncated, info = self.env.step(reply)

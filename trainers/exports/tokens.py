@@ -62,7 +62,7 @@ class TokenPlay:
             task_prompt=env.task.prompt,
             observations=[env.view()],
             legal_actions=info["legal_actions"],
-            max_turns=env.max_turns or env.turns_allowed(env.task),
+            max_turns=self.play.max_turns,
             tools=self.play.tools,
         )
         # An encoding asks a policy for its chat and its limit of tokens, and never for a completion.

@@ -8,7 +8,12 @@ import pytest
 from verigym.errors import MissingError
 from verigym.trainers.exports.packages import TESTED, raise_missing
 
-ADAPTERS = {"inspect_ai": "inspect_ai", "prime": "verifiers"}
+ADAPTERS = {
+    "gem": "gem",
+    "inspect_ai": "inspect_ai",
+    "prime": "verifiers",
+    "skyrl_gym": "skyrl_gym",
+}
 
 
 @pytest.mark.parametrize(("adapter", "package"), ADAPTERS.items())

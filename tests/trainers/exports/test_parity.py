@@ -140,3 +140,18 @@ def prime_run(model, env_id):
         "ok": True,
         "errors": [],
     }
+
+
+def every_trace():
+    """Return the row and actions of each trace, and what the environments themselves answer."""
+    traces = [trace(env_id, wrong) for env_id in ENVS for wrong in (False, True)]
+    asked = [{"row": row, "actions": actions} for row, actions, *_ in traces]
+    return asked, [wanted for _, _, wanted, _ in traces]
+
+
+@pytest.mark.slow
+def test_skyrl_gym_and_gem(peer):
+    asked, wanted = every_trace()
+    found = peer("gyms", "with_gyms.py", given=asked)
+    assert found["skyrl"] == wanted
+    assert found["gem"] == wanted
