@@ -36,12 +36,12 @@ _PHRASE = lazy_pattern(
     needs="####|ans|choice|choose|go with|letter|option|pick|result|select|solution",
 )
 _ANCHOR = lazy_pattern(r"####|ans|result|solution|option|choice|letter|choose|pick|go with|select")
-"""What every match of `_PHRASE` holds, in lower case."""
+"""One of these is in every match of `_PHRASE`, in lower case."""
 _START = lazy_pattern(
     r"\b(?:the|my|our|final|correct|so|right|best|only|valid|chosen|i|we)\b|[.!*#>\n]|^",
     re.MULTILINE,
 )
-"""Where a match of `_PHRASE` may start, at most `_REACH` characters before its anchor."""
+"""A match of `_PHRASE` starts at one of these, at most `_REACH` characters before its anchor."""
 _REACH = 80
 _NOT_MINE = lazy_pattern(
     r"\b(?:wrong|incorrect|false|naive|mistaken|tempting|initial|previous|rejected|alternative|intermediate)\b",
