@@ -8,7 +8,7 @@ from pathlib import Path
 
 from verigym import __version__
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]  # generated, versions
 
 project = "Verigym"
 version = release = __version__

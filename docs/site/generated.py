@@ -3,6 +3,7 @@
 `{commands}`: every command of `verigym` with its arguments and options, as typer declares them.
 `{configuration}`: every section and key of a training configuration, with type, default and meaning.
 `{environments}`, `{verifiers}`: everything that comes with the package.
+`{reward-changes}`: the changelog's changes of rewards, sorted by what they name.
 """
 
 from __future__ import annotations
@@ -204,6 +205,15 @@ class Verifiers(Written):
             yield f"| `{name}` | {_first(load(target, name))} |"
 
 
+class RewardChanges(Written):
+    """The lines of the changelog about rewards, by the verifiers and environments that they name."""
+
+    def lines(self) -> Iterator[str]:
+        import versions
+
+        yield from versions.list_changes()
+
+
 def _first(thing: Any) -> str:
     """Return the first paragraph of a docstring."""
     return _prose((inspect.getdoc(thing) or "").partition("\n\n")[0])
@@ -226,5 +236,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("configuration", Configuration)
     app.add_directive("environments", Environments)
     app.add_directive("verifiers", Verifiers)
+    app.add_directive("reward-changes", RewardChanges)
     app.connect("autodoc-process-docstring", _mark_code)
     return {"parallel_read_safe": True, "version": "1"}
