@@ -15,7 +15,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
 test test-slow test-vllm: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: peers-harbor peers-ors test-harbor test-ors demo docs test test-slow test-vllm test-tinker check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) peers-verifiers peers-typescript peers-tinker wheels ray test-ray vllm setup types
+.PHONY: peers-harbor peers-ors test-harbor test-ors demo docs test test-slow test-vllm test-tinker check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) peers-verifiers peers-typescript peers-tinker tested wheels ray test-ray vllm setup types
 
 setup: $(VENV)/.installed types
 
@@ -96,10 +96,14 @@ $(PEERS)/typescript/.installed: examples/typescript/package.json examples/typesc
 	cp $^ $(@D)
 	! command -v npm >/dev/null || { npm ci --prefix $(@D) --no-audit --no-fund --loglevel error && touch $@; }
 
+tested: setup  ## Write the versions that are installed to tested.txt; run the tests first
+	{ echo "# Versions with which the tests passed: Linux x86-64, $$("$(BIN)/python" --version), $$(date -u +%F)."; \
+	  "$(BIN)/python" -m pip freeze --exclude-editable | sed 's/+[^+]*$$//'; } > tested.txt
+
 wheels: $(PEERS)/wheels/.installed  ## What the wheel needs, 27 MB: a test installs it where there is nothing else
 
-$(PEERS)/wheels/.installed: pyproject.toml constraints.txt | setup
-	"$(BIN)/python" -m pip download --quiet --constraint constraints.txt --dest $(@D) ".[server]"
+$(PEERS)/wheels/.installed: pyproject.toml tested.txt | setup
+	"$(BIN)/python" -m pip download --quiet --constraint tested.txt --dest $(@D) ".[server]"
 	touch $@
 
 ray: $(PEERS)/ray/.installed  ## Ray and what it needs, 210 MB: a folder for PYTHONPATH, as it is no part of our environment

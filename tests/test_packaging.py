@@ -15,6 +15,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import verigym
 
@@ -82,6 +84,26 @@ def test_the_installed_metadata_is_that_of_pyproject():
     assert {point.group for point in installed.entry_points} == {"console_scripts"}, (
         "the installation is stale; run `make setup` again"
     )
+
+
+def read_pins(name):
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    pins = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    return {canonicalize_name(pin.name): next(iter(pin.specifier)).version for pin in pins}
+
+
+def test_what_was_tested_is_within_the_ranges_and_as_constrained():
+    tested, constrained = read_pins("tested.txt"), read_pins("constraints.txt")
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    wanted = [*PYPROJECT["project"]["dependencies"], *(one for of in extras.values() for one in of)]
+    again = "run `make setup`, the tests and `make tested`"
+    for name, version in constrained.items():
+        assert tested.get(name, version) == version, f"{name}: {again}"
+    for requirement in map(Requirement, wanted):
+        version = tested.get(canonicalize_name(requirement.name))
+        assert version is None or version in requirement.specifier, f"{requirement}: {again}"
+    core = [Requirement(one).name for one in PYPROJECT["project"]["dependencies"]]
+    assert set(map(canonicalize_name, core)) <= set(tested)
 
 
 def run(*command, cwd, only=None, code=0, **env):
@@ -190,10 +212,12 @@ def test_the_wheel_works_in_an_empty_environment(built, tmp_path):
     clean = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
     here = tmp_path / "elsewhere"
     here.mkdir()
+    lock = shutil.copy(ROOT / "tested.txt", here)
 
     def install(what):
         pip = (commands / "python", "-m", "pip", "--disable-pip-version-check", "install")
-        run(*pip, "--quiet", "--no-index", "--find-links", WHEELS, what, cwd=here, only=clean)
+        options = ("--quiet", "--no-index", "--find-links", WHEELS, "--constraint", lock)
+        run(*pip, *options, what, cwd=here, only=clean)
 
     def verigym(*arguments, code=0):
         return run(commands / "verigym", *arguments, cwd=here, only=clean, code=code)
