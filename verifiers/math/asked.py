@@ -197,3 +197,18 @@ def is_other_deed(answer: str, question: str) -> bool:
     )
     said = set(re.findall(r"[a-z]+", clause.lower()))
     return not said & deed and _REST.search(clause) is not None
+
+
+_DERIVATIVE = lazy_pattern(
+    r"(?:\\[dt]?frac ?\{ ?d ?(\w) ?\} ?\{ ?d ?(\w) ?\}|(?<![A-Za-z])d(\w)/d(\w)(?!\w))",
+    needs="frac|/d",
+)
+
+
+def is_other_derivative(answer: str, question: str) -> bool:
+    """Return True for "dx/dy = 2" where dy/dx is asked for."""
+    named = _DERIVATIVE.match(answer)
+    if named is None or "=" not in answer[named.end() : named.end() + 3]:
+        return False
+    asked = {"".join(filter(None, found)) for found in _DERIVATIVE.findall(question)}
+    return bool(asked) and "".join(filter(None, named.groups())) not in asked

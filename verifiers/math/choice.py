@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 from verigym.verifiers.math.clean import clean
@@ -52,6 +53,17 @@ _MANY = lazy_pattern(
 )
 
 
+_JOINED = lazy_pattern(r"\s*(?:,\s*and\b|[,;]|\band\b|&)\s*", needs=",|;|and|&")
+_ARE = lazy_pattern(
+    r"(?:(?:so|thus|hence|therefore),? )?(?:(?:only|both) )?(?:(?:the|those) [a-z ]{3,40} )?(?:are|is):? ",
+    re.IGNORECASE,
+    needs="are|is",
+)
+_LETTERED = lazy_pattern(
+    r"\(?([A-J])(?:\)|[:.])?:? ?(?:\((.+)\)|(?<=[):.] )(\S.*))", needs="A|B|C|D|E|F|G|H|I|J"
+)
+
+
 def options_of(question: str) -> dict[str, str]:
     """The options in a question by letter; empty if there are not at least two in order."""
     found: dict[str, str] = {}
@@ -72,6 +84,27 @@ def letter_beside_text(answer: str) -> tuple[str, str] | None:
     """The letter and the text of "B (1/2)" and "Option B, 1/2"; None for other answers."""
     match = _BESIDE_TEXT.fullmatch(answer.strip(" .$*"))
     return None if match is None else (match[1], match[2] or match[3] or match[4])
+
+
+def letters_by_text(
+    answer: str, options: Mapping[str, str], same: Callable[[str, str], bool]
+) -> str | None:
+    """The letters of the options whose texts an answer lists, "14 and 38", each perhaps beside its letter; None if a
+    part of the list is no option."""
+    lead = _ARE.match(answer)
+    found: set[str] = set()
+    for part in _JOINED.split(answer[lead.end() :] if lead is not None else answer):
+        beside = _LETTERED.fullmatch(part)
+        text = (beside[2] or beside[3]) if beside is not None else part
+        own = [
+            letter
+            for letter, option in options.items()
+            if same(option, text) and (beside is None or beside[1] == letter)
+        ]
+        if len(own) != 1:
+            return None
+        found.add(own[0])
+    return "".join(sorted(found)) if len(found) > 1 else None
 
 
 @lru_cache(maxsize=1024)

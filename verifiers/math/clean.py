@@ -144,6 +144,7 @@ def _script(match: re.Match[str]) -> str:
     return f"_{{{''.join(_SUB[c] for c in run)}}}"
 
 
+_DERIVATIVE = lazy_pattern(r"(?<![A-Za-z\\])d([A-Za-z])/d([a-z])(?=\s*=)", needs="/d")
 _BLANKS = lazy_pattern(r"[ \t\r\n]+")
 _TIMES_TEN = lazy_pattern(r"(?<=[\d}])\s*[xX]\s*(?=10\s*\^)", needs="10")
 _TIMES = lazy_pattern(r"(?<=\d) [xX] (?=\d)")
@@ -193,6 +194,8 @@ def clean(text: str) -> str:
         text = _COMMAND.sub(_command, _unwrap(text))
         text = text.replace("\\%", "%").replace("\\#", "#").replace("\\&", "&").replace("\\|", "|")
         text = text.replace("\\_", "_")
+    if "/d" in text:
+        text = _DERIVATIVE.sub(r"\\frac{d\1}{d\2}", text)
     text = text.replace("**", "^")
     if "|" in text:
         text = _BARRED.sub(r"(\1, \2)", text)

@@ -8,8 +8,9 @@ from functools import lru_cache, partial
 
 from verigym.verifiers.math.affirming import contradicts, states
 from verigym.verifiers.math.altering import alters
+from verigym.verifiers.math.asked_forms import in_one_form, of_form, rising
 from verigym.verifiers.math.cancelling import is_cancelled, is_split
-from verigym.verifiers.math.choice import letter_beside_text, letters_of
+from verigym.verifiers.math.choice import letter_beside_text, letters_by_text, letters_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.clock import as_duration, time_of
 from verigym.verifiers.math.conditions import allows
@@ -131,7 +132,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
         # The order counts, however the members are set apart.
         gold, answer = (
             re.sub(r"\s*[<>]\s*", ", ", text) if text.count("<") != text.count(">") else text
-            for text in (gold, _rising(gold, answer))
+            for text in (gold, rising(gold, answer))
         )
     if ctx.rounded:
         answer = answer.removeprefix("\\approx").strip()
@@ -153,6 +154,8 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     chosen = _choice(gold, answer, ctx)
     if chosen is not None:
         return "choice" if chosen else ""
+    if ctx.question:
+        gold, answer = in_one_form(gold, answer, ctx.question)
     if (time := _time_of_gold(gold)) is not None:
         other_time = time_of(answer, loose=True)
         if other_time is not None:
@@ -188,7 +191,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     if "range" in ctx.question:
         answer = _VALUES.sub("y", answer)
     if "=" in answer and "=" not in gold:
-        answer = _of_form(answer, ctx.question)
+        answer = of_form(answer, ctx.question)
         answer = value_of_target(answer, ctx.question) or answer
     if ctx.question:
         if in_asked_scale(gold, ctx.question) == gold:
@@ -312,29 +315,6 @@ def _compared(answer: str, question: str) -> str | None:
     return (parts[-1] if rising == wants_large else parts[0]).partition("=")[0].strip()
 
 
-def _rising(gold: str, answer: str) -> str:
-    """A chain of "<" the other way round where the reference is one of ">", and so too for ">"."""
-    sign, other = ("<", ">") if "<" in gold else (">", "<")
-    if other not in answer or sign in answer:
-        return answer
-    return sign.join(reversed(answer.split(other)))
-
-
-_FORM = lazy_pattern(r"\bform (?:of )?(?:\$|\\\()?([^$,.?\\]{3,20})", needs="form ")
-
-
-def _of_form(answer: str, question: str) -> str:
-    """The right side of "a + bi = 2 + i" where a question asks for the form a + bi."""
-    shape = _FORM.search(question)
-    left, _, right = answer.partition("=")
-    if shape is None or not right or not left.strip() or "=" in right:
-        return answer
-    wanted = re.sub(r"\s", "", shape[1])
-    return (
-        right.strip() if re.sub(r"\s", "", left) in (wanted, wanted.split("where")[0]) else answer
-    )
-
-
 def _continued(answer: str, question: str) -> str:
     """The last of the terms that continue those of the question, where the next one is asked for."""
     terms = [term.strip() for term in answer.split(",")]
@@ -449,6 +429,10 @@ def _choice(gold: str, answer: str, ctx: Context) -> bool | None:
         return None
     if not ctx.options and not gold[:1].isupper() and not gold.startswith("("):
         return None
+    if ctx.options and len(wanted[0]) > 1:
+        listed = letters_by_text(answer, ctx.options, partial(_same_text, ctx=ctx))
+        if listed is not None:
+            return listed == wanted[0]
     found = letters_of(answer, several=True)
     if found is not None:
         if found[0] != wanted[0]:

@@ -13,6 +13,7 @@ from verigym.verifiers.math.asked import (
     asked_letter,
     count_of_asked,
     is_other_deed,
+    is_other_derivative,
     is_rate,
     value_of_letter,
 )
@@ -134,7 +135,11 @@ def of_asked(answer: str, question: str) -> str | None:
     """
     if not question or len(answer) > 300:
         return answer
-    if is_rate(answer, question) or is_other_deed(answer, question):
+    if (
+        is_rate(answer, question)
+        or is_other_deed(answer, question)
+        or is_other_derivative(answer, question)
+    ):
         return None
     lettered = value_of_letter(answer, question)
     lettered = None if lettered is None else count_of_asked(lettered, question)

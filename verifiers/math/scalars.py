@@ -17,7 +17,7 @@ from fractions import Fraction
 from verigym.verifiers.math.context import Context
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.numeric import Undefined, value_of
-from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.probing import points, probed_equal, same_value
 from verigym.verifiers.math.trees import Node, TooBig, num, replace_kind
 
@@ -25,6 +25,11 @@ SURE_DIGITS = 10
 _TAKES_PERCENT = lazy_pattern(r"\d\s*(?:\\?%|per ?cent) of\b", re.IGNORECASE)
 _ASKS_PERCENT = lazy_pattern(
     r"\b(?:what|which|find the|as a|calculate the|many) (?:\w+ ){0,2}?(?:per ?cent\w*)\b",
+    re.IGNORECASE,
+)
+_ANY_PRIMITIVE = lazy_pattern(r"\b(?:an|any|one) (?:antiderivative|anti-derivative|primitive)\b", re.IGNORECASE, needs="anti|primitive")  # fmt: skip
+_FIXED = lazy_pattern(
+    r"\b(?:such that|satisf\w+|passes|passing|through|goes|whose|vanish\w*|condition)\b|\b[A-Za-z] ?\( ?(?:-?\d[\d./]*|\\?pi|e)[^()x]{0,8}\) ?= ?[-\\\d]",
     re.IGNORECASE,
 )
 _NEAR_PI = (Fraction(22, 7), Fraction(355, 113))
@@ -74,8 +79,21 @@ def same_scalar(gold: Node, answer: Node, ctx: Context) -> bool:
         return _constants(gold, answer, ctx)
     constant = _integration_constant(gold)
     if constant or _integration_constant(answer):
-        return bool(constant) and _up_to_constant(gold, answer)
-    return bool(probed_equal(gold, answer, positive=ctx.positive))
+        if not constant and not is_any_primitive(ctx.question):
+            return False
+        return _up_to_constant(gold, answer)
+    if probed_equal(gold, answer, positive=ctx.positive):
+        return True
+    return (
+        names == gold_names
+        and is_any_primitive(ctx.question)
+        and _differs_by_constant(gold, answer)
+    )
+
+
+def is_any_primitive(question: str) -> bool:
+    """Return True if a question asks for one of all antiderivatives, whichever constant it has."""
+    return is_in(_ANY_PRIMITIVE, question) and not is_in(_FIXED, question)
 
 
 def _one_imaginary_unit(gold: Node, answer: Node) -> tuple[Node, Node]:
@@ -250,10 +268,12 @@ def _up_to_constant(gold: Node, answer: Node) -> bool:
     first, second = _integration_constant(gold), _integration_constant(answer)
     if not second:
         return False
-    left = replace_kind(gold, "var", {first: num(0)})
+    left = replace_kind(gold, "var", {first: num(0)}) if first else gold
     right = replace_kind(answer, "var", {second: num(0)})
-    if left.variables() != right.variables():
-        return False
+    return left.variables() == right.variables() and _differs_by_constant(left, right)
+
+
+def _differs_by_constant(left: Node, right: Node) -> bool:
     gaps = []
     for point in points(left.variables(), False, False):
         try:

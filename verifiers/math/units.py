@@ -109,7 +109,7 @@ for _row in (
     ("atm", 101325, "M L^-1 T^-2"), ("kWh", 3600000, "M L^2 T^-2"), ("K kelvin kelvins", 1, "temp"),
     ("dollar dollars USD usd buck bucks", 1, "usd"), ("cent cents penny pennies", "0.01", "usd"),
     ("nickel nickels", "0.05", "usd"), ("dime dimes", "0.1", "usd"),
-    ("euro euros EUR", 1, "eur"), ("pound_sterling GBP", 1, "gbp"), ("yen JPY", 1, "jpy"),
+    ("euro euros EUR", 1, "eur"), ("eurocent eurocents", "0.01", "eur"), ("pound_sterling GBP", 1, "gbp"), ("pence", "0.01", "gbp"), ("yen JPY", 1, "jpy"),
     ("rupee rupees Rs INR", 1, "inr"), ("yuan RMB CNY", 1, "cny"), ("rad rads radian radians", 1, ""),
     ("dozen dozens", 12, ""), ("rpm", 1, "rpm"), ("revolution revolutions rev", 1, "rev"),
     ("square_unit", 1, "u^2"), ("unit units", 1, "u"), ("knot knots", "0.514444", "L T^-1"),
