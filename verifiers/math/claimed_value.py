@@ -24,7 +24,12 @@ from verigym.verifiers.math.mentions import (
     is_label,
     words_of,
 )
-from verigym.verifiers.math.other_quantity import is_other_subject, names_other_quantity, opposes
+from verigym.verifiers.math.other_quantity import (
+    affirms_denied,
+    is_other_subject,
+    names_other_quantity,
+    opposes,
+)
 from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.question_focus import WORD, Focus, focus_of, root, roots
 from verigym.verifiers.math.rivals import is_rival, of_asked
@@ -35,7 +40,7 @@ from verigym.verifiers.math.values_in_prose import Value, plain_sentence, values
 
 HEDGES = lazy_pattern(
     r"\b(?:maybe|perhaps|possibly|probably|likely|unlikely|might|guess\w*|unsure|sure|either|suppose|supposing|assum\w+|if|unless|otherwise|else|whether|seems?|appears?|claims?|claimed|says?|said|thinks?|believes?|"
-    r"wrong\w*|incorrect\w*|mistak\w*|tempting|naive\w*|try|trying|vielleicht|peut-être|quizás|should|may|almost|nearly|contradict\w*|could be|or both|imagine|hopes?|hoped|nobody|someone|false|estimates?|(?:lower|upper) bound|in (?:one )?case|one reading|according|often|ought|better|used to|had better|option|to (?:test|check|try|verify|consider)|(?:now|will|us|me) (?:check|test|try|verify|consider|turn)|proceed|continue[ds]?|or so|(?:he|she|they|it|we)'d\b|^once\b|or both|fails?|wait|actually|oder|ou|hypothetical\w*|example|e\.g)\b|\?|\.\.\.|…",
+    r"wrong\w*|incorrect\w*|mistak\w*|tempting|naive\w*|try|trying|vielleicht|peut-être|quizás|should|may|almost|nearly|contradict\w*|could be|or both|imagine|hopes?|hoped|nobody|someone|false|estimates?|(?:lower|upper) bound|in (?:one )?case|one reading|according|often|ought|better|used to|had better|option|to (?:test|check|try|verify|consider)|(?:now|will|us|me) (?:check|test|try|verify|consider|turn)|proceed|continue[ds]?|or so|(?:he|she|they|it|we)'d\b|^once\b|or both|fails?|wait|actually|oder|ou|hypothetical\w*|example|e\.g|(?:stand|go) (?:by|with) both|both (?:are|of (?:them|these) are|count as|stand as|remain) (?:(?:my|our|the|a|valid|equally|possible|correct|right|acceptable|final) )*(?:answers?|valid|possible|correct|right|fine|acceptable))\b|\?|\.\.\.|…",
     re.IGNORECASE,
 )
 _DENIES = lazy_pattern(
@@ -183,7 +188,9 @@ _IS_LEFT = lazy_pattern(
     r"\W*(?:[a-z]+ )?(?:left|remaining|to spare)\b", needs="left|remaining|to spare"
 )
 _DENIED_WORD = lazy_pattern(
-    r"\b(?P<verb>is|are|was|were)(?:n't| not) (?P<word>[a-z]+)", re.IGNORECASE, needs="n't|not"
+    r"\b(?P<verb>is|are|was|were|do|does|did)(?:n't| not) (?P<word>[a-z]+)",
+    re.IGNORECASE,
+    needs="n't|not",
 )
 _MARGIN = 0.6
 
@@ -251,7 +258,7 @@ def weighed_values(reply: str, question: str) -> tuple[Weighed, ...]:
 
 
 def _as_asked(match: re.Match[str], question: str) -> str:
-    """A denial that the question makes too, "isn't blue" for "not blue", as a word; others as they are."""
+    """A denial that the question makes too, "isn't blue" for "not blue" and "don't play", as a word; others as they are."""
     word = match["word"].lower()
     asked = f"not {word}" in question or f"n't {word}" in question
     return f"{match['verb']} non{word}" if asked else match[0]
@@ -378,7 +385,7 @@ def _is_other(clause: str, before: str, near: str, focus: Focus, question: str) 
     )
     if subject.strip() and is_other_subject(subject.strip(" ,"), question):
         return True
-    if opposes(f"{before} {near}", focus.clause):
+    if opposes(f"{before} {near}", focus.clause) or affirms_denied(near, focus.clause):
         return True
     noun = re.match(r" ([a-z]{4,}s)\b", near)
     if noun is not None and focus.counted and is_rival(noun[1], _plurals(focus)):

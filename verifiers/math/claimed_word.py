@@ -30,6 +30,7 @@ _DENIES = lazy_pattern(
     needs="both|n't|neither|never|not|or",
 )
 _NO = lazy_pattern(r"\b(?:has|have|is|are|there|with|exists?|admits|had) no\b", needs=" no")
+_PLACES = frozenset(("at", "on", "in", "for", "over"))
 _FIRST = frozenset(("first", "win", "fastest"))
 
 
@@ -78,8 +79,17 @@ def _verdict(clauses: list[str], question: str) -> str:
         said = said_words(clause.strip(" ,;:.!"))
         if not said:
             continue
-        same, opposed = said[-1] == asked[-1], is_opposite(said[-1], asked[-1])
+        last = asked[-1]
+        if said[-1] != last and not is_opposite(said[-1], last):
+            last = _without_place(asked)[-1]
+        same, opposed = said[-1] == last, is_opposite(said[-1], last)
         if (same or opposed) and set(said[:-1]) <= set(asked):
             denied = is_denied(clause.lower()) != (_NO.search(clause) is not None)
             found.add("no" if denied == same else "yes")
     return found.pop() if len(found) == 1 else ""
+
+
+def _without_place(asked: list[str]) -> list[str]:
+    """The words of a question up to where it asks: "continuous" of "continuous at 0"."""
+    places = [k for k in range(1, len(asked)) if asked[k] in _PLACES]
+    return asked[: places[-1]] if places and places[-1] >= len(asked) - 4 else asked

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from verigym.reply import spoken, takes_back
-from verigym.verifiers.math.bullets import last_items
+from verigym.verifiers.math.bullets import ends_elsewhere, last_items, without_mark
 from verigym.verifiers.math.choice import options_of
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.commitments import Commitment, phrases, sentence, strong
@@ -118,7 +118,7 @@ _PAIR = lazy_pattern(
     needs=" to ",
 )
 _SUM = lazy_pattern(
-    r"[-\d\s+*/×·÷().,^]{3,80} (?:is|makes|gives|equals|yields|comes to|totals) (-?\d[\d.,/]*)\.?"
+    r"(?:[-\d\s+*/×·÷().,^]{3,80}|\d+!) (?:is|makes|gives|equals|yields|comes to|totals) (-?\d[\d.,/]*)\.?"
     r"|\d[\d.,]{0,12}(?: [a-z]{2,20})?(?: [-+*/×·÷x] \d[\d.,]{0,12}(?: [a-z]{2,20})?){1,5} = (-?\d[\d.,]{0,12} [a-z]{2,20})\.?"
 )
 _TEXT = lazy_pattern(r"\\(?:text|mbox|textbf|mathrm)\{([^{}]*)\}", needs="mathrm|mbox|text")
@@ -391,6 +391,9 @@ def _last_line(text: str, question: str) -> Found:
         return Found("", (), "the reply holds no answer")
     if (listed := last_items(lines)) is not None:
         return Found(listed)
+    if question and len(lines) > 1 and ends_elsewhere(lines, question):
+        return Found("", (), OTHER)
+    lines[-1] = without_mark(lines[-1])
     lines[-1] = _without_letter(lines, question)
     worked = lines[-1].strip("*` ")
     if worked.count("=") > 1:

@@ -16,8 +16,10 @@ from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.conclusions import DOUBTS, conclusions, last_sentence
 from verigym.verifiers.math.exact import exact
 from verigym.verifiers.math.mentions import words_of
+from verigym.verifiers.math.other_quantity import opposes
 from verigym.verifiers.math.parser import parse
 from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.question_focus import focus_of
 from verigym.verifiers.math.rivals import asked_names, is_rival
 from verigym.verifiers.math.statements import stated
 from verigym.verifiers.math.trees import TooBig, Unreadable, names
@@ -83,7 +85,14 @@ _IDLE = lazy_pattern(
     needs="again|altogether|as well|at all|exactly|in all|in total|left over|only|overall|respectively|this way|too",
 )
 _NAMELY = lazy_pattern(
-    r"\b(?:namely|that is|i\.e\.):? \$?([^a-z].{0,80})$", needs="i.e.|namely|that is"
+    r"\b(?:namely|that is|i\.e\.):? (?:at )?\$?([^a-z].{0,80})$", needs="i.e.|namely|that is"
+)
+_DENIED = lazy_pattern(
+    r"\b(?:not|never|no|undefined|except)\b|n't\b", needs="not|never|no|undefined|except|n't"
+)
+_PLACES = lazy_pattern(
+    r"(?<![a-z]) ?\bat ((?:[a-z] ?= ?)?[-−\d\\π√][^,;a-z]{0,40}(?:, (?:at )?[^,;]{1,40})*?,? and at .{1,40})$",
+    needs="and at ",
 )
 _WHERE = lazy_pattern(
     r"\b(?:for|when|if|on|where)(?: exactly| precisely)?(?: all| every| any)? (\$?(?:[a-z]\s?(?:[<>≤≥]|\\[lg]e)|[\[(]-?[\d\\∞-]|-?\d+\s?(?:[<>≤≥]|\\[lg]e))[^,;]{1,60})$",
@@ -171,7 +180,12 @@ def _forms(text: str, question: str) -> Iterator[str]:
         text = text[: idle.start()]
         yield from _said(text, question)
     if named_list := _NAMELY.search(text):
-        yield named_list[1]
+        yield re.sub(r"\band at\b", "and", named_list[1])
+    places = _PLACES.search(text) if _ASKS_WHERE.search(question) else None
+    if places is not None:
+        before = text[: places.start(1)]
+        if not (_DENIED.search(before) or opposes(before, focus_of(question).clause)):
+            yield re.sub(r"\bat\b", "", places[1])
     where = _WHERE.search(text) if _ASKS_WHERE.search(question) else None
     if where is not None and _is_asked_of(text[: where.start()], lowered):
         yield where[1].strip(" $")

@@ -92,11 +92,28 @@ _ONLY = lazy_pattern(
 _DEEDS = frozenset(names("save saves saved lose loses lost tip tips give gives gave"))
 
 
+_DENIED_DEED = lazy_pattern(
+    r"\b(?:do|does|did)(?: not|n't) (?P<deed>[a-z]{3,})", re.IGNORECASE, needs="not|n't"
+)
+
+
+def affirms_denied(near: str, clause: str) -> bool:
+    """Return True if the words behind a value say "play" where a clause asks for those who do not play."""
+    denied = _DENIED_DEED.search(clause)
+    return (
+        denied is not None
+        and re.match(rf"(?: [a-z]+){{0,6}} {denied['deed']}s?\b", near) is not None
+    )
+
+
 def may_be_other(reply: str, question: str) -> bool:
     """Return True if the end of a reply has a word for a quantity, an opposite or a person that the question does not ask for."""
     if not question:
         return False
     words = frozenset(WORD.findall(reply[-400:]))
+    denied = _DENIED_DEED.search(focus_of(question).clause)
+    if denied is not None and denied["deed"] in words:
+        return True
     if not words.isdisjoint(focus_of(question).other_people):
         return True
     return not _telling(question).isdisjoint(word.lower() for word in words)
@@ -104,6 +121,8 @@ def may_be_other(reply: str, question: str) -> bool:
 
 def gives_to_other(sentence: str, question: str) -> bool:
     """Return True if the last equation of a sentence without a verb is headed by another quantity: "savings = $30"."""
+    if affirms_denied(re.split(r"\d(?:[\d.,]*\d)?", sentence)[-1], focus_of(question).clause):
+        return True
     label, sign, _ = re.split(r"[,;→⇒]\s*", sentence)[-1].partition("=")
     if not sign or not re.fullmatch(r"\W*[A-Za-z][A-Za-z' -]{2,50}", label.strip()):
         return False
