@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/verigym-peers
 EXPORTS := trl inspect prime gyms
+LARGE_EXPORTS := nemo
 EMPTY :=
 # vLLM compiles C++ against its own folder, and its commands break at a space.
 VLLM := $(if $(findstring $(EMPTY) $(EMPTY),$(CURDIR)),$(PEERS)/vllm-$(shell pwd | cksum | cut -d' ' -f1),.venv-vllm)
@@ -15,7 +16,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
 test test-slow test-vllm: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: peers-harbor peers-ors test-harbor test-ors demo docs test test-slow test-vllm test-tinker check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) peers-verifiers peers-typescript peers-tinker tested wheels ray test-ray vllm setup types
+.PHONY: peers-harbor peers-ors test-harbor test-ors demo docs test test-slow test-vllm test-tinker check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) $(LARGE_EXPORTS:%=peers-%) test-exports peers-verifiers peers-typescript peers-tinker tested wheels ray test-ray vllm setup types
 
 setup: $(VENV)/.installed types
 
@@ -41,6 +42,9 @@ test: setup  ## All tests but the slow tail
 
 test-slow: setup openenv gateway-clients $(EXPORTS:%=peers-%) peers-typescript wheels  ## The slow tail, and laws written with hypothesis on more examples
 	"$(BIN)/pytest" -n $(WORKERS) --dist worksteal -m "(slow or hypothesis) and not gpu and not net" $(PICK)
+
+test-exports: setup $(LARGE_EXPORTS:%=peers-%)  ## Exports to packages that are too large for the slow tail
+	"$(BIN)/pytest" tests/trainers/exports -m slow $(PICK)
 
 test-vllm: vllm types  ## The tests on the real vLLM, which has a virtual environment of its own
 	OMP_NUM_THREADS=1 $(VLLM)/bin/pytest -W default tests/agents/engines tests/trainers/test_train_vllm.py -m slow --timeout 900 $(PICK)
@@ -80,11 +84,14 @@ PEER_trl := torch==2.13.0 transformers==5.23 trl==1.16 peft datasets==5.2.0 acce
 PEER_inspect := inspect-ai==0.3.285 "openai>=3.4"
 PEER_prime := verifiers==0.4.0
 PEER_gyms := skyrl-gym==0.4.0 gem-llm==0.1.0
+PEER_nemo := nemo-gym==0.4.0
+# NeMo Gym asks for Python 3.12.
+PYTHON_nemo = $(PYTHON_312)
 
-$(EXPORTS:%=peers-%): peers-%: $(PEERS)/%/.installed  ## A package that tests of trainers/exports run against
+$(EXPORTS:%=peers-%) $(LARGE_EXPORTS:%=peers-%): peers-%: $(PEERS)/%/.installed  ## A package that tests of trainers/exports run against
 
-$(EXPORTS:%=$(PEERS)/%/.installed): $(PEERS)/%/.installed: Makefile pyproject.toml
-	test -x $(PEERS)/$*/bin/python || "$(PYTHON)" -m venv $(PEERS)/$*
+$(EXPORTS:%=$(PEERS)/%/.installed) $(LARGE_EXPORTS:%=$(PEERS)/%/.installed): $(PEERS)/%/.installed: Makefile pyproject.toml
+	test -x $(PEERS)/$*/bin/python || "$(or $(PYTHON_$*),$(PYTHON))" -m venv $(PEERS)/$*
 	$(PEERS)/$*/bin/python -m pip install --quiet --upgrade pip
 	PYTHONWARNINGS=ignore $(PEERS)/$*/bin/python -m pip install --quiet --no-compile $(PEER_$*) --editable ".[math,sql]"
 	touch $@

@@ -7,7 +7,13 @@ import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "exports.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-OTHERS = ("from inspect_ai", "import verifiers.v1", "import gem", "import skyrl_gym")
+OTHERS = (
+    "from inspect_ai",
+    "import verifiers.v1",
+    "import gem",
+    "import skyrl_gym",
+    "exports.nemo_gym",
+)
 
 
 @pytest.mark.parametrize("block", [b for b in BLOCKS if not any(name in b for name in OTHERS)])

@@ -10,6 +10,7 @@ TESTED: Final = {
     "datasets": "trl==1.16",
     "gem": "gem-llm==0.1.0",
     "inspect_ai": "inspect-ai==0.3.285",
+    "nemo_gym": "nemo-gym==0.4.0",
     "skyrl_gym": "skyrl-gym==0.4.0",
     "verifiers": "verifiers==0.4.0",
 }

@@ -43,6 +43,8 @@ class Play:
         self.retries = retries
         self.verdict: Verdict | None = None
         """Last verdict of the episode; one without a score after a fault."""
+        self.turns = 0
+        """Number of actions played in the episode."""
         self._envs: dict[tuple[str, str], Env[Any]] = {}
         self._env: Env[Any] | None = None
         self._row: TaskRow | None = None
@@ -86,7 +88,7 @@ class Play:
         place = (row["env"], row["options"])
         self._env = self._envs.get(place) or self._envs.setdefault(place, open_env(row))
         self._row = row
-        self.verdict, self._earned, self._over = None, 0.0, False
+        self.verdict, self.turns, self._earned, self._over = None, 0, 0.0, False
         return start(self._env, row)
 
     def step(self, reply: str) -> Outcome:
@@ -134,11 +136,13 @@ class Play:
         made = Play(self.retries)
         made.start(self._row)
         made.env.restore(snapshot)
-        made.verdict, made._earned, made._over = self.verdict, self._earned, self._over
+        made.verdict, made.turns = self.verdict, self.turns
+        made._earned, made._over = self._earned, self._over
         return made
 
     def _played(self, reply: str) -> Outcome:
         observation, reward, terminated, truncated, info = self.env.step(reply)
+        self.turns += 1
         self._earned += float(reward)
         self._over = terminated or truncated
         if info["verdict"] is not None:

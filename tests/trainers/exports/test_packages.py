@@ -11,6 +11,7 @@ from verigym.trainers.exports.packages import TESTED, raise_missing
 ADAPTERS = {
     "gem": "gem",
     "inspect_ai": "inspect_ai",
+    "nemo_gym": "nemo_gym",
     "prime": "verifiers",
     "skyrl_gym": "skyrl_gym",
 }

@@ -155,3 +155,20 @@ def test_skyrl_gym_and_gem(peer):
     found = peer("gyms", "with_gyms.py", given=asked)
     assert found["skyrl"] == wanted
     assert found["gem"] == wanted
+
+
+@pytest.mark.slow
+def test_nemo_gym(peer):
+    asked, wanted = every_trace()
+    found = peer("nemo", "with_nemo.py", given=asked)
+    assert found["by_hand"] == wanted
+    agents = found["agents"]
+    for one, by_step, by_tool in zip(
+        wanted, agents["gymnasium_agent"], agents["simple_agent"], strict=True
+    ):
+        shown = [one["first"], *(text for text, *_ in one["steps"])]
+        # The last observation, after the end, is shown to nobody.
+        assert by_step == [total(one), one["steps"][-1][3], shown[:-1]]
+        assert by_tool == [total(one), last_digest(one), shown]
+    one_turn = [one for one in wanted if len(one["steps"]) == 1]
+    assert agents["one_reply"] == [[total(one), last_digest(one)] for one in one_turn]
