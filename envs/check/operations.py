@@ -5,46 +5,37 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from statistics import fmean, median
 from types import FrameType
 from typing import Any
 
 from verigym.env import Env
 from verigym.envs.check.subject import bounded
 
-ERROR_RATE = 0.001
-"""Error rate of the noisy policy, per operation. It fails every second time at 693 operations."""
-
 
 @dataclass(frozen=True)
 class OracleTurn:
-    """One turn of the oracle: the operations that it takes (`Env.work`), and its reward."""
+    """One turn of the oracle: the operations that it takes (`Env.work`), its reward and its action."""
 
     operations: int
     reward: float
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Figures of one level: the median of the operations along the oracle's play, and the mean return of
-    the noisy policy."""
-
-    level: int
-    name: str
-    operations: float
-    noisy_success: float
+    action: str = ""
 
 
 def play(env: Env[Any], seed: int, difficulty: str) -> list[OracleTurn]:
     """Play a task as the oracle does."""
     env.reset(seed=seed, options={"difficulty": difficulty})
+    return play_on(env)
+
+
+def play_on(env: Env[Any]) -> list[OracleTurn]:
+    """Play from the current state to the end as the oracle does."""
     turns: list[OracleTurn] = []
     over = False
     while not over:
         bounded(env, len(turns))
-        operations = env.work(env.state)
-        _, reward, terminated, truncated, _ = env.step(env.oracle())
-        turns.append(OracleTurn(operations, reward))
+        operations, action = env.work(env.state), env.oracle()
+        _, reward, terminated, truncated, _ = env.step(action)
+        turns.append(OracleTurn(operations, reward, action))
         over = terminated or truncated
     return turns
 
@@ -57,17 +48,6 @@ def noisy_return(turns: Iterable[OracleTurn], rate: float) -> float:
         sure *= (1 - rate) ** turn.operations
         total += sure * turn.reward
     return total
-
-
-def measure(env: Env[Any], difficulty: str, seeds: Iterable[int]) -> Measured:
-    """Measure one level."""
-    plays = [play(env, seed, difficulty) for seed in seeds]
-    return Measured(
-        level=env.level_of(difficulty),
-        name=difficulty,
-        operations=median(sum(turn.operations for turn in turns) for turns in plays),
-        noisy_success=fmean(noisy_return(turns, ERROR_RATE) for turns in plays),
-    )
 
 
 def count_lines(env: Env[Any]) -> tuple[int, int]:
