@@ -46,6 +46,7 @@ from verigym.verifiers.math.misfits import has_other_unit, is_share
 from verigym.verifiers.math.other_quantity import gives_to_other, may_be_other
 from verigym.verifiers.math.parts_by_name import parts_by_name
 from verigym.verifiers.math.patterns import lazy_pattern
+from verigym.verifiers.math.propositions import same_proposition
 from verigym.verifiers.math.question_wordings import (
     is_money_for_count,
     is_unfitting,
@@ -222,12 +223,8 @@ class AnswerVerifier(Verifier[AnswerParams]):
             rung = "text"
         if not rung and len(written) == 1 and self._is_classified(written[0], found, ctx):
             rung = "kind"
-        if (
-            not rung
-            and len(written) == 1
-            and same_counts(written[0], found.line or found.answer, question)
-        ):
-            rung = "counts"
+        if not rung and len(written) == 1:
+            rung = _in_words(written[0], found.line or found.answer, question)
         if not rung and any(
             word_in_last_sentence(gold, submission, found.answer) for gold in written
         ):
@@ -396,6 +393,13 @@ class AnswerVerifier(Verifier[AnswerParams]):
         if ends is None or not all(_is_equal(one, same[-1]) for same in ends[1] for one in same):
             return fault
         return self._rung(golds, ends[0], ctx)
+
+
+def _in_words(gold: str, said: str, question: str) -> str:
+    """The rung of a last sentence that gives the counts of the reference, or is the same statement of logic."""
+    if same_counts(gold, said, question):
+        return "counts"
+    return "statement" if same_proposition(gold, said, question) else ""
 
 
 def _misfits(golds: tuple[str, ...], reply: str, question: str) -> bool:

@@ -26,6 +26,7 @@ from verigym.verifiers.math.numerals import digits_in, in_base, target_base
 from verigym.verifiers.math.patterns import is_in, lazy_pattern
 from verigym.verifiers.math.phrasings import in_formulas, with_repeats
 from verigym.verifiers.math.points import sole_point
+from verigym.verifiers.math.propositions import states_another
 from verigym.verifiers.math.reading import Reading, readings, split
 from verigym.verifiers.math.restating import (
     leaves_operator,
@@ -200,7 +201,7 @@ def equivalent(gold: str, answer: str, ctx: Context) -> str:
     plain = unsigned(gold, answer)
     if plain is not None:
         gold, answer = plain
-    elif opposed(gold, answer, ctx.question):
+    elif opposed(gold, answer, ctx.question) or states_another(gold, answer, ctx.question):
         return ""
     gold, answer = changed_by(gold), changed_by(answer)
     spoken = _spoken(gold, answer, ctx)
