@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 
 from verigym.verifiers.math.answer_labels import with_english_labels
+from verigym.verifiers.math.japanese_korean import from_japanese_or_korean
 from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.trees import names
 
@@ -197,7 +198,10 @@ def to_english(text: str, question: str = "") -> str:
     labelled, commas = with_english_labels(shown)
     found = labelled != shown
     shown = _NOUN.sub("", with_points(labelled)) if commas else labelled
-    if not shown.isascii() and max(shown) >= "\u4e00" and _HAN.search(shown):
+    asian = not shown.isascii() and max(shown) >= "\u3040"
+    if asian and (plain := from_japanese_or_korean(shown)) is not None:
+        shown, found = plain, True
+    elif asian and _HAN.search(shown):
         shown = _MEASURED.sub(lambda match: f" {_CHINESE_UNITS[match[2]]}", shown)
         shown = _outside_formulas(shown, _CHINESE)
         shown = "\n".join(map(_without_rest, shown.split("\n")))
