@@ -139,9 +139,11 @@ def _declared(text: str) -> str | None:
         return None
     name = whole["name"] or whole["other"]
     body = text[: whole.start()].strip(" ,(")
-    return (
-        f"{body}, {name} \\in \\ZZ " if re.search(rf"(?<![a-z\\]){name}(?![a-z])", body) else None
-    )
+    if re.search(rf"(?<![a-z\\]){name}(?![a-z])", body) is None:
+        return None
+    if name in "ms" and "k" not in body:
+        body, name = re.sub(rf"(?<![a-z\\]){name}(?![a-z])", "k", body), "k"  # 2m is no length
+    return f"{body}, {name} \\in \\ZZ "
 
 
 def _letter(text: str) -> str:

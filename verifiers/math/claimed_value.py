@@ -40,9 +40,15 @@ from verigym.verifiers.math.values_in_prose import Value, plain_sentence, values
 
 HEDGES = lazy_pattern(
     r"\b(?:maybe|perhaps|possibly|probably|likely|unlikely|might|guess\w*|unsure|sure|either|suppose|supposing|assum\w+|if|unless|otherwise|else|whether|seems?|appears?|claims?|claimed|says?|said|thinks?|believes?|"
-    r"wrong\w*|incorrect\w*|mistak\w*|tempting|naive\w*|try|trying|vielleicht|peut-être|quizás|should|may|almost|nearly|contradict\w*|could be|or both|imagine|hopes?|hoped|nobody|someone|false|estimates?|(?:lower|upper) bound|in (?:one )?case|one reading|according|often|ought|better|used to|had better|option|to (?:test|check|try|verify|consider)|(?:now|will|us|me) (?:check|test|try|verify|consider|turn)|proceed|continue[ds]?|or so|(?:he|she|they|it|we)'d\b|^once\b|or both|fails?|wait|actually|oder|ou|hypothetical\w*|example|e\.g|(?:stand|go) (?:by|with) both|both (?:are|of (?:them|these) are|count as|stand as|remain) (?:(?:my|our|the|a|valid|equally|possible|correct|right|acceptable|final) )*(?:answers?|valid|possible|correct|right|fine|acceptable))\b|\?|\.\.\.|…",
+    r"wrong\w*|incorrect\w*|mistak\w*|tempting|naive\w*|try|trying|vielleicht|peut-être|quizás|should|may|almost|nearly|contradict\w*|could be|or both|imagine|hopes?|hoped|nobody|someone|false|estimates?|(?:lower|upper) bound|in (?:one )?case|one reading|according|often|ought|better|used to|had better|option|to (?:test|check|try|verify|consider)|(?:now|will|us|me) (?:check|test|try|verify|consider|turn)|proceed|continue[ds]?|or so|(?:he|she|they|it|we)'d\b|^once\b|or both|fails?|wait|actually|oder|ou|hypothetical\w*|example|e\.g)\b|\?|\.\.\.|…",
     re.IGNORECASE,
 )
+_BOTH = lazy_pattern(
+    r"\b(?:(?:stand|go) (?:by|with) both|both (?:are|of (?:them|these) are|count as|stand as|remain) (?:(?:my|our|the|a|valid|equally|possible|correct|right|acceptable|final) )*(?:answers?|valid|possible|correct|right|fine|acceptable))\b",
+    re.IGNORECASE,
+    needs="both",
+)
+_LISTS = lazy_pattern(r",|\b(?:and|or)\b|±|\\pm", needs=",|and|or|±|\\pm")
 _DENIES = lazy_pattern(
     r"\b(?:not|never|neither|nor|cannot|without|except|no (?:es|son)|nicht|kein\w*|pas|ni|nunca|other than|rather than|instead|is out|out,|excluded|ruled out|rejected|extraneous|discard\w*)\b|n't\b",
     re.IGNORECASE,
@@ -188,7 +194,7 @@ _IS_LEFT = lazy_pattern(
     r"\W*(?:[a-z]+ )?(?:left|remaining|to spare)\b", needs="left|remaining|to spare"
 )
 _DENIED_WORD = lazy_pattern(
-    r"\b(?P<verb>is|are|was|were|do|does|did)(?:n't| not) (?P<word>[a-z]+)",
+    r"\b(?P<verb>is|are|was|were|do|does|did)(?:n't| not)(?: (?P<word>[a-z]+)|(?=\W*$))",
     re.IGNORECASE,
     needs="n't|not",
 )
@@ -211,6 +217,8 @@ def claimed_value(reply: str, question: str) -> list[str]:
         return []
     best = max(weighed, key=lambda one: (one.weight, one.value.start))
     said = claiming_sentence(reply)
+    if _BOTH.search(said) and not _LISTS.search(best.value.whole):
+        return []  # two answers at once, of which this is but one
     if of_asked(said, question) != said:
         return []  # `extract` has read it
     near = (one for one in weighed if one.weight > best.weight - _MARGIN)
@@ -259,7 +267,7 @@ def weighed_values(reply: str, question: str) -> tuple[Weighed, ...]:
 
 def _as_asked(match: re.Match[str], question: str) -> str:
     """A denial that the question makes too, "isn't blue" for "not blue" and "don't play", as a word; others as they are."""
-    word = match["word"].lower()
+    word = (match["word"] or "").lower()
     asked = f"not {word}" in question or f"n't {word}" in question
     return f"{match['verb']} non{word}" if asked else match[0]
 

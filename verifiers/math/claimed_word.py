@@ -18,11 +18,12 @@ from verigym.verifiers.math.other_quantity import opposes
 from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.people import people_of
 from verigym.verifiers.math.question_focus import focus_of, roots
+from verigym.verifiers.math.things import is_chosen, things_of
 
 _PAIR = lazy_pattern(r"\b(?:which|what|who)\b[^?]*?[,:;] (?:is it )?(?P<one>[^,?]{1,40}?),? or (?P<other>[^,?]{1,40})\?", re.IGNORECASE, needs=" or ")  # fmt: skip
 _CHOOSES = lazy_pattern(r"\b(?:who|whom|whose|which)\b", re.IGNORECASE, needs="wh")
 _LEADS = lazy_pattern(
-    r"^\W*(?:(?:so|thus|hence|therefore|then|and|but|the|that|means?|it|is|winner|answer|must|be|has|to|was)\b[, ]*)*"
+    r"^\W*(?:(?:(?i:so|thus|hence|therefore|then|and|but|the|that)|means?|it|is|winner|answer|must|be|has|to|was)\b[, ]*)*"
 )
 _DENIES = lazy_pattern(
     r"\b(?:not|never|neither|nor|cannot|or|both)\b|n't\b",
@@ -31,6 +32,12 @@ _DENIES = lazy_pattern(
 )
 _NO = lazy_pattern(r"\b(?:has|have|is|are|there|with|exists?|admits|had) no\b", needs=" no")
 _PLACES = frozenset(("at", "on", "in", "for", "over"))
+_ARTICLE = lazy_pattern(r"^(?:[Tt]he|[Aa]n?) ", needs="he|a|A")
+_BY_TEST = lazy_pattern(
+    r"^(?:so )?(?:by|using|from|via|with) [^,]{1,50}?\b(?:tests?|criterion|theorem|rule)\b,? (?=the |it )",
+    re.IGNORECASE,
+    needs="test|criterion|theorem|rule",
+)
 _FIRST = frozenset(("first", "win", "fastest"))
 
 
@@ -48,9 +55,11 @@ def _choice(clauses: list[str], question: str) -> str:
     if not _CHOOSES.search(focus.clause):
         return ""
     pair = _PAIR.search(question.replace("$", ""))
-    options = (
-        [pair["one"].strip(), pair["other"].strip()] if pair else sorted(people_of(question)[0])
-    )
+    things = () if pair else things_of(question)
+    options = [pair["one"].strip(), pair["other"].strip()] if pair else []
+    options = options or [
+        name for name in sorted(people_of(question)[0]) if not _is_of(name, things)
+    ]
     wanted = focus.words | (_FIRST if "win" in focus.words else frozenset())
     chosen: set[str] = set()
     for clause in clauses:
@@ -58,6 +67,9 @@ def _choice(clauses: list[str], question: str) -> str:
             continue
         lead = _LEADS.match(clause)
         body = clause[lead.end() :] if lead is not None else clause
+        chosen |= {
+            thing for thing in things if is_chosen(thing, _ARTICLE.sub("", body), focus, things)
+        }
         for option in options:
             if (
                 not body.lower().startswith(option.lower())
@@ -76,7 +88,7 @@ def _verdict(clauses: list[str], question: str) -> str:
         return ""
     found = set()
     for clause in clauses:
-        said = said_words(clause.strip(" ,;:.!"))
+        said = said_words(_BY_TEST.sub("", clause).strip(" ,;:.!"))
         if not said:
             continue
         last = asked[-1]
@@ -93,3 +105,8 @@ def _without_place(asked: list[str]) -> list[str]:
     """The words of a question up to where it asks: "continuous" of "continuous at 0"."""
     places = [k for k in range(1, len(asked)) if asked[k] in _PLACES]
     return asked[: places[-1]] if places and places[-1] >= len(asked) - 4 else asked
+
+
+def _is_of(name: str, things: tuple[str, ...]) -> bool:
+    """Return True for "Plan", a word of the things "plan a" and "plan b"."""
+    return any(name.lower() in thing.split() for thing in things)

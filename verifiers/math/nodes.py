@@ -187,6 +187,11 @@ def _same_labelled(
             built = Node("tuple", tuple(order[arg.value] for arg in names[0].args), "()")
             return same_node(first[1], built, ctx, constant)
         return False
+    if names[0] == names[1] and names[0].kind == "div":
+        # dy/dx = ky is not dy/dx = kx, whatever letters are constants.
+        own = names[0].variables()
+        if first[1].variables() & own != second[1].variables() & own:
+            return False
     if names[0] == names[1] or "call" in (names[0].kind, names[1].kind):
         constant = constant or (
             bool(first[1].variables() | second[1].variables())

@@ -61,7 +61,7 @@ _BEHIND = lazy_pattern(
 _CONTRASTS = tuple(
     {word: side for side, group in enumerate(row.split("|")) for word in group.split("/")}
     for row in names(
-        "larger/bigger/greater/largest/biggest/greatest/higher/highest/maximum/maximal/most|smaller/lesser/smallest/least/lower/lowest/minimum/minimal/fewest "
+        "larger/bigger/greater/largest/biggest/greatest/higher/highest/maximum/maximal/maxima/most|smaller/lesser/smallest/least/lower/lowest/minimum/minimal/minima/fewest "
         "older/oldest|younger/youngest longer/longest|shorter/shortest first|second|third|fourth|fifth|last upper|lower "
         "positive|negative even|odd real|imaginary horizontal|vertical initial|final new/reduced|original/old/previous/former/earlier/before interior|exterior winner/winning|loser/losing "
         "faster/fastest|slower/slowest taller/tallest|shorter/shortest heavier/heaviest|lighter/lightest cheaper/cheapest|dearer/dearest "
@@ -93,17 +93,18 @@ _DEEDS = frozenset(names("save saves saved lose loses lost tip tips give gives g
 
 
 _DENIED_DEED = lazy_pattern(
-    r"\b(?:do|does|did)(?: not|n't) (?P<deed>[a-z]{3,})", re.IGNORECASE, needs="not|n't"
+    r"\b(?:do|does|did|is|are|was|were)(?: not|n't) (?P<deed>[a-z]{3,})",
+    re.IGNORECASE,
+    needs="not|n't",
 )
 
 
 def affirms_denied(near: str, clause: str) -> bool:
     """Return True if the words behind a value say "play" where a clause asks for those who do not play."""
     denied = _DENIED_DEED.search(clause)
-    return (
-        denied is not None
-        and re.match(rf"(?: [a-z]+){{0,6}} {denied['deed']}s?\b", near) is not None
-    )
+    if denied is None or re.search(r"\b(?:not|never|non)|n't", near):
+        return False
+    return re.match(rf"(?: [a-z]+){{0,6}} {denied['deed']}s?\b", near) is not None
 
 
 def may_be_other(reply: str, question: str) -> bool:

@@ -27,9 +27,9 @@ _ASKS_PERCENT = lazy_pattern(
     r"\b(?:what|which|find the|as a|calculate the|many) (?:\w+ ){0,2}?(?:per ?cent\w*)\b",
     re.IGNORECASE,
 )
-_ANY_PRIMITIVE = lazy_pattern(r"\b(?:an|any|one) (?:antiderivative|anti-derivative|primitive)\b", re.IGNORECASE, needs="anti|primitive")  # fmt: skip
+_ANY_PRIMITIVE = lazy_pattern(r"\b(?:find|give|determine|compute|calculate|write(?: down)?|state|name|what is) (?:an|any|one) (?:possible )?(?:antiderivative|anti-derivative|primitive)\b", re.IGNORECASE, needs="anti|primitive")  # fmt: skip
 _FIXED = lazy_pattern(
-    r"\b(?:such that|satisf\w+|passes|passing|through|goes|whose|vanish\w*|condition)\b|\b[A-Za-z] ?\( ?(?:-?\d[\d./]*|\\?pi|e)[^()x]{0,8}\) ?= ?[-\\\d]",
+    r"\b(?:such that|satisf\w+|passes|passing|through|goes|whose|where|when|with(?! respect)|that is|value|vanish\w*|condition)\b|\b[A-Za-z] ?\( ?(?:-?\d[\d./]*|\\?pi|e)[^()x]{0,8}\) ?= ?[-\\\d]",
     re.IGNORECASE,
 )
 _NEAR_PI = (Fraction(22, 7), Fraction(355, 113))
