@@ -33,7 +33,6 @@ _PHRASE = lazy_pattern(
     r"|^[ \t]{0,3}(?:#{1,6}[ \t]+|\*\*)(?:final\s+)?answer[ \t]{0,8}\**[ \t]{0,8}\n(?=\s*\S)"
     r"|\bI(?:'ll| will)? (?:answer|choose|pick|go with)\b:?|\b(?:we|I)(?:'ll| will)? (?:select|choose|pick) (?=(?:option |choice |answer )?\W{0,3}[A-J]\W{0,4}$))\s*",
     re.IGNORECASE | re.MULTILINE,
-    needs="####|ans|choice|choose|go with|letter|option|pick|result|select|solution",
 )
 _ANCHOR = lazy_pattern(r"####|ans|result|solution|option|choice|letter|choose|pick|go with|select")
 """One of these is in every match of `_PHRASE`, in lower case."""
