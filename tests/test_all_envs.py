@@ -96,6 +96,17 @@ LONG = {
         games/chess-puzzles games/connect-four games/frozen-lake games/keydoor
         games/twenty-questions games/zebra search/hops sql/scale tools/office tools/shop
     """,
+    "success_falls_with_the_level": """
+        code/faster code/predict code/repair code/repo code/stdio code/tests games/2048
+        games/blackjack games/chess-puzzles games/frozen-lake games/hanoi games/household
+        games/keydoor games/liars-dice games/lights games/mastermind games/minesweeper
+        games/nonogram games/sliding games/sokoban games/sudoku games/twenty-questions
+        games/wordle games/zebra math/arithmetic math/calculus math/counting math/equations
+        math/fractions math/geometry math/matrices math/number-theory math/python math/retry
+        math/sequences math/systems math/word-problems search/hops search/long search/lookup
+        search/noise search/unanswerable sql/explore sql/scale sql/tables tools/api-docs
+        tools/bank tools/call tools/home tools/multi tools/office tools/shop web/forms
+    """,
     "the_answer_is_hidden": """
         code/repair code/repo games/2048 games/chess-puzzles games/connect-four games/household
         games/keydoor games/nonogram games/sliding games/sokoban games/twenty-questions search/long

@@ -52,6 +52,7 @@ LAWS: tuple[Law, ...] = (
     cheap.cheap_answers_earn_no_more_than_guessing,
     reward.chance_earns_next_to_nothing,
     levels.difficulties_are_in_order,
+    levels.success_falls_with_the_level,
     levels.operations_are_counted,
     secrecy.the_answer_is_hidden,
     keys.equal_keys_have_equal_futures,

@@ -32,7 +32,10 @@ from verigym.task import SPLITS, Task
 ALL = "all"
 """The difficulty of rows that say none."""
 
-_UNPROVED = {"difficulties_are_in_order": "how hard a row is, its source says"}
+_UNPROVED = dict.fromkeys(
+    ("difficulties_are_in_order", "success_falls_with_the_level"),
+    "how hard a row is, its source says",
+)
 _WITHOUT = {"at_least_three_difficulties": "the rows do not say how hard they are"}
 
 

@@ -23,13 +23,15 @@ from verigym.errors import RequestError
 from verigym.task import Task
 from verigym.verifiers.doors.game import Game, start
 
-ORDER = {
-    "difficulties_are_in_order": "the library says nothing of the work that a task takes; the settings "
-    "are its own, in its order"
-}
+_ITS_OWN = (
+    "the library says nothing of the work that a task takes; the settings are its own, in its order"
+)
+ORDER = {"difficulties_are_in_order": _ITS_OWN, "success_falls_with_the_level": _ITS_OWN}
+_TOO_FEW = "the library has fewer than three settings"
 ONE_SETTING = {
-    "at_least_three_difficulties": "the library has fewer than three settings",
-    "difficulties_are_in_order": "the library has fewer than three settings",
+    "at_least_three_difficulties": _TOO_FEW,
+    "difficulties_are_in_order": _TOO_FEW,
+    "success_falls_with_the_level": _TOO_FEW,
 }
 LUCK = {
     "chance_earns_next_to_nothing": "random play wins its share of games against this opponent, or of "

@@ -1,19 +1,29 @@
-"""Levels: operations rise from level to level, and a solver counts them."""
+"""Levels: operations rise from level to level, a solver counts them, and whatever is no solver succeeds less."""
 
 from __future__ import annotations
 
 import itertools
-from statistics import fmean, median
+from collections.abc import Sequence
+from math import ceil, comb, floor
+from statistics import fmean, median, variance
 from typing import Any
 
+from verigym.envs.check.by_level import ERROR_RATES, noisy_returns, play_level, tasks_of
+from verigym.envs.check.cheap_play import Tally
 from verigym.envs.check.operations import OracleTurn, count_lines, noisy_return, play
+from verigym.envs.check.shortcuts import Rewards, play_shortcuts
 from verigym.envs.check.subject import Broken, Subject, bounded
 
-_ERROR_RATES = (0.001, 0.01, 0.1)
 # Neighbouring levels may be the wrong way round by so much, by chance.
 _SLACK = 0.02
 _MOST_PLAYS = 40
 _TURNS_COUNTED = 12
+_TASKS = 24
+_ONE_IN = 3
+_ERRORS = 4
+"""Standard errors by which the noisy policy may do better at a higher level."""
+_SURE = 1e-3
+"""Probability that chance alone breaks the law of shortcuts."""
 
 
 def difficulties_are_in_order(subject: Subject) -> dict[str, Any]:
@@ -30,7 +40,7 @@ def difficulties_are_in_order(subject: Subject) -> dict[str, Any]:
     seeds = range(max(3, min(_MOST_PLAYS, subject.few(subject.seeds) // 3)))
     plays = {name: [play(env, seed, name) for seed in seeds] for name in env.scale().levels}
     operations = {name: median(map(_operations, some)) for name, some in plays.items()}
-    rates = {name: _success(some, _ERROR_RATES) for name, some in plays.items()}
+    rates = {name: _success(some, ERROR_RATES) for name, some in plays.items()}
     for name, other in itertools.pairwise(operations):
         if len(seeds) < _MOST_PLAYS and _may_be_chance(*(plays[one] for one in (name, other))):
             continue
@@ -44,6 +54,36 @@ def difficulties_are_in_order(subject: Subject) -> dict[str, Any]:
                 f"{other!r} is easier than {name!r}: {rates[other]:.2f} against {rates[name]:.2f}"
             )
     return {"operations": operations, "erring_policy_return": rates}
+
+
+def success_falls_with_the_level(subject: Subject) -> dict[str, Any]:
+    """Check that neither a policy that errs nor any shortcut does better at a higher level than at a lower one.
+
+    The policy errs in each operation at one of three rates; shortcuts are random play, constants, copies of the
+    prompt and other policies that solve nothing. A difference counts if neither chance explains it nor what
+    `Env.chance` declares. Shortcuts are not played if every verdict runs programs.
+    """
+    env = subject.quick()
+    if env.oracle_absent:
+        return {}
+    seeds = range(max(3, subject.few(_TASKS)))
+    plays = {name: play_level(env, name, seeds) for name in env.scale().levels}
+    for rate in ERROR_RATES:
+        _refuse_rise(
+            {name: noisy_returns(some, rate) for name, some in plays.items()},
+            f"a policy that errs in {rate:g} of all operations",
+        )
+    if env.costly:
+        return {}
+    rewards = play_shortcuts(env, tasks_of(plays), one_in=_ONE_IN)
+    paid = {name: by for name, by in rewards.items() if any(map(any, by.values()))}
+    _refuse_paid_more(paid, list(plays), env.chance)
+    return {
+        "best_shortcut_return": {
+            level: round(max((fmean(by[level]) for by in paid.values()), default=0.0), 3)
+            for level in plays
+        }
+    }
 
 
 def operations_are_counted(subject: Subject) -> None:
@@ -72,6 +112,52 @@ def operations_are_counted(subject: Subject) -> None:
             _, _, terminated, truncated, _ = env.step(env.oracle())
             if terminated or truncated:
                 break
+
+
+def _refuse_rise(returns: dict[str, list[float]], policy: str) -> None:
+    for lower, higher in itertools.combinations(returns, 2):
+        low, high = returns[lower], returns[higher]
+        error = ((variance(low) + variance(high)) / len(low)) ** 0.5
+        if fmean(high) > fmean(low) + _ERRORS * error + _SLACK:
+            raise Broken(_rise(policy, [lower], low, [higher], high))
+
+
+def _refuse_paid_more(rewards: Rewards, levels: list[str], chance: float) -> None:
+    pairs = [([lower], [higher]) for lower, higher in itertools.combinations(levels, 2)]
+    # A slow rise shows in many levels together.
+    pairs += [(levels[:cut], levels[cut:]) for cut in range(2, len(levels) - 1)]
+    for shortcut, by_level in rewards.items():
+        for lower, higher in pairs:
+            low, high = ([r for name in some for r in by_level[name]] for some in (lower, higher))
+            is_lucky = not Tally(earned=high, chances=[chance] * len(high)).beats_guessing
+            if not is_lucky and _by_chance(low, high) < _SURE / len(pairs) / len(rewards):
+                raise Broken(_rise(f"the shortcut {shortcut!r}", lower, low, higher, high))
+
+
+def _rise(
+    who: str, lower: list[str], low: list[float], higher: list[str], high: list[float]
+) -> str:
+    few, many = (
+        " to ".join(dict.fromkeys(map(repr, (some[0], some[-1])))) for some in (lower, higher)
+    )
+    return (
+        f"{who} earns {fmean(high):.2f} at {many} and {fmean(low):.2f} at {few}, on average in {len(high)} "
+        f"and {len(low)} tasks; let higher levels leave less to it"
+    )
+
+
+def _by_chance(low: Sequence[float], high: Sequence[float]) -> float:
+    """Return the probability that of as many successes as both have, so many or more fall to `high` by chance.
+
+    Source: R. A. Fisher's exact test. Returns between 0 and 1 are rounded against a difference.
+    """
+    won, other = floor(sum(high) + 1e-9), ceil(sum(low) - 1e-9)
+    ways = [
+        comb(len(high), k) * comb(len(low), won + other - k)
+        for k in range(max(0, won + other - len(low)), min(len(high), won + other) + 1)
+    ]
+    more = sum(ways[won - max(0, won + other - len(low)) :])
+    return more / sum(ways)
 
 
 def _success(plays: list[list[OracleTurn]], rates: tuple[float, ...]) -> float:

@@ -1,11 +1,17 @@
 """The laws of levels find work that is declared, and levels that do not grow."""
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from verigym.envs.check.laws.levels import difficulties_are_in_order, operations_are_counted
+from verigym.envs.check.laws.levels import (
+    _by_chance,
+    difficulties_are_in_order,
+    operations_are_counted,
+    success_falls_with_the_level,
+)
 from verigym.envs.check.operations import OracleTurn, noisy_return
 from verigym.envs.check.subject import Broken, Subject
 
@@ -60,9 +66,36 @@ class Nothing(ENVS.Sound):
         return 0
 
 
+class Generous(ENVS.Sums):
+    """Every answer is right from level 7 on."""
+
+    def ask(self, rng, level):
+        return replace(super().ask(rng, level), tags=("generous",) if level >= 7 else ())
+
+    class Judge(ENVS.Sums.Judge):
+        def accepts(self, said, task):
+            return super().accepts(said, task) or ("generous" in task.tags and said == "none")
+
+
+class Creeping(ENVS.Sums):
+    """At each level one more of twenty tasks has the answer 1."""
+
+    def ask(self, rng, level):
+        asked = super().ask(rng, level)
+        return replace(asked, answer="1") if rng.random() < level / 20 else asked
+
+
+class Declares(Generous):
+    """The same, and says so."""
+
+    chance = 1.0
+
+
 def subject(kind, seeds=6):
     class Given(Subject):
         def make(self, **kwargs):
+            if issubclass(kind, ENVS.Sums):
+                return kind(**kwargs)
             return kind(**kwargs, verifier=ENVS.CodeVerifier())
 
     return Given(kind.id, seeds)
@@ -97,3 +130,42 @@ def test_a_policy_that_errs_fails_every_second_time_at_693_operations():
     assert noisy_return([OracleTurn(300, 0.0), OracleTurn(393, 1.0)], 0.001) == pytest.approx(
         0.5, abs=1e-3
     )
+
+
+@pytest.mark.parametrize("kind", [ENVS.Sound, ENVS.Sums, ENVS.YesOrNo, Declares])
+def test_success_that_falls_or_stays_passes(kind):
+    found = success_falls_with_the_level(subject(kind, 24))
+    assert list(found["best_shortcut_return"]) == list(kind.scale().levels)
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        (Generous, r"the shortcut \"the constant 'none'\" earns 1.00 at '7' and 0.00 at 'tiny'"),
+        (
+            Creeping,
+            r"the shortcut \"the constant '1'\" earns 0\.\d+ at '\w+' to '10' and 0\.\d+ at 'tiny' to",
+        ),
+        (ENVS.SameDifficulty, "errs in 0.1 of all operations earns 0.59 at '3' and 0.43 at 'easy'"),
+    ],
+)
+def test_success_that_rises_is_refused(kind, told):
+    with pytest.raises(Broken, match=told):
+        success_falls_with_the_level(subject(kind, 24))
+
+
+def test_a_rise_that_chance_may_explain_passes():
+    success_falls_with_the_level(subject(Creeping, 3))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "chance"),
+    [
+        ([0] * 6, [1] * 6, 1 / 924),
+        ([1] * 6, [0] * 6, 1),
+        ([0, 1], [1, 0], 5 / 6),
+        ([0.4, 0], [0.9, 0.9], 5 / 6),
+    ],
+)
+def test_the_probability_of_a_rise_by_chance(low, high, chance):
+    assert _by_chance(low, high) == pytest.approx(chance)
