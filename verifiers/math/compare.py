@@ -328,7 +328,7 @@ def _continued(answer: str, question: str) -> str:
 @lru_cache(maxsize=512)
 def _gold_readings(gold: str) -> tuple[Reading, ...]:
     """The readings of a reference, which many replies are compared with."""
-    return tuple(readings(gold))
+    return readings(gold)
 
 
 def _fault_of(gold: Reading, answer: Reading, ctx: Context) -> str:

@@ -116,6 +116,7 @@ def _negative(base: Node) -> bool:
     return value is not None and value < 0
 
 
+@lru_cache(maxsize=32)
 def probed_equal(a: Node, b: Node, *, positive: bool = False) -> bool | None:
     """Return True if two trees agree wherever both are real (or, never being real, wherever defined).
 

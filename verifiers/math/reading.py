@@ -98,14 +98,15 @@ _ASIDE = lazy_pattern(
 _GROUPS = lazy_pattern(r"\d,\d{3}|\d \d{3}")
 
 
-def readings(text: str, *, strict: bool = False) -> list[Reading]:
+@lru_cache(maxsize=64)
+def readings(text: str, *, strict: bool = False) -> tuple[Reading, ...]:
     """The ways to read a cleaned answer, the likeliest first. Raises TooBig past the bounds.
 
     `strict`: "x < 1 and x > 4" holds for no x. In a reference it may be meant for the union.
     """
     number = plain_number(text)
     if number is not None:
-        return [Reading(((Item(number, None, text),),))]
+        return (Reading(((Item(number, None, text),),)),)
     found: list[Reading] = []
     for pattern, plain in _REVERSED:
         if "]" in text or "[" in text:
@@ -123,7 +124,7 @@ def readings(text: str, *, strict: bool = False) -> list[Reading]:
                         found.remove(reading)
         if not _GROUPS.search(text):
             break
-    return found
+    return tuple(found)
 
 
 def _concluded(text: str) -> str:

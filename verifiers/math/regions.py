@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+from functools import lru_cache
 
 from verigym.verifiers.math.numeric import Undefined, value_of
 from verigym.verifiers.math.trees import Node, TooBig
@@ -46,6 +47,7 @@ def variable_of(node: Node) -> str | None:
     return next(iter(names)) if len(names) == 1 else None
 
 
+@lru_cache(maxsize=32)
 def same_region(a: tuple[Node, ...], b: tuple[Node, ...]) -> bool | None:
     """Return True if two unions of regions hold the same numbers; None if either cannot be read.
 
