@@ -15,6 +15,7 @@ from functools import lru_cache, partial
 
 from verigym.verifiers.math.answer_labels import with_english_labels
 from verigym.verifiers.math.japanese_korean import from_japanese_or_korean
+from verigym.verifiers.math.other_scripts import without_lead
 from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.trees import names
 
@@ -199,7 +200,10 @@ def to_english(text: str, question: str = "") -> str:
     found = labelled != shown
     shown = _NOUN.sub("", with_points(labelled)) if commas else labelled
     asian = not shown.isascii() and max(shown) >= "\u3040"
-    if asian and (plain := from_japanese_or_korean(shown)) is not None:
+    plain = from_japanese_or_korean(shown) if asian else None
+    if plain is None and not found and not shown.isascii():
+        plain = without_lead(shown)
+    if plain is not None:
         shown, found = plain, True
     elif asian and _HAN.search(shown):
         shown = _MEASURED.sub(lambda match: f" {_CHINESE_UNITS[match[2]]}", shown)
