@@ -133,7 +133,8 @@ def states(answer: str, question: str) -> str | None:
 
 def asked_words(question: str) -> list[str]:
     """The words of a yes-no question that say something, without endings; none for another question."""
-    match = _POLAR.search(_TOLD.sub("", _plain(question[-1000:]).strip()))
+    shown = _plain(question[-1000:]).replace("...", "").replace("…", "").strip()
+    match = _POLAR.search(_TOLD.sub("", shown))
     if match is None or _NOT.search(match[1]) or re.search(r"\bor\b", match[1]):
         return []
     return [_stem(word) for word in _WORD.findall(match[1]) if word not in _EMPTY]

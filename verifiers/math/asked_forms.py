@@ -15,9 +15,15 @@ _CONFIDENCE = lazy_pattern(
     r"\b(?:confidence|credible|prediction) intervals?\b", re.IGNORECASE, needs=" interval"
 )
 _AROUND = lazy_pattern(
-    rf"(?:(?:the )?interval is )?(?:[a-z]+ ?= ?)?(?P<middle>{_NUMBER}) ?(?:\\pm|\+/-|\+-) ?(?P<margin>\d+(?:\.\d+)?)",
+    rf"(?P<middle>{_NUMBER}) ?(?:\\pm|\+/-|\+-) ?(?P<margin>\d+(?:\.\d+)?)",
     re.IGNORECASE,
     needs="\\pm|+/-|+-",
+)
+_EQUALS = lazy_pattern(r"(?<![<>])=", needs="=")
+_INTERVAL_IS = lazy_pattern(
+    r"^(?:(?:so|thus|hence|therefore),? )?(?:the |a )?(?:\d+(?:\.\d+)?% )?(?:(?:confidence|prediction|credible) )?interval (?:is|runs|goes|extends|ranges|reaches)(?: then)?:? ",
+    re.IGNORECASE,
+    needs="interval ",
 )
 _ENDS = lazy_pattern(
     rf"[\[(]? ?(?P<low>{_NUMBER}) ?[,;] ?(?P<high>{_NUMBER}) ?[\])]?"
@@ -25,7 +31,7 @@ _ENDS = lazy_pattern(
     rf"|(?P<above>{_NUMBER}) ?<=? ?(?:\\mu|\\theta|mu|[a-z]) ?<=? ?(?P<below>{_NUMBER})",
     needs=",|;|<|to|and",
 )
-_CENTS = lazy_pattern(r"\bcents?\b", needs="cent")
+_CENTS = lazy_pattern(r"\b(?:cents?|ct)\b", needs="cent|ct")
 _PENCE = lazy_pattern(r"(?<=\d) ?(?:pence|p|penny|pennies)\b", needs="p")
 _POUNDS = lazy_pattern(r"\b(?:pounds?|GBP)(?= (?:and )?\d)", needs="pound|GBP")
 _RATE = lazy_pattern(r" ?(?:/|\bper) ?(?P<unit>[a-z]{1,12})$", needs="/|per")
@@ -66,13 +72,19 @@ def in_one_form(gold: str, answer: str, question: str) -> tuple[str, str]:
         gold, answer = _in_money(gold, answer)
     elif ("min" in gold or "h" in gold) and _LONG.match(gold):
         gold, answer = _in_units_of_time(gold, answer)
-    if "integer" in gold or is_in(_ASKS_FORM, question):
+    if "integer" in gold or "\\in" in gold or is_in(_ASKS_FORM, question):
         gold, answer = _over_integers(gold, answer, question)
     return gold, answer
 
 
 def _interval(text: str) -> str | None:
     """Two ends as [low, high], for 50 ± 4, "46 to 54" and 46 < mu < 54; None for other text."""
+    text = _INTERVAL_IS.sub("", text)
+    *others, last = (side.strip() for side in _EQUALS.split(text))
+    if others:
+        known = [found for side in others if (found := _interval(side)) is not None]
+        found = _interval(last)
+        return found if found is not None and all(one == found for one in known) else None
     around = _AROUND.fullmatch(text)
     if around is not None:
         return _spread(around["middle"], around["margin"])

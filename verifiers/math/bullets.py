@@ -9,7 +9,9 @@ from verigym.verifiers.math.patterns import lazy_pattern
 from verigym.verifiers.math.question_focus import focus_of, roots
 
 _ITEM = lazy_pattern(r"(?:[-*+•–◦▪]|\d{1,2}[.)])\s+(\S.*)")
-_MARKED = lazy_pattern(r"^[-*+•–◦▪]\s+(?=[A-Z][a-z]{2})")
+_MARKED = lazy_pattern(
+    r"^(?:[-*+•–◦▪]\s+(?=[A-Z][a-z]{2}|[a-z][a-z ]{2,30}: )|(?:[-*+•–◦▪]\s+)?\**[Ss]tep \d{1,2}(?::\*\*|\*\*:|[:.])\s+(?=\S))"
+)
 _HEADED = lazy_pattern(r"[-*+•–◦▪]\s+\**([A-Z][a-z]+(?: [a-z]+){0,3})\**\s*[:=]")
 _VALUE = lazy_pattern(r"(?:[^A-Za-z]|\\[A-Za-z]+|(?<![A-Za-z])[A-Za-z](?![A-Za-z])){1,60}")
 _PROSE = lazy_pattern(r"[^\W\d_]{3}|[\u4e00-\u9fff]")
@@ -47,12 +49,13 @@ def first_items(text: str) -> str | None:
 
 def ends_elsewhere(lines: list[str], question: str) -> bool:
     """Return True if the last item of a list is headed by something else, and an earlier one by what is asked for."""
-    heads = [match[1] if (match := _HEADED.match(line)) else "" for line in lines]
-    if not heads[-1] or not any(heads[:-1]):
+    last = _HEADED.match(lines[-1])
+    if last is None:
         return False
     wanted = focus_of(question).words
-    return wanted.isdisjoint(roots(heads[-1])) and any(
-        not wanted.isdisjoint(roots(head)) for head in heads[:-1]
+    heads = [match[1] for line in lines[:-1] if (match := _HEADED.match(line))]
+    return wanted.isdisjoint(roots(last[1])) and any(
+        not wanted.isdisjoint(roots(head)) for head in heads
     )
 
 

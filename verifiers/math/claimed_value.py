@@ -235,7 +235,7 @@ def weighed_values(reply: str, question: str) -> tuple[Weighed, ...]:
         sentence = _TWO.sub(r"they are \g<one> and \g<other>", sentence)
     if len(WORD.findall(sentence)) < 2 or _PLANS.match(sentence) or _NO_VALUE.search(sentence):
         return ()
-    if "n't" in sentence or " not " in sentence:
+    if "n't" in sentence or " not" in sentence:
         sentence = _DENIED_WORD.sub(partial(_as_asked, question=question.lower()), sentence)
     ratio = re.search(r"\bratio\b|\d ?: ?\d", question) is not None
     sentence = plain_sentence(sentence, bounds=_SETS.search(question) is not None, ratio=ratio)

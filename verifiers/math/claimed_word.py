@@ -31,12 +31,19 @@ _DENIES = lazy_pattern(
     needs="both|n't|neither|never|not|or",
 )
 _NO = lazy_pattern(r"\b(?:has|have|is|are|there|with|exists?|admits|had) no\b", needs=" no")
-_PLACES = frozenset(("at", "on", "in", "for", "over"))
+_PLACES = frozenset(("at", "on", "in", "for", "over", "to", "by", "with"))
+_WORKED = lazy_pattern(r" ?= ?[^a-zA-Z]{1,60}(?=(?:is|are|has)\b)", needs="=")
 _ARTICLE = lazy_pattern(r"^(?:[Tt]he|[Aa]n?) ", needs="he|a|A")
 _BY_TEST = lazy_pattern(
     r"^(?:so )?(?:by|using|from|via|with) [^,]{1,50}?\b(?:tests?|criterion|theorem|rule)\b,? (?=the |it )",
     re.IGNORECASE,
     needs="test|criterion|theorem|rule",
+)
+_BRACKETS = lazy_pattern(r"\s*\([^()]*\)", needs="(")
+_TENDS = lazy_pattern(r"\b((?:con|di)verges?) to [^,;]{1,30}$", needs="verge")
+_NO_SUCH = lazy_pattern(r"\bno such (?P<thing>[a-z]+) (?:exists?|is possible)\b", needs="no such ")
+_SHORT = lazy_pattern(
+    r"(?i)(?:(?:and )?(?:so|hence|thus|therefore),? )?(?:it|they|this|he|she|one|we|you) (?P<verb>can|does|do|is|are|will|has)(?P<not>not| not|n't|'t)?(?: indeed)?"
 )
 _FIRST = frozenset(("first", "win", "fastest"))
 
@@ -56,7 +63,7 @@ def _choice(clauses: list[str], question: str) -> str:
         return ""
     pair = _PAIR.search(question.replace("$", ""))
     things = () if pair else things_of(question)
-    options = [pair["one"].strip(), pair["other"].strip()] if pair else []
+    options = [_BRACKETS.sub("", pair[k]).strip() for k in ("one", "other")] if pair else []
     options = options or [
         name for name in sorted(people_of(question)[0]) if not _is_of(name, things)
     ]
@@ -88,23 +95,39 @@ def _verdict(clauses: list[str], question: str) -> str:
         return ""
     found = set()
     for clause in clauses:
-        said = said_words(_BY_TEST.sub("", clause).strip(" ,;:.!"))
+        if short := _short_verdict(clause, question):
+            found.add(short)
+            continue
+        clause = _TENDS.sub(r"\1", _WORKED.sub(" ", _BY_TEST.sub("", clause)))
+        said = [word for word in said_words(clause.strip(" ,;:.!")) if word != "there"]
         if not said:
             continue
-        last = asked[-1]
-        if said[-1] != last and not is_opposite(said[-1], last):
-            last = _without_place(asked)[-1]
-        same, opposed = said[-1] == last, is_opposite(said[-1], last)
+        ends = {asked[-1], _before_place(asked)}
+        same, opposed = said[-1] in ends, any(is_opposite(said[-1], end) for end in ends)
         if (same or opposed) and set(said[:-1]) <= set(asked):
             denied = is_denied(clause.lower()) != (_NO.search(clause) is not None)
             found.add("no" if denied == same else "yes")
     return found.pop() if len(found) == 1 else ""
 
 
-def _without_place(asked: list[str]) -> list[str]:
-    """The words of a question up to where it asks: "continuous" of "continuous at 0"."""
-    places = [k for k in range(1, len(asked)) if asked[k] in _PLACES]
-    return asked[: places[-1]] if places and places[-1] >= len(asked) - 4 else asked
+def _short_verdict(clause: str, question: str) -> str:
+    """The verdict of "so it cannot" and "no such triangle exists"; empty if a clause is neither."""
+    none = _NO_SUCH.search(clause)
+    if none is not None:
+        return "no" if none["thing"].lower() in question.lower() else ""
+    short = _SHORT.fullmatch(clause.strip(" ,;:.!"))
+    begun = re.search(r"(?:^|[.:,]\s+)([A-Za-z]+)\b[^.:]*\?\s*$", question)
+    if short is None or begun is None or begun[1].lower() != short["verb"].lower():
+        return ""
+    return "no" if short["not"] else "yes"
+
+
+def _before_place(asked: list[str]) -> str:
+    """The last word of a question before a place or number that it asks about: "continuous" of "continuous at 0"."""
+    for k in range(1, len(asked)):
+        if asked[k] in _PLACES and not any(len(word) > 2 for word in asked[k + 1 :]):
+            return asked[k - 1] if asked[k - 1].isalpha() else asked[-1]
+    return asked[-1]
 
 
 def _is_of(name: str, things: tuple[str, ...]) -> bool:

@@ -118,7 +118,7 @@ _PAIR = lazy_pattern(
     needs=" to ",
 )
 _SUM = lazy_pattern(
-    r"(?:[-\d\s+*/×·÷().,^]{3,80}|\d+!) (?:is|makes|gives|equals|yields|comes to|totals) (-?\d[\d.,/]*)\.?"
+    r"(?:[-\d\s+*/×·÷().,^!]{3,80}|\d+!) (?:is|makes|gives|equals|yields|comes to|totals) (-?\d[\d.,/]*)\.?"
     r"|\d[\d.,]{0,12}(?: [a-z]{2,20})?(?: [-+*/×·÷x] \d[\d.,]{0,12}(?: [a-z]{2,20})?){1,5} = (-?\d[\d.,]{0,12} [a-z]{2,20})\.?"
 )
 _TEXT = lazy_pattern(r"\\(?:text|mbox|textbf|mathrm)\{([^{}]*)\}", needs="mathrm|mbox|text")

@@ -57,6 +57,7 @@ _TWO_NUMBERS = lazy_pattern(
     r"\W*(?:[a-z] ?= ?)?-?[\d./]+\W*(?:,|and|;)\W*(?:[a-z] ?= ?)?-?[\d./]+\W*", needs=",|;|and"
 )
 _BARE_NUMBER = lazy_pattern(r"\W{0,3}\d[\d,. ]*\W{0,3}")
+_AS_PERCENT = lazy_pattern(r"\bas a percent(?:age)?\b", re.IGNORECASE, needs="as a percent")
 _AS_DECIMAL = lazy_pattern(
     r"\b(?:as an? (?:exact |terminating )?decimal|in decimal (?:form|notation))\b",
     re.IGNORECASE,
@@ -170,6 +171,9 @@ def _is_of_another_form(gold: str, said: str, question: str) -> bool:
         return _BARE_NUMBER.fullmatch(said) is not None
     if asked.decimal and _DECIMAL.fullmatch(gold):
         return _FRACTION.fullmatch(said) is not None and said.strip(" .") not in question
+    if gold.endswith("%") and _AS_PERCENT.search(question) and _DECIMAL.fullmatch(said):
+        wanted = gold.rstrip("\\% ")
+        return _DECIMAL.fullmatch(wanted) is not None and float(said) != float(wanted)
     if asked.slope_intercept and gold.replace(" ", "").startswith("y="):
         left, equals, _ = said.partition("=")
         return bool(equals) and "y" in left and left.strip(" $*\\(") != "y"

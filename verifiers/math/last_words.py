@@ -87,6 +87,10 @@ _IDLE = lazy_pattern(
 _NAMELY = lazy_pattern(
     r"\b(?:namely|that is|i\.e\.):? (?:at )?\$?([^a-z].{0,80})$", needs="i.e.|namely|that is"
 )
+_ASKS_ZEROS = lazy_pattern(
+    r"\b(?:zeros|zeroes|roots|solutions|poles|intercepts|vertices|intersect\w*|meets?|cross\w*|extrema|critical points?)\b",
+    needs="zero|roots|solutions|poles|intercepts|vertices|intersect|meet|cross|extrema|critical point",
+)
 _DENIED = lazy_pattern(
     r"\b(?:not|never|no|undefined|except)\b|n't\b", needs="not|never|no|undefined|except|n't"
 )
@@ -181,8 +185,8 @@ def _forms(text: str, question: str) -> Iterator[str]:
         yield from _said(text, question)
     if named_list := _NAMELY.search(text):
         yield re.sub(r"\band at\b", "and", named_list[1])
-    places = _PLACES.search(text) if _ASKS_WHERE.search(question) else None
-    if places is not None:
+    places = _PLACES.search(text)
+    if places is not None and (_ASKS_WHERE.search(question) or _ASKS_ZEROS.search(question)):
         before = text[: places.start(1)]
         if not (_DENIED.search(before) or opposes(before, focus_of(question).clause)):
             yield re.sub(r"\bat\b", "", places[1])

@@ -52,6 +52,10 @@ _ALL = lazy_pattern(
     needs="all|every|each|any",
 )
 _AND_OR = lazy_pattern(r"\b(?:and|or)\b", needs="and|or")
+_OF_KIND = lazy_pattern(
+    r"(?:there (?:is|are|exists?) )(?:(?P<no>no)|at least one|some|an?|one) (?P<kind>[a-z]+) (?P<thing>[a-z]+)(?: exists?)?",
+    needs="there ",
+)
 _HAS_NO = lazy_pattern(r"\b(?:has|have) no\b", needs="has|have")
 _RELATION = lazy_pattern(r"(?P<left>.+?) ?(?P<sign><=|>=|!=|<|>|=) ?(?P<right>.+)", needs="<|>|=")
 _SAID = tuple(
@@ -147,13 +151,20 @@ def _quantified(text: str) -> _Proposition | None:
             return None
         if how == "all":
             if said.is_denied and not match["not"]:
-                return None  # "all are not" may mean "not all are"
+                if " not " in match["rest"]:
+                    return None  # "all are not" may mean "not all are"
+                how, said = "no", _Clause(said.words, False)
             if match["not"]:
                 how, said = "some", _Clause(said.words, not said.is_denied)
         elif how == "no" and said.is_denied:
             how, said = "all", _Clause(said.words, False)
         return _Proposition(how, about, said)
-    return None
+    kind = _OF_KIND.fullmatch(text)
+    if kind is None:
+        return None
+    said, about = _clause(kind["kind"]), _clause(kind["thing"])
+    how = "no" if kind["no"] else "some"
+    return None if said is None or about is None else _Proposition(how, about, said)
 
 
 def _clause(text: str) -> _Clause | None:

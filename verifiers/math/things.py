@@ -15,13 +15,12 @@ from verigym.verifiers.math.question_focus import Focus, root, roots
 from verigym.verifiers.math.trees import names
 
 _PAIR = lazy_pattern(
-    r"\b(?:an?|one|the|regular) (?P<one>(?!which)[a-z]+(?: [a-z]+)?),? (?:and|or|versus|vs\.?) (?:an?|one|the|regular) (?P<other>[a-z]+)\b(?P<more>,? and an? )?",
+    r"\b(?:an?|one|the|regular) (?P<one>(?!which)[a-z]+(?: (?!of |with )[a-z]+)?)(?: (?:of|with) [^,?.]{1,25}?)?,? (?:and|or|versus|vs\.?) (?:an?|one|the|regular) (?P<other>[a-z]+)\b(?P<more>,? and an? )?",
     re.IGNORECASE,
     needs="and|or|versus|vs",
 )
-_LETTERED = lazy_pattern(
-    r"\b(?i:plan|option|company|shop|store|bank|bag|box|machine|car|train|pipe|class|team|fund|job|tank|urn|account|model|school|printer|offer|phone|route|brand|pack|city|town|group|set|sample|stock|recipe|farm|worker|player|student) (?P<letter>[A-D])\b"
-)
+_LETTERED = lazy_pattern(r"\b(?P<noun>[A-Za-z][a-z]{2,}) (?P<letter>[A-DX-Z])\b(?![-(=^*/+])")
+_AMOUNT = lazy_pattern(r"\bby (?:about |exactly )?[\d.,$€£]+ ?(?:[a-z]{1,12}\b)?", needs="by")
 _COMPARES = lazy_pattern(r"\b(?:(?:more|less|fewer|most|least|first|last)|[a-z]{3,}(?:er|est))\b")
 _NO_COMPARISONS = frozenset(
     names("number other over after under order water paper power whether perimeter diameter corner letter never "
@@ -36,9 +35,13 @@ _IDLE = frozenset(
 @lru_cache(maxsize=512)
 def things_of(question: str) -> tuple[str, ...]:
     """The things that a question compares; empty if it names none in these ways."""
-    lettered = {match[0].lower(): match["letter"] for match in _LETTERED.finditer(question)}
-    if len(lettered) > 1 and len({name[:-2] for name in lettered}) == 1:
-        return tuple(sorted(lettered))
+    lettered: dict[str, set[str]] = {}
+    for match in _LETTERED.finditer(question):
+        noun = match["noun"].lower()
+        lettered.setdefault(noun, set()).add(f"{noun} {match['letter'].lower()}")
+    several = [found for found in lettered.values() if len(found) > 1]
+    if len(several) == 1:
+        return tuple(sorted(several[0]))
     pairs = [match for match in _PAIR.finditer(question) if not match["more"]]
     return (pairs[0]["one"].lower(), pairs[0]["other"].lower()) if len(pairs) == 1 else ()
 
@@ -55,6 +58,7 @@ def is_chosen(thing: str, clause: str, focus: Focus, others: tuple[str, ...]) ->
         if not roots(than[0][4:]) <= known:
             return False
         rest = rest[: than.start()]
+    rest = _AMOUNT.sub("", rest)
     said = roots(rest)
     compared = {
         root(word)
