@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/verigym-peers
 EXPORTS := trl inspect prime gyms
-LARGE_EXPORTS := nemo
+LARGE_EXPORTS := nemo verl
 EMPTY :=
 # vLLM compiles C++ against its own folder, and its commands break at a space.
 VLLM := $(if $(findstring $(EMPTY) $(EMPTY),$(CURDIR)),$(PEERS)/vllm-$(shell pwd | cksum | cut -d' ' -f1),.venv-vllm)
@@ -85,6 +85,9 @@ PEER_inspect := inspect-ai==0.3.285 "openai>=3.4"
 PEER_prime := verifiers==0.4.0
 PEER_gyms := skyrl-gym==0.4.0 gem-llm==0.1.0
 PEER_nemo := nemo-gym==0.4.0
+# verl asks for the second line when it runs.
+PEER_verl := torch==2.13.0 verl==0.9.1 \
+	TransferQueue==0.1.11 cachetools uvicorn fastapi msgspec pyzmq
 # NeMo Gym asks for Python 3.12.
 PYTHON_nemo = $(PYTHON_312)
 

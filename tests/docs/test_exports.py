@@ -13,6 +13,7 @@ OTHERS = (
     "import gem",
     "import skyrl_gym",
     "exports.nemo_gym",
+    "exports.verl",
 )
 
 

@@ -12,7 +12,9 @@ TESTED: Final = {
     "inspect_ai": "inspect-ai==0.3.285",
     "nemo_gym": "nemo-gym==0.4.0",
     "skyrl_gym": "skyrl-gym==0.4.0",
+    "transfer_queue": "TransferQueue==0.1.11",
     "verifiers": "verifiers==0.4.0",
+    "verl": "verl==0.9.1",
 }
 """Requirement that installs an imported module, in the version that was tested."""
 

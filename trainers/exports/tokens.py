@@ -32,8 +32,9 @@ class TokenPlay:
     """One episode in token ids.
 
     `prompt_ids` [P] open the row; `response_ids`, `logprobs` and `mask` [L] follow, with `mask` 1 on sampled
-    tokens and 0 on observations, whose log-probability is 0. `ends`, `rewards` and `state_keys` have an entry for each turn: the place in
-    the response of its last sampled token, its reward (None after a fault), and the state in which it was sampled.
+    tokens and 0 on observations, whose log-probability is 0. `ends`, `rewards`, `invalid` and `state_keys` have an
+    entry for each turn: the place in the response of its last sampled token, its reward (None after a fault), True if the
+    action had no effect, and the state in which it was sampled.
     At most `max_tokens` tokens are in the response; an episode that needs more ends there.
     """
 
@@ -53,6 +54,9 @@ class TokenPlay:
         self.mask: list[int] = []
         self.ends: list[int] = []
         self.rewards: list[float | None] = []
+        self.invalid: list[bool] = []
+        self.cut = False
+        """True if a limit ended the episode."""
         self._chat = chat
         self._encoding = encoding or Transcript()
         _, info = self.play.start(row)
@@ -99,7 +103,8 @@ class TokenPlay:
         ended = bool(sampled) and sampled[-1] in self._chat.end_ids
         outcome = self.play.step(text)
         self.rewards.append(outcome.reward)
-        self.over = outcome.over
+        self.invalid.append(not outcome.info.get("valid_action", True))
+        self.over, self.cut = outcome.over, outcome.truncated
         if self.over:
             return
         self._talk.prompts.append(self._prompt)
@@ -128,7 +133,7 @@ class TokenPlay:
             )
         glue = self._prompt.ids[len(before) :]
         if len(glue) >= self.room:
-            self.over = True
+            self.over = self.cut = True
             return
         self._extend(glue, [0.0] * len(glue), 0)
         self.state_keys.append(state_key)

@@ -14,6 +14,8 @@ ADAPTERS = {
     "nemo_gym": "nemo_gym",
     "prime": "verifiers",
     "skyrl_gym": "skyrl_gym",
+    "verl": "verl",
+    "verl_credit": "transfer_queue",
 }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 PAGE = (Path(__file__).parents[3] / "docs" / "exports.md").read_text("utf-8")
-PEERS = {"Prime": "prime", "SkyRL": "gyms", "GEM": "gyms", "NeMo Gym": "nemo"}
+PEERS = {"Prime": "prime", "SkyRL": "gyms", "GEM": "gyms", "NeMo Gym": "nemo", "verl": "verl"}
 
 
 @pytest.mark.slow

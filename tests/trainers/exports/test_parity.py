@@ -80,19 +80,25 @@ def test_interactive_exports_in_this_process(env_id, wrong):
     assert act.reward == total(wanted)
 
 
-@ACTIONS
-@FAMILIES
-def test_token_rows(env_id, wrong):
+def play_tokens(row, actions):
+    """Return the row of tokens of a trace."""
     pytest.importorskip("transformers")
     from verigym.trainers.exports.tokens import TokenPlay, chat_tokens
     from verigym.trainers.tiny import build_tokenizer
 
-    row, actions, wanted, _ = trace(env_id, wrong)
     chat = chat_tokens(build_tokenizer())
     play = TokenPlay(row, chat, max_tokens=1 << 20)
     for action in actions:
         ids = [*chat.encode(action), chat.tokenizer.eos_token_id]
-        play.answer(ids, [0.0] * len(ids))
+        play.answer(ids, [-0.5] * len(ids))
+    return play
+
+
+@ACTIONS
+@FAMILIES
+def test_token_rows(env_id, wrong):
+    row, actions, wanted, _ = trace(env_id, wrong)
+    play = play_tokens(row, actions)
     assert play.rewards == [reward for _, reward, _, _ in wanted["steps"]]
     assert play.over
     assert play.play.verdict.digest == last_digest(wanted)
@@ -172,3 +178,29 @@ def test_nemo_gym(peer):
         assert by_tool == [total(one), last_digest(one), shown]
     one_turn = [one for one in wanted if len(one["steps"]) == 1]
     assert agents["one_reply"] == [[total(one), last_digest(one)] for one in one_turn]
+
+
+@pytest.mark.slow
+def test_verl(peer):
+    asked, wanted = every_trace()
+    # The environments whose tasks have one turn.
+    graded = [i for i, one in enumerate(asked) if one["row"]["env"].startswith("verigym/math/")]
+    found = peer(
+        "verl", "with_verl.py", given={"traces": asked, "graded": [asked[i] for i in graded]}
+    )
+    for given, one, made in zip(asked, wanted, found["loop"], strict=True):
+        play = play_tokens(**given)
+        assert made == {
+            "prompt_ids": play.prompt_ids,
+            "response_ids": play.response_ids,
+            "mask": play.mask,
+            "reward": total(one),
+            "rewards": [reward for _, reward, _, _ in one["steps"]],
+            "rm_scores": total(one),
+            "at_ends": [reward for _, reward, _, _ in one["steps"]],
+            "digest": last_digest(one),
+            "state_keys": play.state_keys,
+            "versions": [1, len(one["steps"])],
+            "logprob": sum(play.logprobs),
+        }
+    assert found["scores"] == [[total(wanted[i]), last_digest(wanted[i])] for i in graded]
