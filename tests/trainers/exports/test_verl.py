@@ -39,7 +39,7 @@ def test_faults_lengths_and_credit_by_turn(peer):
     # A fault has no reward: verl's trainer drops the episode.
     assert found["faults"] == ["unreachable", "unreachable"]
     assert "rollout.prompt_length is 3; set data.max_prompt_length" in found["long"]
-    assert "gae needs a critic" in found["refused"]
+    assert "ppo needs a critic" in found["refused"]
     assert found["cut"][0] <= 12
     assert found["cut"][1:] == [0.0, True]
     rewards = [sum(rewards) for *_, rewards in played]

@@ -195,12 +195,12 @@ def main():
             ]
             one = traces[0]
             none = torch.zeros(1, 1)
-            found["refused"] = raises(credit.turn_advantages, none, none, ["a"], [{}], name="gae")
+            found["refused"] = raises(credit.turn_advantages, none, none, ["a"], [{}], name="ppo")
             found["long"] = raises(play, one["row"], one["actions"], prompt_length=3)
             cut = asyncio.run(play(one["row"], one["actions"], response_length=12))
             found["cut"] = [len(cut.response_ids), cut.reward_score, cut.extra_fields["cut"]]
             # The path of a socket is short.
-            with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+            with tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder:
                 ray.init(
                     num_cpus=4,
                     include_dashboard=False,
