@@ -26,8 +26,9 @@ _TOLD = re.compile(
     r"^\W*(?:please\s+)?(?:do\s+not|don['’]?t|never|no|without|if|use\s+no|with\s+no)\b",
     re.IGNORECASE,
 )
+# Before Python 3.11.5 a possessive group with alternatives, (?:a|b)*+, never ends or matches wrongly.
 _SENTENCES = re.compile(
-    r"(?:[^.!?\n。？！]|(?<=\b[A-Z])\.|(?<=\b[DMS]r)\.|(?<=\bSt)\.|\.(?=[^\s\"”’)]))*+[.!?\n。？！]?"
+    r"(?:[^.!?\n。？！]++|(?<=\b[A-Z])\.|(?<=\b[DMS]r)\.|(?<=\bSt)\.|\.(?=[^\s\"”’)]))*[.!?\n。？！]?"
 )
 _MOST_PROMPT = 20_000
 _MOST_WORDS = 60

@@ -44,7 +44,7 @@ _LATIN = re.compile(r"[A-Za-z]")
 _WORD = re.compile(r"\w+")
 _MIXED = re.compile(r"(?<![\w@$])(?=[\d@$]*[A-Za-z])[\w@$]*[0134578@$][\w@$]*")
 _DIGITS = str.maketrans("013457@$", "oleastas")
-_COMMENT = re.compile(r"<!--(?:(?!-->).)*+(?:-->|$)", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def visible(text: str) -> str:
