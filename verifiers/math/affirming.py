@@ -148,6 +148,8 @@ def _plain(text: str) -> str:
 def _stem(word: str) -> str:
     if word.startswith(("converg", "diverg")):
         return word[: word.index("g") + 1] + "e"  # "convergent" and "converges" say the same
+    if word in ("increase", "increases", "decrease", "decreases"):
+        return f"{word.removesuffix('s').removesuffix('e')}ing"
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 

@@ -12,7 +12,9 @@ from verigym.verifiers.math.patterns import is_in, lazy_pattern
 
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _CONFIDENCE = lazy_pattern(
-    r"\b(?:confidence|credible|prediction) intervals?\b", re.IGNORECASE, needs=" interval"
+    r"\b(?:confidence|credible|prediction) intervals?\b|% CI\b",
+    re.IGNORECASE,
+    needs=" interval|% ci",
 )
 _AROUND = lazy_pattern(
     rf"(?P<middle>{_NUMBER}) ?(?:\\pm|\+/-|\+-) ?(?P<margin>\d+(?:\.\d+)?)",
@@ -34,7 +36,7 @@ _ENDS = lazy_pattern(
 _CENTS = lazy_pattern(r"\b(?:cents?|ct)\b", needs="cent|ct")
 _PENCE = lazy_pattern(r"(?<=\d) ?(?:pence|p|penny|pennies)\b", needs="p")
 _POUNDS = lazy_pattern(r"\b(?:pounds?|GBP)(?= (?:and )?\d)", needs="pound|GBP")
-_RATE = lazy_pattern(r" ?(?:/|\bper) ?(?P<unit>[a-z]{1,12})$", needs="/|per")
+_RATE = lazy_pattern(r" ?(?:/|\bper) ?(?P<unit>(?:\d+ ?)?[a-z]{1,12})$", needs="/|per")
 _LONG = lazy_pattern(
     r"\d ?(?:h|hrs?|hours?|min|mins|minutes?),? (?:and )?\d+ ?(?:min|mins|minutes?|s|secs?|seconds?)",
     needs="h|min",

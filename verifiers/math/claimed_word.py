@@ -9,6 +9,7 @@ Not covered: choices among more than two formulas, and verdicts that follow from
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from verigym.verifiers.math.affirming import asked_words, is_denied, is_opposite, said_words
 from verigym.verifiers.math.claimed_value import HEDGES
@@ -35,13 +36,16 @@ _PLACES = frozenset(("at", "on", "in", "for", "over", "to", "by", "with"))
 _WORKED = lazy_pattern(r" ?= ?[^a-zA-Z]{1,60}(?=(?:is|are|has)\b)", needs="=")
 _ARTICLE = lazy_pattern(r"^(?:[Tt]he|[Aa]n?) ", needs="he|a|A")
 _BY_TEST = lazy_pattern(
-    r"^(?:so )?(?:by|using|from|via|with) [^,]{1,50}?\b(?:tests?|criterion|theorem|rule)\b,? (?=the |it )",
+    r"^(?:so )?(?:by|using|from|via|with) [^,]{1,50}?\b(?:tests?|criterion|theorem|rule)\b,? (?=the |it |[A-Z])",
     re.IGNORECASE,
     needs="test|criterion|theorem|rule",
 )
 _BRACKETS = lazy_pattern(r"\s*\([^()]*\)", needs="(")
 _TENDS = lazy_pattern(r"\b((?:con|di)verges?) to [^,;]{1,30}$", needs="verge")
 _NO_SUCH = lazy_pattern(r"\bno such (?P<thing>[a-z]+) (?:exists?|is possible)\b", needs="no such ")
+_ASKS_IF_ANY = lazy_pattern(
+    r"\b(?:is it possible|(?:is|are|does|do) there|exists?)\b", re.IGNORECASE
+)
 _SHORT = lazy_pattern(
     r"(?i)(?:(?:and )?(?:so|hence|thus|therefore),? )?(?:it|they|this|he|she|one|we|you) (?P<verb>can|does|do|is|are|will|has)(?P<not>not| not|n't|'t)?(?: indeed)?"
 )
@@ -103,7 +107,10 @@ def _verdict(clauses: list[str], question: str) -> str:
         if not said:
             continue
         ends = {asked[-1], _before_place(asked)}
-        same, opposed = said[-1] in ends, any(is_opposite(said[-1], end) for end in ends)
+        same, opposed = (
+            said[-1] in ends or _is_place(said, asked),
+            any(is_opposite(said[-1], end) for end in ends),
+        )
         if (same or opposed) and set(said[:-1]) <= set(asked):
             denied = is_denied(clause.lower()) != (_NO.search(clause) is not None)
             found.add("no" if denied == same else "yes")
@@ -114,12 +121,18 @@ def _short_verdict(clause: str, question: str) -> str:
     """The verdict of "so it cannot" and "no such triangle exists"; empty if a clause is neither."""
     none = _NO_SUCH.search(clause)
     if none is not None:
-        return "no" if none["thing"].lower() in question.lower() else ""
+        asks = _ASKS_IF_ANY.search(question) is not None
+        return "no" if asks or none["thing"].lower() in question.lower() else ""
     short = _SHORT.fullmatch(clause.strip(" ,;:.!"))
     begun = re.search(r"(?:^|[.:,]\s+)([A-Za-z]+)\b[^.:]*\?\s*$", question)
     if short is None or begun is None or begun[1].lower() != short["verb"].lower():
         return ""
     return "no" if short["not"] else "yes"
+
+
+def _is_place(said: list[str], asked: list[str]) -> bool:
+    """Return True for "the point is on the line" where a question asks if it is on the line of an equation."""
+    return said[-2:-1] != [] and said[-2] in _PLACES and said[-2:] in map(list, pairwise(asked))
 
 
 def _before_place(asked: list[str]) -> str:

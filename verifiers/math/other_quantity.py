@@ -104,7 +104,7 @@ def affirms_denied(near: str, clause: str) -> bool:
     denied = _DENIED_DEED.search(clause)
     if denied is None or re.search(r"\b(?:not|never|non)|n't", near):
         return False
-    return re.match(rf"(?: [a-z]+){{0,6}} {denied['deed']}s?\b", near) is not None
+    return re.match(rf"(?: [a-z]+){{0,6}} {denied['deed']}(?:s|es|d|ed)?\b", near) is not None
 
 
 def may_be_other(reply: str, question: str) -> bool:

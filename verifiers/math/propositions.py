@@ -56,6 +56,12 @@ _OF_KIND = lazy_pattern(
     r"(?:there (?:is|are|exists?) )(?:(?P<no>no)|at least one|some|an?|one) (?P<kind>[a-z]+) (?P<thing>[a-z]+)(?: exists?)?",
     needs="there ",
 )
+_NO_OR_NOT = lazy_pattern(r"\b(?:no|not|none|never)\b|n't\b", re.IGNORECASE, needs="no|n't|never")
+_EVERY = lazy_pattern(r"\b(?:all|every|each)\b|\\forall", re.IGNORECASE, needs="all|every|each")
+_ANY_ONE = lazy_pattern(
+    r"\b(?:some|there (?:is|are|exists?)|at least one)\b|^an? .{1,40}\b(?:with|such that|for which)\b|\\exists",
+    re.IGNORECASE,
+)
 _HAS_NO = lazy_pattern(r"\b(?:has|have) no\b", needs="has|have")
 _RELATION = lazy_pattern(r"(?P<left>.+?) ?(?P<sign><=|>=|!=|<|>|=) ?(?P<right>.+)", needs="<|>|=")
 _SAID = tuple(
@@ -108,8 +114,19 @@ def states_another(gold: str, answer: str, question: str) -> bool:
     joins = [sorted(_AND_OR.findall(text)) for text in (gold, answer)]
     if all(joins) and joins[0] != joins[1]:
         return True
+    quantifiers = [_quantifier(text) for text in (gold, answer)]
+    if all(quantifiers) and quantifiers[0] != quantifiers[1]:
+        return True
     wanted, found = _proposition(gold), _proposition(answer)
     return wanted is not None and found is not None and wanted != found
+
+
+def _quantifier(text: str) -> str:
+    """ "all" or "some" for a text with one of these and no "no" or "not"; empty for others."""
+    if _NO_OR_NOT.search(text):
+        return ""
+    every, some = _EVERY.search(text) is not None, _ANY_ONE.search(text) is not None
+    return "" if every == some else "all" if every else "some"
 
 
 @lru_cache(maxsize=512)
