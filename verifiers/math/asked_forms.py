@@ -94,7 +94,7 @@ def _interval(text: str) -> str | None:
     if ends is None:
         return None
     low, high = (one for one in ends.groups() if one is not None)
-    return f"[{low}, {high}]"
+    return f"[{low}, {high}]" if float(low) < float(high) else None
 
 
 def _spread(middle: str, margin: str) -> str:
