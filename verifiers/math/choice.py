@@ -92,14 +92,18 @@ def letters_by_text(
     """The letters of the options whose texts an answer lists, "14 and 38", each perhaps beside its letter; None if a
     part of the list is no option."""
     lead = _ARE.match(answer)
+    parts = _JOINED.split(answer[lead.end() :] if lead is not None else answer)
+    if len(parts) < 2 or all(len(part.strip("() .")) < 2 and part.isupper() for part in parts):
+        return None
     found: set[str] = set()
-    for part in _JOINED.split(answer[lead.end() :] if lead is not None else answer):
+    for part in parts:
         beside = _LETTERED.fullmatch(part)
         text = (beside[2] or beside[3]) if beside is not None else part
+        alike = [letter for letter, option in options.items() if option == text.strip()]
         own = [
             letter
-            for letter, option in options.items()
-            if same(option, text) and (beside is None or beside[1] == letter)
+            for letter in alike or options
+            if (beside is None or beside[1] == letter) and (alike or same(options[letter], text))
         ]
         if len(own) != 1:
             return None
