@@ -96,7 +96,7 @@ _PHRASES = """
     คำตอบ คือ ถูกต้อง วิธีทำ ขั้นตอน ที่ มา คิด กัน ทีละ แก้ ปัญหา นี้ ครับ ค่ะ ใช่ แน่นอน
     """.split()  # noqa: SIM905
 _PHRASED = re.compile(
-    rf"(?!\d)(?:{'|'.join(sorted(map(re.escape, _PHRASES), key=len, reverse=True))}|(?<=[第步骤プ계\s])\d{1, 2}(?!\d)|\s)+"
+    rf"(?!\d)(?:{'|'.join(sorted(map(re.escape, _PHRASES), key=len, reverse=True))}|\s)+"
 )
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 _MARKS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
