@@ -30,7 +30,9 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+
+from raw_socket import Socket
 
 CLIENTS = (1, 16, 64, 256)
 BAR = 10.0
@@ -104,7 +106,7 @@ class Tool(MCPEnvironment):
 
 
 kinds = {"tool": (Tool, CallToolAction, CallToolObservation), "plain": (Plain, Said, Heard)}
-app = create_fastapi_app(*kinds[sys.argv[1]], max_concurrent_envs=1024)
+app = create_fastapi_app(*kinds[sys.argv[1]], max_concurrent_envs=1 << 16)
 uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[2]), log_level="warning", ws_ping_interval=None)
 '''
 
@@ -178,62 +180,16 @@ print(json.dumps({
 """
 
 
-class Client(asyncio.Protocol):
-    """One WebSocket, by hand: no extension, a mask of zeros, answers in one frame each."""
+class Client(Socket):
+    """Steps as fast as it is answered."""
 
     def __init__(self, kind: str, port: int, tally: Tally) -> None:
+        super().__init__(port, "/v1/ws" if kind.startswith("verigym") else "/ws")
         self.kind = kind
-        self.port = port
         self.tally = tally
-        self.buffer = b""
-        self.upgraded = False
         self.session = b""
         self.seq = 0
         self.sent = 0.0
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)
-        path = "/v1/ws" if self.kind.startswith("verigym") else "/ws"
-        transport.write(
-            f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nUpgrade: websocket\r\n"
-            "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n".encode()
-        )
-
-    def data_received(self, data: bytes) -> None:
-        self.buffer += data
-        if not self.upgraded:
-            head, found, rest = self.buffer.partition(b"\r\n\r\n")
-            if not found:
-                return
-            assert b" 101 " in head, head
-            self.upgraded = True
-            self.buffer = rest
-            self.begin()
-        while (body := self._frame()) is not None:
-            self.hear(body)
-
-    def _frame(self) -> bytes | None:
-        buffer = self.buffer
-        if len(buffer) < 2:
-            return None
-        size, at = buffer[1] & 127, 2
-        if size == 126:
-            size, at = int.from_bytes(buffer[2:4], "big"), 4
-        elif size == 127:
-            size, at = int.from_bytes(buffer[2:10], "big"), 10
-        if len(buffer) < at + size:
-            return None
-        self.buffer = buffer[at + size :]
-        if buffer[0] & 15 != 1:  # ping
-            return b""
-        return buffer[at : at + size]
-
-    def say(self, body: bytes) -> None:
-        size = len(body)
-        head = bytes([129, 128 + size]) if size < 126 else b"\x81\xfe" + size.to_bytes(2, "big")
-        self.sent = time.perf_counter()
-        self.transport.write(head + b"\0\0\0\0" + body)
 
     def begin(self) -> None:
         if self.kind in _ENVS:
@@ -242,9 +198,11 @@ class Client(asyncio.Protocol):
         else:
             self.say(b'{"type":"reset","data":{}}')
 
+    def say(self, body: bytes) -> None:
+        self.sent = time.perf_counter()
+        super().say(body)
+
     def hear(self, body: bytes) -> None:
-        if not body:
-            return
         if self.seq:
             # Not decoded: the client must not be what is measured.
             good = _GOOD[self.kind] % self.seq in body
