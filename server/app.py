@@ -279,7 +279,7 @@ def create_app(settings: Settings, *, tracing: Tracing | None = None) -> FastAPI
                 numbers.read_from(lambda: metrics.of_programs(programs))
                 stack.push_async_callback(app.state.programs.close)
             if settings.envs:
-                await stack.enter_async_context(envs.sessions(app, settings))
+                await stack.enter_async_context(envs.sessions(app, settings, n_callers))
                 numbers.read_from(lambda: metrics.of_sessions(app.state.sessions))
             yield
 

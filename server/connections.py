@@ -64,9 +64,10 @@ class Connection(HttpToolsProtocol):
         self.crowd.join(self)
         if self.crowd.keyed:  # which has limits of its own
             return
-        if len(self.connections) > MAX_CONNECTIONS + _SPARE_CONNECTIONS:
+        n_open = len(self.crowd.members)
+        if n_open > MAX_CONNECTIONS + _SPARE_CONNECTIONS:
             transport.abort()
-        elif len(self.connections) > MAX_CONNECTIONS:
+        elif n_open > MAX_CONNECTIONS:
             self.app = _full
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -3,7 +3,7 @@
 Where the service asks for keys, a connection belongs to nobody until a request on it has shown one.
 Those of nobody are few and short-lived: when there are more than `MAX_UNKEYED`, the one that has
 waited longest is closed, so a client with a key always gets in. The others are shared by the callers.
-Without keys all are alike, and connections.py has the only limit.
+Without keys all are alike, and connections.py has the only limit. WebSockets have a limit of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from verigym.server.limits import busy
 from verigym.server.shares import Share
 
 MAX_CONNECTIONS: Final = 4096
-"""Maximum number of connections. A few more are answered that the service is full, the rest are closed."""
+"""Maximum number of connections besides WebSockets. A few more are answered that the service is full, the rest
+are closed."""
 MAX_UNKEYED: Final = 512
 """Maximum number of connections without a valid key so far, if the service requires keys."""
 
@@ -40,6 +41,8 @@ class Crowd:
 
     def __init__(self, *, keyed: bool, n_callers: Callable[[], int] = lambda: 1) -> None:
         self.keyed = keyed
+        self.members: set[Member] = set()
+        """All connections, if the service requires no keys."""
         self._nobodys: dict[Member, None] = {}
         """The oldest first."""
         self._owned: dict[str, dict[Member, None]] = {}
@@ -48,6 +51,7 @@ class Crowd:
     def join(self, member: Member) -> None:
         """Count a connection that was made."""
         if not self.keyed:
+            self.members.add(member)
             return
         self._nobodys[member] = None
         if len(self._nobodys) > MAX_UNKEYED:
@@ -74,6 +78,7 @@ class Crowd:
 
     def leave(self, member: Member) -> None:
         """Stop counting a connection that ended or became a WebSocket."""
+        self.members.discard(member)
         self._nobodys.pop(member, None)
         mine = self._owned.get(member.owner, {})
         if member in mine:

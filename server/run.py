@@ -49,7 +49,7 @@ def run(
     """
     app = create_app(settings)
     _check_tls(settings)
-    _allow_descriptors(2 * MAX_CONNECTIONS)
+    _allow_descriptors(2 * MAX_CONNECTIONS + settings.max_sockets)
     with listen(settings.host, settings.port) as listener:
         url = f"{'http' if settings.tls_cert is None else 'https'}://{_authority(settings.host, listener)}"
         server = Server(app, settings, lambda: on_ready(url))

@@ -54,10 +54,17 @@ Positive = Annotated[float, Meta(gt=0)]
 NotNegative = Annotated[float, Meta(ge=0)]
 
 _PER_CORE = "one per core"
+_MANY = "2,048 per core, at least 4,096"
 
 
 def _cores() -> int:
     return os.cpu_count() or 1
+
+
+def _many() -> int:
+    """Default number of sessions: an idle one costs memory alone. And of sockets and requests, since each session
+    may have a socket, and all of them may be stepped at once."""
+    return max(4096, 2048 * _cores())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,12 +138,16 @@ class Settings:
     session_lease_s: Annotated[
         Positive, OptionText("Idle timeout of a session, in seconds.", ENVIRONMENTS)
     ] = 300.0
-    max_sessions: Annotated[Count, OptionText("Maximum number of open sessions.", ENVIRONMENTS)] = (
-        4096
-    )
+    max_sessions: Annotated[
+        Count,
+        OptionText(
+            "Maximum number of open sessions; shared by all keys.", ENVIRONMENTS, default=_MANY
+        ),
+    ] = field(default_factory=_many)
     max_sessions_per_key: Annotated[
-        Count, OptionText("Maximum number of open sessions per API key.", ENVIRONMENTS)
-    ] = 1024
+        Count,
+        OptionText("Maximum number of open sessions per API key.", ENVIRONMENTS, default=_MANY),
+    ] = field(default_factory=_many)
 
     key: Annotated[
         str | None,
@@ -171,8 +182,8 @@ class Settings:
         OptionText("Maximum number of requests per second and key; 0 for no limit.", LIMITS),
     ] = 0.0
     max_concurrent: Annotated[
-        Count, OptionText("Maximum number of concurrent requests per key.", LIMITS)
-    ] = 1024
+        Count, OptionText("Maximum number of concurrent requests per key.", LIMITS, default=_MANY)
+    ] = field(default_factory=_many)
     max_queue: Annotated[
         Count, OptionText("Maximum number of submissions that wait for a worker.", LIMITS)
     ] = 1024
@@ -192,8 +203,9 @@ class Settings:
         Count, OptionText("Maximum nesting of arrays and objects in a request body.", LIMITS)
     ] = 64
     max_sockets: Annotated[
-        Count, OptionText("Maximum number of open WebSockets; shared by all keys.", LIMITS)
-    ] = 2048
+        Count,
+        OptionText("Maximum number of open WebSockets; shared by all keys.", LIMITS, default=_MANY),
+    ] = field(default_factory=_many)
     body_timeout_s: Annotated[
         Positive, OptionText("Seconds to wait for a request body.", LIMITS)
     ] = 10.0

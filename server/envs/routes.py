@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import msgspec
@@ -28,9 +28,11 @@ _TIMEOUT = b'{"session":"%s","seq":%d,"fault":{"status":"timeout","reason":"dead
 
 
 @asynccontextmanager
-async def sessions(app: FastAPI, settings: Settings) -> AsyncIterator[None]:
+async def sessions(
+    app: FastAPI, settings: Settings, n_callers: Callable[[], int]
+) -> AsyncIterator[None]:
     """Within the block the application's state has `sessions`, the table, and its hosts run."""
-    table = Table(settings, settings.env_ids())
+    table = Table(settings, settings.env_ids(), n_callers)
     app.state.sessions = table
     app.state.catalogue = Catalogue(table)
     try:

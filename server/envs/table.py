@@ -26,6 +26,7 @@ from verigym.server.envs.messages import Answer, Done, History, Invalid, Request
 from verigym.server.envs.wire import CreateBody
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
+from verigym.server.shares import fits
 
 _log = logging.getLogger(__name__)
 
@@ -97,7 +98,7 @@ class EnvSession:
 class Table:
     """All sessions of a service. On the event loop."""
 
-    def __init__(self, settings: Settings, names: list[str]) -> None:
+    def __init__(self, settings: Settings, names: list[str], n_callers: Callable[[], int]) -> None:
         self.settings = settings
         self.names = names
         """Ids of the served environments."""
@@ -114,6 +115,7 @@ class Table:
         self._by_host: dict[Host, set[EnvSession]] = {}
         self._leases: Leases[EnvSession] = Leases(self._expire)
         self._owned: dict[str, int] = {}
+        self._n_callers = n_callers
         self._numbers = 0
         self.moves: Counter[str] = Counter()
         """Number of finished steps and resets by status: `ok` or that of a fault."""
@@ -252,14 +254,17 @@ class Table:
     # Internals.
 
     def _check_room(self, owner: str, count: int) -> None:
-        most = self.settings.max_sessions_per_key
-        if count > min(most, self.settings.max_sessions):
-            message = f"at most {min(most, self.settings.max_sessions)} sessions may be open"
+        most, every = self.settings.max_sessions_per_key, self.settings.max_sessions
+        if count > min(most, every):
+            message = f"at most {min(most, every)} sessions may be open"
             raise Refusal(422, "invalid_request", message, "$.count")
-        if self._owned.get(owner, 0) + count > most:
+        own, taken = self._owned.get(owner, 0), len(self._sessions)
+        if own + count > most:
             message = f"{most} sessions of this key may be open; close some or try again later"
-        elif len(self._sessions) + count > self.settings.max_sessions:
-            message = f"all {self.settings.max_sessions} sessions are open; try again later"
+        elif taken + count > every:
+            message = f"all {every} sessions are open; try again later"
+        elif not fits(own, taken, every, count, self._n_callers()):
+            message = "this key has its share of sessions; close some or try again later"
         else:
             return
         raise Refusal(429, "busy", message, "$.count", {"Retry-After": "1"})

@@ -19,6 +19,10 @@ PLAIN_TASK = json.loads(
 )
 HEAD = b"POST /v1/verify HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+UPGRADE = (
+    b"GET /v1/ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 LONG_S = 60.0
 
 
@@ -233,6 +237,27 @@ def test_connections_are_bounded(unruly, monkeypatch):
             assert_refusal(await answer(reader), 503, "too_many_connections")
             await assert_closed(reader)
             for _, one in [*kept, (reader, writer), (dropped, other)]:
+                one.close()
+
+    asyncio.run(main())
+
+
+def test_websockets_are_not_counted_as_connections(unruly, monkeypatch):
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1)
+
+    async def main():
+        async with served(envs=("games/keydoor-v0",), env_workers=1) as (_, address):
+            sockets = []
+            for _ in range(3):
+                reader, writer = await opened(address)
+                writer.write(UPGRADE)
+                head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), LONG_S)
+                assert head.startswith(b"HTTP/1.1 101 ")
+                sockets.append(writer)
+            reader, writer = await opened(address)
+            writer.write(HEALTH)
+            assert (await answer(reader))[0] == 200
+            for one in [*sockets, writer]:
                 one.close()
 
     asyncio.run(main())

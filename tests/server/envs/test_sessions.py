@@ -261,6 +261,45 @@ def test_sessions_are_bounded_and_reclaimed(stage):
     assert [state["session"] for state in listed][:2] == sids[1:]
 
 
+def test_keys_share_the_sessions(stage, tmp_path):
+    path = tmp_path / "keys.json"
+    keys = {name: add(path, name=name, scopes={"step"}) for name in ("first", "second")}
+
+    async def main(app, http):
+        async def begin(name, count):
+            http.headers["Authorization"] = f"Bearer {keys[name]}"
+            return await http.post("/v1/sessions", json={"env": ENV, "count": count})
+
+        half, more = await begin("first", 4), await begin("first", 1)
+        other = await begin("second", 2)
+        return half, more, other
+
+    half, more, other = stage.play(main, keys=str(path), max_sessions=8)
+    assert (half.status_code, other.status_code) == (201, 201)
+    assert code_of(more) == (429, "busy")
+    assert "this key has its share of sessions" in more.json()["error"]["message"]
+
+
+def test_one_caller_may_have_all_sessions(stage):
+    async def main(app, http):
+        await stage.begin(http, count=8)
+        return await http.post("/v1/sessions", json={"env": ENV})
+
+    full = stage.play(main, max_sessions=8)
+    assert code_of(full) == (429, "busy")
+    assert "all 8 sessions are open" in full.json()["error"]["message"]
+
+
+def test_a_core_has_2000_sessions_by_default(monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 64)
+    large = Settings()
+    assert large.max_sessions == 64 * 2048
+    assert large.max_sessions == large.max_sessions_per_key == large.max_sockets
+    assert large.max_concurrent == large.max_sessions
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    assert Settings().max_sessions == 4096
+
+
 def test_a_session_belongs_to_its_key(stage, tmp_path):
     path = tmp_path / "keys.json"
     one, other = [add(path, name=name, scopes={"step"}) for name in ("one", "other")]
