@@ -5,9 +5,9 @@
 Each server runs as a process of its own on loopback, one after the other. Sessions are opened up to a
 quarter, a half and all of `--sessions` (2,000 a core), and none is closed in between. At each number all of them
 idle for `--idle-s`; then random ones are stepped at `--rate` steps a second for `--step-s`, whether or not the last
-answer has come. The time of a step counts from when it was due. A server that fails to open a session
-or to answer a step, or whose 99th percentile is above 2 s, is asked for no more. Its figures are those of the
-last number that it bore.
+answer has come. The time of a step counts from when it was due. At last every session is stepped at once. A server
+that fails to open a session or to answer one of the random steps, or whose 99th percentile is above 2 s twice in
+succession, is asked for no more. Its figures are those of the last number that it bore.
 
 `verigym http` has sessions over HTTP, whose client holds 32 connections, and `verigym keydoor` has a game over them;
 `verigym sockets` has one WebSocket a session and speaks OpenEnv's protocol, as both OpenEnv servers must. Servers run
@@ -49,6 +49,8 @@ OPEN_S = 120.0
 """Seconds in which all sessions of one number must be open."""
 ANSWER_S = 10.0
 """Seconds after which a step has failed."""
+BURST_S = 60.0
+"""The same where all sessions are stepped at once."""
 
 KINDS = ("verigym http", "verigym sockets", "verigym keydoor", "openenv plain", "openenv tool")
 _PLAIN = b'{"type":"step","data":{"message":"hello"}}'
@@ -259,6 +261,15 @@ def memory_kib(pid: int) -> int:
     return total
 
 
+async def step_all(sessions: Sessions, number: int) -> tuple[float, int]:
+    """Step every session at once; return the seconds until the last answer, and the number of failures."""
+    tally = Tally()
+    began = time.perf_counter()
+    steps = (tally.count(began, sessions.step(which), BURST_S) for which in range(number))
+    await asyncio.gather(*steps)
+    return max(tally.times, default=0.0), tally.failed
+
+
 async def idle_cpu_s(pid: int, seconds: float) -> float:
     """Processor time of the service while nobody asks anything."""
     await asyncio.sleep(1.0)  # what the last requests left to do
@@ -285,19 +296,24 @@ async def measure(kind: str, port: int, pid: int, given: argparse.Namespace) -> 
             reason = opening.first_failure or f"more than {OPEN_S:g} s"
             return {"rows": rows, "ended_by": f"{opened} sessions were opened: {reason}"}
         cpu_s = await idle_cpu_s(pid, given.idle_s)
-        kib, busy_s = memory_kib(pid), processor_s(pid)
-        steps = await step_some(sessions, number, given.rate, given.step_s, rng)
-        busy_s = processor_s(pid) - busy_s
-        if steps.failed:
-            return {"rows": rows, "ended_by": f"{number} sessions: {steps.first_failure}"}
-        times = sorted(steps.times)
-        p99_s = times[int(len(times) * 0.99)]
+        kib = memory_kib(pid)
+        for _ in range(2):  # the machine may be at fault once
+            busy_s = processor_s(pid)
+            steps = await step_some(sessions, number, given.rate, given.step_s, rng)
+            busy_s = processor_s(pid) - busy_s
+            if steps.failed:
+                return {"rows": rows, "ended_by": f"{number} sessions: {steps.first_failure}"}
+            times = sorted(steps.times)
+            p99_s = times[int(len(times) * 0.99)]
+            if p99_s <= BAR_S:
+                break
         if p99_s > BAR_S:
             return {"rows": rows, "ended_by": f"{number} sessions: p99 of a step {p99_s:.1f} s"}
         if number == FIRST:
             # After the first steps, which load what later ones share.
             base_kib, base_cpu_s = memory_kib(pid), await idle_cpu_s(pid, given.idle_s)
             continue
+        burst_s, burst_failed = await step_all(sessions, number)
         idle_s = max(0.0, cpu_s - base_cpu_s) / given.idle_s
         row = {
             "sessions": number,
@@ -312,6 +328,8 @@ async def measure(kind: str, port: int, pid: int, given: argparse.Namespace) -> 
             "p99_ms": p99_s * 1e3,
             "most_ms": times[-1] * 1e3,
             "step_cpu_ms": busy_s / len(times) * 1e3,
+            "all_at_once_s": burst_s,
+            "all_at_once_failed": burst_failed,
         }
         rows.append({name: round(value, 2) for name, value in row.items()})
     return {"rows": rows, "ended_by": ""}
@@ -399,7 +417,14 @@ def ratios(kinds: dict[str, Any]) -> dict[str, Any]:
             mine = ours[theirs["sessions"]]
             found[name] = {"sessions": theirs["sessions"]} | {
                 what: round(theirs[what] / mine[what], 2) if mine[what] else None
-                for what in ("kib_each", "idle_cpu_us_each_s", "p50_ms", "p99_ms", "step_cpu_ms")
+                for what in (
+                    "open_ms_each",
+                    "kib_each",
+                    "p50_ms",
+                    "p99_ms",
+                    "step_cpu_ms",
+                    "all_at_once_s",
+                )
             }
     return found
 
