@@ -94,6 +94,7 @@ PYTHON_nemo = $(PYTHON_312)
 $(EXPORTS:%=peers-%) $(LARGE_EXPORTS:%=peers-%): peers-%: $(PEERS)/%/.installed  ## A package that tests of trainers/exports run against
 
 $(EXPORTS:%=$(PEERS)/%/.installed) $(LARGE_EXPORTS:%=$(PEERS)/%/.installed): $(PEERS)/%/.installed: Makefile pyproject.toml
+	test $* != nemo || test -n "$(PYTHON_nemo)" || { echo "NeMo Gym needs Python 3.12 or 3.13" >&2; exit 1; }
 	test -x $(PEERS)/$*/bin/python || "$(or $(PYTHON_$*),$(PYTHON))" -m venv $(PEERS)/$*
 	$(PEERS)/$*/bin/python -m pip install --quiet --upgrade pip
 	PYTHONWARNINGS=ignore $(PEERS)/$*/bin/python -m pip install --quiet --no-compile $(PEER_$*) --editable ".[math,sql]"

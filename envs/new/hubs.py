@@ -73,7 +73,7 @@ def write_hub_package(
 def _requirements(short: str, extras: list[str]) -> list[str]:
     """Return the packages that hold an environment: Verigym, and that of a third-party one."""
     written = f"[{','.join(extras)}]" if extras else ""
-    found = [f"verigym{written}>={__version__}"]
+    found = [f"verigym{written}>={__version__.partition('+')[0]}"]
     for point in metadata.entry_points(group="verigym.envs", name=short):
         if point.dist is not None:
             found.append(f"{point.dist.name}>={point.dist.version}")

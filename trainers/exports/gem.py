@@ -16,6 +16,7 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.choosing import choose_envs
+from verigym.errors import RequestError
 from verigym.levels import Difficulty
 from verigym.trainers.exports.packages import raise_missing
 from verigym.trainers.exports.play import Play
@@ -101,8 +102,10 @@ class VerigymEnv(Env):
     def spawn(self, same_state: bool = False, **arguments: Any) -> VerigymEnv:
         """Return a new environment with the same arguments but for `arguments`; in the same state if asked for.
 
-        Raises RequestError if `same_state` and no episode has begun.
+        Raises RequestError if `same_state` and no episode has begun, or `arguments` are given too.
         """
+        if same_state and arguments:
+            raise RequestError("spawn(same_state=True) takes no other arguments")
         made = VerigymEnv(**{**self._arguments, **arguments})
         if same_state:
             made._play = self._play.copy()

@@ -118,9 +118,14 @@ class VerigymServer(GymnasiumServer):
                     f"this server plays with the options {self.config.options}, and the row has {row['options']}; "
                     "set `options` in the server's configuration"
                 )
+            await self.close_session(session_id)
             play = Play(self.config.retries)
+            try:
+                observation, info = await run_in_threadpool(play.start, row)
+            except BaseException:
+                play.close()
+                raise
             self.session_state[session_id] = (play, time.monotonic())
-            observation, info = await run_in_threadpool(play.start, row)
         return observation, _plain(info)
 
     @override
@@ -130,7 +135,11 @@ class VerigymServer(GymnasiumServer):
         """Play one reply. A fault is HTTP 503, and the episode ends."""
         play = self._play(session_id)
         with _as_http():
-            found = await run_in_threadpool(play.step_or_raise, extract_text(action))
+            try:
+                found = await run_in_threadpool(play.step_or_raise, extract_text(action))
+            except VerifierFault:
+                await self.close_session(session_id)
+                raise
         observation, reward, terminated, truncated, info = found
         return observation, reward, terminated, truncated, _plain(info)
 

@@ -93,6 +93,8 @@ class Play:
 
     def step(self, reply: str) -> Outcome:
         """Play one action. Raises RequestError after the end of the episode."""
+        if self._over:
+            raise RequestError("the episode is over, or none has begun: call start()")
         for _ in range(self.retries):
             try:
                 return self._played(reply)

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -116,26 +118,35 @@ class VerigymAgentLoop(AgentLoopBase):
     async def run(self, sampling_params: dict[str, Any], **columns: Any) -> AgentLoopOutput:
         """Play one episode. Raises VerifierFault if the verifier gives no score, and RequestError if the prompt is too
         long or the chat template changes earlier messages."""
-        play = await asyncio.to_thread(self._begin, row_of(columns["extra_info"]))
+        play = Play(self._retries)
+        # If verl cancels the episode during a step, the single thread closes the environment after that step.
+        thread = ThreadPoolExecutor(1, thread_name_prefix="verigym-verl")
+        run = partial(asyncio.get_running_loop().run_in_executor, thread)
         try:
-            return await self._played(play, sampling_params)
+            begun = await run(self._begin, row_of(columns["extra_info"]), play)
+            return await self._played(begun, sampling_params, run)
         finally:
-            play.play.close()
+            thread.submit(play.close)
+            thread.shutdown(wait=False)
 
-    def _begin(self, row: TaskRow) -> TokenPlay:
+    def _begin(self, row: TaskRow, episode: Play) -> TokenPlay:
         chat = chat_tokens(self.tokenizer, **dict(self.apply_chat_template_kwargs or {}))
         limit = int(self.rollout_config.prompt_length)
         most = int(self.rollout_config.response_length)
-        play = TokenPlay(row, chat, max_tokens=most, play=Play(self._retries))
+        play = TokenPlay(row, chat, max_tokens=most, play=episode)
         if len(play.prompt_ids) > limit:
-            play.play.close()
             raise RequestError(
                 f"the prompt of {row['env']}, seed {row['seed']}, has {len(play.prompt_ids)} tokens, and "
                 f"rollout.prompt_length is {limit}; set data.max_prompt_length to at least the former"
             )
         return play
 
-    async def _played(self, play: TokenPlay, sampling_params: dict[str, Any]) -> StepOutput:
+    async def _played(
+        self,
+        play: TokenPlay,
+        sampling_params: dict[str, Any],
+        run: Callable[..., Awaitable[Any]],
+    ) -> StepOutput:
         request_id, fields, has_logprobs = uuid4().hex, dict[str, Any](), True
         seconds = {"generate_sequences": 0.0, "tool_calls": 0.0}
         while not play.over:
@@ -146,7 +157,7 @@ class VerigymAgentLoop(AgentLoopBase):
             sampled = time.perf_counter()
             has_logprobs = has_logprobs and bool(made.log_probs)
             logprobs = made.log_probs or [0.0] * len(made.token_ids)
-            await asyncio.to_thread(play.answer, made.token_ids, logprobs)
+            await run(play.answer, made.token_ids, logprobs)
             seconds["generate_sequences"] += sampled - start
             seconds["tool_calls"] += time.perf_counter() - sampled
             # Versions of the weights: the first turn's, and the last's as the maximum.

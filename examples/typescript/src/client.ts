@@ -47,11 +47,14 @@ export async function body<T>(
   call: Promise<{ data?: T; error?: Schemas["Error"]; response: Response }>,
 ): Promise<T> {
   const { data, error, response } = await call;
-  if (error !== undefined) {
-    const { code, message, where } = error.error;
-    throw new Refusal(response.status, code, message, where);
-  }
-  return data as T;
+  if (response.ok) return data as T;
+  // A proxy in between answers in a form of its own, or with nothing.
+  const { code, message, where } = error?.error ?? {
+    code: "http_error",
+    message: `HTTP ${response.status}: ${String(error ?? response.statusText)}`,
+    where: "",
+  };
+  throw new Refusal(response.status, code, message, where);
 }
 
 /** Return the verdict on one submission. Its `score` is null if there is a fault, never 0 for one. */

@@ -14,6 +14,7 @@ import verigym
 from verigym import Status
 from verigym.errors import RequestError
 from verigym.verifiers.judge.guard import plain, refused
+from verigym.verifiers.judge.languages import is_phrases
 from verigym.verifiers.judge.prompt import ask_one, ask_pair, read
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "judge_rubric.jsonl"
@@ -449,3 +450,8 @@ def test_empty_talk_in_any_language_is_no_answer(answer):
 @pytest.mark.parametrize("answer", EMPTY["honest"])
 def test_answers_in_any_language_reach_the_judge(answer):
     assert refused(answer, "What is it?") is None
+
+
+def test_phrases_that_overlap_are_read_once():
+    assert is_phrases("的答案是" * 60)
+    assert not is_phrases("的答案是" * 60 + "x")
