@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from base64 import encodebytes
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -67,11 +68,11 @@ def oracle_script(folder: Folder) -> str:
         raise RequestError(f"{folder.path} has no solution/solve.sh")
     lines = []
     for name, data in folder.solution.items():
-        place = f"/tmp/solution/{name}"
+        place = shlex.quote(f"/tmp/solution/{name}")
         lines.append(
-            f"mkdir -p $(dirname {place}) && base64 -d > {place} <<'END_OF_FILE'\n{_base64(data)}\nEND_OF_FILE"
+            f'mkdir -p "$(dirname {place})" && base64 -d > {place} <<"END_OF_FILE"\n{_base64(data)}\nEND_OF_FILE'
         )
-    exports = [f"export {name}={_quoted(value)}" for name, value in folder.solution_env.items()]
+    exports = [f"export {name}={shlex.quote(value)}" for name, value in folder.solution_env.items()]
     return "\n".join([*lines, *exports, "bash /solution/solve.sh"])
 
 
@@ -100,7 +101,11 @@ class FolderJudge(Judge):
 
 def _agent_job(folder: Folder, files: Mapping[str, bytes], script: str) -> Job:
     return Job(
-        command=("bash", "-c", f"cd {_quoted(folder.agent.workdir)} && exec bash /tmp/{_SCRIPT}"),
+        command=(
+            "bash",
+            "-c",
+            f"cd {shlex.quote(folder.agent.workdir)} && exec bash /tmp/{_SCRIPT}",
+        ),
         files={**dict.fromkeys(_EMPTY, b""), **files, _SCRIPT: script.encode("utf-8", "replace")},
         env=folder.agent.env,
         limits=_limits(folder, folder.agent_s),
@@ -114,7 +119,7 @@ def _tests_job(folder: Folder, files: Mapping[str, bytes]) -> Job:
         command=(
             "bash",
             "-c",
-            f"cd {_quoted(folder.verifier.workdir)} && exec bash /tests/test.sh",
+            f"cd {shlex.quote(folder.verifier.workdir)} && exec bash /tests/test.sh",
         ),
         files={**dict.fromkeys(_EMPTY, b""), **files, **tests},
         env=folder.verifier.env,
@@ -205,10 +210,6 @@ def _said(result: Result) -> str:
 
 def _relative(place: str) -> str:
     return place.lstrip("/")
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"
 
 
 def _base64(data: bytes) -> str:

@@ -103,6 +103,13 @@ def test_what_needs_an_image_is_refused_with_the_reason(tmp_path, dockerfile, wh
     assert "harbor run -p" in str(refused.value)
 
 
+def test_a_solution_may_have_files_with_blanks_in_their_names(tmp_path):
+    path = make_folder(tmp_path / "hello")
+    (path / "solution" / "the fruit.txt").write_text("banana data")
+    (path / "solution" / "solve.sh").write_text('cp "/solution/the fruit.txt" /app/hello.txt\n')
+    assert run(path, oracle_script(read_folder(path))).score == 1.0
+
+
 def test_what_is_no_folder_is_refused(tmp_path):
     with pytest.raises(TaskError, match="is not a Harbor task"):
         read_folder(tmp_path)
