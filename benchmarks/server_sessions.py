@@ -7,12 +7,12 @@ quarter, a half and all of `--sessions` (2,000 a core), and none is closed in be
 idle for `--idle-s`; then random ones are stepped at `--rate` steps a second for `--step-s`, whether or not the last
 answer has come. The time of a step counts from when it was due. At last every session is stepped at once. A server
 that fails to open a session or to answer one of the random steps, or whose 99th percentile is above 2 s twice in
-succession, is asked for no more. Its figures are those of the last number that it bore.
+succession, is asked for no more. Its figures are those of the last number that it held.
 
 `verigym http` has sessions over HTTP, whose client holds 32 connections, and `verigym keydoor` has a game over them;
 `verigym sockets` has one WebSocket a session and speaks OpenEnv's protocol, as both OpenEnv servers must. Servers run
 with their default limits (OpenEnv's has none here). Memory is the proportional set size of all processes of the
-service, above what it was with the first 32 sessions. Exits with 1 if a side of ours did not bear all sessions.
+service, above what it was with the first 32 sessions. Exits with 1 if a server of ours could not hold all sessions.
 """
 
 from __future__ import annotations
@@ -282,7 +282,7 @@ for name in ("openenv", "openenv-core"):
 
 
 def ratios(kinds: dict[str, Any]) -> dict[str, Any]:
-    """Figures of OpenEnv's servers divided by those of `verigym sockets`, at the most sessions that both bore."""
+    """Figures of OpenEnv's servers divided by those of `verigym sockets`, at the most sessions that both held."""
     found: dict[str, Any] = {}
     ours = {row["sessions"]: row for row in kinds.get("verigym sockets", {"rows": []})["rows"]}
     for name, kind in kinds.items():
