@@ -35,6 +35,7 @@ CURRENCIES = {
     "gbp": "£",
     "jpy": "¥",
 }
+CURRENCY_SIGNS = frozenset("$€£¥")
 _BEFORE = re.compile(r"(?:\bUS\s?)?([$€£¥])\s?$|\b(USD|EUR|GBP|JPY)\s$")
 _BEHIND = re.compile(r"[\s-](?:US\s)?([^\W\d_]+)\b(?!['’-])|\s?([$€£¥])")
 _PHRASE = re.compile(r"[\s-]?(?:[°º]\s?)?[A-Za-zµΩ²³/^°]+\.?(?:[\s-](?:[A-Za-z²³/^]+\d?)){0,3}")
