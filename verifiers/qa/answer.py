@@ -51,41 +51,23 @@ from verigym.verifiers.qa.around import (
     without_formula,
     without_item_mark,
 )
-from verigym.verifiers.qa.asked import (
-    asks_whether,
-    read_question,
-)
-from verigym.verifiers.qa.citations import (
-    judge_citations,
-    read_support,
-)
+from verigym.verifiers.qa.asked import asks_whether, read_question
+from verigym.verifiers.qa.citations import judge_citations, read_support
 from verigym.verifiers.qa.claim_marks import says
-from verigym.verifiers.qa.commit import (
-    hedge_in,
-    undressed,
-)
+from verigym.verifiers.qa.commit import hedge_in, undressed
 from verigym.verifiers.qa.date_answers import judge_date, moves_the_date
 from verigym.verifiers.qa.digits import with_points
 from verigym.verifiers.qa.lists import judge_list
-from verigym.verifiers.qa.mark import (
-    is_sign_alone,
-    mark_signs,
-)
+from verigym.verifiers.qa.mark import is_sign_alone, mark_signs
 from verigym.verifiers.qa.normalise import known_tokens, signs, tokens
 from verigym.verifiers.qa.number_answers import judge_number
 from verigym.verifiers.qa.params import AnswerParams
-from verigym.verifiers.qa.reference import (
-    read_reference,
-    usual_answer,
-    with_answer,
-)
+from verigym.verifiers.qa.reference import read_reference, usual_answer, with_answer
 from verigym.verifiers.qa.statement import states
 from verigym.verifiers.qa.strangers import has_stranger
 from verigym.verifiers.qa.submission import asks, take
 from verigym.verifiers.qa.text_answers import judge_text
-from verigym.verifiers.qa.values import (
-    read_date,
-)
+from verigym.verifiers.qa.values import read_date
 from verigym.verifiers.qa.verdicts import exact
 from verigym.verifiers.qa.yes_no import yes_or_no
 from verigym.verifiers.text.evidence import show
