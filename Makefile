@@ -16,7 +16,7 @@ WORKERS ?= $(shell expr $$(nproc) + 1)
 # Hundreds of tests start Python: where compiled files may not be kept, each would compile Verigym again.
 test test-slow test-vllm: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: peers-harbor peers-ors test-harbor test-ors demo docs test test-slow test-vllm test-tinker check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) $(LARGE_EXPORTS:%=peers-%) test-exports peers-verifiers peers-typescript peers-tinker tested wheels ray test-ray vllm setup types
+.PHONY: peers-harbor test-harbor demo docs test test-slow test-vllm test-tinker check-envs cards lint format bench pin-images clean openenv gateway-clients $(EXPORTS:%=peers-%) $(LARGE_EXPORTS:%=peers-%) test-exports peers-verifiers peers-typescript peers-tinker tested wheels ray test-ray vllm setup types
 
 setup: $(VENV)/.installed types
 
@@ -79,8 +79,9 @@ $(PEERS)/gateway-clients/.installed: Makefile
 	touch $@
 
 # Packages of others, to compare with and to export to, each in a virtual environment of its own with Verigym beside
-# it, as their pins collide: in a cache folder, as they outlive a clone and take long to install.
-PEER_trl := torch==2.13.0 transformers==5.23 trl==1.16 peft datasets==5.2.0 accelerate
+# it, as their pins collide: in a cache folder, as they outlive a clone and take long to install. TRL trains on
+# environments of the Open Reward Standard with that standard's own client, openreward.
+PEER_trl := torch==2.13.0 transformers==5.23 trl==1.16 peft datasets==5.2.0 accelerate openreward==0.1.167
 PEER_inspect := inspect-ai==0.3.285 "openai>=3.4"
 PEER_prime := verifiers==0.4.0
 PEER_gyms := skyrl-gym==0.4.0 gem-llm==0.1.0
@@ -159,17 +160,6 @@ $(PEERS)/harbor/.installed: Makefile
 
 test-harbor: setup peers-harbor  ## Our task folders, run by Harbor's own runner without Docker
 	VERIGYM_HARBOR=$(PEERS)/harbor/bin "$(BIN)/pytest" -W default tests/envs/harbor/test_peer.py -m slow --timeout 1800
-
-peers-ors: $(PEERS)/ors/.installed  ## The client of the Open Reward Standard, for `make test-ors`
-
-$(PEERS)/ors/.installed: Makefile
-	test -x $(PEERS)/ors/bin/python || "$(PYTHON)" -m venv $(PEERS)/ors
-	$(PEERS)/ors/bin/python -m pip install --quiet --upgrade pip
-	$(PEERS)/ors/bin/python -m pip install --quiet --no-compile openreward==0.1.167
-	touch $@
-
-test-ors: setup peers-ors  ## Our server of the Open Reward Standard with the real client, and our client with the real server
-	VERIGYM_ORS_PYTHON=$(PEERS)/ors/bin/python "$(BIN)/pytest" -W default tests/envs/ors/test_peer.py -m slow --timeout 600
 
 vllm: $(VLLM)/.installed  ## vLLM for CPU with Verigym beside it: 3 GB, so not in our own environment
 

@@ -1,39 +1,34 @@
 """The routes of the Open Reward Standard, at the root, as its clients expect them.
 
-An environment is named by its id with hyphens: `games-keydoor-v0`. It has one tool, `act`, which plays an action. A
-fault of a verifier is sent as an error, never as reward 0; the same call may then be made again.
+An environment is named by its id with hyphens: `games-keydoor-v0`. A path without a name is that of the environment in
+`X-Deployment`, or of the only one. It has one tool, `act`, which plays an action. A fault of a verifier is sent as an
+error, never as reward 0; the same call may then be made again.
 Source: the server of openreward 0.1.167, read and tried.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import secrets
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from collections.abc import AsyncIterator
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 from starlette.responses import StreamingResponse
 
 from verigym.server.body import receive
 from verigym.server.envs.catalogue import MOST_TASKS, Catalogue
 from verigym.server.keys import Caller
 from verigym.server.openenv import rpc
-from verigym.server.openenv.seat import Seat, begin
-from verigym.server.openenv.types import Reset
+from verigym.server.ors.sessions import ACT, Call, Create, Standard, answer, event, text_block
 from verigym.server.refusals import Refusal
 from verigym.server.settings import Settings
 from verigym.task import SPLITS
 
 TASKS = range(2**31)
 """Indices of tasks: the seeds that an unseeded reset draws from."""
-ACT = "act"
 _PREVIEW = 100
-_PING_S = 10.0
-"""Seconds between signs of life in a stream; the client gives up after 30 without one."""
 
 
 class _Split(BaseModel):
@@ -47,96 +42,6 @@ class _Index(_Split):
 class _Range(_Split):
     start: int | None = None
     stop: int | None = None
-
-
-class _Create(BaseModel):
-    env_name: str | None = None
-    split: str | None = None
-    index: Annotated[int, Field(ge=0, lt=2**31)] | None = None
-    task_spec: dict[str, Any] | None = None
-
-
-class _Call(BaseModel):
-    name: str
-    input: dict[str, Any] = {}
-    task_id: str | None = None
-
-
-@dataclass
-class _Played:
-    """A session of a client: its seat, the last answer by the id of its stream, and whether it has ended."""
-
-    seat: Seat
-    env: str
-    finished: bool = False
-    last: tuple[str, str] = ("", "")
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-
-class Standard:
-    """The sessions of all callers, by caller and session id."""
-
-    def __init__(self, app: FastAPI, settings: Settings) -> None:
-        self._app = app
-        self._settings = settings
-        self._played: dict[tuple[str, str], _Played] = {}
-        self._names = {short_name(env): env for env in settings.env_ids()}
-
-    def names(self) -> list[str]:
-        """Return the names of the environments."""
-        return sorted(self._names)
-
-    def env(self, name: str) -> str:
-        """Return an environment's id. Raises Refusal."""
-        try:
-            return self._names[name.lower()]
-        except KeyError:
-            raise Refusal(
-                404, "unknown_environment", f"no environment {name!r} is served"
-            ) from None
-
-    async def create(self, caller: Caller, session: str, ask: _Create) -> None:
-        """Begin the task that `ask` names under the client's session id. Raises Refusal."""
-        self._forget_ended()
-        if (caller.name, session) in self._played:
-            raise Refusal(400, "session_exists", "Session already exists")
-        env = self.env(ask.env_name or next(iter(self.names())))
-        chosen = ask.task_spec or {"split": ask.split, "seed": ask.index}
-        if not isinstance(chosen.get("seed"), int):
-            raise Refusal(
-                400, "no_task", "name the task by split and index, or by a task_spec of this server"
-            )
-        reset = Reset(
-            seed=chosen["seed"], split=chosen.get("split"), difficulty=chosen.get("difficulty")
-        )
-        begun = await begin(self._app.state.sessions, caller.name, env, reset)
-        seat = Seat(self._app.state.sessions, begun)
-        self._played[caller.name, session] = _Played(seat, env)
-
-    def find(self, caller: Caller, session: str) -> _Played:
-        """Return a session of the caller. Raises Refusal."""
-        try:
-            return self._played[caller.name, session]
-        except KeyError:
-            raise Refusal(404, "unknown_session", "Active environment not found") from None
-
-    def delete(self, caller: Caller, session: str) -> None:
-        """End a session; unknown ones are ignored."""
-        if (played := self._played.pop((caller.name, session), None)) is not None:
-            played.seat.leave()
-
-    def _forget_ended(self) -> None:
-        table = self._app.state.sessions
-        for key, played in list(self._played.items()):
-            try:
-                table.find(key[0], played.seat.session.id)
-            except Refusal:
-                del self._played[key]
-
-
-def short_name(env: str) -> str:
-    """Return the name of an environment in one part of a path: `games-keydoor-v0`."""
-    return env.removeprefix("verigym/").replace("/", "-").lower()
 
 
 def install(app: FastAPI, settings: Settings) -> None:
@@ -169,15 +74,15 @@ def install(app: FastAPI, settings: Settings) -> None:
         return standard.names()
 
     async def tools(request: Request) -> Any:
-        standard.env(request.path_params["name"])
+        standard.env(standard.name(request))
         return {"tools": [_TOOL]}
 
     async def splits(request: Request) -> Any:
-        standard.env(request.path_params["name"])
+        standard.env(standard.name(request))
         return [{"name": split, "type": split} for split in SPLITS]
 
     async def public(request: Request, split: str, seeds: range) -> list[Any]:
-        env = standard.env(request.path_params["name"])
+        env = standard.env(standard.name(request))
         if split not in SPLITS:
             raise Refusal(400, "unknown_split", "Invalid split")
         if not seeds:
@@ -189,7 +94,7 @@ def install(app: FastAPI, settings: Settings) -> None:
     async def tasks(request: Request) -> Any:
         ask = await body(request, _Split)
         found = await public(request, ask.split, TASKS[:_PREVIEW])
-        return {"tasks": found, "env_name": request.path_params["name"]}
+        return {"tasks": found, "env_name": standard.name(request)}
 
     async def num_tasks(request: Request) -> Any:
         ask = await body(request, _Split)
@@ -201,7 +106,7 @@ def install(app: FastAPI, settings: Settings) -> None:
         if ask.index not in TASKS:
             raise Refusal(400, "unknown_task", "Invalid index")
         (found,) = await public(request, ask.split, TASKS[ask.index : ask.index + 1])
-        return {"task": found, "env_name": request.path_params["name"]}
+        return {"task": found, "env_name": standard.name(request)}
 
     async def task_range(request: Request) -> Any:
         ask = await body(request, _Range)
@@ -209,14 +114,15 @@ def install(app: FastAPI, settings: Settings) -> None:
         if len(seeds) > MOST_TASKS:
             raise Refusal(400, "too_many", f"a range holds at most {MOST_TASKS} tasks")
         found = await public(request, ask.split, seeds)
-        return {"tasks": found, "env_name": request.path_params["name"]}
+        return {"tasks": found, "env_name": standard.name(request)}
 
     async def create_session(request: Request) -> Any:
         return _stream(_said(("task_id", secrets.token_hex(16)), ("end", "")))
 
     async def create(request: Request) -> Any:
-        session = _session(request)
-        await standard.create(_caller(request), session, await body(request, _Create))
+        session, ask = _session(request), await body(request, Create)
+        name = ask.env_name or standard.name(request)
+        await standard.create(_caller(request), session, name, ask)
         return {"sid": session}
 
     async def ping(request: Request) -> Any:
@@ -229,7 +135,7 @@ def install(app: FastAPI, settings: Settings) -> None:
 
     async def prompt(request: Request) -> Any:
         played = standard.find(_caller(request), _session(request))
-        return [_text(played.seat.look()["observation"]["message"])]
+        return [text_block(played.seat.look()["observation"]["message"])]
 
     async def task_tools(request: Request) -> Any:
         standard.find(_caller(request), _session(request))
@@ -237,30 +143,34 @@ def install(app: FastAPI, settings: Settings) -> None:
 
     async def call(request: Request) -> Any:
         played = standard.find(_caller(request), _session(request))
-        return _stream(_answer(played, await body(request, _Call)))
+        return _stream(answer(played, await body(request, Call)))
 
-    for path, handler in {
-        "/health": health,
-        "/list_environments": names,
-        "/{name}/tools": tools,
-        "/{name}/splits": splits,
-        "/{name}/prompt": prompt,
-        "/{name}/task_tools": task_tools,
-    }.items():
-        add("GET", path, handler)
-    for path, handler in {
-        "/{name}/tasks": tasks,
-        "/{name}/num_tasks": num_tasks,
-        "/{name}/task": task,
-        "/{name}/task_range": task_range,
-        "/create_session": create_session,
-        "/create": create,
-        "/ping": ping,
-        "/delete": delete,
-        "/delete_session": delete,
-        "/{name}/call": call,
-    }.items():
-        add("POST", path, handler)
+    of_all = {
+        "GET": {"/health": health, "/list_environments": names},
+        "POST": {
+            "/create_session": create_session,
+            "/create": create,
+            "/ping": ping,
+            "/delete": delete,
+            "/delete_session": delete,
+        },
+    }
+    of_one = {
+        "GET": {"/tools": tools, "/splits": splits, "/prompt": prompt, "/task_tools": task_tools},
+        "POST": {
+            "/tasks": tasks,
+            "/num_tasks": num_tasks,
+            "/task": task,
+            "/task_range": task_range,
+            "/call": call,
+        },
+    }
+    for method in ("GET", "POST"):
+        for path, handler in of_all[method].items():
+            add(method, path, handler)
+        for path, handler in of_one[method].items():
+            add(method, f"/{{name}}{path}", handler)
+            add(method, path, handler)
 
 
 _TOOL = {
@@ -274,61 +184,6 @@ _TOOL = {
         "required": ["action"],
     },
 }
-
-
-async def _answer(played: _Played, ask: _Call) -> AsyncIterator[str]:
-    """Yield the events of one call; a call that is resumed by its id is not played again."""
-    stream = ask.task_id or secrets.token_hex(16)
-    yield _event("task_id", stream)
-    work = asyncio.ensure_future(_play(played, ask, stream))
-    while not (await asyncio.wait({work}, timeout=_PING_S))[0]:
-        yield ": ping\n\n"
-    try:
-        yield _event("end", work.result())
-    except Refusal as refusal:
-        yield _event("error", refusal.message)
-
-
-async def _play(played: _Played, ask: _Call, stream: str) -> str:
-    async with played.turn:
-        if played.last[0] == stream:
-            return played.last[1]
-        action = ask.input.get("action")
-        if played.finished:
-            found = _refused("episode_finished", "the episode has ended")
-        elif ask.name != ACT:
-            found = _refused("not_found", f"no tool {ask.name!r}; there is {ACT!r}")
-        elif not isinstance(action, str) or len(ask.input) != 1:
-            found = _refused("input_validation", 'the input is {"action": text}')
-        else:
-            found = await _moved(played, action)
-        text = json.dumps(found)
-        played.last = (stream, text)
-        return text
-
-
-async def _moved(played: _Played, action: str) -> Mapping[str, Any]:
-    answer = await played.seat.act(action)
-    if (fault := answer["metadata"].get("fault")) is not None:
-        raise Refusal(
-            503, "fault", f"no score: {json.dumps(fault)}; nothing has changed, call again"
-        )
-    played.finished = answer["done"]
-    output = {
-        "blocks": [_text(answer["observation"]["message"])],
-        "metadata": answer["metadata"],
-        "reward": answer["reward"],
-        "finished": played.finished,
-    }
-    return {"ok": True, "output": output}
-
-
-def _refused(reason: str, error: str) -> Mapping[str, Any]:
-    return {"ok": False, "error": error, "reason": reason}
-
-
-def _text(text: str) -> Mapping[str, Any]:
-    return {"text": text, "detail": None, "type": "text"}
 
 
 def _caller(request: Request) -> Caller:
@@ -345,12 +200,7 @@ def _session(request: Request) -> str:
 
 async def _said(*events: tuple[str, str]) -> AsyncIterator[str]:
     for name, data in events:
-        yield _event(name, data)
-
-
-def _event(name: str, data: str) -> str:
-    lines = "".join(f"data: {line}\n" for line in data.split("\n"))
-    return f"event: {name}\n{lines}\n"
+        yield event(name, data)
 
 
 def _stream(events: AsyncIterator[str]) -> Response:

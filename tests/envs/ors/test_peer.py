@@ -1,4 +1,4 @@
-"""The package openreward: its client with our server, and its server with our client: `make test-ors`."""
+"""The package openreward: its client with our server, and its server with our client (`make peers-trl`)."""
 
 import os
 import socket
@@ -13,12 +13,13 @@ import pytest
 from verigym.envs.ors.env import server_env
 from verigym.server.process import ServerProcess
 
-PYTHON = os.environ.get("VERIGYM_ORS_PYTHON")
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+PYTHON = CACHE / "verigym-peers" / "trl" / "bin" / "python"
 HERE = Path(__file__).parent
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(PYTHON is None, reason="openreward is not here: make test-ors"),
+    pytest.mark.skipif(not PYTHON.exists(), reason="make peers-trl installs openreward"),
 ]
 
 

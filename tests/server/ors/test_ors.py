@@ -90,6 +90,29 @@ def test_a_call_that_is_resumed_by_its_id_is_not_played_again(server):
         )
 
 
+def test_a_path_without_a_name_is_that_of_the_deployment_or_of_the_only_environment(server):
+    ask = {"split": "test", "index": 3}
+    with httpx2.Client(base_url=server.url) as http:
+        named = http.post("/games-keydoor-v0/task", json=ask).json()
+        for deployment in ("games-keydoor-v0", "owner/Games-Keydoor-v0"):
+            found = http.post("/task", json=ask, headers={"X-Deployment": deployment}).json()
+            assert found["task"] == named["task"]
+        refused = http.post("/task", json=ask, headers={"X-Deployment": "env"})
+        assert refused.status_code == 404
+        assert "2 environments are served, so name one" in refused.json()["detail"]
+    with (
+        ServerProcess(envs=["math/arithmetic-v0"], workers=1, options=["--ors"]) as process,
+        httpx2.Client(base_url=process.url) as http,
+    ):
+        assert http.get("/tools").json() == http.get("/math-arithmetic-v0/tools").json()
+        found = http.post("/task", json=ask, headers={"X-Deployment": "env"}).json()
+        assert found["env_name"] == "math-arithmetic-v0"
+        session = {"X-Session-ID": "one"}
+        assert http.post("/create", json=ask, headers=session).status_code == 200
+        (block,) = http.get("/prompt", headers=session).json()
+        assert "<answer>" in block["text"]
+
+
 def test_a_server_that_is_gone_is_a_fault_and_no_reward():
     with ServerProcess(envs=["math/arithmetic-v0"], workers=1, options=["--ors"]) as process:
         env = server_env(process.url, "math-arithmetic-v0")()
