@@ -94,6 +94,18 @@ def test_imports_at_module_level_make_no_circle():
     graphlib.TopologicalSorter(graph).prepare()
 
 
+def test_env_reaches_neither_registry_nor_client():
+    # Not through others either; `import verigym` installs what finds judges (judge_finder.py).
+    arrows, reached, left = architecture.read_arrows(), set(), ["verigym.env"]
+    while left:
+        if (module := left.pop()) not in reached:
+            reached.add(module)
+            left.extend(arrows.get(module, ()))
+    assert "verigym.judge_finder" in reached, "the walk saw no imports"
+    for forbidden in ("verigym.registry", "verigym.client"):
+        assert not [name for name in reached if f"{name}.".startswith(f"{forbidden}.")]
+
+
 def test_the_picture_shows_today_s_imports():
     page = architecture.PAGE.read_text(encoding="utf-8")
     assert architecture.insert(page, architecture.draw()) == page, (

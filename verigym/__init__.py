@@ -24,6 +24,8 @@ from verigym.errors import (
 from verigym.group import GroupVerifier
 from verigym.gymnasium_hook import register_with_gymnasium as _register_with_gymnasium
 from verigym.judge import Judge
+from verigym.judge_finder import install_finder as _install_finder
+from verigym.registry import find_judge as _find_judge
 from verigym.registry import (
     list_envs,
     list_group_verifiers,
@@ -105,4 +107,5 @@ def __dir__() -> list[str]:
 
 
 list_envs()  # an installed package that registers nonsense is named at once
+_install_finder(_find_judge)
 _register_with_gymnasium()

@@ -26,8 +26,8 @@ from gymnasium.utils import seeding
 from verigym.canonical import JSON, digest, is_encodable
 from verigym.errors import RequestError, TaskError, suggestion
 from verigym.judge import Judge
+from verigym.judge_finder import judge_for
 from verigym.levels import HIGHEST, Difficulty, Scale, scale
-from verigym.registry import find_judge
 from verigym.seeds import checked_seed, generator_of
 from verigym.splits import checked_split, split_by_essence, split_of_essence
 from verigym.task import Task
@@ -111,7 +111,7 @@ class Env(ABC, gymnasium.Env[str, str], Generic[State]):
         """The level, written as its name or as a decimal string."""
         self.split = checked_split(self.id, split)
         self.max_turns = max_turns
-        self.verifier: Judge = find_judge(self.verifier_id, self.verifier_params, verifier)
+        self.verifier: Judge = judge_for(self.verifier_id, self.verifier_params, verifier)
         self._drawing = split
         """Split for which a task is being drawn."""
 

@@ -176,22 +176,14 @@ def default_verifier(name: str) -> Verifier:
     return make_verifier(name)
 
 
-def find_judge(name: str, params: Mapping[str, JSON], given: Judge | str | None) -> Judge:
-    """Return the judge for an environment whose verifier is `name` with `params`.
-
-    `given` is None for a verifier in this process, a judge, or the URL of a service. Raises RequestError if
-    a given judge is of another verifier.
-    """
-    if given is None:
+def find_judge(name: str, params: Mapping[str, JSON], url: str | None) -> Judge:
+    """Return the verifier `name` with `params`, in this process or at the service at `url`."""
+    if url is None:
         return make_verifier(name, **params) if params else default_verifier(name)
-    if isinstance(given, str):
-        # From its own module: the client also holds an environment, which imports this file.
-        from verigym.client.verifier import RemoteVerifier
+    # From its own module: the client also holds an environment, which imports this file.
+    from verigym.client.verifier import RemoteVerifier
 
-        return RemoteVerifier(given, name, params=params)
-    if given.id != name:
-        raise RequestError(f"the environment is judged by {name!r}, got verifier {given.id!r}")
-    return given
+    return RemoteVerifier(url, name, params=params)
 
 
 def make_verifier(name: str, **params: JSON) -> Verifier:

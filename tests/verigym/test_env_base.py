@@ -349,6 +349,29 @@ def test_a_verifier_of_another_kind_is_refused():
         Count(verifier=verigym.make_verifier("math/countdown"))
 
 
+@pytest.mark.parametrize("given", [7, CountVerifier])
+def test_a_verifier_that_is_no_judge_is_refused(given):
+    with pytest.raises(verigym.RequestError, match="must be a Judge, the URL of a service or None"):
+        Count(verifier=given)
+
+
+def test_a_class_called_directly_finds_its_verifier():
+    made = verigym.make("countdown")
+    direct = type(made)()
+    assert (direct.verifier.name, direct.verifier.params) == (
+        made.verifier.name,
+        made.verifier.params,
+    )
+
+
+def test_without_a_finder_a_judge_must_be_given(monkeypatch):
+    monkeypatch.setattr("verigym.judge_finder._installed", [])
+    with pytest.raises(verigym.RequestError, match=r"'tests/count'.* pass a Judge"):
+        Count()
+    judge = CountVerifier()
+    assert Count(verifier=judge).verifier is judge
+
+
 def test_seeds():
     env = make_count()
     first = env.reset(seed=11)
