@@ -1,10 +1,10 @@
-"""An environment's tools over MCP: `serve(env)` gives a server; run as a program it talks over stdio.
+"""An environment over MCP: `serve(env)` gives a server; run as a program it talks over stdio.
 
     python -m verigym.envs.tools.mcp_server tools/office-v0 --seed 7 --difficulty easy
 
-The task is in the server's instructions. One call is one action: it goes to `Env.step` as JSON, costs a turn,
-and what it is answered is the observation; `structured_content` has the reward and what `info` tells. Needs
-the extra `mcp`.
+The first observation is in the server's instructions. One call is one action and costs a turn: a call of one of the
+environment's tools goes to `Env.step` as JSON; an environment without tools has one, `act`, whose text is the action. The
+answer is the next observation; `structured_content` has the reward and what `info` tells. Needs the extra `mcp`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import json
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import verigym
-from verigym.errors import RequestError
 from verigym.missing import raise_explained
 from verigym.verdict import VerifierFault
 
@@ -28,6 +27,21 @@ if TYPE_CHECKING:
     )
 
 
+ACT: dict[str, Any] = {
+    "name": "act",
+    "description": "Play one action in the environment: the whole reply, as the prompt asks for it.",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "description": "The action, or the whole reply."}
+        },
+        "required": ["action"],
+        "additionalProperties": False,
+    },
+}
+"""The tool of an environment that has none of its own."""
+
+
 @runtime_checkable
 class HasTools(Protocol):
     """An environment that publishes its tools."""
@@ -37,9 +51,9 @@ class HasTools(Protocol):
 
 
 def serve(env: verigym.Env[Any]) -> Server[Any]:
-    """Return a server of the tools of `env`, which has been reset; whoever asked for it plays it alone.
+    """Return a server of `env`, which has been reset; whoever asked for it plays it alone.
 
-    Raises RequestError if the environment has no tools, or the extra is missing.
+    Raises RequestError if the extra is missing.
     """
     try:
         import anyio
@@ -48,16 +62,15 @@ def serve(env: verigym.Env[Any]) -> Server[Any]:
         from mcp.server import Server
     except ImportError as error:
         raise_explained(error, "an MCP server")
-    if not isinstance(env, HasTools):
-        raise RequestError(f"{env.id} has no tools; take one of the family tools")
     turn = anyio.Lock()
     over = False
 
     async def list_tools(
         context: ServerRequestContext[Any], params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        assert isinstance(env, HasTools)
-        functions = [tool["function"] for tool in env.tools()]
+        functions = [ACT]
+        if isinstance(env, HasTools):
+            functions = [tool["function"] for tool in env.tools()]
         return types.ListToolsResult(
             tools=[
                 types.Tool(
@@ -73,7 +86,12 @@ def serve(env: verigym.Env[Any]) -> Server[Any]:
         context: ServerRequestContext[Any], params: CallToolRequestParams
     ) -> CallToolResult:
         nonlocal over
-        action = json.dumps({"name": params.name, "arguments": params.arguments or {}})
+        arguments = params.arguments or {}
+        action = json.dumps({"name": params.name, "arguments": arguments})
+        if not isinstance(env, HasTools):
+            if params.name != ACT["name"] or not isinstance(arguments.get("action"), str):
+                return _failed('call `act` with {"action": text}')
+            action = arguments["action"]
         async with turn:
             if over:
                 return _failed("the episode is over")
@@ -83,11 +101,13 @@ def serve(env: verigym.Env[Any]) -> Server[Any]:
             except VerifierFault as error:
                 return _failed(f"nothing has happened, call again: {error}")
             over = terminated or truncated
+        verdict = info["verdict"]
         told = {
             "reward": reward,
             "terminated": terminated,
             "truncated": truncated,
             **{name: info[name] for name in ("task_id", "state_key", "valid_action")},
+            "digest": verdict.digest if verdict else None,
         }
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=observation)],
@@ -103,7 +123,7 @@ def serve(env: verigym.Env[Any]) -> Server[Any]:
     return Server(
         env.id,
         version=verigym.__version__,
-        instructions=env.task.prompt,
+        instructions="\n\n".join(filter(None, (env.task.prompt, env.view()))),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
@@ -118,8 +138,8 @@ async def _talk(server: Server[Any]) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Serve one episode over standard input and output."""
-    parser = argparse.ArgumentParser(description="Serve one episode's tools over MCP, on stdio.")
-    parser.add_argument("env", help="Environment id, such as tools/office-v0.")
+    parser = argparse.ArgumentParser(description="Serve one episode over MCP, on stdio.")
+    parser.add_argument("env", help="Environment id, such as tools/office-v0 or games/keydoor.")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--difficulty")
     parser.add_argument("--split", default="train")

@@ -9,7 +9,6 @@ import pytest
 
 import verigym
 from verigym.envs.tools.mcp_server import serve
-from verigym.errors import RequestError
 
 TRACE = json.loads(Path(__file__).with_name("trace.json").read_text())
 
@@ -161,8 +160,27 @@ def test_a_fault_of_the_verifier_is_no_reward_over_mcp():
     assert again.structured_content["reward"] == 1.0
 
 
-def test_environments_without_tools_are_refused():
+def test_an_environment_without_tools_has_one_that_plays_an_action():
     env = verigym.make("keydoor")
+    shown, _ = env.reset(seed=1)
+
+    async def play():
+        from mcp import Client
+
+        async with Client(serve(env)) as client:
+            tools = [tool.name for tool in (await client.list_tools()).tools]
+            wrong = [
+                await client.call_tool("act", {"text": "up"}),
+                await client.call_tool("up", {}),
+            ]
+            moved = await client.call_tool("act", {"action": "up"})
+            return client.instructions, tools, wrong, moved
+
+    instructions, tools, wrong, moved = asyncio.run(play())
+    assert (instructions, tools) == (shown, ["act"])
+    assert all(one.is_error and "call `act`" in one.content[0].text for one in wrong)
     env.reset(seed=1)
-    with pytest.raises(RequestError, match="has no tools"):
-        serve(env)
+    observation, reward, *_, info = env.step("up")
+    assert moved.content[0].text == observation
+    assert moved.structured_content["reward"] == reward
+    assert moved.structured_content["state_key"] == info["state_key"]

@@ -1,12 +1,15 @@
 """One trace of actions means the same through every export: observations, rewards, ends and verdict digests."""
 
+import asyncio
 import json
 from functools import cache
 
 import pytest
 
 import verigym
+from verigym.envs.tools.mcp_server import HasTools, serve
 from verigym.question import Question
+from verigym.server.process import ServerProcess
 from verigym.trainers.exports.jsonl import grade_lines
 from verigym.trainers.exports.play import Play
 from verigym.trainers.exports.rows import grade, row_of, start, task_rows
@@ -31,6 +34,8 @@ FAMILIES = pytest.mark.parametrize(
         for name in ENVS
     ],
 )
+WRONG_CALL = '<tool_call>{"name": "nonsense", "arguments": {}}</tool_call>'
+NONSENSE = {"tools/home": WRONG_CALL, "search/hops": WRONG_CALL}
 ACTIONS = pytest.mark.parametrize("wrong", [False, True], ids=["oracle", "wrong"])
 
 
@@ -46,7 +51,8 @@ def trace(env_id, wrong):
         first, info = start(env, row)
         actions, steps, over = [], [], False
         while not over:
-            actions.append("nonsense" if wrong and not actions else env.oracle())
+            is_wrong = wrong and not actions
+            actions.append(NONSENSE.get(env_id, "nonsense") if is_wrong else env.oracle())
             shown, reward, terminated, truncated, told = env.step(actions[-1])
             over = terminated or truncated
             digest = told["verdict"].digest if told["verdict"] else None
@@ -119,6 +125,40 @@ def test_reward_only_exports(env_id, wrong):
         columns = {name: [value] for name, value in row.items()}
         completion = [{"role": "assistant", "content": actions[0]}]
         assert verigym_reward(2, completions=[completion], **columns) == [total(wanted)]
+
+
+@ACTIONS
+@FAMILIES
+def test_mcp(env_id, wrong):
+    pytest.importorskip("mcp", reason="pip install 'verigym[mcp]'")
+    from mcp import Client
+
+    row, actions, wanted, _ = trace(env_id, wrong)
+
+    async def play(env):
+        async with Client(serve(env)) as client:
+            steps = []
+            for action in actions:
+                call = {"name": "act", "arguments": {"action": action}}
+                if isinstance(env, HasTools):
+                    call = json.loads(action.removeprefix("<tool_call>").partition("</")[0])
+                result = await client.call_tool(call["name"], call["arguments"])
+                told = result.structured_content
+                over = told["terminated"] or told["truncated"]
+                steps.append([result.content[0].text, told["reward"], over, told["digest"]])
+            return {"first": client.instructions, "steps": steps}
+
+    with verigym.make(env_id, split=row["split"], difficulty=row["difficulty"]) as env:
+        start(env, row)
+        assert asyncio.run(play(env)) == wanted
+
+
+@pytest.mark.slow
+def test_the_open_reward_standard(peer):
+    asked, wanted = every_trace()
+    served = [f"{env_id}-v0" for env_id in ENVS]
+    with ServerProcess(envs=served, workers=1, options=["--ors"]) as server:
+        assert peer("trl", "with_ors.py", server.url, given=asked) == wanted
 
 
 @pytest.mark.slow
