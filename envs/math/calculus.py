@@ -22,7 +22,7 @@ _ALL = ("slope", "integral", "derivative", "antiderivative")
 LEVELS = {
     1: (2, ("slope",), 6, 3),
     2: (2, _ALL[:2], 6, 3),
-    3: (2, _ALL[:3], 6, 4),
+    3: (3, _ALL[:3], 6, 4),
     4: (3, _ALL, 6, 3),
     5: (3, _ALL, 6, 5),
     6: (4, _ALL[2:], 6, 3),
