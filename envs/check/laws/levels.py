@@ -17,6 +17,8 @@ from verigym.envs.check.subject import Broken, Subject, bounded
 # Neighbouring levels may be the wrong way round by so much, by chance.
 _SLACK = 0.02
 _MOST_PLAYS = 40
+_PLAYS_TO_BE_SURE = 320
+"""Plays of a level if those before leave its order to chance: medians of few kinds of questions vary much."""
 _TURNS_COUNTED = 12
 _TASKS = 24
 _ONE_IN = 3
@@ -31,29 +33,29 @@ def difficulties_are_in_order(subject: Subject) -> dict[str, Any]:
 
     The policy plays as the oracle does and gives up when it errs, so its success depends only on
     the number of operations that have to be right (`Env.work`). Its mean return at three error rates
-    must not rise; the median number of operations in a play must rise. With fewer than 40 plays of a level, an
-    order that may be chance is let pass.
+    must not rise; the median number of operations in a play must rise. If an order is wrong and may be chance, it
+    is let pass with fewer than 40 plays of a level, and otherwise decided by more plays.
     """
     env = subject.quick()
     if env.oracle_absent:
         return {}
     seeds = range(max(3, min(_MOST_PLAYS, subject.few(subject.seeds) // 3)))
     plays = {name: [play(env, seed, name) for seed in seeds] for name in env.scale().levels}
-    operations = {name: median(map(_operations, some)) for name, some in plays.items()}
-    rates = {name: _success(some, ERROR_RATES) for name, some in plays.items()}
-    for name, other in itertools.pairwise(operations):
-        if len(seeds) < _MOST_PLAYS and _may_be_chance(*(plays[one] for one in (name, other))):
+    for name, other in itertools.pairwise(plays):
+        if _disorder(name, plays[name], other, plays[other]) is None:
             continue
-        if operations[other] <= operations[name]:
-            raise Broken(
-                f"{other!r} takes {operations[other]:g} operations, {name!r} {operations[name]:g}; let "
-                "the settings grow from level to level"
-            )
-        if rates[other] > rates[name] + _SLACK:
-            raise Broken(
-                f"{other!r} is easier than {name!r}: {rates[other]:.2f} against {rates[name]:.2f}"
-            )
-    return {"operations": operations, "erring_policy_return": rates}
+        if _may_be_chance(plays[name], plays[other]):
+            if len(seeds) < _MOST_PLAYS:
+                continue
+            for one in (name, other):
+                more = range(len(plays[one]), _PLAYS_TO_BE_SURE)
+                plays[one] += [play(env, seed, one) for seed in more]
+        if why := _disorder(name, plays[name], other, plays[other]):
+            raise Broken(why)
+    return {
+        "operations": {name: _median(some) for name, some in plays.items()},
+        "erring_policy_return": {name: _success(some) for name, some in plays.items()},
+    }
 
 
 def success_falls_with_the_level(subject: Subject) -> dict[str, Any]:
@@ -160,8 +162,28 @@ def _by_chance(low: Sequence[float], high: Sequence[float]) -> float:
     return more / sum(ways)
 
 
-def _success(plays: list[list[OracleTurn]], rates: tuple[float, ...]) -> float:
-    return round(fmean(noisy_return(turns, rate) for turns in plays for rate in rates), 3)
+def _disorder(
+    name: str, lower: list[list[OracleTurn]], other: str, higher: list[list[OracleTurn]]
+) -> str | None:
+    """Return why the level `other` is not harder than the one before it; None if it is."""
+    few, many = _median(lower), _median(higher)
+    if many <= few:
+        return (
+            f"{other!r} takes {many:g} operations, {name!r} {few:g}; let the settings grow from level "
+            "to level"
+        )
+    before, after = _success(lower), _success(higher)
+    if after > before + _SLACK:
+        return f"{other!r} is easier than {name!r}: {after:.2f} against {before:.2f}"
+    return None
+
+
+def _median(plays: list[list[OracleTurn]]) -> float:
+    return median(map(_operations, plays))
+
+
+def _success(plays: list[list[OracleTurn]]) -> float:
+    return round(fmean(noisy_return(turns, rate) for turns in plays for rate in ERROR_RATES), 3)
 
 
 def _may_be_chance(lower: list[list[OracleTurn]], higher: list[list[OracleTurn]]) -> bool:
@@ -170,9 +192,8 @@ def _may_be_chance(lower: list[list[OracleTurn]], higher: list[list[OracleTurn]]
     few, many = ([_operations(turns) for turns in some] for some in (lower, higher))
     pairs = [(a, b) for a in few for b in many]
     share = fmean((b > a) + (a == b) / 2 for a, b in pairs)
-    deviation = (
-        (2 * len(few) + 1) / (12 * len(few) ** 2)
-    ) ** 0.5  # of Mann and Whitney's statistic
+    n, m = len(few), len(many)
+    deviation = ((n + m + 1) / (12 * n * m)) ** 0.5  # of Mann and Whitney's statistic
     return share >= 0.5 - 2 * deviation and sum(a == b for a, b in pairs) < len(pairs) / 2
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from itertools import chain
 from statistics import fmean
 from typing import Any
 
 import verigym
+from verigym.env import Env, Snapshot
 from verigym.envs.check.subject import (
     Broken,
     Subject,
@@ -94,7 +96,10 @@ def chance_earns_next_to_nothing(subject: Subject) -> dict[str, Any]:
 
 
 def tricks_earn_nothing(subject: Subject) -> None:
-    """Check that blank text, the prompt, lists of all answers and instructions earn nothing."""
+    """Check that blank text, the prompt, lists of all answers and instructions earn nothing.
+
+    An instruction whose only number is the right answer is let pass: it gives that answer.
+    """
     env = subject.make()
     for difficulty in env.difficulties:
         others = [
@@ -112,12 +117,21 @@ def tricks_earn_nothing(subject: Subject) -> None:
                     paid.setdefault(name, []).append(earned(env, answer))
             for name, answer in chain.from_iterable(some.items() for some in answers.values()):
                 env.restore(start)
-                if (total := earned(env, answer)) != 0.0:
+                if (total := earned(env, answer)) and not _says_the_answer(env, start, answer):
                     raise Broken(f"{env.task.id}: {name} is paid {total:g}")
         # Now and then the answer to another task is right for this one too.
         for name, totals in paid.items():
             if len(totals) > 1 and all(totals):
                 raise Broken(f"{difficulty}: {name} is paid {max(totals):g}, in every task")
+
+
+def _says_the_answer(env: Env[Any], start: Snapshot[Any], trick: str) -> bool:
+    """Return True if the only number of a trick is the right answer here, which "reward = 1" then gives."""
+    numbers = re.findall(r"\d+(?:\.\d+)?", trick)
+    if len(numbers) != 1:
+        return False
+    env.restore(start)
+    return earned(env, f"<answer>{numbers[0]}</answer>") == 1.0
 
 
 def _shown(actions: list[str]) -> str:

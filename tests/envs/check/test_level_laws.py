@@ -61,6 +61,13 @@ class Flat(ENVS.Sound):
         return super().generate(rng, 7 if level == 8 else level)
 
 
+class Varied(ENVS.Sound):
+    """Codes grow by one digit from level to level, and by as many as ten by chance."""
+
+    def generate(self, rng, level):
+        return super().generate(rng, level + int(rng.integers(11)))
+
+
 class Nothing(ENVS.Sound):
     def work(self, state):
         return 0
@@ -124,6 +131,13 @@ def test_work_that_is_declared_is_refused(kind, told):
 def test_levels_that_do_not_grow_are_refused():
     with pytest.raises(Broken, match="'8' takes 9 operations, '7' 9"):
         difficulties_are_in_order(subject(Flat))
+
+
+def test_an_order_that_chance_turned_is_decided_by_more_plays(monkeypatch):
+    difficulties_are_in_order(subject(Varied, 200))
+    monkeypatch.setattr("verigym.envs.check.laws.levels._PLAYS_TO_BE_SURE", 40)
+    with pytest.raises(Broken, match="let the settings grow"):
+        difficulties_are_in_order(subject(Varied, 200))
 
 
 def test_a_policy_that_errs_fails_every_second_time_at_693_operations():
