@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+import msgspec
+
 from verigym.agents.native_tools import ToolSchemas, calls_tool
 from verigym.agents.parsing import Parse
 from verigym.agents.policy import (
@@ -30,8 +32,7 @@ from verigym.reply import spoken
 Thoughts = Literal["keep", "drop"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Prompt:
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     """Prompt of one turn. `ids` and `text` are None for a policy without tokens.
 
     `extends` is True if `ids` continue the previous turn's prompt and response ids, `grows` if the next turn's

@@ -3,7 +3,8 @@
 One control thread (the caller's) owns all state. Environment steps run in worker threads, generation in
 its own. All report to one queue. A judge in this process is asked within the step. A judge that prefers
 batches, such as a service, is asked about the moves of all waiting episodes at once (submission_queue.py), in a
-further thread; each episode goes on when its own verdict has arrived.
+further thread; each episode goes on when its own verdict has arrived. While one episode runs at a time, one worker
+plays it without coming back here for each call (alone.py).
 
 Handling of failures (law 1; none is ever a reward):
 
@@ -38,6 +39,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from verigym.agents import live as under_way
+from verigym.agents.alone import Alone
 from verigym.agents.calls_in_flight import CallsInFlight
 from verigym.agents.chat import Encoding
 from verigym.agents.envpool import EnvLost, EnvPool
@@ -87,8 +89,8 @@ class Game:
     settings: Settings
     parse: Callable[[str], str] | None
     pool: EnvPool
-    on_turn: Callable[[Episode, Turn], None]
-    on_episode: Callable[[Episode], None]
+    on_turn: Callable[[Episode, Turn], None] | None
+    on_episode: Callable[[Episode], None] | None
     on_wait: Callable[[str], None]
     on_fork: Callable[[Episode, Fork], None] | None
     ledger: Ledger
@@ -121,6 +123,14 @@ class Game:
         self.reported_at = float("-inf")
         self.expires = 0.0
         """Time on the monotonic clock before which no call is over its deadline."""
+        self.alone: Alone | None = None
+        """The worker that plays while one episode runs at a time; it owns the state until it hands back."""
+        self.runs_one = (
+            self.source is None
+            and self.on_fork is None
+            and len(self.cohorts) == 1
+            and min(self.width, len(self.lives)) == 1
+        )
         if self.source is not None:
             self.cohorts.append(Cohort())
             self.source.watch(lambda: self.done.put(Part(act=lambda: None)))
@@ -142,6 +152,9 @@ class Game:
         began = time.perf_counter()
         try:
             while self._goes_on():
+                if self.runs_one and not self.cohorts[0].live:
+                    self._play_alone()
+                    continue
                 for cohort in self.cohorts:
                     self._fill(cohort)
                     self._form_batches(cohort)
@@ -149,18 +162,27 @@ class Game:
                     self._submit_batch(self.batches.popleft())
                 for queue in self.queues.values():
                     self._submit_ask(queue)
-                self._take_results()
-                now = time.monotonic()
-                if now >= self.expires:
-                    self._expire(now)
+                now = self._take_results()
                 while self.timers and self.timers[0][0] <= now:
                     heapq.heappop(self.timers)[2]()
         finally:
             self.ledger.wall_s += time.perf_counter() - began
         return [live.episode for live in self.lives]
 
+    def _play_alone(self) -> None:
+        """Let one worker play the episodes one after another, until it has something to decide here."""
+        began, generated_s = time.perf_counter(), self.ledger.generate_s
+        self.alone = Alone(self)
+        self.steppers.submit(self.alone.job)
+        while self.alone is not None:
+            self._take_results()
+        waited_s = time.perf_counter() - began
+        self.ledger.idle_s += waited_s - (self.ledger.generate_s - generated_s)
+
     def close(self) -> None:
         """Stop the threads. Idle environments return to the pool now, others when their call ends."""
+        if self.alone is not None:
+            self.alone.stop()
         for workers in (self.generators, self.askers, self.steppers):
             workers.close(_STOP_S)
             self.ledger.abandoned_threads += workers.abandoned
@@ -181,32 +203,43 @@ class Game:
         ends = [at for one in everyone if (at := one.next_deadline()) is not None]
         self.expires = min([now + shortest_s, *ends])
 
-    def _take_results(self) -> None:
-        """Wait for a result, a deadline or a timer; then take all available results."""
+    def _take_results(self) -> float:
+        """Wait for a result, a deadline or a timer; then take all results and all overdue calls.
+
+        Returns the time on the monotonic clock.
+        """
+        began = time.perf_counter()
+        job = self._next_result()
+        if not self.generating and self.alone is None:
+            self.ledger.idle_s += time.perf_counter() - began
+        while job is not None:
+            job.deliver()
+            job = None if self.done.empty() else self.done.get()
+        now = time.monotonic()
+        if now >= self.expires:
+            self._expire(now)
+        return now
+
+    def _next_result(self) -> ThreadCall | Part | None:
         due = [self.expires]
         due += [queue.due for queue in self.queues.values() if queue.due is not None]
         if self.timers:
             due.append(self.timers[0][0])
-        began = time.perf_counter()
         try:
             # Now and then even without any, to say what is waited for.
-            job = self.done.get(timeout=min(1.0, max(0.0, min(due) - time.monotonic())))
+            return self.done.get(timeout=min(1.0, max(0.0, min(due) - time.monotonic())))
         except Empty:
-            waited_s = max(self.steppers.oldest_s(), self.askers.oldest_s())
-            if waited_s > _SLOW_STEP_S:
-                self._report_wait(
-                    f"an environment step, with its verifier, under way for {waited_s:.0f} s"
-                )
-            return
-        finally:
-            if not self.generating:
-                self.ledger.idle_s += time.perf_counter() - began
-        while True:
-            job.deliver()
-            try:
-                job = self.done.get_nowait()
-            except Empty:
-                return
+            self._report_slow_step()
+            return None
+
+    def _report_slow_step(self) -> None:
+        if self.alone is not None and self.generating:
+            return  # the one call under way is not a step
+        waited_s = max(self.steppers.oldest_s(), self.askers.oldest_s())
+        if waited_s > _SLOW_STEP_S:
+            self._report_wait(
+                f"an environment step, with its verifier, under way for {waited_s:.0f} s"
+            )
 
     def _goes_on(self) -> bool:
         """Return True if there is more to play; take further plans from the source, if there is one."""
@@ -237,17 +270,15 @@ class Game:
             self._submit_start(live)
 
     def _submit_start(self, live: Live) -> None:
-        def drop(job: ThreadCall) -> None:
-            if isinstance(job.result, Started):
-                job.result.env.close()
+        self.steppers.submit(self.start_call(live))
 
-        self.steppers.submit(
-            ThreadCall(
-                run=partial(under_way.start, live.plan, self.pool),
-                deadline_s=self.settings.step_deadline_s,
-                tag=partial(self._on_start, live),
-                late=drop,
-            )
+    def start_call(self, live: Live) -> ThreadCall:
+        """Return the call that starts an episode."""
+        return ThreadCall(
+            run=partial(under_way.start, live.plan, self.pool),
+            deadline_s=self.settings.step_deadline_s,
+            tag=partial(self._on_start, live),
+            late=_close_started,
         )
 
     def _on_start(self, live: Live, job: ThreadCall) -> None:
@@ -276,21 +307,23 @@ class Game:
             judge = env.verifier
             queue = self.queues.setdefault(id(judge), SubmissionQueue(judge=judge))
             queue.joining.add(live)
-        run = partial(under_way.step, env, live.talk.actions[-1])
-        self._submit_env_call(live, run, partial(self._on_step, live, queue))
+        self.steppers.submit(self.step_call(live, queue))
 
-    def _submit_env_call(
+    def step_call(self, live: Live, queue: SubmissionQueue | None = None) -> ThreadCall:
+        """Return the call that plays the episode's last action."""
+        run = partial(under_way.step, live.resting_env, live.talk.actions[-1])
+        return self._env_call(live, run, partial(self._on_step, live, queue))
+
+    def _env_call(
         self, live: Live, run: Callable[[], Any], tag: Callable[[ThreadCall], None]
-    ) -> None:
+    ) -> ThreadCall:
         env = live.resting_env
         live.busy = True
-        self.steppers.submit(
-            ThreadCall(
-                run=run,
-                deadline_s=self.settings.step_deadline_s,
-                tag=tag,
-                late=lambda job: env.close(),
-            )
+        return ThreadCall(
+            run=run,
+            deadline_s=self.settings.step_deadline_s,
+            tag=tag,
+            late=lambda job: env.close(),
         )
 
     def _on_step(self, live: Live, queue: SubmissionQueue | None, job: ThreadCall) -> None:
@@ -312,9 +345,9 @@ class Game:
         self.ledger.step_s += job.result.step_s
         self.ledger.turns += 1
         turn = under_way.advance(live, job.result)
-        self.on_turn(live.episode, turn)
+        self._tell(self.on_turn, live.episode, turn)
         if job.result.terminated or job.result.truncated:
-            self._finish(live, "done" if job.result.terminated else "truncated")
+            self.finish(live, "done" if job.result.terminated else "truncated")
         else:
             live.cohort.ready.append(live)
 
@@ -354,7 +387,7 @@ class Game:
             return
         queue.asked.remove(live)
         run = partial(under_way.commit, live.resting_env, proposed, found, verify_s)
-        self._submit_env_call(live, run, partial(self._on_stepped, live, began))
+        self.steppers.submit(self._env_call(live, run, partial(self._on_stepped, live, began)))
 
     def _on_asked(self, queue: SubmissionQueue, lives: Sequence[Live], job: ThreadCall) -> None:
         for live in lives:
@@ -426,10 +459,14 @@ class Game:
 
     def _submit_batch(self, batch: GenerationBatch) -> None:
         self.generating += 1
-        envs = [live.resting_env for live in batch.members]
         if self.on_fork is not None:
             for live in batch.members:
                 self.on_fork(live.episode, under_way.fork(live))
+        self.generators.submit(self.batch_call(batch))
+
+    def batch_call(self, batch: GenerationBatch) -> ThreadCall:
+        """Return the call that generates for a batch."""
+        envs = [live.resting_env for live in batch.members]
 
         def drop(job: ThreadCall) -> None:
             if job.overdue:
@@ -442,19 +479,21 @@ class Game:
             run = partial(under_way.begin_generating, *asked, self.begin)
         else:
             run = partial(under_way.generate, *asked)
-        self.generators.submit(
-            ThreadCall(
-                run=run,
-                deadline_s=self.settings.generate_deadline_s,
-                tag=partial(self._on_batch, batch, time.perf_counter()),
-                late=drop,
-            )
+        return ThreadCall(
+            run=run,
+            deadline_s=self.settings.generate_deadline_s,
+            tag=partial(self._on_batch, batch, time.perf_counter()),
+            late=drop,
         )
 
-    def _on_batch(self, batch: GenerationBatch, began: float, job: ThreadCall) -> None:
+    def note_batch(self, began: float) -> None:
+        """Record that a batch which began at `began` has ended."""
         self.generating -= 1
         self.ledger.generate_s += time.perf_counter() - began
         self.ledger.batches += 1
+
+    def _on_batch(self, batch: GenerationBatch, began: float, job: ThreadCall) -> None:
+        self.note_batch(began)
         error = job.error
         if job.overdue:
             limit_s = self.settings.generate_deadline_s
@@ -486,7 +525,7 @@ class Game:
         else:
             for live, (prompt, answer) in zip(batch.members, job.result, strict=True):
                 if answer is None:
-                    self._finish(live, "truncated")
+                    self.finish(live, "truncated")
                 else:
                     under_way.answered(live, prompt, answer, self.parse)
                     self._submit_step(live)
@@ -515,9 +554,10 @@ class Game:
 
     def _fault(self, live: Live, cause: str, detail: str) -> None:
         live.episode.fault = Fault(cause=cause, detail=detail)
-        self._finish(live, "fault")
+        self.finish(live, "fault")
 
-    def _finish(self, live: Live, status: str) -> None:
+    def finish(self, live: Live, status: str) -> None:
+        """End an episode, and give its environment back."""
         live.episode.status = status
         live.cohort.live.remove(live)
         self.unfinished -= 1
@@ -530,4 +570,18 @@ class Game:
             self.lives.remove(live)  # nobody asks for it again, and a stream has no end
             if all(live.episode.group_id != other.episode.group_id for other in self.lives):
                 self.first_keys.pop(live.episode.group_id, None)
-        self.on_episode(live.episode)
+        self._tell(self.on_episode, live.episode)
+
+    def _tell(self, callback: Callable[..., None] | None, *about: Any) -> None:
+        """Call back in the control thread, if there is a callback."""
+        if callback is None:
+            return
+        if self.alone is None:
+            callback(*about)
+        else:
+            self.alone.tell(callback, *about)
+
+
+def _close_started(job: ThreadCall) -> None:
+    if isinstance(job.result, Started):
+        job.result.env.close()

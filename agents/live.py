@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -75,8 +75,7 @@ class GenerationBatch:
     trouble: Trouble | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Started:
+class Started(msgspec.Struct, frozen=True, kw_only=True):
     """Result of `start`."""
 
     env: Env[Any]
@@ -87,8 +86,7 @@ class Started:
     max_turns: int | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stepped:
+class Stepped(msgspec.Struct, frozen=True, kw_only=True):
     """Result of a step; `step_s` is its wall time, `verify_s` the verifier's part."""
 
     shown: str
@@ -100,8 +98,7 @@ class Stepped:
     verify_s: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Proposed:
+class Proposed(msgspec.Struct, frozen=True, kw_only=True):
     """Result of `step` for a move that has to be judged; `step_s` is the wall time so far."""
 
     move: Move[Any]
@@ -313,8 +310,7 @@ def answered(
     live.talk.actions.append(action)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Prompts of a batch, and the requests for those that leave the policy room."""
 
     prompts: list[Prompt]
@@ -372,29 +368,28 @@ def begin_generating(
 
 
 def _ask(members: list[Live], policy: Policy, encoding: Encoding) -> Asked:
-    prompts = [encoding.prompt(live.talk, policy) for live in members]
     limit = int(getattr(policy, "max_context", 2**31))
-    fits = []
-    for live, prompt in zip(members, prompts, strict=True):
-        size = len(prompt.ids or ())
-        fits.append(size < limit)
-        if size >= limit and not live.talk.actions:
-            raise RequestError(
-                f"the first prompt of {live.episode.task_id} has {size} tokens and policy "
-                f"{policy.name} reads at most {limit - 1}; take an easier task, a shorter encoding "
-                "or another model"
+    prompts, fits, requests = [], [], []
+    for live in members:
+        prompt = encoding.prompt(live.talk, policy)
+        prompts.append(prompt)
+        fits.append(prompt.ids is None or len(prompt.ids) < limit)
+        if fits[-1]:
+            requests.append(
+                Request(
+                    messages=prompt.messages,
+                    prompt_ids=prompt.ids,
+                    env=live.env,
+                    key=(*live.plan.key, len(live.talk.actions)),
+                    grows=prompt.grows,
+                )
             )
-    requests = [
-        Request(
-            messages=prompt.messages,
-            prompt_ids=prompt.ids,
-            env=live.env,
-            key=(*live.plan.key, len(live.talk.actions)),
-            grows=prompt.grows,
-        )
-        for live, prompt, fit in zip(members, prompts, fits, strict=True)
-        if fit
-    ]
+        elif not live.talk.actions:
+            raise RequestError(
+                f"the first prompt of {live.episode.task_id} has {len(prompt.ids or ())} tokens and "
+                f"policy {policy.name} reads at most {limit - 1}; take an easier task, a shorter "
+                "encoding or another model"
+            )
     return Asked(prompts=prompts, fits=fits, requests=requests)
 
 
@@ -408,5 +403,5 @@ def _storable(answer: Completion) -> Completion:
         answer.text.encode()
     except UnicodeEncodeError:
         text = answer.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return replace(answer, text=text)
+        return msgspec.structs.replace(answer, text=text)
     return answer

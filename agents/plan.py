@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 from verigym.agents.fork import Fork
@@ -37,7 +38,7 @@ class Plan:
     hint: str = ""
     fork: Fork | None = None
 
-    @property
+    @cached_property
     def world(self) -> tuple[Any, ...]:
         """Identity of the world: equal for plans that one environment instance may serve in turn."""
         kwargs = tuple(sorted((name, repr(value)) for name, value in self.env_kwargs.items()))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeGuard, runtime_checkable
+
+import msgspec
 
 from verigym.env import Env
 from verigym.errors import PolicyError
@@ -13,8 +14,10 @@ Message: TypeAlias = Mapping[str, str]
 """`{"role": "system" | "user" | "assistant" | "tool", "content": text}`."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
+# Structs: a turn makes one of each, and a frozen dataclass takes twelve times as long to make.
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
     """One prompt. `key` (run seed, episode, turn) alone determines its samples.
 
     The policy reads `prompt_ids` if given, else it renders `messages`. `env` is the live environment,
@@ -29,8 +32,7 @@ class Request:
     grows: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class Completion:
+class Completion(msgspec.Struct, frozen=True, kw_only=True):
     """A policy's answer to one request.
 
     `response_ids` [L], `logprobs` [L] (nats, under the distribution sampled from) and `mask` [L] (1
@@ -40,10 +42,10 @@ class Completion:
     """
 
     text: str
-    prompt_ids: list[int] = field(default_factory=list)
-    response_ids: list[int] = field(default_factory=list)
-    logprobs: list[float] = field(default_factory=list)
-    mask: list[int] = field(default_factory=list)
+    prompt_ids: list[int] = []
+    response_ids: list[int] = []
+    logprobs: list[float] = []
+    mask: list[int] = []
     prompt_tokens: int | None = None
     response_tokens: int | None = None
     finish_reason: Literal["stop", "length"] = "stop"

@@ -8,6 +8,7 @@ memory and whatever it holds; code that must be killed belongs into the sandbox.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -88,6 +89,14 @@ class Workers:
             for job in expired:
                 self._abandon(job)
         return expired
+
+    def lift_deadline(self, job: ThreadCall) -> bool:
+        """Give a running job no deadline until it sets another; False if it has been abandoned."""
+        with self._lock:
+            if job.overdue:
+                return False
+            job.ends = math.inf
+            return True
 
     def next_deadline(self) -> float | None:
         """Return the time of the next deadline on the monotonic clock; None if no call is running."""
