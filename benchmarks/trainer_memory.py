@@ -52,10 +52,10 @@ def measure(way: str, layers: int, width: int, vocabulary: int, rows: int, token
     """Take the step `way` and print its figures as JSON."""
     import numpy as np
 
-    from verigym.trainers import engine as engines
     from verigym.trainers.batch import Row
     from verigym.trainers.config import AlgorithmSection, TrainSection
     from verigym.trainers.engine import Engine
+    from verigym.trainers.learner import Reinforcement
 
     model = build(layers, width, vocabulary)
     train = TrainSection(
@@ -87,10 +87,7 @@ def measure(way: str, layers: int, width: int, vocabulary: int, rows: int, token
     Path("/proc/self/clear_refs").write_text("5")
     before = _memory("VmRSS")
     began = time.perf_counter()
-    if hasattr(engine, "train_step"):
-        stats = engine.train_step(batch, engines.PolicyLoss())
-    else:  # the name at earlier commits
-        stats = engine.reinforce(batch)
+    stats = engine.train_step(batch, Reinforcement())
     figures = {
         "parameters": sum(p.numel() for p in model.parameters()),
         "peak_above_model_mib": (_memory("VmHWM") - before) / 1024,

@@ -21,7 +21,7 @@ from verigym.episode import Episode
 from verigym.errors import RequestError
 from verigym.trainers import checkpoint
 from verigym.trainers.batch import Row
-from verigym.trainers.engine import StepStats
+from verigym.trainers.learner import StepStats
 from verigym.trainers.staleness import staleness, tokens_by_version
 
 FILE = "certificate.jsonl"

@@ -15,7 +15,7 @@ from verigym.envs.audit.planted import HACKED
 from verigym.episode import Episode
 from verigym.trainers.batch import TurnCredit
 from verigym.trainers.critic import CriticStats
-from verigym.trainers.engine import StepStats
+from verigym.trainers.learner import StepStats
 
 
 def total(episodes: Sequence[Episode], field: str) -> float:

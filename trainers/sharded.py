@@ -37,16 +37,9 @@ from verigym.agents.prefix_tree import count_distinct
 from verigym.errors import ConfigError
 from verigym.trainers.batch import Row, TokenStatistics, microbatches
 from verigym.trainers.config import Config
-from verigym.trainers.engine import (
-    DivergedError,
-    Engine,
-    Imitation,
-    Part,
-    PolicyLoss,
-    Preference,
-    StepStats,
-    recompute_activations,
-)
+from verigym.trainers.engine import Engine, recompute_activations
+from verigym.trainers.forward import Part
+from verigym.trainers.learner import DivergedError, StepKind, StepStats
 from verigym.trainers.reading import LARGE_TOKENS
 
 # Ranks wait so long while rank 0 plays; torchrun ends them if it dies.
@@ -213,10 +206,8 @@ class ShardedEngine(Engine):
         self._all("_load_reference_state", state)
 
     @override
-    def train_step(
-        self, rows: Sequence[Row], loss: PolicyLoss | Imitation | Preference
-    ) -> StepStats:
-        found: StepStats = self._all("_train_step", rows, loss)
+    def train_step(self, rows: Sequence[Row], kind: StepKind) -> StepStats:
+        found: StepStats = self._all("_train_step", rows, kind)
         return found
 
     @override
@@ -322,10 +313,8 @@ class ShardedEngine(Engine):
         _shard(model, self._mesh)
         return model
 
-    def _train_step(
-        self, rows: Sequence[Row], loss: PolicyLoss | Imitation | Preference
-    ) -> StepStats:
-        found = super().train_step(rows, loss)
+    def _train_step(self, rows: Sequence[Row], kind: StepKind) -> StepStats:
+        found = super().train_step(rows, kind)
         self._gather()
         return found
 
@@ -372,7 +361,7 @@ class ShardedEngine(Engine):
                 copy.copy_(full)
 
     @override
-    def _parts(self, rows: Sequence[Row]) -> Iterator[Part]:
+    def parts(self, rows: Sequence[Row]) -> Iterator[Part]:
         """Yield this rank's micro-batches; as many on each rank, since they compute them together."""
         tree = self.unshared is None
         ids = [row.ids for row in rows]
@@ -382,11 +371,11 @@ class ShardedEngine(Engine):
         parts = microbatches(rows, limit, self.model.device, tree=tree)
         for first in range(0, len(parts), self.ranks.world):
             own = first + self.ranks.rank
-            yield self._part(parts[own]) if own < len(parts) else self._filler(parts[0])
+            yield self.part(parts[own]) if own < len(parts) else self._filler(parts[0])
 
     def _filler(self, rows: Sequence[Row]) -> Part:
         """Return a micro-batch of which nothing is trained."""
-        part = self._part(rows)
+        part = self.part(rows)
         nothing_BT = torch.zeros_like(part.batch.mask_BT)
         return replace(
             part,
@@ -396,7 +385,7 @@ class ShardedEngine(Engine):
         )
 
     @override
-    def _over_ranks(
+    def over_ranks(
         self, sums: dict[str, float], gaps: list[Tensor]
     ) -> tuple[dict[str, float], list[Tensor]]:
         found = self.ranks.collect((sums, [gap.cpu() for gap in gaps]))
@@ -406,7 +395,7 @@ class ShardedEngine(Engine):
         )
 
     @override
-    def _all_rows(self, lines: dict[int, list[Any]]) -> dict[int, list[Any]]:
+    def all_rows(self, lines: dict[int, list[Any]]) -> dict[int, list[Any]]:
         return {place: line for some in self.ranks.collect(lines) for place, line in some.items()}
 
 

@@ -25,7 +25,8 @@ from verigym.agents.prefix_tree import count_distinct
 from verigym.errors import RequestError
 from verigym.trainers.batch import Batch, Row, TokenStatistics
 from verigym.trainers.config import AlgorithmSection, TrainSection
-from verigym.trainers.engine import DivergedError, Engine, Gap, Imitation, Preference, StepStats
+from verigym.trainers.engine import Engine
+from verigym.trainers.learner import DivergedError, Gap, Imitation, Preference, StepStats
 from verigym.trainers.loss.aggregate import Denominators, aggregate, trajectory_tokens
 from verigym.trainers.losses import Ppo
 from verigym.trainers.objective import Objective, TokenLoss

@@ -9,7 +9,7 @@ import numpy as np
 
 from verigym.trainers.batch import Row
 from verigym.trainers.critic import CriticStats
-from verigym.trainers.engine import PolicyLoss, StepStats
+from verigym.trainers.learner import Reinforcement, StepStats
 from verigym.trainers.run_parts import Run
 
 
@@ -34,7 +34,7 @@ def update(run: Run, number: int, rows: Sequence[Row]) -> Updated:
             part = [rows[i] for i in order[start : start + train.minibatch_rows]]
             run.watchdog.moved(f"updating on rows {start} to {start + len(part)} of {len(rows)}")
             if not held:
-                loss = PolicyLoss(seed=(run.config.seed, number, epoch, start))
+                loss = Reinforcement(seed=(run.config.seed, number, epoch, start))
                 done.policy.append(run.engine.train_step(part, loss))
             if run.critic is not None:
                 done.critic += run.critic.fit(part)

@@ -17,7 +17,8 @@ from verigym.agents.record import append_episodes, read_episodes
 from verigym.episode import Episode
 from verigym.errors import RequestError
 from verigym.trainers.batch import make_rows
-from verigym.trainers.engine import Engine, Preference
+from verigym.trainers.engine import Engine
+from verigym.trainers.learner import Preference
 from verigym.trainers.pairs import Pair, make_pairs
 from verigym.trainers.recorded import choose, explain_nothing, play_again, read_recorded
 from verigym.trainers.sections import WarmUpSection

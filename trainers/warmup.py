@@ -21,7 +21,8 @@ from verigym.agents.policy import Completion, Message, Request
 from verigym.agents.sampling import generator
 from verigym.errors import RequestError
 from verigym.trainers.batch import Row, make_rows
-from verigym.trainers.engine import Engine, Imitation
+from verigym.trainers.engine import Engine
+from verigym.trainers.learner import Imitation
 from verigym.trainers.sections import WarmUpSection
 
 

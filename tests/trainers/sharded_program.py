@@ -14,18 +14,19 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from tests.trainers.test_head import SIZES
 from tests.trainers.test_tree import ROWS
 from verigym.trainers.config import AlgorithmSection, TrainSection
-from verigym.trainers.engine import Engine, Imitation, PolicyLoss, Preference
+from verigym.trainers.engine import Engine
+from verigym.trainers.learner import Imitation, Preference, Reinforcement
 from verigym.trainers.sharded import Ranks, ShardedEngine
 
 CASES = {
-    "ppo, tied": (True, {}, PolicyLoss()),
-    "ppo, untied": (False, {}, PolicyLoss()),
-    "trajectory-mean": (False, {"aggregation": "trajectory-mean"}, PolicyLoss()),
-    "entropy bonus": (True, {"entropy_coef": 0.01}, PolicyLoss()),
-    "ranked tokens": (True, {"entropy_control": "high-entropy"}, PolicyLoss()),
-    "divergence": (True, {"kl_coef": 0.1}, PolicyLoss()),
-    "recomputed activations": (False, {"recomputes": True}, PolicyLoss()),
-    "bfloat16": (True, {"dtype": torch.bfloat16}, PolicyLoss()),
+    "ppo, tied": (True, {}, Reinforcement()),
+    "ppo, untied": (False, {}, Reinforcement()),
+    "trajectory-mean": (False, {"aggregation": "trajectory-mean"}, Reinforcement()),
+    "entropy bonus": (True, {"entropy_coef": 0.01}, Reinforcement()),
+    "ranked tokens": (True, {"entropy_control": "high-entropy"}, Reinforcement()),
+    "divergence": (True, {"kl_coef": 0.1}, Reinforcement()),
+    "recomputed activations": (False, {"recomputes": True}, Reinforcement()),
+    "bfloat16": (True, {"dtype": torch.bfloat16}, Reinforcement()),
     "imitation": (True, {}, Imitation(smoothing=0.1, used_ids=range(20))),
     "preference": (False, {}, Preference(reference=[-9.0, -8.0] * 3, beta=0.1)),
 }

@@ -21,8 +21,9 @@ from tests.trainers.test_algorithms import batch
 from verigym.trainers import head as heads
 from verigym.trainers.batch import assign_credit, give_credit, make_rows
 from verigym.trainers.config import AlgorithmSection, TrainSection
-from verigym.trainers.engine import Engine, PolicyLoss
+from verigym.trainers.engine import Engine
 from verigym.trainers.head import Head
+from verigym.trainers.learner import Reinforcement
 from verigym.trainers.master import MasterAdamW
 
 SIZES = {
@@ -81,7 +82,7 @@ def gradients(engine: Engine) -> dict[str, torch.Tensor]:
         return 0.0
 
     engine._step = keep
-    engine.train_step(rows(), PolicyLoss())
+    engine.train_step(rows(), Reinforcement())
     return taken
 
 

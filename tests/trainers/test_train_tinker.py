@@ -21,7 +21,8 @@ from verigym.trainers.batch import Row
 from verigym.trainers.certificate import verify_run
 from verigym.trainers.config import parse_config
 from verigym.trainers.delivery import distance
-from verigym.trainers.engine import Engine, PolicyLoss
+from verigym.trainers.engine import Engine
+from verigym.trainers.learner import Reinforcement
 from verigym.trainers.run import Interrupted, train
 from verigym.trainers.tinker_start import sampler_of, start_tinker
 
@@ -144,7 +145,9 @@ def test_log_probabilities_and_gradient_are_those_of_torch(server, tmp_path, alg
             )
             ours, theirs = learner.logprobs(rows), twin.logprobs(rows)
             assert max(distance(a, b) for a, b in zip(ours, theirs, strict=True)) <= 1e-5
-            before, after = (one.train_step(rows, PolicyLoss(seed=(0,))) for one in (twin, learner))
+            before, after = (
+                one.train_step(rows, Reinforcement(seed=(0,))) for one in (twin, learner)
+            )
             assert after.grad_norm == pytest.approx(before.grad_norm, rel=1e-4)
             assert after.loss == pytest.approx(before.loss, abs=1e-6)
             assert after.clip_share == pytest.approx(before.clip_share)

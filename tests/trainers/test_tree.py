@@ -27,7 +27,8 @@ from verigym.trainers.batch import Row
 from verigym.trainers.config import AlgorithmSection, CriticSection, TrainSection
 from verigym.trainers.credit.table import Sdpo
 from verigym.trainers.critic import Critic
-from verigym.trainers.engine import Engine, Imitation, PolicyLoss
+from verigym.trainers.engine import Engine
+from verigym.trainers.learner import Imitation, Reinforcement
 from verigym.trainers.reading import split
 
 WINDOWS = {"head_dim": 16, "sliding_window": 5, "num_hidden_layers": 2}
@@ -105,7 +106,7 @@ def both(make, do, limit: float) -> None:
 
 
 def reinforce(engine: Engine) -> None:
-    engine.train_step(ROWS, PolicyLoss())
+    engine.train_step(ROWS, Reinforcement())
 
 
 @pytest.mark.parametrize("tokens", [1000, 20])
@@ -160,7 +161,7 @@ def test_gradients_of_self_distillation_are_equal():
         )
 
     assert isinstance(make().algorithm.estimator_options, Sdpo)
-    both(make, lambda engine: engine.train_step(rows, PolicyLoss()), 1e-6)
+    both(make, lambda engine: engine.train_step(rows, Reinforcement()), 1e-6)
 
 
 def test_log_probabilities_and_squares_are_equal():
@@ -197,14 +198,14 @@ def test_a_critic_values_and_learns_alike():
 
 
 def test_every_distinct_token_is_computed_once():
-    stats = engine_of(model("llama")).train_step(ROWS, PolicyLoss())
+    stats = engine_of(model("llama")).train_step(ROWS, Reinforcement())
     assert stats.computed == stats.distinct == 7 + 3 + 3 + 4 + 3 + 2
 
 
 def test_other_architectures_read_plain_rows_and_say_so():
     engine = engine_of(model_of("gpt2"))
     assert "gpt2 are not supported" in engine.unshared
-    stats = engine.train_step(ROWS, PolicyLoss())
+    stats = engine.train_step(ROWS, Reinforcement())
     assert stats.computed == len(ROWS) * 14
 
 

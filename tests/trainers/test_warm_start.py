@@ -20,7 +20,7 @@ from verigym.agents.make_policy import make_policy
 from verigym.agents.record import append_episodes, read_episodes
 from verigym.episode import Episode, Fault, Turn
 from verigym.trainers.batch import Row
-from verigym.trainers.engine import Preference
+from verigym.trainers.learner import Preference
 from verigym.trainers.loss.dpo import dpo_loss
 from verigym.trainers.pairs import make_pairs
 from verigym.trainers.recorded import choose, in_text

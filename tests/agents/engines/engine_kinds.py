@@ -14,7 +14,8 @@ from verigym.agents.policies.hf import HFPolicy
 from verigym.trainers import tiny
 from verigym.trainers.config import parse_config
 from verigym.trainers.delivery import Delivery, probe_rows
-from verigym.trainers.engine import Engine, Imitation
+from verigym.trainers.engine import Engine
+from verigym.trainers.learner import Imitation
 
 HAS_VLLM = importlib.util.find_spec("vllm") is not None
 
