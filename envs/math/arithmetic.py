@@ -69,7 +69,7 @@ class Arithmetic(Worked):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
-    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+    def exercise(self, rng: np.random.Generator, level: int) -> Ask:
         """Joins random neighbours until one tree is left."""
         settings = LEVELS[level]
         count = int(rng.integers(settings.operations.start, settings.operations.stop))
@@ -87,7 +87,7 @@ class Arithmetic(Worked):
         )
 
     @override
-    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+    def work_exercise(self, paper: Paper, question: str, kind: str) -> str:
         return str(evaluate(paper, question))
 
 

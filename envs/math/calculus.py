@@ -45,7 +45,7 @@ class Calculus(Worked):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
-    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+    def exercise(self, rng: np.random.Generator, level: int) -> Ask:
         degree, kinds, largest, factor = LEVELS[level]
         kind = kinds[int(rng.integers(len(kinds)))]
         p = [int(c) for c in rng.integers(-largest, largest + 1, degree + 1)]
@@ -88,7 +88,7 @@ class Calculus(Worked):
         )
 
     @override
-    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+    def work_exercise(self, paper: Paper, question: str, kind: str) -> str:
         return SOLVERS[kind](paper, question)
 
 

@@ -46,7 +46,7 @@ class Counting(Worked):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
-    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+    def exercise(self, rng: np.random.Generator, level: int) -> Ask:
         size, more, some = LEVELS[level]
         kind = KINDS[int(rng.integers(some))]
         text, operands, value = kind(rng, size, more)
@@ -62,7 +62,7 @@ class Counting(Worked):
         )
 
     @override
-    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+    def work_exercise(self, paper: Paper, question: str, kind: str) -> str:
         numbers = [int(n) for n in re.findall(r"\d+", question)]
         return str(SOLVERS[kind](paper, numbers, question))
 

@@ -36,7 +36,7 @@ class Equations(Worked):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
-    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+    def exercise(self, rng: np.random.Generator, level: int) -> Ask:
         """Draw an equation; both sides are shifted by the same random terms."""
         degree, largest = LEVELS[level]
         roots = [int(n) for n in rng.integers(-largest, largest, degree, endpoint=True)]
@@ -68,7 +68,7 @@ class Equations(Worked):
         )
 
     @override
-    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+    def work_exercise(self, paper: Paper, question: str, kind: str) -> str:
         left, right = question.partition("\n")[0].partition(": ")[2].split(" = ")
         terms, others = read_polynomial(left), read_polynomial(right)
         degree = max(*terms, *others)

@@ -42,7 +42,16 @@ def draw(rng: np.random.Generator, level: int, left_out: type[Worked] | None = N
     """Return a question of any family but `left_out`, with the family's name among its tags."""
     families = [family for family in FAMILIES if family is not left_out]
     family = families[int(rng.integers(len(families)))]
-    ask = _instance(family).ask(rng, level)
+    return _tagged(family, _instance(family).ask(rng, level))
+
+
+def draw_exercise(rng: np.random.Generator, level: int) -> Ask:
+    """Return an exercise of any family, with the family's name among its tags."""
+    family = FAMILIES[int(rng.integers(len(FAMILIES)))]
+    return _tagged(family, _instance(family).exercise(rng, level))
+
+
+def _tagged(family: type[Worked], ask: Ask) -> Ask:
     return replace(ask, tags=(_name(family), *ask.tags))
 
 

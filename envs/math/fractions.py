@@ -42,7 +42,7 @@ class Fractions(Worked):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
-    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+    def exercise(self, rng: np.random.Generator, level: int) -> Ask:
         size, terms = LEVELS[level]
         kinds = KINDS[:level]
         kind = kinds[int(rng.integers(len(kinds)))]
@@ -57,7 +57,7 @@ class Fractions(Worked):
         )
 
     @override
-    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+    def work_exercise(self, paper: Paper, question: str, kind: str) -> str:
         text = question.partition("\n")[0]
         if kind in SOLVERS:
             return str(SOLVERS[kind](paper, text))

@@ -42,7 +42,7 @@ class Geometry(Worked):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
-    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+    def exercise(self, rng: np.random.Generator, level: int) -> Ask:
         size, some = LEVELS[level]
         kinds = KINDS[some]
         kind = kinds[int(rng.integers(len(kinds)))]
@@ -57,7 +57,7 @@ class Geometry(Worked):
         )
 
     @override
-    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+    def work_exercise(self, paper: Paper, question: str, kind: str) -> str:
         pairs = re.findall(r"\((-?\d+), (-?\d+)\)", question)
         return SOLVERS[kind](paper, *((int(x), int(y)) for x, y in pairs))
 

@@ -132,7 +132,7 @@ class Python(Env[Cells]):
 def _ask(rng: np.random.Generator, level: int) -> Ask:
     programs, family = LEVELS[level]
     if not programs:
-        return families.draw(rng, family)
+        return families.draw_exercise(rng, family)
     asks = [computed.draw(rng) for _ in range(programs)]
     if not family:
         return asks[0]

@@ -46,7 +46,7 @@ class Matrices(Worked):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
-    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+    def exercise(self, rng: np.random.Generator, level: int) -> Ask:
         n, largest = LEVELS[level]
         kinds = KINDS[:1] if level == 1 else KINDS
         kind = kinds[int(rng.integers(len(kinds)))]
@@ -61,7 +61,7 @@ class Matrices(Worked):
         )
 
     @override
-    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+    def work_exercise(self, paper: Paper, question: str, kind: str) -> str:
         given = re.findall(r"\[\[[^.]*?\]\]", question)
         return SOLVERS[kind](paper, *(json.loads(rows) for rows in given))
 

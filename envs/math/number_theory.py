@@ -11,6 +11,9 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.math.contest import residues, whole_numbers
+from verigym.envs.math.contest.kind import Kind
+from verigym.envs.math.modular import invert
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
 from verigym.question import Ask
@@ -24,9 +27,6 @@ SIZES = {
     5: (1100, 1100),
     6: (3000, 3000),
     7: (8000, 10**6),
-    8: (20_000, 10**8),
-    9: (60_000, 10**11),
-    10: (200_000, 10**15),
 }
 
 
@@ -36,14 +36,16 @@ Drawn = tuple[str, list[JSON], int]
 
 class NumberTheory(Worked):
     """Greatest divisors, least multiples, counts of divisors, totients, powers and inverses modulo n,
-    simultaneous remainders."""
+    simultaneous remainders; from level 7 on contest questions on residues and on whole numbers."""
 
     id: ClassVar[str] = "verigym/math/number-theory-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
+    contest_kinds: ClassVar[tuple[Kind, ...]] = residues.KINDS + whole_numbers.KINDS
+
     @override
-    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+    def exercise(self, rng: np.random.Generator, level: int) -> Ask:
         # Greatest common divisors are short: level 5 is between its neighbours without them.
         kinds = KINDS[1:] if level == 5 else KINDS[: level + 1]
         kind = kinds[int(rng.integers(len(kinds)))]
@@ -60,7 +62,7 @@ class NumberTheory(Worked):
         )
 
     @override
-    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+    def work_exercise(self, paper: Paper, question: str, kind: str) -> str:
         numbers = [int(n) for n in re.findall(r"\d+", question)]
         return str(SOLVERS[kind](paper, numbers, question))
 
@@ -127,11 +129,9 @@ def inverse(rng: np.random.Generator, size: int) -> Drawn:
 
 
 def simultaneous(rng: np.random.Generator, size: int) -> Drawn:
-    """Remainders modulo coprime numbers (the Chinese remainder theorem); more than three for a
-    size above 10,000."""
-    more = max(0, len(str(size)) - 4) // 4
+    """Remainders modulo coprime numbers (the Chinese remainder theorem)."""
     while True:
-        moduli = [int(n) for n in rng.integers(3, 20 + 20 * more, 3 + more)]
+        moduli = [int(n) for n in rng.integers(3, 20, 3)]
         if math.lcm(*moduli) == math.prod(moduli):
             break
     whole = math.prod(moduli)
@@ -197,24 +197,14 @@ def _solve_totient(paper: Paper, numbers: list[int], question: str) -> int:
 
 def _solve_inverse(paper: Paper, numbers: list[int], question: str) -> int:
     _, _, a, _, n = numbers
-    return _invert(paper, a, n)
-
-
-def _invert(paper: Paper, a: int, n: int) -> int:
-    """Return the inverse of a modulo n, by Euclid's algorithm with both coefficients."""
-    above, below = (n, 0, 1), (a % n, 1, 0)
-    while below[0] > 1:
-        times, rest = paper.divide(above[0], below[0])
-        x, y = (paper.subtract(above[i], paper.multiply(times, below[i])) for i in (1, 2))
-        above, below = below, (rest, x, y)
-    return below[1] if below[1] > 0 else paper.add(below[1], n)
+    return invert(paper, a, n)
 
 
 def _solve_simultaneous(paper: Paper, numbers: list[int], question: str) -> int:
     x, whole = numbers[2:4]
     for rest, modulus in zip(numbers[4::2], numbers[5::2], strict=True):
         missing = paper.divide(paper.subtract(rest, x), modulus)[1]
-        step = _invert(paper, paper.divide(whole, modulus)[1], modulus)
+        step = invert(paper, paper.divide(whole, modulus)[1], modulus)
         times = paper.divide(paper.multiply(missing, step), modulus)[1]
         x = paper.add(x, paper.multiply(times, whole))
         whole = paper.multiply(whole, modulus)

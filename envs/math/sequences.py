@@ -37,7 +37,7 @@ class Sequences(Worked):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
-    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+    def exercise(self, rng: np.random.Generator, level: int) -> Ask:
         lengths = LENGTHS[level]
         n = int(rng.integers(lengths.start, lengths.stop))
         order = 1 if level <= 2 else int(rng.integers(1, 3)) if level <= 6 else 2
@@ -64,7 +64,7 @@ class Sequences(Worked):
         )
 
     @override
-    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+    def work_exercise(self, paper: Paper, question: str, kind: str) -> str:
         """Write down one term after the other."""
         given, _, rule = question.partition(" for all")[0].partition(" and a_k = ")
         terms = [int(t) for t in re.findall(r"= (-?\d+)", given)]

@@ -38,7 +38,7 @@ class Systems(Worked):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
-    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+    def exercise(self, rng: np.random.Generator, level: int) -> Ask:
         """The solution is drawn first, the right sides follow."""
         n, largest = LEVELS[level]
         solution = [int(v) for v in rng.integers(-largest, largest, n, endpoint=True)]
@@ -62,7 +62,7 @@ class Systems(Worked):
         )
 
     @override
-    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+    def work_exercise(self, paper: Paper, question: str, kind: str) -> str:
         rows = []
         for line in question.splitlines()[1:-1]:
             left, side = line.split(" = ")

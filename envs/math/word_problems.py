@@ -87,7 +87,7 @@ class WordProblems(Worked):
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
 
     @override
-    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+    def exercise(self, rng: np.random.Generator, level: int) -> Ask:
         settings = LEVELS[level]
         count = int(rng.integers(settings.people.start, settings.people.stop))
         known = PEOPLE if level <= 6 else (*PEOPLE, *MORE_PEOPLE)
@@ -126,7 +126,7 @@ class WordProblems(Worked):
         )
 
     @override
-    def work_out(self, paper: Paper, question: str, kind: str) -> str:
+    def work_exercise(self, paper: Paper, question: str, kind: str) -> str:
         """Follow the story back from the person who is asked for, and add."""
         *story, last = re.split(r"(?<=\.) ", question)
         asked = re.search(r"How many (\w+) (?:does|do) (.*) have", last)

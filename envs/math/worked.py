@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
+import numpy as np
 from typing_extensions import override
 
+from verigym.envs.math.contest import kind as contest
+from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.paper import Paper
-from verigym.question import FORM, Asked, Question
+from verigym.question import FORM, Ask, Asked, Question
 from verigym.task import Task
 
 
 class Worked(Question):
-    """Question with a solver that counts its operations."""
+    """Question with a solver that counts its operations: an exercise, or from level 7 on a contest question."""
+
+    contest_kinds: ClassVar[tuple[Kind, ...]] = ()
 
     @abstractmethod
+    def exercise(self, rng: np.random.Generator, level: int) -> Ask:
+        """Return an exercise of `level` drawn from `rng` alone, with its answer."""
+
+    @abstractmethod
+    def work_exercise(self, paper: Paper, question: str, kind: str) -> str:
+        """Return the answer to an exercise as the reference has it. `kind` is its first tag."""
+
+    @override
+    def ask(self, rng: np.random.Generator, level: int) -> Ask:
+        if self.contest_kinds and level >= contest.FIRST:
+            return contest.ask(self.contest_kinds, rng, level)
+        return self.exercise(rng, level)
+
     def work_out(self, paper: Paper, question: str, kind: str) -> str:
         """Return the answer to a question as the reference has it. `kind` is its first tag."""
+        answer = contest.work_out(self.contest_kinds, paper, question, kind)
+        return self.work_exercise(paper, question, kind) if answer is None else answer
 
     @override
     def work(self, state: Asked) -> int:

@@ -1,0 +1,57 @@
+"""Small prime numbers, and functions of numbers whose prime factors are small."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+LARGEST = 6000
+
+
+def _sieve() -> list[int]:
+    marks = bytearray([1]) * LARGEST
+    marks[:2] = b"\0\0"
+    for n in range(2, math.isqrt(LARGEST) + 1):
+        if marks[n]:
+            marks[n * n :: n] = bytes(len(range(n * n, LARGEST, n)))
+    return [n for n, mark in enumerate(marks) if mark]
+
+
+PRIMES = _sieve()
+"""Primes below `LARGEST`."""
+
+
+def draw_primes(rng: np.random.Generator, count: int, low: int, high: int) -> list[int]:
+    """Return different primes from `low` to `high`, both included, in a random order."""
+    some = [p for p in PRIMES if low <= p <= high]
+    return [some[int(i)] for i in rng.permutation(len(some))[:count]]
+
+
+def factorize(n: int) -> dict[int, int]:
+    """Return the prime factors with their exponents; at most one may be above `LARGEST`."""
+    found: dict[int, int] = {}
+    for p in PRIMES:
+        if p * p > n:
+            break
+        while n % p == 0:
+            found[p] = found.get(p, 0) + 1
+            n //= p
+    if n > 1:
+        found[n] = found.get(n, 0) + 1
+    return found
+
+
+def order(a: int, prime: int) -> int:
+    """Return the order of a modulo a prime."""
+    found = prime - 1
+    for factor in factorize(found):
+        while found % factor == 0 and pow(a, found // factor, prime) == 1:
+            found //= factor
+    return found
+
+
+def legendre(a: int, prime: int) -> int:
+    """Return 1 if a is a square modulo an odd prime, -1 if it is none, 0 if the prime divides it."""
+    value = pow(a, (prime - 1) // 2, prime)
+    return value - prime if value > 1 else value
