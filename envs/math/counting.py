@@ -13,6 +13,10 @@ import numpy as np
 from typing_extensions import override
 
 from verigym.canonical import JSON
+from verigym.envs.math.contest.arrangements import KINDS as ARRANGEMENTS
+from verigym.envs.math.contest.chances import KINDS as CHANCES
+from verigym.envs.math.contest.kind import Kind
+from verigym.envs.math.contest.paths import KINDS as PATHS
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
 from verigym.question import Ask
@@ -26,9 +30,6 @@ LEVELS = {
     5: (10, 0, 7),
     6: (12, 0, 7),
     7: (15, 1, 7),
-    8: (18, 2, 7),
-    9: (21, 4, 7),
-    10: (24, 5, 7),
 }
 _EXACT = "Give a reduced fraction."
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -39,11 +40,14 @@ Count = tuple[str, list[JSON], int | Fraction]
 
 
 class Counting(Worked):
-    """Arrangements, selections, paths, distributions, and chances with dice, cards and urns."""
+    """Arrangements, selections, paths, distributions, and chances with dice, cards and urns; from level 7 on
+    contest questions on symmetry, barriers, forbidden words and random processes that stop."""
 
     id: ClassVar[str] = "verigym/math/counting-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+
+    contest_kinds: ClassVar[tuple[Kind, ...]] = ARRANGEMENTS + PATHS + CHANCES
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:

@@ -16,9 +16,9 @@ _LETTERS = "ABCDEFGH"
 
 def necklaces(rng: np.random.Generator, level: int) -> Problem:
     """Coloured rings of beads up to rotation; some colours may not be neighbours (Burnside)."""
-    beads = {7: (10, 12), 8: (14, 18), 9: (20, 24), 10: (30, 36)}[level]
+    beads = {7: (8, 10), 8: (10, 13), 9: (12, 16), 10: (16, 22)}[level]
     n = among(rng, *beads)
-    colours = {7: 3, 8: 4, 9: 4, 10: 5}[level]
+    colours = 3 if level < 9 else 4
     pairs = list(itertools.combinations_with_replacement(range(colours), 2))
     banned = [pairs[int(i)] for i in sorted(rng.permutation(len(pairs))[: among(rng, 2, colours)])]
     grid = np.ones((colours, colours), dtype=object)
@@ -29,11 +29,11 @@ def necklaces(rng: np.random.Generator, level: int) -> Problem:
         power = power.dot(grid)
         traces[k] = int(np.trace(power))
     value = sum(traces[math.gcd(k, n)] for k in range(1, n + 1)) // n
-    words = [f"{_LETTERS[i]} next to {_LETTERS[j]}" for i, j in banned]
+    words = [f"{_LETTERS[i]} and {_LETTERS[j]}" for i, j in banned]
     text = (
-        f"A ring is made of {n} beads, each in one of the colours {listed(list(_LETTERS[:colours]))}. Along the "
-        f"closed ring, a bead may not have {listed(words, 'or')}. Rings that can be turned into each other by a "
-        "rotation count as one; reflections do not count as the same. How many different rings are there?"
+        f"A closed ring is made of {n} beads, each in one of the colours {listed(list(_LETTERS[:colours]))}. "
+        f"Neighbouring beads may not be {listed(words, 'or')}, in either order. Rings count as the same if a "
+        "rotation turns one into the other; reflections do not count. How many different rings are there?"
     )
     return Problem(text, [n, colours, [list(pair) for pair in banned]], value)
 
@@ -42,7 +42,7 @@ def _solve_necklaces(paper: Paper, numbers: list[int], text: str) -> int:
     """Count the rings that rotations leave fixed by walking along the ring from each first colour."""
     n = numbers[0]
     names = text.partition("colours ")[2].partition(".")[0].replace(" and", ",").split(", ")
-    banned = text.partition("may not have ")[2].partition(".")[0].replace(" or", ",").split(", ")
+    banned = text.partition("may not be ")[2].partition(", in ")[0].replace(" or", ",").split(", ")
     pairs = {(p[0], p[-1]) for p in banned} | {(p[-1], p[0]) for p in banned}
     divisors = [d for d in range(1, n + 1) if n % d == 0]
     closed = dict.fromkeys(divisors, 0)
@@ -67,11 +67,10 @@ def _solve_necklaces(paper: Paper, numbers: list[int], text: str) -> int:
 
 def no_equal_neighbours(rng: np.random.Generator, level: int) -> Problem:
     """Arrangements of letters in which equal letters are never neighbours."""
-    kinds, length = {7: (3, 8), 8: (4, 10), 9: (4, 13), 10: (5, 16)}[level]
-    while True:
-        counts = [among(rng, 2, 4) for _ in range(kinds)]
-        if sum(counts) == length:
-            break
+    kinds, length = {7: (4, 9), 8: (5, 12), 9: (5, 14), 10: (6, 17)}[level]
+    counts = [1]
+    while not length <= sum(counts) <= length + 2:
+        counts = [among(rng, 1, 5) for _ in range(kinds)]
     # Letters that stand apart are put in one kind after the other: `gaps` of equal neighbours are left.
     ways = {0: 1}
     placed = 0
@@ -105,7 +104,9 @@ def _solve_no_equal_neighbours(paper: Paper, numbers: list[int], text: str) -> i
             share = math.comb(count - 1, blocks - 1) * (-1) ** (count - blocks)
             for total, value in terms.items():
                 # Places of the blocks among all blocks so far.
-                product = paper.multiply(paper.multiply(share, value), math.comb(total + blocks, blocks))
+                product = paper.multiply(
+                    paper.multiply(share, value), math.comb(total + blocks, blocks)
+                )
                 more[total + blocks] = paper.add(more.get(total + blocks, 0), product)
         terms = more
     found = 0
@@ -116,7 +117,7 @@ def _solve_no_equal_neighbours(paper: Paper, numbers: list[int], text: str) -> i
 
 def bounded_sums(rng: np.random.Generator, level: int) -> Problem:
     """Solutions of an equation in numbers that each have bounds (generating functions)."""
-    count, size = {7: (4, 12), 8: (5, 20), 9: (6, 30), 10: (8, 40)}[level]
+    count, size = {7: (4, 12), 8: (5, 16), 9: (6, 20), 10: (7, 30)}[level]
     bounds = []
     for _ in range(count):
         low = among(rng, 0, 5)
@@ -125,20 +126,17 @@ def bounded_sums(rng: np.random.Generator, level: int) -> Problem:
     ways = np.array([1], dtype=object)
     for low, high in bounds:
         ways = np.convolve(ways, np.array([0] * low + [1] * (high - low + 1), dtype=object))
-    names = [f"x{i}" for i in range(1, count + 1)]
-    parts = [f"from {low} to {high}" for low, high in bounds]
+    parts = [f"box {_LETTERS[i]} gets from {low} to {high}" for i, (low, high) in enumerate(bounds)]
     text = (
-        f"Boxes hold {listed(parts)} balls, {count} boxes in this order. In how many ways can "
-        f"{total} balls that look alike be divided among the boxes so that each box holds a number within its limits?"
+        f"{total} balls that look alike are put into {count} boxes: {listed(parts)}, bounds included. In how many "
+        "ways can this be done?"
     )
-    del names
     return Problem(text, [[list(pair) for pair in bounds], total], int(ways[total]))
 
 
 def _solve_bounded_sums(paper: Paper, numbers: list[int], text: str) -> int:
     """Start all boxes at their lower limits, and exclude those above the upper ones."""
-    *limits, count, total = numbers
-    left = total
+    left, count, *limits = numbers
     widths = []
     for low, high in zip(limits[::2], limits[1::2], strict=True):
         left = paper.subtract(left, low)
@@ -152,7 +150,9 @@ def _solve_bounded_sums(paper: Paper, numbers: list[int], text: str) -> int:
     found = 0
     for taken, sign in signs.items():
         if sign:
-            found = paper.add(found, paper.multiply(sign, _choose(paper, left - taken + count - 1, count - 1)))
+            found = paper.add(
+                found, paper.multiply(sign, _choose(paper, left - taken + count - 1, count - 1))
+            )
     return found
 
 
@@ -165,7 +165,7 @@ def _choose(paper: Paper, n: int, k: int) -> int:
 
 def permutations_of_order(rng: np.random.Generator, level: int) -> Problem:
     """Permutations whose cycles have lengths from a list."""
-    n = {7: 9, 8: 12, 9: 17, 10: 24}[level] + among(rng, 0, 2)
+    n = {7: 9, 8: 12, 9: 15, 10: 19}[level] + among(rng, 0, 2)
     lengths = sorted(int(k) + 1 for k in rng.permutation(7)[: level // 2])
     if math.gcd(*lengths) > 1:
         lengths = sorted({1, *lengths})
@@ -173,8 +173,8 @@ def permutations_of_order(rng: np.random.Generator, level: int) -> Problem:
     for m in range(1, n + 1):
         ways.append(sum(math.perm(m - 1, k - 1) * ways[m - k] for k in lengths if k <= m))
     text = (
-        f"How many permutations of {n} different objects have only cycles whose length is one of "
-        f"{listed([str(k) for k in lengths], 'or')}?"
+        f"How many permutations of {n} different objects have only cycles whose lengths are among "
+        f"{listed([str(k) for k in lengths])}?"
     )
     return Problem(text, [n, lengths], ways[n])
 
@@ -201,12 +201,16 @@ def torus(rng: np.random.Generator, level: int) -> Problem:
     total = 0
     for i in range(rows):
         for j in range(columns):
-            total += colours ** (rows * columns // math.lcm(rows // math.gcd(i, rows), columns // math.gcd(j, columns)))
+            total += colours ** (
+                rows
+                * columns
+                // math.lcm(rows // math.gcd(i, rows), columns // math.gcd(j, columns))
+            )
     text = (
         f"Each square of a grid with {rows} rows and {columns} columns gets one of {colours} colours. Two colourings "
-        "are the same if one becomes the other when all rows are shifted cyclically by some number of places, "
-        "all columns are shifted cyclically by some number of places, or both. How many different colourings "
-        "are there?"
+        "count as the same if one becomes the other when the whole grid is shifted down by some number of rows "
+        "and right by some number of columns, where squares that leave at one edge come back at the opposite "
+        "edge. How many different colourings are there?"
     )
     return Problem(text, [rows, columns, colours], total // (rows * columns))
 
