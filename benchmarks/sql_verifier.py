@@ -25,7 +25,8 @@ from typing import Any
 
 from verigym.verifiers.sql import databases, pair, wanted, witness
 from verigym.verifiers.sql.cases import seeds, task_of
-from verigym.verifiers.sql.databases import Database, family
+from verigym.verifiers.sql.cells import Database
+from verigym.verifiers.sql.databases import family
 from verigym.verifiers.sql.hints import Hints
 from verigym.verifiers.sql.query import SqlVerifier
 from verigym.verifiers.sql.schema import Schema

@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from verigym.verifiers.sql.cells import Cell, around, combined, fitted, negative, usual
+from verigym.verifiers.sql.cells import Cell, Row, around, combined, fitted, negative, usual
 from verigym.verifiers.sql.classes import Classes
-from verigym.verifiers.sql.databases import Row
 from verigym.verifiers.sql.engine import QueryFailed
 from verigym.verifiers.sql.schema import Column, Schema
 from verigym.verifiers.sql.scopes import Atom, cell_name, cell_of

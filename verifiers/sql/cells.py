@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import datetime
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from verigym.verifiers.sql.hints import Hints
 from verigym.verifiers.sql.near import NUMBER, Value, days_near
 
 Cell = int | float | str | None
+Row = tuple[Cell, ...]
+Database = Mapping[str, list[Row]]
+"""Rows by table."""
 
 _DAYS = ("2020-02-29", "2020-03-01", "2020-02-28", "2020-03-02", "2019-12-31", "2021-03-01")
 _TEXTS = ("a", "b", "c", "ab", "")

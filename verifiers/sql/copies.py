@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from verigym.verifiers.sql.assign import Values
-from verigym.verifiers.sql.cells import Cell, fitted, numbered
+from verigym.verifiers.sql.cells import Cell, Database, Row, fitted, numbered
 from verigym.verifiers.sql.classes import Classes
-from verigym.verifiers.sql.databases import Database, Row, with_parents
+from verigym.verifiers.sql.foreign_keys import with_parents
 from verigym.verifiers.sql.schema import Column, Schema
 from verigym.verifiers.sql.scopes import Cell as Place
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from verigym.verifiers.sql.databases import Database
+from verigym.verifiers.sql.cells import Database
 from verigym.verifiers.sql.engine import Rows
 
 

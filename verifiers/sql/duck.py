@@ -16,7 +16,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from verigym.verifiers.sql.databases import Database
+from verigym.verifiers.sql.cells import Database
 from verigym.verifiers.sql.engine import QueryFailed, Rows
 from verigym.verifiers.sql.schema import Schema
 from verigym.verifiers.sql.sqlite import bounded

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from verigym.verifiers.sql.databases import Database
+from verigym.verifiers.sql.cells import Database
 
 Rows = list[tuple[Any, ...]]
 

@@ -11,8 +11,9 @@ from sqlglot import exp
 
 from verigym.errors import TaskError
 from verigym.verdict import Verdict, scored, unusable
+from verigym.verifiers.sql.cells import Database
 from verigym.verifiers.sql.compare import Expected, allows, fragile, has_case_twins
-from verigym.verifiers.sql.databases import Database, Extender, family
+from verigym.verifiers.sql.databases import Extender, family
 from verigym.verifiers.sql.difference import Difference
 from verigym.verifiers.sql.engine import Engine, QueryFailed, Rows
 from verigym.verifiers.sql.hints import widened

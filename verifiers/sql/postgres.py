@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from verigym.errors import SandboxError
-from verigym.verifiers.sql.databases import Database
+from verigym.verifiers.sql.cells import Database
 from verigym.verifiers.sql.duck import create, insert
 from verigym.verifiers.sql.engine import QueryFailed, Rows
 from verigym.verifiers.sql.schema import Schema

@@ -14,7 +14,7 @@ from sqlglot.errors import SqlglotError
 from verigym.canonical import JSON
 from verigym.errors import TaskError
 from verigym.task import Task
-from verigym.verifiers.sql.databases import Database
+from verigym.verifiers.sql.cells import Database
 from verigym.verifiers.sql.guess import guessed_tables
 from verigym.verifiers.sql.read import RefusedQuery, dialect_of
 from verigym.verifiers.sql.schema import Schema, read_schema

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from verigym.verifiers.sql.databases import Database, without_orphans
+from verigym.verifiers.sql.cells import Database
 from verigym.verifiers.sql.difference import Difference
+from verigym.verifiers.sql.foreign_keys import without_orphans
 from verigym.verifiers.sql.schema import Schema
 
 _MAX_TRIES = 300

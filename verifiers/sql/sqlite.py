@@ -16,7 +16,7 @@ from typing import Any
 from sqlglot import exp
 
 from verigym.verifiers.sql.aggregates import AGGREGATES
-from verigym.verifiers.sql.databases import Database
+from verigym.verifiers.sql.cells import Database
 from verigym.verifiers.sql.engine import QueryFailed, Rows
 from verigym.verifiers.sql.functions import MAX_TEXT, SCALARS
 from verigym.verifiers.sql.schema import Schema

@@ -14,6 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from verigym.errors import TaskError
+from verigym.verifiers.sql.cells import Database
 from verigym.verifiers.sql.compare import (
     Expected,
     allows,
@@ -22,7 +23,7 @@ from verigym.verifiers.sql.compare import (
     is_case_fragile,
     window_of,
 )
-from verigym.verifiers.sql.databases import Database, Extender, family
+from verigym.verifiers.sql.databases import Extender, family
 from verigym.verifiers.sql.depends import conditions_of
 from verigym.verifiers.sql.engine import Engine, QueryFailed, Rows
 from verigym.verifiers.sql.hints import read_hints

@@ -16,10 +16,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from verigym.verifiers.sql.assign import Assignments
-from verigym.verifiers.sql.cells import Cell, around, fitted, negative, numbered, usual
+from verigym.verifiers.sql.cells import Cell, Database, around, fitted, negative, numbered, usual
 from verigym.verifiers.sql.classes import Classes, is_key
 from verigym.verifiers.sql.copies import Builder, Copy
-from verigym.verifiers.sql.databases import Database
 from verigym.verifiers.sql.hints import Hints
 from verigym.verifiers.sql.near import Value
 from verigym.verifiers.sql.schema import Schema
