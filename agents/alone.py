@@ -19,32 +19,26 @@ from typing import Any, Protocol
 
 from verigym.agents import live as under_way
 from verigym.agents.calls_in_flight import CallsInFlight
+from verigym.agents.generation import Generation
 from verigym.agents.live import Cohort, GenerationBatch, Live, Started, Stepped
 from verigym.agents.workers import Part, ThreadCall, Workers
 
 
 class Hosting(Protocol):
-    """What a worker needs of its game."""
+    """The parts of a game that its worker needs."""
 
     alone: Alone | None
-    begin: Callable[..., Any] | None
     cohorts: list[Cohort]
     done: SimpleQueue[ThreadCall | Part]
-    generating: int
+    generation: Generation
     parse: Callable[[str], str] | None
     steppers: Workers
 
     def start_call(self, live: Live) -> ThreadCall:
         """Return the call that starts an episode."""
 
-    def batch_call(self, batch: GenerationBatch) -> ThreadCall:
-        """Return the call that generates for a batch."""
-
     def step_call(self, live: Live) -> ThreadCall:
         """Return the call that plays the episode's last action."""
-
-    def note_batch(self, began: float) -> None:
-        """Record that a batch which began at `began` has ended."""
 
     def finish(self, live: Live, status: str) -> None:
         """End an episode, and give its environment back."""
@@ -133,15 +127,16 @@ class Alone:
     def _turn(self, live: Live) -> None:
         """Play one turn, up to the first call that fails."""
         game = self.game
-        game.generating = 1
+        generation = game.generation
+        generation.under_way = 1
         batch = GenerationBatch(members=[live])
         began = time.perf_counter()
-        job = game.batch_call(batch)
-        job = self._made(job) if game.begin is None else self._awaited(job)
+        job = generation.call(batch)
+        job = self._made(job) if generation.begin is None else self._awaited(job)
         if job.error is not None or job.overdue:
             self.failed = job
             return
-        game.note_batch(began)
+        generation.note(began)
         ((prompt, answer),) = job.result
         if answer is None:
             game.finish(live, "truncated")

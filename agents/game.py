@@ -3,7 +3,8 @@
 One control thread (the caller's) owns all state. Environment steps run in worker threads, generation in
 its own. All report to one queue. A judge in this process is asked within the step. A judge that prefers
 batches, such as a service, is asked about the moves of all waiting episodes at once (submission_queue.py), in a
-further thread; each episode goes on when its own verdict has arrived. While one episode runs at a time, one worker
+further thread; each episode goes on when its own verdict has arrived. Batches for the policy are formed in
+generation.py, and calls that failed wait in retries.py. While one episode runs at a time, one worker
 plays it without coming back here for each call (alone.py).
 
 Handling of failures (law 1; none is ever a reward):
@@ -28,10 +29,7 @@ for bit, as long as no episode faults.
 
 from __future__ import annotations
 
-import heapq
-import random
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -40,13 +38,14 @@ from typing import Any
 
 from verigym.agents import live as under_way
 from verigym.agents.alone import Alone
-from verigym.agents.calls_in_flight import CallsInFlight
 from verigym.agents.chat import Encoding
 from verigym.agents.envpool import EnvLost, EnvPool
 from verigym.agents.fork import Fork
+from verigym.agents.generation import Generation
 from verigym.agents.live import Cohort, GenerationBatch, Live, Proposed, Started, Stepped, Trouble
-from verigym.agents.plan import Ledger, Plan, Settings
-from verigym.agents.policy import Asynchronous, Policy, PolicyRefusal
+from verigym.agents.plan import Ledger, Plan, Settings, check_plans
+from verigym.agents.policy import Policy, PolicyRefusal
+from verigym.agents.retries import Retries
 from verigym.agents.source import PlanSource
 from verigym.agents.submission_queue import SubmissionQueue
 from verigym.agents.workers import Part, ThreadCall, Workers
@@ -58,25 +57,8 @@ from verigym.verdict import Status, Verdict, VerifierFault
 
 # How long a call that is under way may go on once the loop is interrupted.
 _STOP_S = 2.0
-_REPORT_EVERY_S = 1.0
 # A verifier's client may itself repeat a call for a while before it gives up; say so meanwhile.
 _SLOW_STEP_S = 3.0
-
-
-def check_plans(plans: Sequence[Plan]) -> None:
-    """Raise RequestError if two plans have one id, or members of a group different worlds."""
-    worlds: dict[str, tuple[Any, ...]] = {}
-    ids: set[str] = set()
-    for plan in plans:
-        if plan.id in ids:
-            raise RequestError(f"two plans have the id {plan.id!r}")
-        ids.add(plan.id)
-        world = (*plan.world, plan.seed)
-        if worlds.setdefault(plan.group_id or plan.id, world) != world:
-            raise RequestError(
-                f"plan {plan.id!r} asks for another world than its group {plan.group_id!r}; members "
-                "of a group share environment, arguments, seed, difficulty and split"
-            )
 
 
 @dataclass(kw_only=True)
@@ -98,29 +80,25 @@ class Game:
 
     def __post_init__(self) -> None:
         self.done: SimpleQueue[ThreadCall | Part] = SimpleQueue()
-        self.concurrency = int(getattr(self.policy, "concurrency", 1))
         self.steppers = Workers(self.settings.env_workers, self.done, "verigym-env")
-        self.begin = self.policy.begin if isinstance(self.policy, Asynchronous) else None
-        self.generators: Workers | CallsInFlight
-        if self.begin is not None:
-            self.generators = CallsInFlight(self.done)
-        else:
-            self.generators = Workers(self.concurrency, self.done, "verigym-generate")
+        self.generation = Generation(
+            self.policy,
+            self.encoding,
+            self.settings,
+            self.ledger,
+            self.done,
+            self.on_fork,
+            self._on_batch,
+        )
+        self.retries = Retries(self.settings, self.on_wait)
         self.askers = Workers(self.settings.env_workers, self.done, "verigym-ask")
         self.queues: dict[int, SubmissionQueue] = {}
-        self.lockstep = self.settings.batching == "cohorts"
         self.lives: list[Live] = []
         self.cohorts: list[Cohort] = []
         self._deal()
         self.width = max(1, self.settings.max_live // max(1, len(self.cohorts)))
-        self.batches: deque[GenerationBatch] = deque()
-        self.generating = 0
         self.unfinished = len(self.lives)
-        self.timers: list[tuple[float, int, Callable[[], None]]] = []
-        self.n_timers = 0
         self.first_keys: dict[str, str] = {}
-        self.jitter = random.Random()  # decides when to try again, never what is played
-        self.reported_at = float("-inf")
         self.expires = 0.0
         """Time on the monotonic clock before which no call is over its deadline."""
         self.alone: Alone | None = None
@@ -137,7 +115,7 @@ class Game:
 
     def _deal(self) -> None:
         """Assign neighbouring plans to one cohort; groups stay together as far as sizes allow."""
-        n = self.settings.n_cohorts if self.lockstep else 1
+        n = self.settings.n_cohorts if self.settings.batching == "cohorts" else 1
         size = max(1, -(-len(self.plans) // n))
         for index, plan in enumerate(self.plans):
             if index % size == 0:
@@ -157,14 +135,11 @@ class Game:
                     continue
                 for cohort in self.cohorts:
                     self._fill(cohort)
-                    self._form_batches(cohort)
-                while self.batches and self.generating < self.concurrency:
-                    self._submit_batch(self.batches.popleft())
+                    self.generation.form_batches(cohort)
+                self.generation.submit()
                 for queue in self.queues.values():
                     self._submit_ask(queue)
-                now = self._take_results()
-                while self.timers and self.timers[0][0] <= now:
-                    heapq.heappop(self.timers)[2]()
+                self.retries.make(self._take_results())
         finally:
             self.ledger.wall_s += time.perf_counter() - began
         return [live.episode for live in self.lives]
@@ -183,7 +158,7 @@ class Game:
         """Stop the threads. Idle environments return to the pool now, others when their call ends."""
         if self.alone is not None:
             self.alone.stop()
-        for workers in (self.generators, self.askers, self.steppers):
+        for workers in (self.generation.workers, self.askers, self.steppers):
             workers.close(_STOP_S)
             self.ledger.abandoned_threads += workers.abandoned
         while not self.done.empty():
@@ -194,7 +169,7 @@ class Game:
 
     def _expire(self, now: float) -> None:
         """Deliver the calls that are over their deadline, and find out when the next one may be."""
-        everyone = (self.steppers, self.askers, self.generators)
+        everyone = (self.steppers, self.askers, self.generation.workers)
         for workers in everyone:
             for job in workers.expire():
                 job.deliver()
@@ -210,7 +185,7 @@ class Game:
         """
         began = time.perf_counter()
         job = self._next_result()
-        if not self.generating and self.alone is None:
+        if not self.generation.under_way and self.alone is None:
             self.ledger.idle_s += time.perf_counter() - began
         while job is not None:
             job.deliver()
@@ -223,8 +198,8 @@ class Game:
     def _next_result(self) -> ThreadCall | Part | None:
         due = [self.expires]
         due += [queue.due for queue in self.queues.values() if queue.due is not None]
-        if self.timers:
-            due.append(self.timers[0][0])
+        if self.retries.due is not None:
+            due.append(self.retries.due)
         try:
             # Now and then even without any, to say what is waited for.
             return self.done.get(timeout=min(1.0, max(0.0, min(due) - time.monotonic())))
@@ -233,11 +208,11 @@ class Game:
             return None
 
     def _report_slow_step(self) -> None:
-        if self.alone is not None and self.generating:
+        if self.alone is not None and self.generation.under_way:
             return  # the one call under way is not a step
         waited_s = max(self.steppers.oldest_s(), self.askers.oldest_s())
         if waited_s > _SLOW_STEP_S:
-            self._report_wait(
+            self.retries.report(
                 f"an environment step, with its verifier, under way for {waited_s:.0f} s"
             )
 
@@ -256,10 +231,6 @@ class Game:
             self.lives.append(live)
             self.unfinished += 1
         return True
-
-    def _later(self, delay_s: float, act: Callable[[], None]) -> None:
-        self.n_timers += 1
-        heapq.heappush(self.timers, (time.monotonic() + delay_s, self.n_timers, act))
 
     # Environments.
 
@@ -411,7 +382,7 @@ class Game:
                 trouble.tries >= self.settings.error_retries or verdict.reason == NOT_INSTALLED
             )
             detail = f"verifier {verdict.verifier}: {verdict.status.value}, {verdict.reason}"
-            if not hopeless and self._retry(trouble, detail, again):
+            if not hopeless and self.retries.schedule(trouble, detail, again):
                 live.episode.retries += 1
                 self.ledger.verifier_retries += 1
             else:
@@ -432,7 +403,7 @@ class Game:
         """Play an episode from its start, since the worker that had its environment is gone."""
         live.trouble = trouble = live.trouble or Trouble(since=began)
         live.env = None
-        if self._retry(trouble, str(error), partial(self._submit_start, live)):
+        if self.retries.schedule(trouble, str(error), partial(self._submit_start, live)):
             if (forget := getattr(self.policy, "forget", None)) is not None:
                 forget(live.plan.key)
             under_way.start_over(live, self.policy)
@@ -441,59 +412,7 @@ class Game:
 
     # Generation.
 
-    def _form_batches(self, cohort: Cohort) -> None:
-        if not cohort.ready:
-            return
-        size = self.policy.max_batch
-        if self.lockstep:
-            if len(cohort.ready) < len(cohort.live):
-                return
-            ready = sorted(cohort.ready, key=lambda live: live.index)
-            cohort.ready.clear()
-            for first in range(0, len(ready), size):
-                self.batches.append(GenerationBatch(members=ready[first : first + size]))
-        else:
-            while cohort.ready and self.generating + len(self.batches) < self.concurrency:
-                self.batches.append(GenerationBatch(members=cohort.ready[:size]))
-                del cohort.ready[:size]
-
-    def _submit_batch(self, batch: GenerationBatch) -> None:
-        self.generating += 1
-        if self.on_fork is not None:
-            for live in batch.members:
-                self.on_fork(live.episode, under_way.fork(live))
-        self.generators.submit(self.batch_call(batch))
-
-    def batch_call(self, batch: GenerationBatch) -> ThreadCall:
-        """Return the call that generates for a batch."""
-        envs = [live.resting_env for live in batch.members]
-
-        def drop(job: ThreadCall) -> None:
-            if job.overdue:
-                for env in envs:
-                    env.close()
-
-        run: Callable[..., Any]
-        asked = (batch.members, self.policy, self.encoding)
-        if self.begin is not None:
-            run = partial(under_way.begin_generating, *asked, self.begin)
-        else:
-            run = partial(under_way.generate, *asked)
-        return ThreadCall(
-            run=run,
-            deadline_s=self.settings.generate_deadline_s,
-            tag=partial(self._on_batch, batch, time.perf_counter()),
-            late=drop,
-        )
-
-    def note_batch(self, began: float) -> None:
-        """Record that a batch which began at `began` has ended."""
-        self.generating -= 1
-        self.ledger.generate_s += time.perf_counter() - began
-        self.ledger.batches += 1
-
-    def _on_batch(self, batch: GenerationBatch, began: float, job: ThreadCall) -> None:
-        self.note_batch(began)
+    def _on_batch(self, batch: GenerationBatch, job: ThreadCall) -> None:
         error = job.error
         if job.overdue:
             limit_s = self.settings.generate_deadline_s
@@ -512,8 +431,10 @@ class Game:
         elif isinstance(error, PolicyError):
             batch.trouble = trouble = batch.trouble or Trouble(since=job.began)
             detail = f"policy {self.policy.name}: {error}"
-            again = partial(self.batches.append, batch)
-            if not isinstance(error, PolicyRefusal) and self._retry(trouble, detail, again):
+            again = partial(self.generation.batches.append, batch)
+            if not isinstance(error, PolicyRefusal) and self.retries.schedule(
+                trouble, detail, again
+            ):
                 self.ledger.policy_retries += 1
                 for live in batch.members:
                     live.episode.retries += 1
@@ -531,26 +452,6 @@ class Game:
                     self._submit_step(live)
 
     # Ends.
-
-    def _retry(self, trouble: Trouble, detail: str, again: Callable[[], None]) -> bool:
-        """Schedule `again` after a pause; return False if `patience_s` has run out."""
-        now = time.monotonic()
-        left_s = trouble.since + self.settings.patience_s - now
-        if left_s <= 0:
-            return False
-        pause_s = min(self.settings.backoff_max_s, self.settings.backoff_s * 2**trouble.tries)
-        trouble.tries += 1
-        # The last try falls on the end of patience, not a whole pause before it.
-        self._later(min(left_s, pause_s * self.jitter.uniform(0.5, 1.0)), again)
-        waited_s = now - trouble.since
-        self._report_wait(f"{detail} ({waited_s:.0f} s of {self.settings.patience_s:g})")
-        return True
-
-    def _report_wait(self, what: str) -> None:
-        now = time.monotonic()
-        if now - self.reported_at >= _REPORT_EVERY_S:
-            self.reported_at = now
-            self.on_wait(f"waiting for {what}")
 
     def _fault(self, live: Live, cause: str, detail: str) -> None:
         live.episode.fault = Fault(cause=cause, detail=detail)

@@ -12,9 +12,16 @@ from dataclasses import replace
 from verigym.agents.chat import Encoding, StepRows
 from verigym.agents.envpool import EnvPool
 from verigym.agents.fork import Fork
-from verigym.agents.game import Game, check_plans
+from verigym.agents.game import Game
 from verigym.agents.parsing import parser
-from verigym.agents.plan import FaultLimit, Ledger, Plan, Settings, plan_groups
+from verigym.agents.plan import (
+    FaultLimit,
+    Ledger,
+    Plan,
+    Settings,
+    check_plans,
+    plan_groups,
+)
 from verigym.agents.policy import Policy
 from verigym.agents.source import PlanSource
 from verigym.episode import Episode, Turn

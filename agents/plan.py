@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -75,6 +75,22 @@ def plan_groups(
                 )
             )
     return plans
+
+
+def check_plans(plans: Sequence[Plan]) -> None:
+    """Raise RequestError if two plans have one id, or members of a group different worlds."""
+    worlds: dict[str, tuple[Any, ...]] = {}
+    ids: set[str] = set()
+    for plan in plans:
+        if plan.id in ids:
+            raise RequestError(f"two plans have the id {plan.id!r}")
+        ids.add(plan.id)
+        world = (*plan.world, plan.seed)
+        if worlds.setdefault(plan.group_id or plan.id, world) != world:
+            raise RequestError(
+                f"plan {plan.id!r} asks for another world than its group {plan.group_id!r}; members "
+                "of a group share environment, arguments, seed, difficulty and split"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
