@@ -20,6 +20,7 @@ from verigym.reply import last_answer, spoken
 from verigym.task import Task
 from verigym.verdict import Verdict, scored, unusable
 from verigym.verifier import Verifier
+from verigym.verifiers.math.asides import without_asides
 from verigym.verifiers.math.chains import end_of_chain, end_of_matrix_chain, ends_of_chains
 from verigym.verifiers.math.claimed_value import claimed_value, weighed_values
 from verigym.verifiers.math.claimed_word import claimed_word
@@ -27,6 +28,7 @@ from verigym.verifiers.math.claiming_sentences import claiming_sentence, may_cla
 from verigym.verifiers.math.classified import classified
 from verigym.verifiers.math.clean import clean
 from verigym.verifiers.math.closed_sets import word_in_last_sentence
+from verigym.verifiers.math.closing_value import closing_value
 from verigym.verifiers.math.compare import FAULTS, RESTATED, WRONG_FORM, compact, equivalent
 from verigym.verifiers.math.conclusions import conclusions, last_sentence
 from verigym.verifiers.math.context import Context, context_of
@@ -61,7 +63,9 @@ from verigym.verifiers.math.several_parts import (
     stretches,
 )
 from verigym.verifiers.math.tallies import same_counts
+from verigym.verifiers.math.tongues import is_denied_abroad
 from verigym.verifiers.math.trees import MAX_ANSWER_CHARS, MAX_REPLY_CHARS, TooBig
+from verigym.verifiers.math.zero_counts import says_none
 
 _FAULTS = {
     WRONG_FORM: ("wrong_form", "the value is right, but not written in the form that is required"),
@@ -188,7 +192,10 @@ class AnswerVerifier(Verifier[AnswerParams]):
         found = replace(found, answer=as_power_of_ten(found.answer, question))
         if not found.answer and not (
             (found.why in UNREAD and self._claimed(golds, written, found.text, ctx))
-            or (found.why in (*UNREAD, OTHER) and self._stepped(task, found.text, question))
+            or (
+                found.why in (*UNREAD, OTHER)
+                and (self._stepped(task, found.text, question) or self._without_aside(task, found))
+            )
         ):
             unclear = "more than one" in found.why
             return unusable("several_answers" if unclear else "no_answer", found.why)
@@ -223,10 +230,12 @@ class AnswerVerifier(Verifier[AnswerParams]):
             rung = "text"
         if not rung and len(written) == 1 and self._is_classified(written[0], found, ctx):
             rung = "kind"
+        if not rung and "0" in golds and says_none(found.text or found.answer, question):
+            rung = "none"
         if not rung and len(written) == 1:
             rung = _in_words(written[0], found.line or found.answer, question)
         if not rung and any(
-            word_in_last_sentence(gold, submission, found.answer) for gold in written
+            word_in_last_sentence(gold, submission, found.answer, question) for gold in written
         ):
             rung = "word"
         if not rung and found.line and may_be_claimed:
@@ -235,10 +244,15 @@ class AnswerVerifier(Verifier[AnswerParams]):
             )
         if rung in ("", *FAULTS) and found.line and may_be_claimed:
             rung = self._stepped(task, found.text, question) or rung
+        if not rung and found.line and may_be_claimed:
+            rung = self._closed(golds, written, submission, ctx) or self._without_aside(task, found)
         if (
             rung
             and found.line
-            and (self._is_of_other(golds, found.text, ctx) or _misfits(golds, found.text, question))
+            and (
+                self._is_of_other(golds, found.text, ctx)
+                or _misfits(golds, found.text, question, submission)
+            )
         ):
             return scored(
                 0.0,
@@ -338,11 +352,26 @@ class AnswerVerifier(Verifier[AnswerParams]):
                 return rung
         return ""
 
+    def _closed(
+        self, golds: tuple[str, ...], written: tuple[str, ...], reply: str, ctx: Context
+    ) -> str:
+        """The rung of the value that ends the last sentence of a reply."""
+        said = closing_value(spoken(reply), ctx.question)
+        if not said or all(disobeys(gold, said, ctx.question) for gold in written):
+            return ""
+        rung = self._rung(golds, said, ctx)
+        return "" if rung in FAULTS else rung
+
     def _stepped(self, task: Task, reply: str, question: str) -> str:
         """The rung of the last step of the workings of a reply, judged as if it were all of it."""
         step = last_step(reply, question)
         is_right = bool(step) and len(step) < len(reply) and self._compare(task, step).score == 1
         return "step" if is_right else ""
+
+    def _without_aside(self, task: Task, found: Found) -> str:
+        """The rung of a reply without the aside that ends it, judged as if that were all of it."""
+        is_right = any(self._compare(task, said).score == 1 for said in without_asides(found.text))
+        return "aside" if is_right else ""
 
     def _is_of_other(self, golds: tuple[str, ...], reply: str, ctx: Context) -> bool:
         """Return True if the last sentence of a reply gives the reference as the value of another quantity alone."""
@@ -402,8 +431,14 @@ def _in_words(gold: str, said: str, question: str) -> str:
     return "statement" if same_proposition(gold, said, question) else ""
 
 
-def _misfits(golds: tuple[str, ...], reply: str, question: str) -> bool:
-    """Return True if the last sentence of a reply makes its value another one than every reference."""
+def _misfits(golds: tuple[str, ...], reply: str, question: str, submission: str) -> bool:
+    """Return True if the last sentence of a reply denies its value, or makes it another one than every reference.
+
+    `reply` is the submission with fixed phrases in English, without thoughts."""
+    if not submission.isascii() and all(map(str.isdigit, golds)):
+        said = claiming_sentence(spoken(submission))
+        if said and all(is_denied_abroad(gold, said) for gold in golds):
+            return True
     said = claiming_sentence(reply)
     return all(has_other_unit(gold, said) for gold in golds) or (
         is_share(said, question) and not any("of" in gold for gold in golds)

@@ -45,6 +45,10 @@ _SHORT = lazy_pattern(
     r"(?P<first>\d{1,3})(?::|'|')(?P<second>[0-5]\d)(?:''|\")? ?(?P<unit>h|hrs?|hours?|min|mins|minutes)?",
     needs=":|'",
 )
+_FUNCTION = lazy_pattern(
+    r"(?P<name>[a-z]) ?(?:\( ?(?P<of>[a-z]) ?\))? ?= ?(?P<body>[^=]+)", needs="="
+)
+_LETTER = lazy_pattern(r"(?<![A-Za-z\\])[A-Za-z](?![A-Za-z])")
 _WHOLE = lazy_pattern(
     r",? ?\(?(?:(?:where|with|for|and) )?(?:(?:an?|any|all|some|every) )?(?:integers? )?(?P<name>[a-z])(?: (?:is |being )?(?:an? |any )?)?(?:integers?|whole(?: numbers?)?|\\in ?\\ZZ|\\in ?Z)\)?$"
     r"|,? (?:where|with|for|and) (?:any|all|every|an) integers? (?P<other>[a-z])$",
@@ -74,9 +78,24 @@ def in_one_form(gold: str, answer: str, question: str) -> tuple[str, str]:
         gold, answer = _in_money(gold, answer)
     elif ("min" in gold or "h" in gold) and _LONG.match(gold):
         gold, answer = _in_units_of_time(gold, answer)
+    if "(" in answer and "=" in gold and "=" in answer:
+        answer = _with_letter(gold, answer, question)
     if "integer" in gold or "\\in" in gold or is_in(_ASKS_FORM, question):
         gold, answer = _over_integers(gold, answer, question)
     return gold, answer
+
+
+def _with_letter(gold: str, answer: str, question: str) -> str:
+    """y(t) = 2e^{3t} as y = 2e^{3x} beside y = 2e^{3x}, where the question names no letter for the argument."""
+    said, wanted = _FUNCTION.fullmatch(answer), _FUNCTION.fullmatch(gold)
+    if said is None or wanted is None or said["name"] != wanted["name"] or not said["of"]:
+        return answer
+    letters = set(_LETTER.findall(wanted["body"])) - {"e", "i", "C", "c", "K", "k", "A", "B", "t"}
+    name = next(iter(letters)) if len(letters) == 1 else ""
+    if not name or said["of"] == name or name in _LETTER.findall(said["body"] + question):
+        return answer
+    body = re.sub(rf"(?<![A-Za-z\\]){said['of']}(?![A-Za-z])", name, said["body"])
+    return f"{said['name']} = {body}"
 
 
 def _interval(text: str) -> str | None:

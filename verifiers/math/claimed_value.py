@@ -63,7 +63,7 @@ _PREPOSITIONS = frozenset(
     )
 )
 _REACHES = lazy_pattern(
-    r"\b(?:sells?|sold|goes|bought|paid|pays?) for$|\bends? (?:in|with)$|\b(?:equal|equals|comes?|came|amounts?|up|down|out|simplif\w+|reduces?|sums?|adds?|evaluates?|rounds?|rounded|corresponds?|leads?|brings? \w+ \w+|brings? \w+ \w+ \w+|works? out|turns out|drops?|falls?|rises?|increases?|decreases?|converges?|tends?|goes|shortens?|converts?|equivalent|breaks down|factors?|expands?|changes?|translates?|boils down|points?|r[io]sen?|fall\w*|fell|dropped|grown|grew|went|climbed|warmed|cooled|takes? (?:us|you|it)|brings? (?:us|you|it)|gets? (?:us|you|it)) (?:to|at|into|as|is)(?: be)?(?: (?:the|a))?$"
+    r"\b(?:sells?|sold|goes|bought|paid|pays?) for$|\bends? (?:in|with)$|\bleft with$|\b(?:arrives?|arrived|ends? up|lands?) (?:at|with)$|\b(?:brings?|leads?|takes?|gets?) (?:us|you|me|it|him|her|them) to$|\b(?:equal|equals|comes?|came|amounts?|up|down|out|simplif\w+|reduces?|sums?|adds?|evaluates?|rounds?|rounded|corresponds?|leads?|brings? \w+ \w+|brings? \w+ \w+ \w+|works? out|turns out|drops?|falls?|rises?|increases?|decreases?|converges?|tends?|goes|shortens?|converts?|equivalent|breaks down|factors?|expands?|changes?|translates?|boils down|points?|r[io]sen?|fall\w*|fell|dropped|grown|grew|went|climbed|warmed|cooled|takes? (?:us|you|it)|brings? (?:us|you|it)|gets? (?:us|you|it)) (?:to|at|into|as|is)(?: be)?(?: (?:the|a))?$"
 )
 _BOUNDS = lazy_pattern(
     r"\b(?:than|at least|at most|(?<!round )(?<!rounds )(?<!add )(?<!adds )(?<!sum )(?<!sums )(?<!rounded )(?<!rounding )up to|no more|fewer|under|over|nearly|almost|exceeds?|beyond|(?:supérieure?s?|inférieure?s?) à|(?:größer|kleiner|mehr|weniger) als|(?:mayor|menor|más|menos) (?:que|de))\W*(?:[$€£])?$",
@@ -122,6 +122,10 @@ _NO_VALUE = lazy_pattern(
 _NOT_ALONE = lazy_pattern(
     r"\+(?!\s?[\d(])|ish\b|,?\s+(?:or|to)\s+(?:any\w*|other|so|more|less|something|#|\S*\d|[a-z]\b)|[^()]{0,20}\((?:or|and|also|maybe)?[^()]*\b(?:or|also|too|possibly|\d+ works)\b|[^.;]{0,25}\bor \S*\d|[^.;]{0,25}\bgive or take\b|[^.;]{0,20}\bat (?:most|least)\b| (?:score|dozen|hundred|thousand|million|billion|trillion)\b"
 )
+_NEITHER = lazy_pattern(
+    r"^(?: [a-z]+)? (?:likes?|plays?|has|have|takes?|drinks?|owns?|do|speaks?|reads?|passed|studies|study|eats?|in|chose|prefer|own)? ?neither\b",
+    needs="neither",
+)
 _PART_OF = lazy_pattern(
     r"\b(?:root|squares?|cubes?|half|third|quarter|twice|times|double|triple|multiples?|factors?|divisors?|powers?|logarithm|number)(?: of)? \W*$|~\s?$|\bno $|\broom for $",
     re.IGNORECASE,
@@ -134,7 +138,12 @@ _RANGE = lazy_pattern(
     r"\b(?:from|between|divided by|division by|modulo|mod|below|under|up to|less than) (-?\d[\d,]*)(?: (?:to|and|through) (-?\d[\d,]*))?",
     needs="below|between|divided by|division by|from|less than|mod|under|up to",
 )
-_BY_HOW_MUCH = lazy_pattern(r"\bby (?:how (?:much|many)|what)\b", re.IGNORECASE, needs="by ")
+_BY_HOW_MUCH = lazy_pattern(
+    r"\bby (?:how (?:much|many)|what)\b|\bhow (?:many|much) (?:more|fewer|less)\b", re.IGNORECASE
+)
+_DIFFERS = lazy_pattern(
+    r"(?:^|,? )(?:with )?an? (?:difference|gap|excess|surplus) of $", needs=" of "
+)
 _WEAK = frozenset(names("as in but more less fewer above below over than either or between no"))
 _ARTICLES = frozenset(names("the a an about exactly only just all total average least most is are"))
 _AND_OTHER = lazy_pattern(r"\b(?:and|but|while) [A-Z][a-z]+ (?:has |had )?#", needs="and|but|while")
@@ -208,6 +217,8 @@ class Weighed:
     weight: float
     value: Value
     is_other: bool
+    concludes: bool = False
+    """True in the last clause of a sentence if that is a conclusion."""
 
 
 def claimed_value(reply: str, question: str) -> list[str]:
@@ -221,7 +232,11 @@ def claimed_value(reply: str, question: str) -> list[str]:
         return []  # two answers at once, of which this is but one
     if of_asked(said, question) != said:
         return []  # `extract` has read it
-    near = (one for one in weighed if one.weight > best.weight - _MARGIN)
+    near = (
+        one
+        for one in weighed
+        if one.weight > best.weight - _MARGIN and (one.concludes or not best.concludes)
+    )
     if best.weight < 0 or not all(_is_same(one.value, best.value) for one in near):
         return []
     return [best.value.whole]
@@ -308,12 +323,15 @@ def _weighed(
     weight += max(_lead(before, near, focus), 0 if bound else -9, -0.5 if fit > 0 else -9)
     weight += _behind(near, focus) + fit
     is_other = _is_other(clause.text, before, near, focus, question)
-    return Weighed(weight - 6 * is_other, value, is_other)
+    concludes = clause.is_last and clause.weight >= 2
+    return Weighed(weight - 6 * is_other, value, is_other, concludes)
 
 
 def _is_no_claim(before: str, near: str, rest: str, question: str) -> bool:
     """Return True if the words around a value deny, doubt or bound it, or make it a part of another value or a label."""
-    if _DENIES.search(before) or _DENIES.search(near) or _BOUNDS.search(before):
+    if _DENIES.search(before) or _BOUNDS.search(before):
+        return True
+    if _DENIES.search(_NEITHER.sub("", near) if "neither" in question else near):
         return True
     if _NOT_ALONE.match(rest) or _PART_OF.search(before) or _TOO.search(near):
         return True
@@ -416,11 +434,15 @@ def _lead(before: str, after: str, focus: Focus) -> float:
         return 0.5 if not stripped else 0.0
     if words[-1] in _STATES or _REACHES.search(stripped):
         return 1.0
+    if _DIFFERS.search(f"{stripped} "):
+        return 3.0
     if (
         words[-1] == "of"
         and len(words) > 1
         and (words[-2] in _AMOUNTS or root(words[-2]) in focus.words)
     ):
+        return 1.0
+    if words[-1] == "by" and _BY_HOW_MUCH.search(focus.clause):
         return 1.0
     if words[-1] in _PREPOSITIONS and not _IS_LEFT.match(after):
         return -2.0

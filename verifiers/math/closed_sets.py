@@ -22,7 +22,26 @@ _SETS = (
     "rational irrational",
     "acute right obtuse",
     "scalene isosceles equilateral",
+    "quadrantone quadranttwo quadrantthree quadrantfour",
 )
+_QUADRANTS = tuple(
+    (
+        lazy_pattern(
+            rf"\b(?:(?:{ordinal}) quadrant|quadrant (?:number )?(?:{number}))\b",
+            re.IGNORECASE,
+            needs="quadrant",
+        ),
+        lazy_pattern(rf"\W*(?:{number}|{ordinal})\W*", re.IGNORECASE),
+        f"quadrant{name}",
+    )
+    for ordinal, number, name in (
+        ("first|1st", "i|1|one", "one"),
+        ("second|2nd", "ii|2|two", "two"),
+        ("third|3rd", "iii|3|three", "three"),
+        ("fourth|4th", "iv|4|four", "four"),
+    )
+)
+"""Quadrants in a text, or alone, and the word that stands for each."""
 _NAME_OF = [
     {word: names.split("/")[0] for names in line.split() for word in names.split("/")}
     for line in _SETS
@@ -37,12 +56,14 @@ _SENTENCE = lazy_pattern(r"(?<=[^\d\s.])[.!]\s+|\n+")
 _WORD = lazy_pattern(r"[^\W\d_]+")
 
 
-def word_in_last_sentence(gold: str, reply: str, committed: str) -> bool:
+def word_in_last_sentence(gold: str, reply: str, committed: str, question: str = "") -> bool:
     """Return True if a one-word reference is the only one of its set in the last sentence of a reply.
 
     After an equal sign or a colon only the rest is read: "Wednesday + 3 days = Saturday". `committed` is
     the answer that the reply commits itself to elsewhere, in a box perhaps; it must not name another.
     """
+    if "uadrant" in question:
+        gold, reply, committed = map(_with_quadrants, (gold, reply, committed))
     name = gold.strip().strip(".$").lower()
     known = next((names for names in _NAME_OF if name in names), None)
     if known is None:
@@ -52,7 +73,7 @@ def word_in_last_sentence(gold: str, reply: str, committed: str) -> bool:
     sentences = [s for s in _SENTENCE.split(text if tagged is None else tagged) if _WORD.search(s)]
     if not sentences:
         return False
-    last = _named_end(sentences[-1])
+    last = _named_end(sentences[-1], known)
     if any(
         word in other
         for other in _NAME_OF
@@ -60,13 +81,25 @@ def word_in_last_sentence(gold: str, reply: str, committed: str) -> bool:
         for word in _WORD.findall(last)
     ):
         return False
-    if not _members(_named_end(committed), known) <= {known[name]}:
+    if not _members(_named_end(committed, known), known) <= {known[name]}:
         return False
     return _members(last, known) == {known[name]} and not _DOUBT.search(last)
 
 
-def _named_end(text: str) -> str:
-    return re.split(r"[=:]", text)[-1].lower()
+def _with_quadrants(text: str) -> str:
+    """A text with "quadrant IV" and "fourth quadrant", or "IV" alone, as one word."""
+    text = re.sub(r"[*$]|\\text(?=\{)", "", text)
+    if "between" in text:
+        return text
+    for named, alone, name in _QUADRANTS:
+        text = name if alone.fullmatch(text) else named.sub(name, text)
+    return text
+
+
+def _named_end(text: str, known: dict[str, str]) -> str:
+    """Return the text behind the last equal sign or colon, or in front of it if only that names a word of the set."""
+    parts = re.split(r"[=:]", text.lower())
+    return next((part for part in reversed(parts) if _members(part, known)), parts[-1])
 
 
 def _members(text: str, known: dict[str, str]) -> set[str]:

@@ -11,6 +11,7 @@ that the question does not have.
 
 from __future__ import annotations
 
+import math
 import re
 
 from verigym.verifiers.math.claimed_value import HEDGES
@@ -72,6 +73,10 @@ _SUM = lazy_pattern(
     needs="+|-|2|3|4|5|6|7|8|9|−",
 )
 _GOES_ON = lazy_pattern(r"(?:\.\.\.|…|\?)[\s*]*$", needs="...|?|…")
+CHOICES = lazy_pattern(
+    r"\bC\((?P<n>\d{1,3}), ?(?P<k>\d{1,3})\)|\\d?binom\{(?P<n1>\d{1,3})\}\{(?P<k1>\d{1,3})\}|(?<!\d)(?P<n2>\d{1,3}) ?(?:C|choose) ?(?P<k2>\d{1,3})(?!\d)",
+    needs="C|binom|choose",
+)
 _POWER = lazy_pattern(r"(\d+)\^\{?(\d+)", needs="^")
 _AT_LEAST = frozenset(("≥", ">=", "\\ge", "\\geq"))
 _AT_MOST = frozenset(("≤", "<=", "\\le", "\\leq"))
@@ -163,11 +168,11 @@ def _end_of(step: str, question: str, *, bound: bool) -> str | None:
         return None
     behind = 1 + max((k for k, sign in enumerate(signs) if sign in bounds), default=0)
     for member in members[behind:-1]:
-        plain = _plain(member)
+        plain = plain_numbers(member)
         if (
             _NUMBERS.fullmatch(plain)
             and "≈" not in signs
-            and not is_true(f"{plain} = {_plain(last)}")
+            and not is_true(f"{plain} = {plain_numbers(last)}")
         ):
             return None
     asked = _is_asked(first, question)
@@ -200,11 +205,17 @@ def _is_of_other_power(step: str, question: str) -> bool:
     )
 
 
-def _plain(member: str) -> str:
-    """Numbers without units, in ASCII."""
+def plain_numbers(member: str) -> str:
+    """Numbers without units, in ASCII, with the values of numbers of choices."""
+    member = CHOICES.sub(_chosen, member)
     text = _UNIT.sub("", re.sub(r"[$€£]", "", member).strip())
     text = re.sub(r"(?<=\d)√", "*√", text)
     return re.sub(r"(?<=\d) ?\(", "*(", clean(text))
+
+
+def _chosen(match: re.Match[str]) -> str:
+    n, k = (int(number) for number in match.groups() if number is not None)
+    return str(math.comb(n, k))
 
 
 def _is_asked(left: str, question: str) -> bool:

@@ -80,6 +80,12 @@ _ASKS_REST = lazy_pattern(
     re.IGNORECASE,
     needs="keep|left|remain|still|worth",
 )
+_LAST_REMAINDER = lazy_pattern(
+    r"\blast (?:non-?zero |positive )?(?:remainder|residue)\b", re.IGNORECASE, needs="last "
+)
+_ASKS_GCD = lazy_pattern(
+    r"\b(?:gcd|gcf|hcf|(?:greatest|highest|largest) common (?:divisor|factor))\b", re.IGNORECASE
+)
 _LOSS = lazy_pattern(
     r"\b(?:loss|lost|lose|loses|leak\w*|removed|evaporated)\b",
     re.IGNORECASE,
@@ -182,6 +188,8 @@ def is_other_subject(subject: str, question: str) -> bool:
         return True
     if _selects_other(subject, focus.clause):
         return True
+    if _LAST_REMAINDER.search(subject) and _ASKS_GCD.search(focus.clause):
+        return False  # of Euclid's algorithm
     head = _HEAD_ENDS.split(subject)[0].strip()
     if _LOSS.search(head) and _ASKS_REST.search(focus.clause) and not _LOSS.search(focus.clause):
         return True

@@ -19,7 +19,7 @@ _LETTERS = lazy_pattern(
 _ORDERS = (tuple("abcdefgh"), ("i", "ii", "iii", "iv", "v", "vi", "vii"), tuple("12345678"))
 _PLAIN = lazy_pattern(r"\\(?:text|mathrm|mbox|textbf)\{([^{}]*)\}", needs="\\")
 _NAMED = lazy_pattern(
-    r"(?:the )?(?P<name>[A-Za-z]{3,20}(?: [a-z]{2,20}){0,2}?)(?: is| of|:| ?=)? ?(?P<value>(?:[-+$(√π]|\d|\\(?!text)|[a-z] ?[-+^*/]).*)",
+    r"(?:the )?(?P<name>[A-Za-z]{3,20}(?: [a-z]{2,20}){0,2}?)(?: is| of|:| ?=)? ?(?P<value>(?:[-+$€£(√π]|\d|\\(?!text)|[a-z] ?[-+^*/]).*)",
     re.DOTALL,
 )
 _SEPARATED = lazy_pattern(r"\s*(?:[,;]\s*(?:and\s+)?|\s+and\s+|\n)\s*", needs="\n|,|;|and")
@@ -37,14 +37,18 @@ _STATED_PLACE = lazy_pattern(
     r"\b(?:at|when|for|where)\s+\$?(?P<place>[a-z]\$?\s*=\s*[^,.;\n$)]{1,30})",
 )
 _STATES = lazy_pattern(
-    r"\W{0,4}(?:is|are|was|equals?|=|:|of|at|to be|comes to|will be|must be|would be|\$|\d|-|\\\(|\\\[|√|π|\\(?:frac|sqrt|boxed))"
+    r"\W{0,4}(?:is|are|was|equals?|=|:|of|at|to be|comes to|will be|must be|would be|gets?|got|receives?|received|has|have|had|pays?|paid|owes?|earns?|earned|takes?|took|keeps?|\$|€|£|\d|-|\\\(|\\\[|√|π|\\(?:frac|sqrt|boxed))"
 )
 _LEADS = lazy_pattern(
-    r"[^\w(\[]{0,4}(?:is|are|was|equals?|of|to be|comes to|will be|must be|would be)?(?:\s*(?:located |the point |at ){1,3})?[\s:=*]*"
+    r"[^\w(\[€£]{0,4}(?:is|are|was|equals?|of|to be|comes to|will be|must be|would be|gets?|got|receives?|received|has|have|had|pays?|paid|owes?|earns?|earned|takes?|took|keeps?)?(?:\s*(?:located |the point |at ){1,3})?[\s:=*]*"
 )
 _TRAILS = lazy_pattern(r"(?:[\s,;*]|\b(?:and|the|its|with|while|whereas|has|a|whose))+$")
 _CAPTION = lazy_pattern(r"[A-Za-z ,']{3,60}:\s+(?=\S)")
 _REMARK = lazy_pattern(r"\s*\((?:[a-z]+ ){1,3}[^()]{1,40}\)\s*[.]?$", needs="(")
+_GIVEN = lazy_pattern(
+    r"(?P<value>[$€£]?\d[\d.,/]*(?: [a-z€]{1,12})?) (?:for|to|goes to) (?P<name>[A-Z][a-z]+)(?:,? and |[,;] |(?=[.*\s]*$))",
+    needs="for|to",
+)
 _BOX = lazy_pattern(r"\\boxed\{((?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*)\}", needs="\\boxed{")
 
 
@@ -159,7 +163,7 @@ def _under_labels(parts: Parts, text: str) -> list[str] | None:
                 if _STATES.match(lowered, mark.end()):
                     marks[name] = mark
     if len(marks) < len(parts.labels):
-        return None
+        return _given_to(parts, text) if parts.kind == "named" else None
     ordered = sorted(marks.items(), key=lambda item: item[1].start())
     ends = [mark.start() for _, mark in ordered[1:]] + [len(text)]
     under = {
@@ -169,6 +173,15 @@ def _under_labels(parts: Parts, text: str) -> list[str] | None:
     if parts.kind == "named":
         under = {label: text[_after(text)] for label, text in under.items()}
     return [_value_in(under[label]) for label in parts.labels]
+
+
+def _given_to(parts: Parts, text: str) -> list[str] | None:
+    """Return the values of "25 for Tom, 20 for Mia"; None for another text."""
+    found = {match["name"].lower(): match["value"] for match in _GIVEN.finditer(text)}
+    rest = _GIVEN.sub("", text).strip(" .;*")
+    if rest or set(found) != set(parts.labels):
+        return None
+    return [found[label] for label in parts.labels]
 
 
 def _value_in(text: str) -> str:

@@ -200,6 +200,9 @@ def values_in(sentence: str) -> list[Value]:
     found: list[Value] = []
     k = 0
     while k < len(tokens):
+        if found and tokens[k].start() < found[-1].end:
+            k += 1  # of the unit of the last value
+            continue
         size = _run(tokens, k)
         if size:
             end = tokens[k + size - 1].end()
@@ -343,4 +346,6 @@ def _is_listed(one: Value, other: Value, between: str) -> bool:
         return False
     if "=" in one.text and "=" not in other.text:
         return _ASSIGNED.match(one.text) is not None and " or " in between
+    if "=" in one.text and bool(_ASSIGNED.match(one.text)) != bool(_ASSIGNED.match(other.text)):
+        return False
     return not (other.text.count("=") > 1 or ("=" in other.text) != ("=" in one.text))
