@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeGuard
 
 from verigym.errors import PolicyError, VerigymError
 
@@ -75,6 +75,10 @@ class Weights:
         return sum(int(tensor.numel() * tensor.element_size()) for tensor in self.tensors.values())
 
 
+Watch: TypeAlias = Callable[[Sequence[int], Sequence[int]], None]
+"""Gets the numbers of rows and, for each, the token that was sampled next; called from any thread."""
+
+
 class Sampler(Protocol):
     """Interface of an engine that samples. Its methods may be called from several threads."""
 
@@ -114,3 +118,21 @@ class Sampler(Protocol):
 
     def close(self) -> None:
         """Release the engine and all its processes."""
+
+
+class Watchable(Sampler, Protocol):
+    """A sampler that shows tokens as it samples them."""
+
+    def sample_watched(
+        self,
+        prompts: Sequence[Sequence[int]],
+        params: SamplingParams,
+        keys: Sequence[Sequence[int]],
+        watch: Watch,
+    ) -> list[Sample]:
+        """Return the same as `sample`; `watch` gets each token before."""
+
+
+def is_watchable(sampler: Sampler) -> TypeGuard[Watchable]:
+    """Return True if `sampler` is `Watchable`."""
+    return hasattr(sampler, "sample_watched")

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 import torch
 
-from verigym.agents.engines.sampler import Sample, SamplingParams, Span, UpdateRefused, Weights
+from verigym.agents.engines.sampler import (
+    Sample,
+    SamplingParams,
+    Span,
+    UpdateRefused,
+    Watch,
+    Weights,
+)
 from verigym.agents.engines.shapes import misfit
 from verigym.agents.policies.hf import HFPolicy
 from verigym.agents.policy import Request
@@ -41,6 +48,25 @@ class TorchSampler:
         keys: Sequence[Sequence[int]],
     ) -> list[Sample]:
         """Continue each prompt; a key draws the same tokens in any batch."""
+        return self._sample(prompts, params, keys, None)
+
+    def sample_watched(
+        self,
+        prompts: Sequence[Sequence[int]],
+        params: SamplingParams,
+        keys: Sequence[Sequence[int]],
+        watch: Watch,
+    ) -> list[Sample]:
+        """Return the same as `sample`; `watch` gets each token before."""
+        return self._sample(prompts, params, keys, watch)
+
+    def _sample(
+        self,
+        prompts: Sequence[Sequence[int]],
+        params: SamplingParams,
+        keys: Sequence[Sequence[int]],
+        watch: Watch | None,
+    ) -> list[Sample]:
         version = self.version
         view = HFPolicy(
             self.policy.model,
@@ -51,6 +77,7 @@ class TorchSampler:
             max_batch=self.policy.max_batch,
         )
         view.end_ids = params.end_ids
+        view.watch = watch
         found = view.complete(
             [
                 Request(messages=[], prompt_ids=list(prompt), key=tuple(key))

@@ -27,6 +27,7 @@ from verigym.agents.engines.sampler import (
     SamplingParams,
     Span,
     UpdateRefused,
+    Watch,
     Weights,
 )
 from verigym.agents.engines.shapes import misfit, read_shapes
@@ -103,6 +104,25 @@ class VllmSampler:
         keys: Sequence[Sequence[int]],
     ) -> list[Sample]:
         """Continue each prompt. A key seeds its request; in another batch rounding may differ."""
+        return self._sample(prompts, params, keys, None)
+
+    def sample_watched(
+        self,
+        prompts: Sequence[Sequence[int]],
+        params: SamplingParams,
+        keys: Sequence[Sequence[int]],
+        watch: Watch,
+    ) -> list[Sample]:
+        """Return the same as `sample`; `watch` gets each token before, unless a server samples."""
+        return self._sample(prompts, params, keys, watch)
+
+    def _sample(
+        self,
+        prompts: Sequence[Sequence[int]],
+        params: SamplingParams,
+        keys: Sequence[Sequence[int]],
+        watch: Watch | None,
+    ) -> list[Sample]:
         version, adapter = self.version, self._adapter
         asked = [
             Ask(
@@ -120,7 +140,7 @@ class VllmSampler:
             for prompt, key in zip(prompts, keys, strict=True)
         ]
         try:
-            answers = self.link.generate(asked)
+            answers = self.link.generate(asked, watch)
         except EngineFault:
             # Others may have restarted the server, and then it serves other weights.
             self._lost = not self.link.has_process

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from verigym.agents.engines.sampler import Watch
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
@@ -53,8 +55,9 @@ class Link(Protocol):
     def world_size(self) -> int:
         """Return the number of workers that take weights."""
 
-    def generate(self, asked: Sequence[Ask]) -> list[Answer]:
-        """Continue all prompts, in one batch with what runs already."""
+    def generate(self, asked: Sequence[Ask], watch: Watch | None = None) -> list[Answer]:
+        """Continue all prompts, in one batch with what runs already. `watch` gets tokens as they come, if the
+        link can show them."""
 
     def init_weight_transfer_engine(self, init_info: dict[str, Any]) -> None:
         """Prepare the transfer."""

@@ -20,7 +20,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from verigym.agents.engines.sampler import EngineDead, EngineFault
+from verigym.agents.engines.sampler import EngineDead, EngineFault, Watch
 from verigym.agents.engines.vllm_link import Answer, Ask
 from verigym.errors import MissingError
 
@@ -174,25 +174,30 @@ class ProcessLink:
         """Return the number of workers over all replicas."""
         return int(self._llm.vllm_config.parallel_config.world_size_across_dp)
 
-    def generate(self, asked: Sequence[Ask]) -> list[Answer]:
+    def generate(self, asked: Sequence[Ask], watch: Watch | None = None) -> list[Answer]:
         """Continue all prompts at once."""
-        return self._run(self._generate(asked), "generate")
+        return self._run(self._generate(asked, watch), "generate")
 
-    async def _generate(self, asked: Sequence[Ask]) -> list[Answer]:
-        return list(await asyncio.gather(*[self._generate_one(ask) for ask in asked]))
+    async def _generate(self, asked: Sequence[Ask], watch: Watch | None) -> list[Answer]:
+        work = [self._generate_one(ask, row, watch) for row, ask in enumerate(asked)]
+        return list(await asyncio.gather(*work))
 
-    async def _generate_one(self, ask: Ask) -> Answer:
+    async def _generate_one(self, ask: Ask, row: int, watch: Watch | None) -> Answer:
         from vllm import SamplingParams
 
         self._number += 1
         output = None
-        async for output in self._llm.generate(  # noqa: B007
+        n_shown = 0
+        async for output in self._llm.generate(
             {"prompt_token_ids": ask.ids},
             SamplingParams(**ask.params),
             request_id=ask.request_id or f"verigym-{self._number}",
             lora_request=None if ask.adapter is None else self._adapter(ask.adapter),
         ):
-            pass
+            if watch is not None:
+                new = list(output.outputs[0].token_ids[n_shown:])
+                n_shown += len(new)
+                watch([row] * len(new), new)
         if output is None:
             raise RuntimeError("the engine returned nothing")
         made = output.outputs[0]

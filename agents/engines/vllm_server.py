@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import httpx2
 
-from verigym.agents.engines.sampler import EngineDead, EngineFault
+from verigym.agents.engines.sampler import EngineDead, EngineFault, Watch
 from verigym.agents.engines.vllm_link import Answer, Ask
 
 _THREADS = 64
@@ -77,8 +77,8 @@ class ServerLink:
         """Return the number of workers."""
         return int(self._call("GET", "/get_world_size").json()["world_size"])
 
-    def generate(self, asked: Sequence[Ask]) -> list[Answer]:
-        """Continue all prompts, each by a request of its own."""
+    def generate(self, asked: Sequence[Ask], watch: Watch | None = None) -> list[Answer]:
+        """Continue all prompts, each by a request of its own; the server answers with whole samples."""
         return list(self._threads.map(self._generate_one, asked))
 
     def _generate_one(self, ask: Ask) -> Answer:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
+from typing_extensions import override
 
 from verigym.agents.gateway.chat import (
     ChatCall,
@@ -16,6 +17,7 @@ from verigym.agents.gateway.chat import (
     event,
     join_assistant,
 )
+from verigym.agents.gateway.streams import ReplyWriter
 from verigym.errors import RequestError
 
 path = "/v1/messages"
@@ -153,37 +155,69 @@ def answer(call: ChatCall, reply: ChatReply) -> dict[str, Any]:
     }
 
 
-def events(call: ChatCall, reply: ChatReply) -> Iterator[bytes]:
-    """Yield the server-sent events of the response."""
+class Writer(ReplyWriter):
+    """Events of a message: blocks of thoughts and text, which are written in parts, and of tool calls."""
 
-    def send(kind: str, **data: Any) -> bytes:
-        return event({"type": kind, **data}, kind)
+    def __init__(self, call: ChatCall, head: ChatReply) -> None:
+        super().__init__(call, head)
+        self._index = -1
+        self._open = ""
 
-    head = {**_head(call, reply), "content": [], "stop_reason": None, "stop_sequence": None}
-    yield send("message_start", message=head)
-    for index, block in enumerate(_blocks(call, reply)):
-        kind = block["type"]
-        if kind == "tool_use":
-            empty = {**block, "input": {}}
+    @override
+    def _begun(self) -> Iterator[bytes]:
+        head = {**_head(self.call, self.head), "content": [], "stop_reason": None}
+        yield _sent("message_start", message={**head, "stop_sequence": None})
+
+    @override
+    def _thought(self, text: str) -> Iterator[bytes]:
+        if self.call.wants_thoughts:
+            yield from self._in_block({"type": "thinking", "thinking": "", "signature": ""}, text)
+
+    @override
+    def _said(self, text: str) -> Iterator[bytes]:
+        yield from self._in_block({"type": "text", "text": ""}, text)
+
+    @override
+    def _ended(self, reply: ChatReply) -> Iterator[bytes]:
+        if self._open != "text" and not reply.tools:
+            yield from self._said("")
+        yield from self._closed()
+        for block in _uses(reply):
+            yield from self._opened({**block, "input": {}})
             written = msgspec.json.encode(block["input"]).decode()
-            delta = {"type": "input_json_delta", "partial_json": written}
-        else:
-            empty = {**block, kind_of_text(kind): ""}
-            delta = {"type": f"{kind}_delta", kind_of_text(kind): block[kind_of_text(kind)]}
-        yield send("content_block_start", index=index, content_block=empty)
-        yield send("content_block_delta", index=index, delta=delta)
-        yield send("content_block_stop", index=index)
-    yield send(
-        "message_delta",
-        delta={"stop_reason": _stop_reason(reply), "stop_sequence": reply.stopped_by},
-        usage={"output_tokens": reply.n_sampled},
-    )
-    yield send("message_stop")
+            yield self._delta({"type": "input_json_delta", "partial_json": written})
+            yield from self._closed()
+        yield _sent(
+            "message_delta",
+            delta={"stop_reason": _stop_reason(reply), "stop_sequence": reply.stopped_by},
+            usage={"output_tokens": reply.n_sampled},
+        )
+        yield _sent("message_stop")
+
+    def _in_block(self, empty: dict[str, Any], text: str) -> Iterator[bytes]:
+        """Yield text in a block like `empty`, which is opened if another is open."""
+        kind = empty["type"]
+        if self._open != kind:
+            yield from self._closed()
+            yield from self._opened(empty)
+        yield self._delta({"type": f"{kind}_delta", kind: text})
+
+    def _opened(self, block: dict[str, Any]) -> Iterator[bytes]:
+        self._index += 1
+        self._open = block["type"]
+        yield _sent("content_block_start", index=self._index, content_block=block)
+
+    def _delta(self, delta: dict[str, Any]) -> bytes:
+        return _sent("content_block_delta", index=self._index, delta=delta)
+
+    def _closed(self) -> Iterator[bytes]:
+        if self._open:
+            self._open = ""
+            yield _sent("content_block_stop", index=self._index)
 
 
-def kind_of_text(kind: str) -> str:
-    """Return the field in which a block of text or thoughts has its text."""
-    return "thinking" if kind == "thinking" else "text"
+def _sent(kind: str, **data: Any) -> bytes:
+    return event({"type": kind, **data}, kind)
 
 
 def error(status: int, message: str, code: str | None) -> dict[str, Any]:
@@ -208,10 +242,13 @@ def _blocks(call: ChatCall, reply: ChatReply) -> list[dict[str, Any]]:
         blocks.append({"type": "thinking", "thinking": reply.thoughts, "signature": ""})
     if reply.content or not reply.tools:
         blocks.append({"type": "text", "text": reply.content})
+    return [*blocks, *_uses(reply)]
+
+
+def _uses(reply: ChatReply) -> Iterator[dict[str, Any]]:
     for one in reply.tools:
         given = one.arguments if isinstance(one.arguments, dict) else {}
-        blocks.append({"type": "tool_use", "id": one.id, "name": one.name, "input": given})
-    return blocks
+        yield {"type": "tool_use", "id": one.id, "name": one.name, "input": given}
 
 
 def _stop_reason(reply: ChatReply) -> str:

@@ -21,9 +21,10 @@ from typing import Any
 import msgspec
 
 from verigym.agents.gateway import anthropic_messages, openai_chat, openai_responses
-from verigym.agents.gateway.chat import ChatCall, ChatReply, ContextFull, Wire, decode
+from verigym.agents.gateway.chat import ChatReply, ContextFull, decode
 from verigym.agents.gateway.served import ServedFault
 from verigym.agents.gateway.session import GatewaySession, SessionEnded
+from verigym.agents.gateway.streams import PartialReply, ReplyWriter, Wire
 from verigym.errors import PolicyError, RequestError
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -151,11 +152,12 @@ class App:
         self, wire: Wire, session: GatewaySession, receive: Receive, send: Send
     ) -> None:
         call = wire.read(await _body(receive))
-        task = session.start(call)
+        parts = PartialReply(call) if call.stream else None
+        task = session.start(call, parts)
         gone = asyncio.ensure_future(_hung_up(receive))
         try:
-            if call.stream:
-                await _stream(wire, call, task, gone, send)
+            if parts is not None:
+                await _stream(wire, wire.Writer(call, parts.head), parts, task, gone, send)
             else:
                 await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
                 if not task.done():
@@ -169,29 +171,38 @@ class App:
 
 async def _stream(
     wire: Wire,
-    call: ChatCall,
+    writer: ReplyWriter,
+    parts: PartialReply,
     task: asyncio.Task[ChatReply],
     gone: asyncio.Future[None],
     send: Send,
 ) -> None:
-    """Send the events of the reply; comments until it is there. An early error is an HTTP error."""
+    """Send events of the reply as it is sampled; comments while nothing comes. An early error is an HTTP error."""
     begun = False
+    for future in (task, gone):
+        future.add_done_callback(lambda _: parts.changed.set())
     while not task.done():
-        await asyncio.wait((task, gone), timeout=HEARTBEAT_S, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            break
-        if gone.done():
+        data = b": the model is at work\n\n"
+        try:
+            async with asyncio.timeout(HEARTBEAT_S):
+                await parts.changed.wait()
+            parts.changed.clear()
+            data = b"" if task.done() else writer.write(*parts.take())
+        except TimeoutError:
+            pass
+        if gone.done() and not task.done():
             raise Gone
-        if not begun:
-            await _begin(send, 200, b"text/event-stream")
-            begun = True
-        await _send_part(send, b": the model is at work\n\n")
+        if data:
+            if not begun:
+                await _begin(send, 200, b"text/event-stream")
+                begun = True
+            await _send_part(send, data)
     if not begun:
         task.result()
         await _begin(send, 200, b"text/event-stream")
     failed = task.exception()
     if failed is None:
-        data = b"".join(wire.events(call, task.result()))
+        data = writer.finish(task.result())
     else:
         status, code = _status(failed)
         found = msgspec.json.encode(wire.error(status, str(failed), code))

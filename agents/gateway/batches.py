@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from verigym.agents.engines.sampler import Sample, Sampler, SamplingParams
+from verigym.agents.engines.sampler import Sample, Sampler, SamplingParams, is_watchable
 from verigym.agents.policy import PolicyRefusal
 from verigym.errors import PolicyError
 
@@ -23,6 +23,7 @@ class _Waiting:
     max_tokens: int
     key: tuple[int, ...]
     found: asyncio.Future[Sample]
+    watch: Callable[[Sequence[int]], None] | None
 
 
 class Batches:
@@ -55,10 +56,21 @@ class Batches:
         self._closed = False
         self._threads = ThreadPoolExecutor(concurrency, "verigym-gateway")
 
-    async def sample(self, prompt: Sequence[int], max_tokens: int, key: tuple[int, ...]) -> Sample:
-        """Return a sample. Raises PolicyError. A call that is cancelled before its batch begins costs nothing."""
+    async def sample(
+        self,
+        prompt: Sequence[int],
+        max_tokens: int,
+        key: tuple[int, ...],
+        watch: Callable[[Sequence[int]], None] | None = None,
+    ) -> Sample:
+        """Return a sample. Raises PolicyError. A call that is cancelled before its batch begins costs nothing.
+
+        `watch` gets tokens while they are sampled, on the loop, if the sampler shows them.
+        """
         loop = asyncio.get_running_loop()
-        one = _Waiting(prompt=prompt, max_tokens=max_tokens, key=key, found=loop.create_future())
+        one = _Waiting(
+            prompt=prompt, max_tokens=max_tokens, key=key, found=loop.create_future(), watch=watch
+        )
         self._waiting.append(one)
         self._start(loop)
         try:
@@ -102,25 +114,39 @@ class Batches:
         """Sample in a thread, and report to the loop."""
         found: Sequence[Sample | Exception]
         try:
-            found = self._sample(batch)
+            found = self._sample(batch, loop)
         except Exception as error:  # noqa: BLE001 - the calls' own tasks raise it
             found = [error] * len(batch)
         if not loop.is_closed():
             loop.call_soon_threadsafe(self._finish, batch, found, loop)
 
-    def _sample(self, batch: list[_Waiting]) -> list[Sample]:
+    def _sample(self, batch: list[_Waiting], loop: asyncio.AbstractEventLoop) -> list[Sample]:
         params = replace(self.params, max_tokens=batch[0].max_tokens)
+        asked = ([one.prompt for one in batch], params, [one.key for one in batch])
         began, pause_s = time.monotonic(), _PAUSE_S
+        is_shown = False
+
+        def watch(rows: Sequence[int], ids: Sequence[int]) -> None:
+            nonlocal is_shown
+            watched = [(batch[row], id) for row, id in zip(rows, ids, strict=True)]
+            watched = [(one, id) for one, id in watched if one.watch is not None]
+            if watched and not loop.is_closed():
+                is_shown = True
+                loop.call_soon_threadsafe(_show, watched)
+
         while True:
             try:
                 self._ready()
-                return self.sampler.sample(
-                    [one.prompt for one in batch], params, [one.key for one in batch]
-                )
+                if is_watchable(self.sampler) and any(one.watch is not None for one in batch):
+                    return self.sampler.sample_watched(*asked, watch)
+                return self.sampler.sample(*asked)
             except PolicyRefusal:
                 raise
             except PolicyError:
-                if self._closed or time.monotonic() - began + pause_s > self._patience_s:
+                # What a client has been sent cannot be sampled once more.
+                if is_shown or self._closed:
+                    raise
+                if time.monotonic() - began + pause_s > self._patience_s:
                     raise
                 time.sleep(pause_s)
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
@@ -140,3 +166,9 @@ class Batches:
             else:
                 one.found.set_result(result)
         self._start(loop)
+
+
+def _show(watched: Sequence[tuple[_Waiting, int]]) -> None:
+    for one, id in watched:
+        if one.watch is not None and not one.found.done():
+            one.watch([id])

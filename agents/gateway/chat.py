@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import msgspec
 
@@ -77,24 +77,6 @@ class ChatReply(msgspec.Struct, frozen=True, kw_only=True):
     n_sampled: int = 0
     pieces: Sequence[str] = ()
     logprobs: Sequence[float] = ()
-
-
-class Wire(Protocol):
-    """A chat API. Each is a module."""
-
-    path: str
-
-    def read(self, body: bytes) -> ChatCall:
-        """Return the call in the body of a request. Raises RequestError."""
-
-    def answer(self, call: ChatCall, reply: ChatReply) -> Mapping[str, Any]:
-        """Return the body of the response."""
-
-    def events(self, call: ChatCall, reply: ChatReply) -> Iterator[bytes]:
-        """Yield the server-sent events of the response."""
-
-    def error(self, status: int, message: str, code: str | None) -> Mapping[str, Any]:
-        """Return the body of an error."""
 
 
 def decode(body: bytes, kind: Any) -> Any:

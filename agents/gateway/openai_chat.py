@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
+from typing_extensions import override
 
 from verigym.agents.gateway.chat import (
     ChatCall,
@@ -18,6 +19,7 @@ from verigym.agents.gateway.chat import (
     read_arguments,
     refuse,
 )
+from verigym.agents.gateway.streams import ReplyWriter
 from verigym.errors import RequestError
 
 path = "/v1/chat/completions"
@@ -161,25 +163,34 @@ def answer(call: ChatCall, reply: ChatReply) -> dict[str, Any]:
     }
 
 
-def events(call: ChatCall, reply: ChatReply) -> Iterator[bytes]:
-    """Yield the server-sent events of the response."""
-    head = _head(call, reply, "chat.completion.chunk")
+class Writer(ReplyWriter):
+    """Chunks of a chat completion."""
 
-    def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
+    @override
+    def _begun(self) -> Iterator[bytes]:
+        yield self._chunk({"role": "assistant", "content": ""})
+
+    @override
+    def _thought(self, text: str) -> Iterator[bytes]:
+        yield self._chunk({"reasoning_content": text})
+
+    @override
+    def _said(self, text: str) -> Iterator[bytes]:
+        yield self._chunk({"content": text})
+
+    @override
+    def _ended(self, reply: ChatReply) -> Iterator[bytes]:
+        for index, one in enumerate(_said(reply).get("tool_calls", ())):
+            yield self._chunk({"tool_calls": [{"index": index, **one}]})
+        yield self._chunk({}, reply.finish)
+        if self.call.wants_usage:
+            head = _head(self.call, self.head, "chat.completion.chunk")
+            yield event({**head, "choices": [], "usage": _usage(reply)})
+        yield b"data: [DONE]\n\n"
+
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
-        return event({**head, "choices": [choice]})
-
-    yield chunk({"role": "assistant", "content": ""})
-    said = _said(reply)
-    for name in ("reasoning_content", "content"):
-        if said.get(name):
-            yield chunk({name: said[name]})
-    for index, one in enumerate(said.get("tool_calls", ())):
-        yield chunk({"tool_calls": [{"index": index, **one}]})
-    yield chunk({}, reply.finish)
-    if call.wants_usage:
-        yield event({**head, "choices": [], "usage": _usage(reply)})
-    yield b"data: [DONE]\n\n"
+        return event({**_head(self.call, self.head, "chat.completion.chunk"), "choices": [choice]})
 
 
 def error(status: int, message: str, code: str | None) -> dict[str, Any]:

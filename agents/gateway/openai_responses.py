@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from typing_extensions import override
 
 from verigym.agents.gateway import openai_chat
 from verigym.agents.gateway.chat import (
@@ -19,6 +20,7 @@ from verigym.agents.gateway.chat import (
     read_arguments,
     refuse,
 )
+from verigym.agents.gateway.streams import ReplyWriter
 from verigym.errors import RequestError
 
 path = "/v1/responses"
@@ -146,46 +148,91 @@ def answer(call: ChatCall, reply: ChatReply) -> dict[str, Any]:
     }
 
 
-def events(call: ChatCall, reply: ChatReply) -> Iterator[bytes]:
-    """Yield the server-sent events of the response."""
-    number = -1
+class Writer(ReplyWriter):
+    """Events of a response: items of thoughts and text, which are written in parts, and of function calls."""
 
-    def send(kind: str, **data: Any) -> bytes:
-        nonlocal number
-        number += 1
-        return event({"type": kind, "sequence_number": number, **data}, kind)
+    def __init__(self, call: ChatCall, head: ChatReply) -> None:
+        super().__init__(call, head)
+        self._number = -1
+        self._index = -1
+        self._open: dict[str, Any] = {}
+        self._text = ""
 
-    begun = {**_head(call, reply, "in_progress"), "output": [], "incomplete_details": None}
-    yield send("response.created", response=begun)
-    yield send("response.in_progress", response=begun)
-    for index, item in enumerate(_items(reply)):
-        at = {"output_index": index, "item_id": item["id"]}
-        empty = {**item, "status": "in_progress"}
-        if item["type"] == "message":
-            yield send(
-                "response.output_item.added", output_index=index, item={**empty, "content": []}
-            )
-            part = item["content"][0]
-            at["content_index"] = 0
-            yield send("response.content_part.added", **at, part={**part, "text": ""})
-            text = part["text"]
-            yield send("response.output_text.delta", **at, delta=text, logprobs=[])
-            yield send("response.output_text.done", **at, text=text, logprobs=[])
-            yield send("response.content_part.done", **at, part=part)
-        elif item["type"] == "function_call":
-            yield send(
-                "response.output_item.added", output_index=index, item={**empty, "arguments": ""}
-            )
-            written = item["arguments"]
-            yield send("response.function_call_arguments.delta", **at, delta=written)
-            yield send(
+    @override
+    def _begun(self) -> Iterator[bytes]:
+        begun = {
+            **_head(self.call, self.head, "in_progress"),
+            "output": [],
+            "incomplete_details": None,
+        }
+        yield self._send("response.created", response=begun)
+        yield self._send("response.in_progress", response=begun)
+
+    @override
+    def _thought(self, text: str) -> Iterator[bytes]:
+        yield from self._in_item(_thoughts(self.head.id, ""), text)
+
+    @override
+    def _said(self, text: str) -> Iterator[bytes]:
+        yield from self._in_item(_message_item(self.head.id, ""), text)
+
+    @override
+    def _ended(self, reply: ChatReply) -> Iterator[bytes]:
+        if not reply.tools and self._open.get("type") != "message":
+            yield from self._said("")
+        yield from self._closed()
+        for item in _function_items(reply):
+            yield from self._added({**item, "status": "in_progress", "arguments": ""})
+            at, written = self._at(item), item["arguments"]
+            yield self._send("response.function_call_arguments.delta", **at, delta=written)
+            yield self._send(
                 "response.function_call_arguments.done", **at, name=item["name"], arguments=written
             )
-        else:
-            yield send("response.output_item.added", output_index=index, item=empty)
-        yield send("response.output_item.done", output_index=index, item=item)
-    last = "response.incomplete" if reply.finish == "length" else "response.completed"
-    yield send(last, response=answer(call, reply))
+            yield self._send("response.output_item.done", output_index=self._index, item=item)
+        last = "response.incomplete" if reply.finish == "length" else "response.completed"
+        yield self._send(last, response=answer(self.call, reply))
+
+    def _in_item(self, item: dict[str, Any], text: str) -> Iterator[bytes]:
+        """Yield text in an item like `item`, which is added if another is open."""
+        if self._open.get("type") != item["type"]:
+            yield from self._closed()
+            yield from self._added({**item, "status": "in_progress", "content": []})
+            self._open, self._text = item, ""
+            if item["type"] == "message":
+                part = item["content"][0]
+                yield self._send("response.content_part.added", **self._at(item, 0), part=part)
+        self._text += text
+        yield self._delta(item, "delta", delta=text)
+
+    def _closed(self) -> Iterator[bytes]:
+        item, self._open = self._open, {}
+        if not item:
+            return
+        [part] = item["content"]
+        item = {**item, "content": [{**part, "text": self._text}]}
+        yield self._delta(item, "done", text=self._text)
+        if item["type"] == "message":
+            part = item["content"][0]
+            yield self._send("response.content_part.done", **self._at(item, 0), part=part)
+        yield self._send("response.output_item.done", output_index=self._index, item=item)
+
+    def _delta(self, item: dict[str, Any], what: str, **data: Any) -> bytes:
+        at = self._at(item, 0)
+        if item["type"] == "message":
+            return self._send(f"response.output_text.{what}", **at, **data, logprobs=[])
+        return self._send(f"response.reasoning_text.{what}", **at, **data)
+
+    def _added(self, item: dict[str, Any]) -> Iterator[bytes]:
+        self._index += 1
+        yield self._send("response.output_item.added", output_index=self._index, item=item)
+
+    def _at(self, item: dict[str, Any], part: int | None = None) -> dict[str, Any]:
+        place = {} if part is None else {"content_index": part}
+        return {"output_index": self._index, "item_id": item["id"], **place}
+
+    def _send(self, kind: str, **data: Any) -> bytes:
+        self._number += 1
+        return event({"type": kind, "sequence_number": self._number, **data}, kind)
 
 
 def _head(call: ChatCall, reply: ChatReply, status: str) -> dict[str, Any]:
@@ -209,30 +256,35 @@ def _head(call: ChatCall, reply: ChatReply, status: str) -> dict[str, Any]:
 def _items(reply: ChatReply) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     if reply.thoughts:
-        thoughts = [{"type": "reasoning_text", "text": reply.thoughts}]
-        items.append(
-            {"type": "reasoning", "id": f"rs_{reply.id}", "summary": [], "content": thoughts}
-        )
+        items.append(_thoughts(reply.id, reply.thoughts))
     if reply.content or not reply.tools:
-        text = {"type": "output_text", "text": reply.content, "annotations": [], "logprobs": []}
-        items.append(
-            {
-                "type": "message",
-                "id": f"msg_{reply.id}",
-                "role": "assistant",
-                "status": "completed",
-                "content": [text],
-            }
-        )
+        items.append(_message_item(reply.id, reply.content))
+    return [*items, *_function_items(reply)]
+
+
+def _thoughts(id: str, text: str) -> dict[str, Any]:
+    content = [{"type": "reasoning_text", "text": text}]
+    return {"type": "reasoning", "id": f"rs_{id}", "summary": [], "content": content}
+
+
+def _message_item(id: str, text: str) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+    return {
+        "type": "message",
+        "id": f"msg_{id}",
+        "role": "assistant",
+        "status": "completed",
+        "content": [part],
+    }
+
+
+def _function_items(reply: ChatReply) -> Iterator[dict[str, Any]]:
     for one in reply.tools:
-        items.append(
-            {
-                "type": "function_call",
-                "id": f"fc_{one.id}",
-                "call_id": one.id,
-                "name": one.name,
-                "arguments": one.arguments_json,
-                "status": "completed",
-            }
-        )
-    return items
+        yield {
+            "type": "function_call",
+            "id": f"fc_{one.id}",
+            "call_id": one.id,
+            "name": one.name,
+            "arguments": one.arguments_json,
+            "status": "completed",
+        }

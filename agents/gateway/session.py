@@ -12,6 +12,7 @@ from verigym.agents.gateway.chat import ChatCall, ChatMessage, ChatReply
 from verigym.agents.gateway.memory import CallMemory
 from verigym.agents.gateway.replies import as_message, cut_at_stop, read_reply
 from verigym.agents.gateway.served import ServedEnv, ServedFault
+from verigym.agents.gateway.streams import PartialReply
 from verigym.agents.policies.chat_tokens import ChatTokens
 from verigym.agents.policy import Completion
 from verigym.episode import Fault, Turn
@@ -67,8 +68,8 @@ class GatewaySession:
         since = self._waits_since
         return self._waited_s + (time.monotonic() - since if since else 0.0)
 
-    def start(self, call: ChatCall) -> asyncio.Task[ChatReply]:
-        """Begin to answer `call`; a task that is cancelled leaves no record.
+    def start(self, call: ChatCall, parts: PartialReply | None = None) -> asyncio.Task[ChatReply]:
+        """Begin to answer `call`; a task that is cancelled leaves no record. `parts` gets what is sampled, as it is.
 
         Raises SessionEnded, ContextFull, or RequestError for a call that cannot be answered.
         """
@@ -83,6 +84,8 @@ class GatewaySession:
         number = self._n_calls
         self._n_calls += 1
         self.used_at = time.monotonic()
+        if parts is not None:
+            parts.begin(prompt.text or "", len(prompt.ids or ()), self._tokens.decode)
 
         async def answer() -> ChatReply:
             ids = prompt.ids or []
@@ -90,7 +93,8 @@ class GatewaySession:
             limit = limit if call.max_tokens is None else min(limit, call.max_tokens)
             began = time.perf_counter()
             try:
-                sample = await self._batches.sample(ids, limit, (*self.key, number))
+                watch = None if parts is None else parts.feed
+                sample = await self._batches.sample(ids, limit, (*self.key, number), watch)
                 if sample.finish_reason == "abort":
                     raise PolicyError("the engine aborted the request")
             except PolicyError as error:
@@ -115,9 +119,10 @@ class GatewaySession:
                 policy_version=min((span.version for span in sample.versions), default=0),
                 generate_s=time.perf_counter() - began,
             )
-            self._memory.remember(call, prompt, completion, as_message(reply), reply.id)
+            shown = reply if parts is None else parts.settle(reply)
+            self._memory.remember(call, prompt, completion, as_message(shown), shown.id)
             self.turns.append(self._turn(call.messages, completion, reply))
-            return reply
+            return shown
 
         if not self._running:
             self._waits_since = time.monotonic()

@@ -18,7 +18,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +28,14 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from verigym.agents.chat import StepRows, Transcript
+from verigym.agents.engines.sampler import Watch
 from verigym.agents.policies.chat_tokens import ChatTokens
 from verigym.agents.policies.kept_nodes import Memory
 from verigym.agents.policies.loading import without_progress_bars
 from verigym.agents.policies.thinking import Think
-from verigym.agents.policies.tree_sampling import Asked, sample
+from verigym.agents.policies.tree_sampling import Asked, Show, sample
 from verigym.agents.policy import Completion, PolicyRefusal, Request
+from verigym.agents.prefix_tree import Ints
 from verigym.agents.prompts import read_prompts, write_prompts
 from verigym.agents.sampling import uniforms
 from verigym.agents.tree_attention import unfit
@@ -103,6 +105,8 @@ class HFPolicy(ChatTokens):
         self.prompts: StepRows | Transcript | None = None
         """Prompts that the model was trained on; None if its folder does not say."""
         self.max_context = int(getattr(model.config, "max_position_embeddings", None) or 2**31)
+        self.watch: Watch | None = None
+        """Gets the rows of a batch that are sampled and the next token of each, after every step."""
         self._pad_id = tokenizer.pad_token_id or 0
         self._memory = Memory()
         self._ended: deque[tuple[int, ...]] = deque()
@@ -162,12 +166,13 @@ class HFPolicy(ChatTokens):
             if shares:
                 self._memory.check(self.model)
             for rows in _buckets([len(p) for p in prompts], self.max_batch, shares=shares):
+                show = None if self.watch is None else partial(_show, self.watch, rows)
                 if shares:
                     answers = self._sample_shared(
-                        [requests[i] for i in rows], [prompts[i] for i in rows], draws[rows]
+                        [requests[i] for i in rows], [prompts[i] for i in rows], draws[rows], show
                     )
                 else:
-                    answers = self._sample([prompts[row] for row in rows], draws[rows])
+                    answers = self._sample([prompts[row] for row in rows], draws[rows], show)
                 for row, answer in zip(rows, answers, strict=True):
                     sampled[row] = answer
         except torch.OutOfMemoryError as error:
@@ -216,6 +221,7 @@ class HFPolicy(ChatTokens):
         requests: Sequence[Request],
         prompts: Sequence[list[int]],
         draws_BN: np.ndarray[Any, np.dtype[np.float64]],
+        show: Show | None,
     ) -> list[tuple[list[int], list[float]]]:
         """Sample one bucket with each distinct token computed once; return ids and log-probabilities."""
         asked = [
@@ -228,7 +234,7 @@ class HFPolicy(ChatTokens):
             for request, prompt, draws in zip(requests, prompts, draws_BN, strict=True)
         ]
         answers, n_computed = sample(
-            self.model, asked, self._memory, self._pick, self.end_ids, self._pad_id
+            self.model, asked, self._memory, self._pick, self.end_ids, self._pad_id, show
         )
         self.computed_tokens += n_computed
         self._check_finite(logp for _, logprobs in answers for logp in logprobs)
@@ -243,7 +249,10 @@ class HFPolicy(ChatTokens):
 
     @torch.inference_mode()
     def _sample(
-        self, prompts: list[list[int]], draws_BN: np.ndarray[Any, np.dtype[np.float64]]
+        self,
+        prompts: list[list[int]],
+        draws_BN: np.ndarray[Any, np.dtype[np.float64]],
+        show: Show | None,
     ) -> list[tuple[list[int], list[float]]]:
         """Sample one bucket; return ids and log-probabilities.
 
@@ -300,6 +309,8 @@ class HFPolicy(ChatTokens):
             out_BN[live, step] = token_B
             logp_BN[live, step] = logp_B
             size_B[live] = step + 1
+            if show is not None:
+                show(live.cpu().numpy(), token_B.cpu().numpy())
             alive = ~torch.isin(token_B, ends) & (room_B[live] > step + 1)
             kept = alive.nonzero()[:, 0]
             if len(kept) == 0 or step + 1 == limit:
@@ -349,6 +360,11 @@ class HFPolicy(ChatTokens):
             token_B = torch.searchsorted(cdf_BV, target_B1, right=True)[:, 0]
             token_B = token_B.clamp_max(logits_BV.shape[-1] - 1)
         return token_B, logp_BV.gather(-1, token_B[:, None])[:, 0]
+
+
+def _show(watch: Watch, rows: Sequence[int], at_B: Ints, id_B: Ints) -> None:
+    """Report tokens of a bucket, which holds the `rows` of the batch."""
+    watch([rows[at] for at in at_B.tolist()], id_B.tolist())
 
 
 def _nucleus(p_BV: Tensor, top_p: float) -> Tensor:

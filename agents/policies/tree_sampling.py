@@ -22,6 +22,7 @@ from verigym.agents.prefix_tree import Ints, pack
 from verigym.agents.tree_attention import tree_attention, tree_inputs
 
 Pick: TypeAlias = Callable[[Tensor, Tensor | None], tuple[Tensor, Tensor]]
+Show: TypeAlias = Callable[[Ints, Ints], None]
 # Rows that have ended are computed on while they are fewer than one in so many: it spares copying the cache.
 _DEAD_SHARE = 10
 
@@ -45,10 +46,14 @@ def sample(
     pick: Pick,
     ends: frozenset[int],
     pad_id: int,
+    show: Show | None = None,
 ) -> tuple[list[tuple[list[int], list[float]]], int]:
-    """Return ids and log-probabilities for each request, and the number of tokens that the model computed."""
+    """Return ids and log-probabilities for each request, and the number of tokens that the model computed.
+
+    `show` gets the places of requests that are sampled and the next token of each, after every step.
+    """
     with tree_attention(model):
-        return _sample(model, asked, memory, pick, ends, pad_id)
+        return _sample(model, asked, memory, pick, ends, pad_id, show)
 
 
 def _sample(
@@ -58,6 +63,7 @@ def _sample(
     pick: Pick,
     ends: frozenset[int],
     pad_id: int,
+    show: Show | None,
 ) -> tuple[list[tuple[list[int], list[float]]], int]:
     device = model.device
     texts = [tuple(one.prompt) for one in asked]
@@ -87,6 +93,8 @@ def _sample(
         token_B = token_T.cpu().numpy()
         out_BN[live, step], logp_BN[live, step] = token_B, logp_T.cpu().numpy()
         size_B[live] = step + 1
+        if show is not None:
+            show(live, token_B)
         alive = ~np.isin(token_B, ends_N) & (room_B[live] > step + 1)
         _keep(
             memory,

@@ -72,6 +72,21 @@ def test_a_shared_beginning_and_equal_prompts_change_nothing(model, tokenizer, t
         assert made.logprobs == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.parametrize("unshared", [None, "a model that shares nothing"])
+def test_tokens_are_shown_as_they_are_sampled(model, tokenizer, unshared):
+    policy = HFPolicy(model, tokenizer, max_new_tokens=6, max_batch=3)
+    policy.__dict__["_unshared"] = unshared
+    asked = [ask(p, 5, i) for i, p in enumerate(prompts(np.random.default_rng(4), [9, 40, 3, 9]))]
+    shown = [[] for _ in asked]
+
+    def watch(rows, ids):
+        for row, token in zip(rows, ids, strict=True):
+            shown[row].append(token)
+
+    policy.watch = watch
+    assert [one.response_ids for one in policy.complete(asked)] == shown
+
+
 def test_a_key_gives_the_same_tokens_in_any_company(policy):
     rng = np.random.default_rng(3)
     asked = [ask(p, 1, i) for i, p in enumerate(prompts(rng, rng.integers(2, 60, size=24)))]

@@ -102,6 +102,21 @@ def test_sampled_log_probabilities_are_the_learners(pair, temperature):
     assert distance(found, wanted) <= pair.sampler.precision_nats
 
 
+def test_what_is_watched_is_what_is_sampled(pair):
+    """A server answers with whole samples; every other engine shows each token as it comes."""
+    params = params_of(pair.policy)
+    shown = [[] for _ in PROMPTS]
+
+    def watch(rows, ids):
+        for row, token in zip(rows, ids, strict=True):
+            shown[row].append(token)
+
+    samples = pair.sampler.sample_watched(PROMPTS, params, KEYS, watch)
+    assert shown == [[] if pair.kind == "vllm-server" else sample.ids for sample in samples]
+    if pair.kind.startswith("torch"):
+        assert samples == pair.sampler.sample(PROMPTS, params, KEYS)
+
+
 def test_samples_end_where_they_must(pair):
     end = next(iter(pair.policy.end_ids))
     samples = pair.sampler.sample(PROMPTS * 8, params_of(pair.policy), KEYS * 8)

@@ -105,6 +105,29 @@ def serve(tokens):
 
 
 @pytest.fixture
+def stepwise():
+    """Gives a gateway's sampler the tokens of a sample one after another, and a gate behind the first `n`."""
+
+    def change(gateway, n=0):
+        held = threading.Event()
+        whole = gateway.sampler.sample
+
+        def sample_watched(prompts, params, keys, watch):
+            samples = whole(prompts, params, keys)
+            for step in range(max(len(one.ids) for one in samples)):
+                if step == n:
+                    held.wait(30)
+                rows = [row for row, one in enumerate(samples) if step < len(one.ids)]
+                watch(rows, [samples[row].ids[step] for row in rows])
+            return samples
+
+        gateway.sampler.sample_watched = sample_watched
+        return held
+
+    return change
+
+
+@pytest.fixture
 def http():
     with httpx2.Client(timeout=20) as client:
         yield client

@@ -25,6 +25,23 @@ pytestmark = [
 ]
 
 
+def environment(gateway, session, folder):
+    """Return the environment variables of a client program."""
+    given = HarnessRun(
+        url=gateway.url, session=session.id, token="secret", model="m", prompt="p", has_env=False
+    )
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "TMPDIR": str(folder),
+        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+        "MSWEA_SILENT_STARTUP": "1",
+        "MSWEA_COST_TRACKING": "ignore_errors",
+        "MSWEA_CONFIGURED": "true",
+        **given.variables(),
+    }
+
+
 @pytest.fixture
 def client(serve, tmp_path):
     """Runs one of the programs in `clients`; return what it printed, and its session."""
@@ -32,24 +49,7 @@ def client(serve, tmp_path):
     def run(name, *script):
         gateway = serve(*script)
         session = gateway.open(token="secret")
-        given = HarnessRun(
-            url=gateway.url,
-            session=session.id,
-            token="secret",
-            model="m",
-            prompt="p",
-            has_env=False,
-        )
-        env = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(tmp_path),
-            "TMPDIR": str(tmp_path),
-            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
-            "MSWEA_SILENT_STARTUP": "1",
-            "MSWEA_COST_TRACKING": "ignore_errors",
-            "MSWEA_CONFIGURED": "true",
-            **given.variables(),
-        }
+        env = environment(gateway, session, tmp_path)
         found = subprocess.run(
             [PYTHON, CLIENTS / f"{name}.py"], env=env, capture_output=True, text=True, timeout=240
         )
@@ -101,6 +101,31 @@ def test_anthropic(client):
         "key": ["AuthenticationError", 401],
     }
     assert (len(session.turns), n_sampled(session)) == (4, 3)
+
+
+@pytest.mark.parametrize(
+    "program", [["stream_openai", "chat"], ["stream_openai", "responses"], ["stream_anthropic"]]
+)
+def test_a_package_gets_text_while_the_rest_is_sampled(serve, stepwise, tmp_path, program):
+    gateway = serve("go up then left")
+    session = gateway.open(token="secret")
+    goes_on = stepwise(gateway, n=8)
+    with subprocess.Popen(
+        [PYTHON, CLIENTS / f"{program[0]}.py", *program[1:]],
+        env=environment(gateway, session, tmp_path),
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        said = ""
+        while "go" not in said:  # nothing else opens the gate
+            said += json.loads(process.stdout.readline())
+        assert "left" not in said
+        goes_on.set()
+        while (piece := json.loads(process.stdout.readline())) is not None:
+            said += piece
+        assert said == "go up then left"
+        assert process.wait(60) == 0
+    assert len(session.turns) == 1
 
 
 def test_litellm(client):
