@@ -73,7 +73,7 @@ def build_model(
 
 
 def build(
-    folder: Path,
+    folder: str | Path,
     *,
     seed: int,
     words: Sequence[str] = KEYDOOR_WORDS,
@@ -92,6 +92,7 @@ def build(
         end_id=tokenizer.eos_token_id,
         pad_id=tokenizer.pad_token_id,
     )
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     with without_progress_bars():
         model.save_pretrained(folder)
