@@ -27,9 +27,10 @@ from verigym.verifiers.qa.moments import Moment, known_moment, moments_in
 from verigym.verifiers.qa.names import spellings
 from verigym.verifiers.qa.normalise import known_tokens, plain
 from verigym.verifiers.qa.persons import is_surname
-from verigym.verifiers.qa.places import asks_person
+from verigym.verifiers.qa.places import asks_person, with_demonyms
 from verigym.verifiers.qa.reference import known_date, known_number
 from verigym.verifiers.qa.sentence_words import ANSWER, GIVEN, MEASURES, without_marks
+from verigym.verifiers.qa.sole_candidate import is_sole
 from verigym.verifiers.qa.values import MONTHS, dates_in, is_day, is_yes_or_no, numbers_in
 
 _MOST_CHARS = 1_500
@@ -94,7 +95,11 @@ def _states(masked: str, asked: Asked, sort: Sort, words: frozenset[str]) -> boo
     masked = _NOT_THAT.sub("", masked)
     if is_opposite_abroad(masked, asked):
         return False
-    return states_claim(masked, asked, sort, words) or states_abroad(masked, asked, sort)
+    return (
+        states_claim(masked, asked, sort, words)
+        or states_abroad(masked, asked, sort)
+        or is_sole(masked, asked, sort, words)
+    )
 
 
 def _says_text(answer: str, texts: Sequence[str], asked: Asked, words: frozenset[str]) -> bool:
@@ -118,6 +123,8 @@ def _says_text(answer: str, texts: Sequence[str], asked: Asked, words: frozenset
         aliases += [] if full else [one for text in texts for one in _surnames(text, asked)]
     for last in {alias[-1] for alias in aliases}:
         held = re.sub(rf"(?i)\b({re.escape(last)})['’]s\b", r"\1 's", held)
+    if "nationality" in asked.row:
+        held = with_demonyms(held, texts)
     masked = mark_texts(held, list(map(list, aliases)))
     if masked is None:
         return False

@@ -163,7 +163,7 @@ def _is_unequalled(view: View, lead: Sequence[str]) -> bool:
 
 def _is_of_doer(view: View, lead: Sequence[str]) -> bool:
     """Return True for "the match was in @", where the one who won is asked for."""
-    return view.asks_doer and lead[-1:] != [] and lead[-1] in ("in", "at", "on")
+    return view.asks_doer and bool(lead) and lead[-1] in ("in", "at", "on")
 
 
 def _describes(lead: Sequence[str]) -> bool:

@@ -39,8 +39,8 @@ _DEEDS = tuple(
     ;boil boils boiled boiling
     ;freeze freezes froze frozen freezing solidifies
     ;melt melts melted melting
-    ;begin begins began begun start starts started open opens opened opening reopen reopens reopened inaugurated launched
-    ;end ends ended finish finishes finished close closes closed shut shuts
+    ;begin begins began begun start starts started commenced open opens opened opening reopen reopens reopened inaugurated launched
+    ;end ends ended finish finishes finished close closes closed shut shuts cease ceases ceased stop stopped concluded
     ;marry marries married wed divorced
     ;teach teaches taught teacher tutored tutor instructed
     ;learn learned learnt

@@ -79,6 +79,20 @@ _SHORT_NAMES = {
     **{name.lower(): _US for name in (*_US, "U.S.")},
     **{name.lower(): _UK for name in (*_UK, "U.K.")},
 }
+_FULL_NAMES = {
+    name.split()[0].lower(): name
+    for name in (
+        "Michelangelo Buonarroti",
+        "Galileo Galilei",
+        "Dante Alighieri",
+        "Napoleon Bonaparte",
+        "Raphael Sanzio",
+        "Rembrandt van Rijn",
+        "Leonardo da Vinci",
+        "Sandro Botticelli",
+    )
+}
+"""Whole names of people who are known by the first."""
 _LAST_FIRST = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
 
 
@@ -86,6 +100,8 @@ _LAST_FIRST = re.compile(r"[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2}")
 def spellings(alias: str, asked: Asked) -> tuple[tuple[str, ...], ...]:
     """The tokens of a right answer, and those of its other spellings."""
     texts = {alias}
+    if (full := _FULL_NAMES.get(alias.lower())) is not None:
+        texts.add(full)
     for one in _INITIALS.findall(plain(alias)):
         letters = [letter for letter in one if letter.isalpha()]
         for joined in (" ".join(letters), "".join(letters)):

@@ -7,6 +7,7 @@ where a city is asked for; any place where no place is asked for.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from verigym.verifiers.qa.asked import Asked
@@ -147,6 +148,34 @@ _NAMESAKES = frozenset(
     toledo cambridge oxford manchester birmingham melbourne geneva warsaw petersburg alexandria memphis
     """.split()  # noqa: SIM905
 )
+
+
+_HOMES = dict(
+    pair.split("/")
+    for pair in """
+    english/England british/Britain scottish/Scotland irish/Ireland welsh/Wales french/France german/Germany italian/Italy spanish/Spain
+    portuguese/Portugal dutch/Netherlands belgian/Belgium swiss/Switzerland austrian/Austria polish/Poland hungarian/Hungary russian/Russia
+    ukrainian/Ukraine greek/Greece turkish/Turkey swedish/Sweden norwegian/Norway danish/Denmark finnish/Finland icelandic/Iceland
+    canadian/Canada mexican/Mexico brazilian/Brazil chilean/Chile colombian/Colombia cuban/Cuba australian/Australia japanese/Japan
+    chinese/China indian/India korean/Korea israeli/Israel egyptian/Egypt iranian/Iran nigerian/Nigeria serbian/Serbia croatian/Croatia
+    romanian/Romania bulgarian/Bulgaria
+    """.split()  # noqa: SIM905
+)
+"""Countries by their adjectives."""
+
+
+_IS_FROM = (
+    r"\b(is|was|came|comes|hails|hailed) (?:originally )?(?:from|a (?:native|citizen) of) (?:the )?"
+)
+
+
+def with_demonyms(reply: str, texts: Sequence[str]) -> str:
+    """Return a reply with "from Norway" as "Norwegian", where that is a right answer."""
+    for text in texts:
+        home = _HOMES.get(text.lower())
+        if home is not None:
+            reply = re.sub(rf"{_IS_FROM}{home}\b(?!['’])", rf"\1 {text}", reply)
+    return reply
 
 
 def asks_place(asked: Asked) -> bool:
