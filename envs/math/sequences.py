@@ -8,6 +8,8 @@ from typing import ClassVar
 import numpy as np
 from typing_extensions import override
 
+from verigym.envs.math.contest import progressions, recurrences
+from verigym.envs.math.contest.kind import Kind
 from verigym.envs.math.paper import Paper
 from verigym.envs.math.worked import Worked
 from verigym.question import Ask
@@ -21,20 +23,20 @@ LENGTHS = {
     5: range(8, 10),
     6: range(8, 12),
     7: range(13, 16),
-    8: range(18, 22),
-    9: range(26, 30),
-    10: range(38, 44),
 }
 _TERM = re.compile(r"([-+]?) ?(?:(\d+) )?a_\(k-(\d)\)")
 _PLUS = re.compile(r"([-+]) (\d+)$")
 
 
 class Sequences(Worked):
-    """A term, or the sum of the first terms, of a recurrence of order one or two."""
+    """A term, or the sum of the first terms, of a recurrence of order one or two; from level 7 on contest
+    questions on far terms and periods modulo a number, convolutions, interpolation and fractions."""
 
     id: ClassVar[str] = "verigym/math/sequences-v0"
     verifier_id: ClassVar[str] = "math/answer"
     difficulties: ClassVar[tuple[str, ...]] = ("easy", "medium", "hard")
+
+    contest_kinds: ClassVar[tuple[Kind, ...]] = recurrences.KINDS + progressions.KINDS
 
     @override
     def exercise(self, rng: np.random.Generator, level: int) -> Ask:
